@@ -4,9 +4,9 @@
 
 The documents are passages of a game's texts (Shattered Pixel Dungeon), 20 strings each, in Korean, English and the
 third language; in each, lines are joined with the one before (8 %) or dropped (3 %) at random, so that the gold beads
-of any two languages are known.  BC⁰ is 1,500 pairs of GNOME's help for each of the two translators into English, which are
-phrase-based.  Rows: Korean and the third language aligned *directly*, without English, by PARK17's aligner (the texts
-share names and numbers only), by lengths and by all evidence; then *in English*, by round.
+of any two languages are known.  BC⁰ is 1,500 pairs of GNOME's help for each of the two translators into English, which
+are phrase-based.  Rows: Korean and the third language aligned *directly*, without English, by PARK17's aligner (the
+texts share names and numbers only), by lengths and by all evidence; then *in English*, by round.
 """
 
 from __future__ import annotations
