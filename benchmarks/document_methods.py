@@ -9,7 +9,8 @@ counterpart, where topics can tell texts apart; θ is swept.  *random* pairs eac
 
 MultiNews takes the best of all targets by S + W + N; its pictures are a further column.  PARK17 takes the best of all
 targets by the cosine of topics, if it is θ or more; the source is translated where a translator is given, or else the
-lexicon that our aligner makes translates it word by word.
+lexicon that our aligner makes translates it word by word.  --corpora: any documents, such as those that a loop
+translated.
 """
 
 from __future__ import annotations
@@ -39,16 +40,37 @@ from paraloom.mt.streams import best_translations
 Gold = list[tuple[str, str]]
 Row = tuple[str, list[DocumentPair]]
 
+METHODS = ("multinews", "ours", "park17")
 THETAS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
 
 
-def rows(source: Documents, target: Documents, topics: Sequence[int], seed: int) -> Iterator[Row]:
+def rows(
+    source: Documents, target: Documents, methods: Sequence[str], topics: Sequence[int], seed: int
+) -> Iterator[Row]:
     """The pairs by each method."""
     rng = random.Random(seed)
-    yield (
-        "random",
-        [DocumentPair(a, b) for a, b in zip(source.ids, rng.sample(target.ids * 2, len(source)), strict=True)],
-    )
+    yield "random", [DocumentPair(name, rng.choice(target.ids)) for name in source.ids]
+    if "multinews" in methods:
+        yield from multinews_rows(source, target)
+    learned = None
+    if "ours" in methods:
+        words = DocumentAlignerConfig(weights=EVIDENCE["words"])
+        yield "ours, words", align_documents(source, target, words, seed=seed).pairs()
+        ours = align_documents(source, target, DocumentAlignerConfig(weights=EVIDENCE["all"]), seed=seed)
+        yield "ours, all evidence", ours.pairs()
+        learned = ours.aligner.learned[0] if ours.aligner else None
+    if "park17" in methods:
+        translated = source
+        if source.translations is None:
+            translated = replace(source, translations=words_in_other_language(source, learned))
+        for number in topics:
+            pairs = pair_by_topics(translated, target, 0.0, number, seed)
+            for theta in THETAS:
+                yield f"PARK17, {number} topics, θ {theta}", [pair for pair in pairs if pair.score >= theta]
+
+
+def multinews_rows(source: Documents, target: Documents) -> Iterator[Row]:
+    """MultiNews' scores one by one, together, and with pictures."""
     for name in ("sentences", "words", "entities"):
         pairs: list[DocumentPair] = []
         for block in all_scores(source, target):
@@ -57,18 +79,6 @@ def rows(source: Documents, target: Documents, topics: Sequence[int], seed: int)
         yield f"MultiNews, {name} alone", pairs
     yield "MultiNews as published, S + W + N", pair_by_scores(source, target)
     yield "MultiNews and pictures", pair_by_scores(source, target, EVIDENCE["pictures"]["pictures"])
-    config = DocumentAlignerConfig(weights=EVIDENCE["all"])
-    ours = align_documents(source, target, config, seed=seed)
-    translated = source
-    if source.translations is None and ours.aligner is not None:
-        translated = replace(source, translations=words_in_other_language(source, ours.aligner.learned[0]))
-    for number in topics:
-        pairs = pair_by_topics(translated, target, 0.0, number, seed)
-        for theta in THETAS:
-            yield f"PARK17, {number} topics, θ {theta}", [pair for pair in pairs if pair.score >= theta]
-    words = DocumentAlignerConfig(weights=EVIDENCE["words"])
-    yield "ours, words", align_documents(source, target, words, seed=seed).pairs()
-    yield "ours, all evidence", ours.pairs()
 
 
 def help_pages(data: Path, extracted: Path, language: str) -> tuple[Documents, Documents, Gold]:
@@ -76,6 +86,12 @@ def help_pages(data: Path, extracted: Path, language: str) -> tuple[Documents, D
     source, target = (open_documents(Corpus.open(extracted / f"documents-{lang}")) for lang in (language, "en"))
     gold = read_document_pairs(data / f"documents/libreoffice-help/gold.documents.en-{language}.tsv")
     return source, target, [(pair.target, pair.source) for pair in gold]
+
+
+def corpora(source: Path, target: Path, gold: Path) -> tuple[Documents, Documents, Gold]:
+    """Two corpora of documents, the source's perhaps translated, and their true pairs."""
+    sides = (open_documents(Corpus.open(path)) for path in (source, target))
+    return *sides, [(pair.source, pair.target) for pair in read_document_pairs(gold)]  # type: ignore[return-value]
 
 
 def news(data: Path, translator: str | None) -> tuple[Documents, Documents, Gold]:
@@ -106,6 +122,8 @@ def main() -> None:
     parser.add_argument("--extracted", type=Path, default=Path("work"), help="folder of the extracted documents")
     parser.add_argument("--news", action="store_true", help="NTREX's documents")
     parser.add_argument("--translator", help="folder or name of a translator from Korean, for --news")
+    parser.add_argument("--corpora", type=Path, nargs=3, metavar=("SOURCE", "TARGET", "GOLD"), help="other documents")
+    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS, help="only these methods")
     parser.add_argument("--topics", type=int, nargs="+", default=[100], help="numbers of topics")
     parser.add_argument("--seed", type=int, default=1, help="of the topic model")
     arguments = parser.parse_args()
@@ -113,10 +131,12 @@ def main() -> None:
     tasks = [(language, help_pages(data, arguments.extracted, language)) for language in arguments.languages]
     if arguments.news:
         tasks.append(("NTREX", news(data, arguments.translator)))
+    if arguments.corpora:
+        tasks.append((str(arguments.corpora[0]), corpora(*arguments.corpora)))
     for name, (source, target, gold) in tasks:
         print(f"{name}: {len(source)} and {len(target)} documents, {len(gold)} pairs")
         print("| | P | R | F1 |\n|---|---:|---:|---:|")
-        for row, pairs in rows(source, target, arguments.topics, arguments.seed):
+        for row, pairs in rows(source, target, arguments.methods, arguments.topics, arguments.seed):
             score = score_documents(gold, [(pair.source, pair.target) for pair in pairs])
             print(f"| {row} | {score.precision:.4f} | {score.recall:.4f} | {score.f1:.4f} |", flush=True)
 
