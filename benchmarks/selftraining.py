@@ -8,7 +8,8 @@ news corpus; translators are phrase-based, as in the paper.  The tests are JHE's
 first 400 of the news corpus.  λ is tuned on 30 of the documents; F1 of beads is that of the other 93.
 
 Rows: *lengths alone* and *gold beads* take the true pairs of documents; the loops make their own pairs, by topics
-(θ 0.5) and PARK17's aligner with published or tuned λ, or by all evidence.  MT⁰ is trained on BC⁰, MT¹ on BC⁰ and what
+(θ 0.5) and PARK17's aligner with published λ (*PARK17*), by all evidence and PARK17's aligner, or by all
+evidence alone.  MT⁰ is trained on BC⁰, MT¹ on BC⁰ and what
 was aligned with MT⁰, and so on; BLEU and chrF of a row are of the translator trained on what was aligned in it, with
 and without BC⁰.  `--noise` trains on gold beads of which a share has another bead's target, and on a part of them.
 """
@@ -57,7 +58,7 @@ TUNING_DOCUMENTS, ROUNDS, NEWS = 30, 2, 400
 PARK17_DOCUMENTS = {"method": "park17", "threshold": 0.5}
 LOOPS: dict[str, dict[str, Any]] = {
     "PARK17": {"documents": PARK17_DOCUMENTS, "sentences": {"method": "park17"}},
-    "PARK17, λ tuned": {"documents": PARK17_DOCUMENTS, "sentences": {"method": "park17"}, "tuning": True},
+    "PARK17's beads, λ tuned": {"documents": {"evidence": "all"}, "sentences": {"method": "park17"}, "tuning": True},
     "all evidence": {"documents": {"evidence": "all"}, "sentences": {}},
 }
 PUBLISHED = [
@@ -238,8 +239,8 @@ def run_loop(data: Path, world: World, tests: Tests, name: str, seed: int) -> It
         yield f"{name}: aligned by MT{'⁰¹²³'[number]}", figures
 
 
-def run_seed(data: Path, output: Path, seed: int) -> dict[str, dict[str, float]]:
-    """All rows of a seed."""
+def run_seed(data: Path, output: Path, seed: int, loops: Sequence[str] = ()) -> dict[str, dict[str, float]]:
+    """The rows of a seed, with those loops (all, if none is named)."""
     world = make_world(data, output / f"seed-{seed}", seed)
     tests = Tests(data, world.folder / "measured")
     rows: dict[str, dict[str, float]] = {"BC⁰ alone": tests.measure("none", [], seed)}
@@ -252,7 +253,7 @@ def run_seed(data: Path, output: Path, seed: int) -> dict[str, dict[str, float]]
             name, plausible(bead_pairs(world.documents, beads)), seed
         )
     gold = plausible(bead_pairs(world.documents, [document.gold for document in world.documents]))
-    for name in LOOPS:
+    for name in loops or LOOPS:
         rows |= dict(run_loop(data, world, tests, name, seed))
     rows["gold beads (oracle)"] = {"documents": 1.0, "beads": 1.0, **tests.measure("gold", gold, seed)}
     return rows
@@ -265,7 +266,7 @@ def align_all(documents: Sequence[GoldDocument], method: str) -> list[list[Bead]
     return [aligner.align(pair) for pair in pairs]
 
 
-def run_noise(data: Path, output: Path, seed: int) -> dict[str, dict[str, float]]:
+def run_noise(data: Path, output: Path, seed: int, loops: Sequence[str] = ()) -> dict[str, dict[str, float]]:
     """Translators trained on gold beads that are in part wrong, or few."""
     world = make_world(data, output / f"seed-{seed}", seed)
     tests = Tests(data, world.folder / "measured")
@@ -307,13 +308,17 @@ def cell(values: Sequence[float], digits: int, intervals: Sequence[float]) -> st
 
 
 def format_table(by_seed: Sequence[dict[str, dict[str, float]]]) -> str:
-    """A row for each system, the means over the seeds."""
-    lines = [f"| | {' | '.join(title for title, _ in COLUMNS.values())} |", f"|---|{'---:|' * len(COLUMNS)}"]
-    for name in by_seed[0]:
-        cells = []
+    """A row for each system, the means over the seeds that have it."""
+    lines = [
+        f"| | seeds | {' | '.join(title for title, _ in COLUMNS.values())} |",
+        f"|---|{'---:|' * (len(COLUMNS) + 1)}",
+    ]
+    for name in max(by_seed, key=len):
+        measured = [rows for rows in by_seed if name in rows]
+        cells = [str(len(measured))]
         for column, (_, digits) in COLUMNS.items():
-            values = [rows[name][column] for rows in by_seed if column in rows[name]]
-            intervals = [rows[name][f"{column} ±"] for rows in by_seed if f"{column} ±" in rows[name]]
+            values = [rows[name][column] for rows in measured if column in rows[name]]
+            intervals = [rows[name][f"{column} ±"] for rows in measured if f"{column} ±" in rows[name]]
             cells.append(cell(values, digits, intervals) if values else "")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -324,13 +329,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="draws of joined and dropped lines")
     parser.add_argument("--noise", action="store_true", help="train on gold beads that are in part wrong, or few")
+    parser.add_argument("--loops", nargs="+", default=[], choices=LOOPS, help="only these loops")
+    parser.add_argument("--table", action="store_true", help="print what was measured before, and measure nothing")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/selftraining"), help="folder of the runs")
     arguments = parser.parse_args()
     data = Path(os.environ.get("PARALOOM_DATA", "")).absolute()
     run = run_noise if arguments.noise else run_seed
     rows = []
     for seed in arguments.seeds:
-        rows.append(run(data, arguments.output.absolute(), seed))
+        kept = arguments.output / f"seed-{seed}" / ("noise.json" if arguments.noise else "rows.json")
+        known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+        if not arguments.table:
+            known |= run(data, arguments.output.absolute(), seed, arguments.loops)
+            kept.write_text(json.dumps(known, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        rows.append(known)
         print(f"seeds {arguments.seeds[: len(rows)]}\n{format_table(rows)}", flush=True)
     if not arguments.noise:
         for name, documents, beads, without, with_bitext in PUBLISHED:

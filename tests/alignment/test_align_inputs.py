@@ -76,8 +76,8 @@ def test_park17_finds_the_best_of_all_alignments(seed: int, weights: Park17Weigh
     pair = TextPair(source, target[: rng.integers(2, 4)])
     best = max(plain_score(pair, beads, weights) for beads in all_alignments(4, len(pair.target)))
     # The kernels look the logarithm of the length's probability up in a table of hundredths of a deviation.
-    found = align_by_cosine(pair, weights=weights)
-    assert plain_score(pair, found, weights) == pytest.approx(best, abs=0.02 + weights.length)
+    beads = align_by_cosine(pair, weights=weights)
+    assert plain_score(pair, beads, weights) == pytest.approx(best, abs=0.02 + weights.length)
 
 
 def test_park17_takes_the_cosine_from_the_translation() -> None:

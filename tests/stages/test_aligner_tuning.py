@@ -11,7 +11,7 @@ from toy_documents import Page, World, made_up_world, write_pages
 
 from paraloom.alignment.document_pairs import DocumentPair, write_document_pairs
 from paraloom.alignment.methods import aligner_config, fit_method
-from paraloom.alignment.park17 import PUBLISHED, Park17Weights, read_weights, weight_grid
+from paraloom.alignment.park17 import PUBLISHED, Park17Weights, choose_weights, read_weights, weight_grid
 from paraloom.alignment.sentences import TextPair
 from paraloom.core.beads import Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
@@ -62,19 +62,26 @@ def test_the_grid_is_evaluated_weight_by_weight() -> None:
     assert all(0 <= value <= 1 for value in f1.values()) and len(set(f1.values())) > 1
 
 
-def test_tuning_writes_the_best_weights_of_the_grid(folder: Path) -> None:
+def test_tuning_writes_the_weights_that_the_grid_says(folder: Path) -> None:
     tuned = run(folder, {"use": "tune-aligner", "documents": "gold.jsonl"}).stages[0]
     artifact = tuned.folder / "artifact"
     rows = [line.split("\t") for line in (artifact / GRID_FILE).read_text().splitlines()[1:]]
-    best = max(rows, key=lambda row: float(row[3]))  # the first of equal ones
-    weights = read_weights(artifact)
-    assert [f"{value:.4f}" for value in weights] == best[:3]
-    assert tuned.figures["f1"] == float(best[3]) and tuned.figures["published_f1"] == float(rows[0][3])
+    f1 = {weights: float(row[3]) for weights, row in zip(weight_grid(), rows, strict=True)}
+    assert [[f"{value:.4f}" for value in weights] for weights in f1] == [row[:3] for row in rows]
+    assert read_weights(artifact) == choose_weights(f1, 2)
+    assert tuned.figures["published_f1"] == f1[PUBLISHED]
 
 
-def test_published_weights_are_kept_where_none_are_better() -> None:
-    f1 = dict.fromkeys(weight_grid(), 0.5)
-    assert max(f1, key=lambda weights: f1[weights]) == PUBLISHED
+def test_weights_are_chosen_by_their_neighborhood_and_beyond_the_standard_error() -> None:
+    cells = list(weight_grid())[1:]
+    flat = dict.fromkeys(weight_grid(), 0.5)
+    # A peak of one cell is chance; a plateau is not.
+    assert choose_weights({**flat, cells[40]: 0.65}, 400) == PUBLISHED
+    plateau = {cells[row * 9 + column]: 0.65 for row in (3, 4, 5) for column in (3, 4, 5)}
+    assert choose_weights(flat | plateau, 400) == cells[4 * 9 + 4]
+    # The standard error of F1 .5 on 10 beads is .158, on 12 it is .144.
+    assert choose_weights(flat | plateau, 10) == PUBLISHED
+    assert choose_weights(flat | plateau, 12) == cells[4 * 9 + 4]
 
 
 def test_the_method_and_its_weights_decide_on_the_beads(folder: Path) -> None:

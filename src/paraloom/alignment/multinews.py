@@ -45,8 +45,8 @@ class MultiNewsScores(NamedTuple):
 def all_scores(source: Documents, target: Documents) -> Iterator[MultiNewsScores]:
     """The scores of all pairs, a block of source documents at a time.
 
-    Numbers of words are compared as they are, although one language may need more of them.  Named entities are told by
-    their spelling (`document_features.entities`), and match if they are spelled the same.
+    Numbers of words are compared as they are, although one language may need more of them.  Named entities are
+    recognized by their spelling (`document_features.entities`), and match if they are spelled the same.
 
     Args:
         source: n documents.
@@ -93,7 +93,7 @@ def pair_by_scores(source: Documents, target: Documents, pictures: float = 0.0) 
         pictures: Weight of a further score, the cosine of the documents' pictures; the paper has none.
 
     Returns:
-        n pairs (none, if there are no targets), with A as score, and its lead over the second best target as margin.
+        n pairs (none without targets), with A as score, and its lead over the second best target as margin.
 
     Example:
         >>> source = Documents.from_texts(["A Zebra crossed in 1990.\\nIt ran."])

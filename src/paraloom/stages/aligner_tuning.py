@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from paraloom.alignment.park17 import PUBLISHED, Park17Aligner, Park17Weights, weight_grid, write_weights
+from paraloom.alignment.park17 import (
+    PUBLISHED,
+    Park17Aligner,
+    Park17Weights,
+    choose_weights,
+    weight_grid,
+    write_weights,
+)
 from paraloom.alignment.sentences import AlignerConfig, TextPair
 from paraloom.core.progress import progress
 from paraloom.core.stage import Fit, Json, Ref, StageContext
@@ -23,9 +30,10 @@ GRID_FILE = "grid.tsv"
 
 @dataclass(frozen=True, kw_only=True)
 class TuneAligner(Fit):
-    """Chooses the weights λ of PARK17's sentence aligner: those with the best F1 on documents with a gold alignment.
+    """Chooses the weights λ of PARK17's sentence aligner by their F1 on documents with a gold alignment.
 
-    Of weights with the same F1 the published ones are kept, if they are among them, or else the first of the grid.
+    The published weights are kept unless others are better by more than the standard error, in the mean over their
+    neighbors in the grid (see `paraloom.alignment.park17.choose_weights`).
 
     Args:
         documents: JSON lines with `source` and `target` (lists of sentences) and `gold` (the beads). They should not
@@ -66,7 +74,7 @@ class TuneAligner(Fit):
         path = context.inputs.get("translator")
         translator = open_translator(path, self.decode) if path else None
         f1 = grid_f1(documents, text_pairs(documents, translator), self.max_bead_size)
-        best = max(f1, key=lambda weights: f1[weights])
+        best = choose_weights(f1, sum(len(document.gold) for document in documents))
         write_weights(folder, best)
         rows = ["\t".join([*Park17Weights._fields, "f1"])]
         rows += ["\t".join(f"{value:.4f}" for value in (*weights, value)) for weights, value in f1.items()]

@@ -57,7 +57,7 @@ class LoopConfig(Config):
         sentences: Settings of the `align-document-sentences` stages, such as `method` = 'park17'; `method`,
             `max_bead_size` and `encoder` are also those of the evaluation on `gold_sentences`.
         tuning: Documents with true sentence alignments, as `documents` of a stage `tune-aligner`, on which the weights
-            of the method 'park17' are chosen for each translator anew. They should not be those of `gold_sentences`.
+            of the method 'park17' are chosen for each translator. They should not be those of `gold_sentences`.
         decode: How documents are translated, as a decoding string.
         third_language: Documents in a third language, as `input`, and their `translator` into the target language. Each
             round aligns them with the source documents, both in the target language (PARK17 §5); the pairs are those of
@@ -349,13 +349,13 @@ def _third_round(config: LoopConfig, number: int, source: str | None, tuned: Tab
         gold = {"gold": third.gold, "gold_swapped": third.gold_swapped} if third.gold else {}
         stages += _alignment(config, f"third-documents-{number}", f"third-pairs-{number}", sides, gold, tuned)
     if third.retrained:
-        found = f"third-target-{number}"
+        name = f"third-target-{number}"
         sides = {"source": translated, "target": config.target}
         gold = {"gold": third.gold_target, "gold_swapped": third.gold_target_swapped} if third.gold_target else {}
-        stages += _alignment(config, f"third-target-documents-{number}", f"{found}-all", sides, gold, tuned)
-        stages.append({"name": found, "use": "filter", "input": f"{found}-all", "where": config.where})
+        stages += _alignment(config, f"third-target-documents-{number}", f"{name}-all", sides, gold, tuned)
+        stages.append({"name": name, "use": "filter", "input": f"{name}-all", "where": config.where})
         names = [f"third-bitext-{index}" for index in range(1, len(third.bitext) + 1)]
-        bitext = [*(names if config.reuse_bitext else []), found]
+        bitext = [*(names if config.reuse_bitext else []), name]
         stages.append(_training(config, number, bitext, {}, "third-"))
     return stages
 

@@ -100,7 +100,7 @@ def _interpolate(
 
 
 class _Backoffs:
-    """Back-off weights by n-gram; a context that is no n-gram itself, such as the beginning, gets an entry."""
+    """Back-off weights by n-gram; a context that is not an n-gram itself, such as the beginning, gets an entry."""
 
     def __init__(self, keys: Keys, logprobs: npt.NDArray[np.float64]) -> None:
         self._keys, self._logprobs = keys, logprobs
