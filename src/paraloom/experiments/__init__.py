@@ -8,6 +8,7 @@ _MODULES = {
     "augmentation_cost": ("cost_statement",),
     "catalog": ("list_tables",),
     "page": ("write_page",),
+    "recipe": ("reproduce_recipe",),
     "reproduce": ("reproduce_tables",),
     "verdicts": ("summarize_verdicts",),
 }

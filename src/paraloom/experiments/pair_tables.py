@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -78,7 +79,8 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
         figures = {**statistics["reference"], **statistics}
         if source in parsed:
             figures["parse_entropy"] = parsed[source]["reference"].get("parse_entropy")
-        rows.append((source, [_estimate(figures.get(key)) for key in keys]))
+        bits = {"idf": 1 / math.log(2)} if study.word_frequencies is not None else {}
+        rows.append((source, [_estimate(figures.get(key), bits.get(key, 1)) for key in keys]))
     return ReproducedTable(
         name,
         PAPERS[name],
@@ -88,9 +90,7 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
             ExperimentCondition(
                 "sample", "100,000 references", "all of a source, at most 150,000", "our sources are smaller"
             ),
-            ExperimentCondition(
-                "IDF", "of Wikipedia's sentences", "of our own references, natural logarithm", _NO_WIKIPEDIA
-            ),
+            _idf(study, "of Wikipedia's sentences"),
             ExperimentCondition(
                 "paraphrase score",
                 "paragram-phrase vectors averaged",
@@ -174,7 +174,7 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
                 "pairs", "100,000 of each source", "three quarters of a source", "our sources are smaller"
             ),
             ExperimentCondition("classifier", "the LSTM of Table 8", "AVG, trained on the other quarter", TIME),
-            ExperimentCondition("IDF", "of Wikipedia", "of our own references, natural logarithm", _NO_WIKIPEDIA),
+            _idf(study, "of Wikipedia"),
         ],
         orders=list(sign_orders(CORRELATES, rows, published_figures(name)["all ten corpora"])),
         brackets=INTERVAL,
@@ -297,8 +297,15 @@ _SOURCES = ExperimentCondition(
     "the corpora that are given",
     "what our data give",
 )
-_NO_WIKIPEDIA = "no list of word frequencies is given"
 _NOTHING_TRAINED: dict[Baseline, str] = dict.fromkeys(BASELINES, "does not apply, nothing is trained")
+
+
+def _idf(study: Study, paper: str) -> ExperimentCondition:
+    if study.word_frequencies is None:
+        ours = "of our own references, natural logarithm"
+        return ExperimentCondition("IDF", paper, ours, "no list of word frequencies is given (`--word-frequencies`)")
+    ours = f"log2 of all words by a word's count in {Path(study.word_frequencies).name}"
+    return ExperimentCondition("IDF", paper, ours, "the list counts words, not sentences with them")
 
 
 def _statistics(study: Study) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def reproduce_tables(
     folder: str | Path = "runs/reproduce",
     encoder: str | Path | None = None,
     parser: str | None = None,
+    word_frequencies: str | Path | None = None,
     vectors: str | Path | None = None,
     simple_wikipedia: str | None = None,
     ppdb: str | None = None,
@@ -60,6 +61,8 @@ def reproduce_tables(
         folder: Folder of the runs. Each table is written to it, as NAME.md and NAME.json.
         encoder: Encoder of the paraphrase score; default: the bundled one.
         parser: Folder of a parser, for the entropy of parses.
+        word_frequencies: File of `word count` lines of a large corpus, such as Wikipedia's, for the IDF, which is then
+            a binary logarithm. Default: the references of the pairs themselves, natural logarithm.
         vectors: Word vectors that all trainings start from, as `TrainEncoder` takes them: in the part of the papers'
             paragram-sl999. Default: random vectors.
         simple_wikipedia: Pairs of standard and Simple English Wikipedia, a file or a corpus folder.
@@ -116,6 +119,7 @@ def reproduce_tables(
         folder=Path(folder),
         encoder=encoder or Study.encoder,
         parser=parser,
+        word_frequencies=word_frequencies,
         vectors=vectors,
         simple_wikipedia=simple_wikipedia,
         ppdb=ppdb,
