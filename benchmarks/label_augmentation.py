@@ -9,7 +9,7 @@ one or two phrases replaced by the lexicon (`paraloom lexicon PAIRS -o lexicon.t
 candidates, selection. The classifier is a logistic regression on TF-IDF or on the vectors of an encoder; the strength
 of its penalty is chosen in five folds of the training rows, without paraphrases of the fold that is tested.
 Differences from *none* and *repeat* are means over seeds, with 95 % intervals by Student's t over the seeds, each of
-which draws other rows.
+which draws other rows. Of all rows there is one draw: its interval is that of the paired differences of test rows.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ MANY_ROWS = 1000
 """With more rows, one fold is enough to choose a penalty."""
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 Make = Callable[[Sequence[str]], list[list[str]]]
 """Texts → for each the texts that are added for it."""
 
@@ -148,11 +149,11 @@ class Task:
         return order if size == "all" else order[: int(size)]
 
 
-def accuracy(task: Task, rows: Ints, extra: list[list[str]], features: str, encoder: EncoderLike, seed: int) -> float:
-    """Accuracy on the test, in percent, of a regression on rows and what is added to them."""
+def right_rows(task: Task, rows: Ints, extra: list[list[str]], features: str, encoder: EncoderLike, seed: int) -> Bools:
+    """Which test rows a regression on rows and what is added to them gets right."""
     parts = np.array_split(generator(seed, 1).permutation(len(rows)), FOLDS)
 
-    def scores_of(positions: Ints, tested: Ints, strengths: Sequence[float]) -> list[float]:
+    def right_of(positions: Ints, tested: Ints, strengths: Sequence[float]) -> list[Bools]:
         texts = [task.texts[rows[position]] for position in positions]
         added = [(text, task.labels[rows[position]]) for position in positions for text in extra[position]]
         labels = np.array([*task.labels[rows[positions]], *(label for _, label in added)], np.int64)
@@ -160,7 +161,7 @@ def accuracy(task: Task, rows: Ints, extra: list[list[str]], features: str, enco
         right = []
         for strength in strengths:
             model = fit_logistic(train, labels, len(task.classes), strength, tolerance=1e-4)
-            right.append(100 * float((model.predict(test) == task.labels[tested]).mean()))
+            right.append(model.predict(test) == task.labels[tested])
         return right
 
     def vectors(texts: list[str], added: list[str], tested: list[str]) -> tuple[Features, Features]:
@@ -177,16 +178,19 @@ def accuracy(task: Task, rows: Ints, extra: list[list[str]], features: str, enco
     totals = np.zeros(len(STRENGTHS))
     for fold in folds:
         learned = np.sort(np.concatenate([part for number, part in enumerate(parts) if number != fold]))
-        totals += len(parts[fold]) * np.array(scores_of(learned, rows[parts[fold]], STRENGTHS))
+        totals += [right.sum() for right in right_of(learned, rows[parts[fold]], STRENGTHS)]
     best = STRENGTHS[int(np.argmax(totals))]
-    return scores_of(np.arange(len(rows)), task.test, [best])[0]
+    return right_of(np.arange(len(rows)), task.test, [best])[0]
 
 
-def interval(differences: Sequence[float]) -> tuple[float, float]:
-    """Mean and half the width of its 95 % interval by Student's t; inf for one value."""
+def interval(runs: Sequence[Bools], base: Sequence[Bools]) -> tuple[float, float]:
+    """Mean difference of accuracies, in percent, and half the width of its 95 % interval by Student's t.
+
+    Of several runs, over their accuracies; of one, over its test rows.
+    """
+    pairs = [100 * (run.astype(float) - other) for run, other in zip(runs, base, strict=True)]
+    differences = pairs[0].tolist() if len(pairs) == 1 else [float(pair.mean()) for pair in pairs]
     count = len(differences)
-    if count < 2:
-        return fmean(differences), math.inf
     return fmean(differences), student_t_quantile(0.975, count - 1) * stdev(differences) / math.sqrt(count)
 
 
@@ -196,7 +200,7 @@ def compare(task: Task, arguments: argparse.Namespace, makers: dict[str, Make], 
     for size in arguments.sizes.split(","):
         if size != "all" and int(size) >= len(task.train):
             continue
-        by_system: dict[tuple[str, str], list[float]] = defaultdict(list)
+        by_system: dict[tuple[str, str], list[Bools]] = defaultdict(list)
         added: dict[str, list[int]] = defaultdict(list)
         seeds = range(1, 2 if size == "all" else arguments.seeds + 1)
         for seed in seeds:
@@ -205,15 +209,14 @@ def compare(task: Task, arguments: argparse.Namespace, makers: dict[str, Make], 
                 extra = make([task.texts[row] for row in rows])
                 added[name].append(sum(map(len, extra)))
                 for features in arguments.features.split(","):
-                    score = accuracy(task, rows, extra, features, encoder, seed)
-                    by_system[features, name].append(score)
-        for (features, name), scores in by_system.items():
+                    by_system[features, name].append(right_rows(task, rows, extra, features, encoder, seed))
+        for (features, name), runs in by_system.items():
             row: dict[str, Any] = {"task": task.name, "size": size, "features": features, "row": name}
-            row |= {"seeds": len(scores), "added": fmean(added[name]), "accuracy": fmean(scores)}
+            row |= {"seeds": len(runs), "added": fmean(added[name])}
+            row["accuracy"] = 100 * fmean(run.mean() for run in runs)
             for base in ("none", "repeat"):
                 if base != name and (features, base) in by_system:
-                    pairs = zip(scores, by_system[features, base], strict=True)
-                    row[f"over_{base}"] = interval([score - other for score, other in pairs])
+                    row[f"over_{base}"] = interval(runs, by_system[features, base])
             results.append(row)
             print(line(row), flush=True)
     return results

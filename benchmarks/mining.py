@@ -9,7 +9,8 @@ has both counts. Each row is a process of its own: `mine_translations` from file
 numpy, which encodes, holds all vectors and compares them in blocks of 1,000 rows, once for each direction.
 Peak memory is the
 largest resident set of that process (VmHWM), the encoder included; *encoder* only encodes 100 lines. The best F1 is at
-a threshold that is chosen on the same pairs, for every row alike; the cosine does not have a default threshold.
+a threshold that is chosen on the same pairs, for every row alike; the cosine does not have a default threshold. If
+stopped, run it again to resume.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.embed.mining import MARGIN_THRESHOLD
 from paraloom.evaluate.mining import evaluate_mining, read_gold_rows
 from paraloom.io import read_lines
+from paraloom.io.atomic import atomic_write
 from paraloom.workflows.mining import mine_translations
 
-SYSTEMS = ("encoder", "paraloom", "paraloom, clusters", "numpy, margin", "numpy, cosine")
+SYSTEMS = ("encoder", "paraloom", "paraloom, graph", "numpy, margin", "numpy, cosine")
 K, BLOCK = 4, 1000
 
 
@@ -53,7 +55,7 @@ def nearest(queries: Any, keys: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray
     rows, cosines = [], []
     for start in range(0, len(queries), BLOCK):
         products = queries[start : start + BLOCK] @ keys.T
-        rows.append(np.argpartition(-products, K, axis=1)[:, :K])
+        rows.append(np.argpartition(-products, K, axis=1)[:, :K].copy())  # a view would keep all columns
         cosines.append(np.take_along_axis(products, rows[-1], axis=1))
     return np.concatenate(rows), np.concatenate(cosines)
 
@@ -103,7 +105,7 @@ def one(system: str, encoder: Path, folder: Path) -> dict[str, Any]:
             folder / "foreign.txt",
             folder / "english.txt",
             folder / f"{system}.tsv",
-            index="clusters" if "clusters" in system else "exact",
+            index="graph" if "graph" in system else "exact",
             gold=folder / "gold.tsv",
         )
         score = mined.to_dict()["score"]
@@ -137,9 +139,13 @@ def main() -> None:
             write_texts(options.language, size, folder, options.output)
         lines = [sum(1 for _ in read_lines(folder / name)) for name in ("foreign.txt", "english.txt")]
         for system in options.systems:
-            command = [sys.executable, __file__, "--encoder", str(encoder), "-o", str(options.output)]
-            run = subprocess.run([*command, "--one", system, str(folder)], stdout=subprocess.PIPE, check=True)
-            result = json.loads(run.stdout.splitlines()[-1])
+            figures = folder / f"{system}.json"
+            if not figures.is_file():
+                command = [sys.executable, __file__, "--encoder", str(encoder), "-o", str(options.output)]
+                run = subprocess.run([*command, "--one", system, str(folder)], stdout=subprocess.PIPE, check=True)
+                with atomic_write(figures) as path:
+                    path.write_bytes(run.stdout.splitlines()[-1])
+            result = json.loads(figures.read_bytes())
             f1 = [f"{100 * result[name]:.1f}" if name in result else "–" for name in ("f1", "best_f1")]
             threshold = f"{result['best_threshold']:.3f}" if "best_threshold" in result else "–"
             speed = "–" if system == "encoder" else f"{sum(lines) / result['seconds']:,.0f}"

@@ -15,7 +15,7 @@ from paraloom.alignment.delimiters import align_between_delimiters, split_at_del
 from paraloom.alignment.embeddings import EmbeddingEvidence, mean_random_cosine
 from paraloom.alignment.lengths import VARIANCE
 from paraloom.alignment.lexicon import read_lexicon
-from paraloom.alignment.park17 import CONSTANT, COSINE, LENGTH, align_by_cosine
+from paraloom.alignment.park17 import PUBLISHED, Park17Weights, align_by_cosine
 from paraloom.alignment.search import full_band
 from paraloom.alignment.sentences import AlignerConfig, TextPair, align, fit_aligner
 from paraloom.core.beads import Bead
@@ -36,7 +36,7 @@ def word_cosine(sources: list[str], targets: list[str]) -> float:
     return dot / norms if norms else 0.0
 
 
-def plain_score(pair: TextPair, beads: list[Bead]) -> float:
+def plain_score(pair: TextPair, beads: list[Bead], weights: Park17Weights = PUBLISHED) -> float:
     """Park et al.'s sum, bead by bead, as in the paper."""
     sides = pair.source, pair.target
     lengths = [[len(text) + 1 for text in side] for side in sides]
@@ -50,7 +50,8 @@ def plain_score(pair: TextPair, beads: list[Bead]) -> float:
         else:
             mean = np.mean(lengths[0]) * ratio if l1 else np.mean(lengths[1]) / ratio
             deviation, cosine = math.sqrt(mean / VARIANCE), 0.0
-        total += LENGTH * math.log2(math.erfc(abs(deviation) / math.sqrt(2))) + CONSTANT + COSINE * cosine
+        total += weights.length * math.log2(math.erfc(abs(deviation) / math.sqrt(2)))
+        total += weights.constant + weights.cosine * cosine
     return total
 
 
@@ -66,15 +67,17 @@ def all_alignments(sources: int, targets: int) -> list[list[Bead]]:
     return alignments
 
 
+@pytest.mark.parametrize("weights", [PUBLISHED, Park17Weights(0.2, 0.0, 0.8), Park17Weights(0.0, 0.6, 0.4)])
 @pytest.mark.parametrize("seed", range(6))
-def test_park17_finds_the_best_of_all_alignments(seed: int) -> None:
+def test_park17_finds_the_best_of_all_alignments(seed: int, weights: Park17Weights) -> None:
     rng = np.random.default_rng(seed)
     source = [" ".join(rng.choice(WORDS, rng.integers(2, 6))) for _ in range(4)]
     target = [source[0], f"{source[1]} {source[2]}", source[3]]
     pair = TextPair(source, target[: rng.integers(2, 4)])
-    best = max(plain_score(pair, beads) for beads in all_alignments(4, len(pair.target)))
+    best = max(plain_score(pair, beads, weights) for beads in all_alignments(4, len(pair.target)))
     # The kernels look the logarithm of the length's probability up in a table of hundredths of a deviation.
-    assert plain_score(pair, align_by_cosine(pair)) == pytest.approx(best, abs=0.02)
+    found = align_by_cosine(pair, weights=weights)
+    assert plain_score(pair, found, weights) == pytest.approx(best, abs=0.02 + weights.length)
 
 
 def test_park17_takes_the_cosine_from_the_translation() -> None:

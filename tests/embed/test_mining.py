@@ -1,8 +1,6 @@
-"""Mining of translations: margins by hand and against a plain computation, ways of retrieval, clusters, bad input."""
+"""Mining of translations: margins by hand and against a plain computation, ways of retrieval, graphs, bad input."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,13 +74,28 @@ def test_the_threshold_separates_translations() -> None:
     assert true.sum() == 100 and (mined.margins >= mining.MARGIN_THRESHOLD).all()
 
 
-def test_clusters_find_nearly_the_same(tmp_path: Path) -> None:
+def test_a_graph_finds_nearly_the_same_each_time() -> None:
+    pytest.importorskip("faiss")
+    draw = np.random.default_rng(4)
+    source, target = (draw.normal(size=(count, 16)).astype(np.float32) for count in (5000, 4500))
+    exact, graph, again = (bitext_neighbors(source, target, index=index) for index in ("exact", "graph", "graph"))
+    for sides in zip(exact, graph, again, strict=True):
+        np.testing.assert_array_equal(sides[1].rows, sides[2].rows)
+        same = sides[1].rows == sides[0].rows
+        assert same.mean() > 0.95
+        np.testing.assert_allclose(sides[1].cosines[same], sides[0].cosines[same], atol=1e-5)
+
+
+def test_a_graph_of_fewer_vectors_than_neighbors() -> None:
     pytest.importorskip("faiss")
     source, target = vectors()
-    exact, clustered = mine_bitext(source, target), mine_bitext(source, target, index="clusters", scratch=tmp_path)
-    pairs = [set(zip(mined.sources.tolist(), mined.targets.tolist(), strict=True)) for mined in (exact, clustered)]
-    assert len(pairs[0] & pairs[1]) >= 95
-    assert not list(tmp_path.iterdir())
+    for exact, graph in zip(
+        bitext_neighbors(source[:3], target, index="exact"),
+        bitext_neighbors(source[:3], target, index="graph"),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(graph.rows, exact.rows)
+    assert bitext_neighbors(source, target[:0], index="graph").forward.rows.shape == (300, 0)
 
 
 def test_zero_vectors_and_empty_sides_have_no_pair() -> None:
@@ -96,8 +109,7 @@ def test_zero_vectors_and_empty_sides_have_no_pair() -> None:
     ("change", "message"),
     [
         ({"retrieval": "maximum"}, "unknown retrieval"),
-        ({"index": "cluster"}, "did you mean 'clusters'"),
-        ({"index": "clusters"}, "needs a folder"),
+        ({"index": "graf"}, "did you mean 'graph'"),
         ({"k": 0}, "'k' is 0"),
         ({"threshold": float("nan")}, "minimum margin is nan"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paraloom.pairs.lexicon import LexiconConfig, paraphrase_lexicon
-from paraloom.pairs.lexicon_kernels import phrase_pairs, symmetrize
+from paraloom.text.phrase_kernels import phrase_pairs, symmetrize
 from paraloom.text.tokens import tokenize
 from paraloom.text.word_alignment import align_words
 

@@ -97,7 +97,7 @@ def test_numbers_of_repeated_lines() -> None:
     assert rows.tolist() == [0, 1, 0, 2, 1] and first.tolist() == [0, 1, 3]
 
 
-def test_clusters_from_files(tmp_path: Path) -> None:
+def test_a_graph_from_files(tmp_path: Path) -> None:
     pytest.importorskip("faiss", reason="pip install 'paraloom[search]'")
     words = [
         (f"wort{chr(97 + i)}{chr(97 + j)}", f"word{chr(97 + i)}{chr(97 + j)}") for i in range(10) for j in range(9)
@@ -106,11 +106,11 @@ def test_clusters_from_files(tmp_path: Path) -> None:
     for side, name in enumerate(("a.txt", "b.txt")):
         (tmp_path / name).write_text("".join(f"{pair[side]}\n" for pair in words))
     files = encoder, tmp_path / "a.txt", tmp_path / "b.txt"
-    for index in ("exact", "clusters"):
+    for index in ("exact", "graph"):
         paraloom.mine_translations(*files, tmp_path / f"{index}.tsv", above=1.05, index=index)  # type: ignore[arg-type]
-    texts = [(tmp_path / f"{index}.tsv").read_text() for index in ("exact", "clusters")]
+    texts = [(tmp_path / f"{index}.tsv").read_text() for index in ("exact", "graph")]
     pairs = [{tuple(line.split("\t")[1:3]) for line in text.splitlines()[1:]} for text in texts]
-    # Ninety vectors are nine groups, and sixteen of them are compared: nothing is missed.
+    # A walk visits 128 vectors, more than there are: nothing is missed.
     assert pairs[0] == pairs[1] == set(words)
 
 
@@ -196,7 +196,7 @@ def test_an_empty_side(texts: tuple[Path, Path, Path], tmp_path: Path, text: str
         ({"output": "out.docx"}, "unknown format '.docx'"),
         ({"above": float("nan")}, "minimum margin is nan"),
         ({"retrieval": "best"}, "unknown retrieval 'best'"),
-        ({"index": "cluster"}, "did you mean 'clusters'"),
+        ({"index": "graf"}, "did you mean 'graph'"),
         ({"k": 0}, "'k' is 0"),
     ],
 )
@@ -214,11 +214,11 @@ def test_nothing_above_the_minimum_says_what_the_best_has(texts: tuple[Path, Pat
     assert (tmp_path / "out.tsv").read_text() == "score\tsrc\ttgt\tsrc_line\ttgt_line\tcosine\n"
 
 
-def test_a_million_lines_a_side_are_not_compared_exactly(monkeypatch, tmp_path: Path) -> None:
-    """'auto' takes the clusters beyond its bound; the bound is below a million lines on both sides."""
+def test_a_million_lines_a_side_are_not_compared_exactly(monkeypatch) -> None:
+    """'auto' takes the graph beyond its bound; the bound is below a million lines on both sides."""
     assert margins._EXACT <= 1e12
     calls = []
     monkeypatch.setattr(margins, "_EXACT", 5)
-    monkeypatch.setattr(margins, "_cluster_neighbors", lambda a, b, *rest: calls.append(len(a)))
-    margins.bitext_neighbors(np.eye(3, dtype=np.float32), np.eye(2, 3, dtype=np.float32), scratch=tmp_path)
-    assert calls == [3, 2]
+    monkeypatch.setattr(margins, "_graph_neighbors", lambda a, b, k: calls.append((len(a), len(b))))
+    margins.bitext_neighbors(np.eye(3, dtype=np.float32), np.eye(2, 3, dtype=np.float32))
+    assert calls == [(3, 2)]

@@ -68,6 +68,78 @@ def test_a_third_language_is_aligned_with_the_source_in_the_target_language() ->
     assert "third-documents-1" not in stages
 
 
+def test_the_method_reaches_the_aligner_and_its_evaluation() -> None:
+    sentences = {"method": "park17", "max_bead_size": 2}
+    config = LoopConfig(source="ko", target="en", sentences=sentences, gold_sentences="gold.jsonl")
+    stages = {stage["name"]: stage for stage in stage_tables(config, 2)}
+    for name in ("within-1", "within-2", "sentences-0", "sentences-1", "sentences-2"):
+        assert stages[name]["method"] == "park17" and stages[name]["max_bead_size"] == 2
+
+
+def test_weights_are_tuned_for_each_translator_and_used_in_the_next_round() -> None:
+    table = {"source": "a"}
+    config = LoopConfig(
+        source="ko",
+        target="en",
+        bitext=(table,),
+        development=table,
+        sentences={"method": "park17"},
+        tuning={"documents": "tuning.jsonl"},
+        gold_sentences="gold.jsonl",
+    )
+    stages = {stage["name"]: stage for stage in stage_tables(config, 2)}
+    assert stages["aligner-1"] == {
+        "name": "aligner-1",
+        "use": "tune-aligner",
+        "translator": "translator-1",
+        "decode": "beam:1",
+        "documents": "tuning.jsonl",
+    }
+    assert [stages[f"within-{number}"]["aligner"] for number in (1, 2)] == ["aligner-0", "aligner-1"]
+    assert [stages[f"sentences-{number}"]["aligner"] for number in (0, 1, 2)] == ["aligner-0", "aligner-1", "aligner-2"]
+    # Without a translator the weights are tuned for none.
+    bare = LoopConfig(source="ko", target="en", sentences={"method": "park17"}, tuning={"documents": "tuning.jsonl"})
+    first = {stage["name"]: stage for stage in stage_tables(bare, 1)}
+    assert "translator" not in first["aligner-0"] and first["within-1"]["aligner"] == "aligner-0"
+
+
+def test_a_translator_may_be_of_phrases() -> None:
+    table = {"source": "a"}
+    phrases = {"use": "train-phrase-translator"}
+    config = LoopConfig(source="ko", target="en", bitext=(table,), development=table, translator=phrases)
+    stages = {stage["name"]: stage for stage in stage_tables(config, 1)}
+    assert stages["translator-1"] == {"name": "translator-1", **phrases, "bitext": ["bitext-1", "pairs-1"]}
+
+
+def test_the_translator_of_the_third_language_is_trained_in_each_round() -> None:
+    table = {"source": "a"}
+    third = {"input": "fr", "bitext": [{"source": "b"}], "gold_target": "gold.tsv"}
+    config = LoopConfig(source="ko", target="en", bitext=(table,), development=table, third_language=third)
+    stages = {stage["name"]: stage for stage in stage_tables(config, 2)}
+    assert stages["third-translator-0"]["bitext"] == ["third-bitext-1"]
+    assert "development" not in stages["third-translator-0"]
+    for number in (1, 2):
+        assert stages[f"third-translated-{number}"]["translator"] == f"third-translator-{number - 1}"
+        sides = {"source": f"third-translated-{number}", "target": f"translated-{number}", "pivot": True}
+        assert sides.items() <= stages[f"third-documents-{number}"].items()
+        target = stages[f"third-target-documents-{number}"]
+        assert (target["source"], target["target"], target["gold"]) == (sides["source"], "en", "gold.tsv")
+        assert "pivot" not in target
+        assert stages[f"third-target-{number}"]["input"] == f"third-target-{number}-all"
+        assert stages[f"third-translator-{number}"]["bitext"] == ["third-bitext-1", f"third-target-{number}"]
+    assert names(stage_tables(config, 2))[: len(stage_tables(config, 1))] == names(stage_tables(config, 1))
+
+
+def test_a_translator_that_exists_is_the_first_of_a_third_language_that_is_retrained() -> None:
+    third = {"input": "fr", "translator": "fr-en", "retrain": True}
+    stages = {
+        stage["name"]: stage for stage in stage_tables(LoopConfig(source="ko", target="en", third_language=third), 2)
+    }
+    assert stages["third-translated-1"]["translator"] == "fr-en"
+    assert stages["third-translated-2"]["translator"] == "third-translator-1"
+    assert stages["third-translator-2"]["bitext"] == ["third-target-2"]
+
+
 def test_a_translator_that_exists_translates_in_the_first_round() -> None:
     endpoint = {"use": "load-endpoint", "url": "http://127.0.0.1:8000/v1", "model": "m", "source": "ko", "target": "en"}
     table = {"source": "a"}
@@ -123,6 +195,10 @@ def test_columns_of_the_table_of_rounds() -> None:
             "source = 'ko'\ntarget = 'en'\n[first]\nsteps = 1\n[initial_translator]\nuse = 'load-ensemble'",
             "'initial_translator' takes its place",
         ),
+        (
+            "source = 'ko'\ntarget = 'en'\n[tuning]\ndocuments = 'a.jsonl'",
+            "'tuning' chooses the weights of the method 'park17'",
+        ),
         ("source = ", "invalid TOML"),
     ],
 )
@@ -171,3 +247,40 @@ def test_a_loop_runs_and_is_extended_by_a_round(tmp_path: Path) -> None:
     assert (tmp_path / "run").stat().st_ino == before.st_ino
     again = json.loads((tmp_path / "run" / RESULT_FILE).read_text())
     assert again[0] == figures[0] and [row["round"] for row in again] == [1, 2]
+
+
+@pytest.mark.slow
+def test_a_loop_of_phrases_with_a_third_language(tmp_path: Path) -> None:
+    world = made_up_world(pairs=24, alone=2)
+    write_pages(tmp_path / "ko", world.source)
+    write_pages(tmp_path / "en", world.target)
+    pairs = [
+        (line, translation)
+        for page in world.source[:6]
+        for line, translation in zip(page.text.split("\n"), page.translation.split("\n"), strict=True)
+    ]
+    for side, lang in enumerate(("ko", "en")):
+        (tmp_path / f"bitext.{lang}").write_text("".join(f"{pair[side]}\n" for pair in pairs))
+    lines = [page.text.split("\n") for page in world.source]
+    gold = {"source": lines[0], "target": lines[0], "gold": [[[i], [i]] for i in range(len(lines[0]))]}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(gold) + "\n")
+    (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in sorted(world.gold)))
+    loop = tmp_path / "loop.toml"
+    loop.write_text(
+        "source = 'ko'\ntarget = 'en'\nrounds = 2\nwhere = 'src <> tgt'\ngold_sentences = 'gold.jsonl'\n"
+        "gold_documents = 'pairs.tsv'\n[[bitext]]\nsource = 'bitext.{ko,en}'\n"
+        "[development]\nsource = 'bitext.{ko,en}'\n[documents]\nrounds = 0\nevidence = 'words'\n"
+        "[sentences]\nmethod = 'park17'\n[tuning]\ndocuments = 'gold.jsonl'\n"
+        "[translator]\nuse = 'train-phrase-translator'\nvocab_size = 300\n"
+        "[third_language]\ninput = 'ko'\ngold_target = 'pairs.tsv'\n"
+        "[[third_language.bitext]]\nsource = 'bitext.{ko,en}'\n"
+    )
+    figures = selftrain(loop, tmp_path / "run", workers=1)
+    assert [row["round"] for row in figures] == [0, 1, 2]
+    for row in figures:
+        assert {"sentences_f1", "bleu_development", "chrf_development"} <= set(row)
+    for row in figures[1:]:
+        assert {"documents_f1", "third_target_documents_f1", "pairs"} <= set(row)
+    run = json.loads((tmp_path / "run/run.json").read_text())
+    kinds = {stage["name"]: stage["use"] for stage in run["stages"]}
+    assert kinds["aligner-2"] == "tune-aligner" and kinds["third-translator-2"] == "train-phrase-translator"

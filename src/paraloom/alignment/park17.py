@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +18,7 @@ from paraloom.alignment.lengths import VARIANCE, LengthEvidence, log_probabiliti
 from paraloom.alignment.search import Band, Evidence, band_along, best_alignment, path_from_lengths
 from paraloom.alignment.sentences import TextPair, to_beads
 from paraloom.core.beads import Bead
+from paraloom.core.errors import DataError
 from paraloom.text.tokens import TokenLists, tokenize
 
 Floats = npt.NDArray[np.float64]
@@ -23,8 +29,95 @@ LENGTH, CONSTANT, COSINE = 0.04, 0.21, 0.75
 # Boundaries on each side of the expected path, which lengths alone determine here.
 _BAND_RADIUS = 64
 
+# λ1, and the share of λ2 in what λ1 leaves, among which the best are searched.  Small values of λ1 are denser: log2 P
+# falls to -50 and lower, while the cosine ends at 1.
+_LENGTHS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.12, 0.16, 0.24)
+_CONSTANT_SHARES = (0.0, 0.05, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.6)
 
-def align_by_cosine(pair: TextPair, max_bead_size: int = 3) -> list[Bead]:
+
+class Park17Weights(NamedTuple):
+    """The weights λ of the formula; the defaults are PARK17's.
+
+    Only their ratios matter for which beads are best.
+
+    Args:
+        length: λ1, of log2 P(δ | match).
+        constant: λ2, for each bead: the greater, the more and smaller beads.
+        cosine: λ3, of the cosine.
+    """
+
+    length: float = LENGTH
+    constant: float = CONSTANT
+    cosine: float = COSINE
+
+
+PUBLISHED = Park17Weights()
+"""The weights of the paper, estimated on its Korean and English news."""
+
+
+WEIGHTS_FILE = "weights.json"
+"""File in the artifact of `tune-aligner`."""
+
+
+def write_weights(folder: Path, weights: Park17Weights) -> None:
+    """Write weights.json into a folder."""
+    (folder / WEIGHTS_FILE).write_text(json.dumps(weights._asdict(), indent=1) + "\n", encoding="utf-8")
+
+
+def read_weights(path: Path) -> Park17Weights:
+    """Read the weights of an artifact of `tune-aligner`.
+
+    Args:
+        path: The folder, or the file itself.
+
+    Raises:
+        DataError: There is no such file, or it does not have the three weights.
+    """
+    file = path / WEIGHTS_FILE if path.is_dir() else path
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+        return Park17Weights(**{name: float(values[name]) for name in Park17Weights._fields})
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError(
+            f"expected the weights {', '.join(Park17Weights._fields)} as JSON",
+            file=file,
+            remedy="Name a stage `tune-aligner`, or its folder.",
+        ) from None
+
+
+def weight_grid() -> Iterator[Park17Weights]:
+    """The weights among which `tune-aligner` chooses: the published ones first, all sum to 1.
+
+    Example:
+        >>> grid = list(weight_grid())
+        >>> grid[0] == PUBLISHED, len(grid), all(abs(sum(weights) - 1) < 1e-9 for weights in grid)
+        (True, 91, True)
+    """
+    yield PUBLISHED
+    for length in _LENGTHS:
+        for share in _CONSTANT_SHARES:
+            constant = (1 - length) * share
+            yield Park17Weights(length, constant, 1 - length - constant)
+
+
+@dataclass(frozen=True)
+class Park17Aligner:
+    """PARK17's aligner as an object, like `sentences.SentenceAligner`; see `align_by_cosine`.
+
+    Args:
+        weights: λ.
+        max_bead_size: Sentences on one side of a bead at most.
+    """
+
+    weights: Park17Weights = PUBLISHED
+    max_bead_size: int = 3
+
+    def align(self, pair: TextPair) -> list[Bead]:
+        """The beads of a pair of texts, in order; every sentence is in one of them."""
+        return align_by_cosine(pair, self.max_bead_size, self.weights)
+
+
+def align_by_cosine(pair: TextPair, max_bead_size: int = 3, weights: Park17Weights = PUBLISHED) -> list[Bead]:
     """Find the beads with the highest sum of λ1 log2 P(δ | match) + λ2 + λ3 cos(sources, targets).
 
     A baseline: `sentences.align` is more accurate.  An unaligned sentence has no cosine, and the δ of a sentence of
@@ -34,6 +127,7 @@ def align_by_cosine(pair: TextPair, max_bead_size: int = 3) -> list[Bead]:
         pair: The texts.  The cosine is between the words of the first source translation (of the source itself, where
             there is none) and those of the target.
         max_bead_size: Sentences on one side of a bead at most.
+        weights: λ1, λ2 and λ3.
 
     Returns:
         The beads in order; every sentence is in one of them.
@@ -46,13 +140,16 @@ def align_by_cosine(pair: TextPair, max_bead_size: int = 3) -> list[Bead]:
         unaligned = [Bead((i,), ()) for i in range(len(source))]
         return unaligned + [Bead((), (j,)) for j in range(len(target))]
     characters = [np.array([len(text) for text in texts], np.float64) for texts in (source, target)]
-    lengths = LengthEvidence(characters[0], characters[1], LENGTH / math.log(2))
+    # λ1 · log2 P = λ1 / ln 2 · ln P
+    length_weight = weights.length / math.log(2)
+    lengths = LengthEvidence(characters[0], characters[1], length_weight)
     translated = pair.source_translations[0] if pair.source_translations else source
-    evidence: list[Evidence] = [lengths, CosineEvidence(_word_counts(tokenize(translated), tokenize(target)), COSINE)]
-    priors = np.full((max_bead_size + 1, max_bead_size + 1), CONSTANT)
+    cosines = CosineEvidence(_word_counts(tokenize(translated), tokenize(target)), weights.cosine)
+    evidence: list[Evidence] = [lengths, cosines]
+    priors = np.full((max_bead_size + 1, max_bead_size + 1), weights.constant)
     for side, ratio, cell in ((0, lengths.ratio, (1, 0)), (1, 1 / lengths.ratio, (0, 1))):
         deviation = math.sqrt((characters[side].mean() + 1) * ratio / VARIANCE)
-        priors[cell] += LENGTH / math.log(2) * float(log_probabilities(np.array([deviation]))[0])
+        priors[cell] += length_weight * float(log_probabilities(np.array([deviation]))[0])
     priors[0, 2:] = priors[2:, 0] = -1e30
 
     def make_band(radius: int) -> Band:

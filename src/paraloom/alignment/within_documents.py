@@ -10,7 +10,9 @@ import numpy as np
 
 from paraloom.alignment.document_features import Documents, ParagraphReader, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
-from paraloom.alignment.sentences import AlignerConfig, SentenceAligner, TextPair, fit_aligner
+from paraloom.alignment.methods import Aligner, fit_method
+from paraloom.alignment.park17 import PUBLISHED, Park17Weights
+from paraloom.alignment.sentences import AlignerConfig, TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
@@ -40,7 +42,9 @@ def align_within(
     pairs: Sequence[DocumentPair],
     config: AlignerConfig | None = None,
     *,
-    aligner: SentenceAligner | None = None,
+    aligner: Aligner | None = None,
+    method: str = "evidence",
+    weights: Park17Weights = PUBLISHED,
     seed: int = 1,
 ) -> Iterator[AlignedDocuments]:
     """Align the sentences of paired documents; a paragraph is a sentence.
@@ -54,6 +58,8 @@ def align_within(
         pairs: Pairs of their names.
         config: Settings; those of `aligner`, where one is given.
         aligner: An aligner that was fitted before; by default one is fitted to a sample of the pairs.
+        method: Which aligner is fitted, see `methods.METHODS`.
+        weights: λ of the method 'park17'.
         seed: Of that sample.
 
     Returns:
@@ -71,7 +77,7 @@ def align_within(
     if aligner is None:
         sample = np.sort(generator(seed).permutation(len(pairs))[:_TRAINING_PAIRS])
         texts = list(_read_texts(source, target, [numbered[index] for index in sample]))
-        aligner = fit_aligner(texts, config) if texts else None
+        aligner = fit_method(method, texts, config, weights=weights) if texts else None
     originals = _originals(source), _originals(target)
     translated = originals != (source, target)
     with progress("aligning sentences", len(pairs), unit="documents") as advance:

@@ -231,7 +231,7 @@ def mine(
     index: Annotated[
         str | None,
         typer.Option(
-            help="How translations are searched: exact, clusters (approximate, faiss; millions of lines), auto. "
+            help="How translations are searched: exact, graph (approximate, faiss; millions of lines), auto. "
             "Default: auto."
         ),
     ] = None,
@@ -280,7 +280,6 @@ def mine(
         output,
         gold=gold,
         on_error=on_error.value,
-        seed=seed,
         **{name: value for name, value in settings.items() if value is not None},
     )
     if as_json:

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import DataError
-from paraloom.pairs.lexicon_kernels import phrase_pairs
 from paraloom.text.buffers import Texts
+from paraloom.text.phrase_kernels import phrase_pairs
 from paraloom.text.tokens import TokenLists, token_strings, tokenize
 from paraloom.text.word_alignment import WordAlignmentConfig, Words, align_words
 

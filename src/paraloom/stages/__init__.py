@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from paraloom.stages.aligner_tuning import TuneAligner as TuneAligner
     from paraloom.stages.analysis import ExtractLexicon as ExtractLexicon
     from paraloom.stages.analysis import PairStatistics as PairStatistics
     from paraloom.stages.bilingual import TrainBilingualEncoder as TrainBilingualEncoder
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from paraloom.stages.pairs import PreviewFilter as PreviewFilter
     from paraloom.stages.paraphrasers import TrainParaphraser as TrainParaphraser
     from paraloom.stages.paraphrasing import Paraphrase as Paraphrase
+    from paraloom.stages.phrase_translators import TrainPhraseTranslator as TrainPhraseTranslator
     from paraloom.stages.phrases import TrainPhrases as TrainPhrases
     from paraloom.stages.scores import CountWords as CountWords
     from paraloom.stages.scores import Score as Score
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
     from paraloom.stages.variants import VariantsToBitext as VariantsToBitext
 
 _MODULES = {
+    "aligner_tuning": ("TuneAligner",),
     "analysis": ("ExtractLexicon", "PairStatistics"),
     "bilingual": ("TrainBilingualEncoder",),
     "bitext": ("Clean", "CommonTranslations", "JoinPairs", "ReadPairs", "ReadScoredPairs", "Split"),
@@ -114,6 +117,7 @@ _MODULES = {
     "pairs": ("BackTranslate", "DropDuplicates", "Filter", "FindDuplicates", "PreviewFilter"),
     "paraphrasers": ("TrainParaphraser",),
     "paraphrasing": ("Paraphrase",),
+    "phrase_translators": ("TrainPhraseTranslator",),
     "phrases": ("TrainPhrases",),
     "scores": ("CountWords", "Score", "TrainClassifier", "TrainLanguageModel"),
     "sentences": ("Encode", "LoadEncoder", "ReadSentences"),

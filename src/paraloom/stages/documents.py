@@ -11,14 +11,18 @@ from typing import ClassVar, Literal
 
 import pyarrow as pa
 
-from paraloom.alignment.document_features import TRANSLATION, open_documents, split_paragraphs
+from paraloom.alignment.document_features import TRANSLATION, Documents, open_documents, split_paragraphs
 from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
-from paraloom.alignment.park17 import align_by_cosine
+from paraloom.alignment.methods import aligner_config, fit_method
+from paraloom.alignment.multinews import pair_by_scores
+from paraloom.alignment.park17 import PUBLISHED, Park17Weights, read_weights
 from paraloom.alignment.pivot import apply_pivots, orient_pivot
-from paraloom.alignment.sentences import AlignerConfig, TextPair, fit_aligner
+from paraloom.alignment.sentences import AlignerConfig, TextPair
+from paraloom.alignment.topic_pairs import pair_by_topics
 from paraloom.alignment.within_documents import align_within
 from paraloom.core.beads import join_sentences
+from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike, TranslatorLike
@@ -84,9 +88,11 @@ class AlignDocumentSentences(Source):
         encoder: Encoder of both languages, whose vectors are evidence.
         max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
         pivot: Align the translations of both sides, which are in a third language, instead of the texts.
+        method: 'evidence' (all of it, learned from the texts), 'length', or 'park17', the formula of Park et al. 2017.
+        aligner: A stage `tune-aligner`, whose weights the method 'park17' takes instead of the published ones.
 
     Raises:
-        ConfigError: `max_bead_size` is out of range.
+        ConfigError: `max_bead_size` is out of range, `method` is unknown, or it does not take an `aligner`.
         DataError: When it runs: `pairs` is empty, or a pair names a document that does not exist.
 
     Reference:
@@ -97,7 +103,8 @@ class AlignDocumentSentences(Source):
         3
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder")
+    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
+    optional_fields: ClassVar[tuple[str, ...]] = ("method",)
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
 
@@ -107,9 +114,11 @@ class AlignDocumentSentences(Source):
     encoder: Ref | None = None
     max_bead_size: int = 3
     pivot: bool = False
+    method: str = "evidence"
+    aligner: Ref | None = None
 
     def validate(self) -> None:
-        AlignerConfig(max_bead_size=self.max_bead_size).check()
+        _check_method(self.method, self.max_bead_size, self.aligner)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """One batch for each pair of documents that has sentence pairs."""
@@ -120,8 +129,11 @@ class AlignDocumentSentences(Source):
         pairs = _read_pairs(context.inputs["pairs"])
         if not pairs:
             raise DataError("no pairs of documents found", remedy="Lower the threshold of align-documents.")
-        config = AlignerConfig(max_bead_size=self.max_bead_size)
-        for aligned in align_within(sides[0], sides[1], pairs, config, seed=context.seed):
+        config = aligner_config(self.method, self.max_bead_size)
+        weights = _weights(context)
+        for aligned in align_within(
+            sides[0], sides[1], pairs, config, method=self.method, weights=weights, seed=context.seed
+        ):
             beads = [bead for bead in aligned.beads if bead.source and bead.target]
             origin = f"{aligned.pair.source} {aligned.pair.target}"
             if beads:
@@ -188,9 +200,11 @@ class EvaluateAligner(Fit):
         encoder: Encoder of both languages; with a translator, of the target language.
         decode: How to decode.
         max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
+        method: 'evidence' (all of it, learned from the texts), 'length', or 'park17', the formula of Park et al. 2017.
+        aligner: A stage `tune-aligner`, whose weights the method 'park17' takes instead of the published ones.
 
     Raises:
-        ConfigError: `max_bead_size` is out of range.
+        ConfigError: `max_bead_size` is out of range, `method` is unknown, or it does not take an `aligner`.
         DataError: When it runs: a line cannot be read.
 
     Reference:
@@ -201,7 +215,8 @@ class EvaluateAligner(Fit):
         3
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder")
+    inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
+    optional_fields: ClassVar[tuple[str, ...]] = ("method",)
     version: ClassVar[str] = "3"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
@@ -210,17 +225,21 @@ class EvaluateAligner(Fit):
     encoder: Ref | None = None
     decode: str = "beam:1"
     max_bead_size: int = 3
+    method: str = "evidence"
+    aligner: Ref | None = None
 
     def validate(self) -> None:
         parse_decoding(self.decode)
-        AlignerConfig(max_bead_size=self.max_bead_size).check()
+        _check_method(self.method, self.max_bead_size, self.aligner)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json; return precision, recall and F1 of all beads."""
         documents = read_gold_documents(self.documents)
         translator = _translator(context.inputs["translator"], self.decode) if "translator" in context.inputs else None
-        config = AlignerConfig(max_bead_size=self.max_bead_size)
-        score = score_aligner(documents, config, translator, encoder=_encoder(context))
+        config = aligner_config(self.method, self.max_bead_size)
+        score = score_aligner(
+            documents, config, translator, self.method, encoder=_encoder(context), weights=_weights(context)
+        )
         (folder / "result.json").write_text(json.dumps(score.to_dict(), indent=1) + "\n", encoding="utf-8")
         figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact.to_dict().items()}
         return figures | {"signature": score.signature}
@@ -232,6 +251,7 @@ def score_aligner(
     translator: TranslatorLike | None = None,
     method: str = "evidence",
     encoder: EncoderLike | None = None,
+    weights: Park17Weights = PUBLISHED,
 ) -> AlignmentScore:
     """Align documents with a gold alignment, learning from all of them together, and score the result.
 
@@ -241,7 +261,28 @@ def score_aligner(
         documents: The documents.
         config: Settings of the aligner.
         translator: Translates the source sentences into the target language.
-        method: 'evidence', or 'park17' for the cosine alignment of Park et al. 2017.
+        method: 'evidence', 'length', or 'park17' for the cosine alignment of Park et al. 2017.
+        encoder: Encoder of both languages; with a translator, of the target language.
+        weights: λ of the method 'park17'.
+    """
+    pairs = text_pairs(documents, translator, encoder)
+    aligner = fit_method(method, pairs, config, weights=weights)
+    score = AlignmentScore()
+    with progress("aligning", len(pairs), unit="documents") as advance:
+        for document, pair in zip(documents, pairs, strict=True):
+            score.add(document.gold, aligner.align(pair))
+            advance(1)
+    return score
+
+
+def text_pairs(
+    documents: Sequence[GoldDocument], translator: TranslatorLike | None = None, encoder: EncoderLike | None = None
+) -> list[TextPair]:
+    """The texts of documents with a gold alignment, with translations and vectors where there are models for them.
+
+    Args:
+        documents: The documents.
+        translator: Translates the source sentences into the target language.
         encoder: Encoder of both languages; with a translator, of the target language.
     """
     translations: list[Sequence[Sequence[str]]] = [()] * len(documents)
@@ -253,14 +294,21 @@ def score_aligner(
         source = translation[0] if translation else document.source
         vectors = (encoder.encode(source), encoder.encode(document.target)) if encoder else None
         pairs.append(TextPair(document.source, document.target, translation, embeddings=vectors))
-    aligner = fit_aligner(pairs, config) if method != "park17" else None
-    score = AlignmentScore()
-    with progress("aligning", len(pairs), unit="documents") as advance:
-        for document, pair in zip(documents, pairs, strict=True):
-            beads = aligner.align(pair) if aligner else align_by_cosine(pair, config.max_bead_size)
-            score.add(document.gold, beads)
-            advance(1)
-    return score
+    return pairs
+
+
+def _check_method(method: str, max_bead_size: int, aligner: Ref | None) -> None:
+    aligner_config(method, max_bead_size)
+    if aligner is not None and method != "park17":
+        raise ConfigError(
+            f"key 'aligner' has weights of the method 'park17', not of '{method}'",
+            remedy="Set method = 'park17', or leave 'aligner' out.",
+        )
+
+
+def _weights(context: StageContext) -> Park17Weights:
+    """The weights of a stage `tune-aligner`, or else the published ones."""
+    return read_weights(context.inputs["aligner"]) if "aligner" in context.inputs else PUBLISHED
 
 
 def _encoder(context: StageContext) -> EncoderLike | None:
@@ -302,6 +350,10 @@ class AlignDocuments(Fit):
             neither corpus do not count.
         gold_swapped: The target comes first in `gold`.
         pivot: Compare the translations of both sides, which are in a third language, instead of the texts.
+        method: 'evidence' (as the other keys say), 'park17' or 'multinews', as published: the best of all targets by
+            topics, if their cosine is `threshold` or more, or by MultiNews' score. They use no other key but `gold`,
+            `gold_swapped` and `pivot`, and 'multinews' counts pictures, too, if `evidence` names 'pictures'.
+        topics: Number of topics of the method 'park17'.
 
     Raises:
         ConfigError: A setting is unknown or out of range.
@@ -315,6 +367,7 @@ class AlignDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
+    optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",
         "by": "threshold_on",
@@ -334,9 +387,12 @@ class AlignDocuments(Fit):
     gold: Path | None = None
     gold_swapped: bool = False
     pivot: bool = False
+    method: Literal["evidence", "park17", "multinews"] = "evidence"
+    topics: int = 100
 
     def validate(self) -> None:
         self.settings.check()
+        check_range(self, "topics", low=2)
 
     @property
     def settings(self) -> DocumentAlignerConfig:
@@ -357,12 +413,21 @@ class AlignDocuments(Fit):
             open_documents(Corpus.open(context.inputs[side]), pivot=self.pivot, encoder=encoder)
             for side in ("source", "target")
         )
-        pairs = align_documents(source, target, self.settings, seed=context.seed).pairs()
+        pairs = self._pairs(source, target, context.seed)
         write_document_pairs(folder / PAIRS_FILE, pairs)
         figures: dict[str, Json] = {"documents": [len(source), len(target)], "pairs": len(pairs)}
         if self.gold is not None:
             figures |= _score_pairs(pairs, self.gold, self.gold_swapped, (set(source.ids), set(target.ids)))
         return figures
+
+    def _pairs(self, source: Documents, target: Documents, seed: int) -> list[DocumentPair]:
+        """The pairs by the method."""
+        if self.method == "park17":
+            return pair_by_topics(source, target, self.threshold, self.topics, seed % 2**31)
+        if self.method == "multinews":
+            pictures = "pictures" in self.evidence.split(",")
+            return pair_by_scores(source, target, EVIDENCE["pictures"]["pictures"] if pictures else 0.0)
+        return align_documents(source, target, self.settings, seed=seed).pairs()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,7 @@ from paraloom.mt.data import mixture_sizes, repeat_to
 from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.families import FOLDER_FILE, folder_settings
 from paraloom.mt.families.base import write_settings
+from paraloom.mt.loading import open_translator
 from paraloom.mt.model_card import write_card
 from paraloom.mt.splitting import check_long
 from paraloom.mt.streams import best_translations, best_variants
@@ -343,7 +344,7 @@ class EvaluateTranslator(Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json and hypotheses.txt; return bleu and chrf with intervals and signatures, comet, groups."""
         test = self._test(Corpus.open(context.inputs["pairs"]))
-        translator = Translator.load(context.inputs["translator"], decode=self.decode)
+        translator = open_translator(context.inputs["translator"], self.decode)
         hypotheses = best_translations(translator, test.sources)
         (folder / "hypotheses.txt").write_text("".join(f"{text}\n" for text in hypotheses), encoding="utf-8")
         comet = self._comet(test, hypotheses)

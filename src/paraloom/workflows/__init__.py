@@ -3,7 +3,7 @@
 from paraloom.core.lazy import lazy_exports
 
 _MODULES = {
-    "alignment": ("align_files", "aligner_config"),
+    "alignment": ("align_files",),
     "alignment_evaluation": ("evaluate_alignment_files",),
     "canonicalization": ("Canonicalization", "canonicalize_file", "check_english", "open_canonicalizer"),
     "analysis": ("draw_sheet", "explain_empty_filter", "extract_lexicon", "pair_statistics", "preview_filter"),
@@ -74,6 +74,7 @@ _MODULES = {
     "variants": ("format_diversity", "measure_diversity", "translate_variants"),
 }
 _DOMAIN = {
+    "aligner_config": "paraloom.alignment.methods",
     "COLUMNS": "paraloom.pairs.scoring.table",
     "GROUPS": "paraloom.pairs.scoring.table",
     "READERS": "paraloom.io.bitext",

@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from paraloom.alignment.delimiters import align_between_delimiters
 from paraloom.alignment.lexicon import BilingualLexicon, read_lexicon
+from paraloom.alignment.methods import aligner_config, fit_method
 from paraloom.alignment.park17 import align_by_cosine
-from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair, fit_aligner
+from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair
 from paraloom.core.beads import Bead, join_sentences
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import PAIRS
@@ -27,13 +28,6 @@ from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_nam
 from paraloom.mt.streams import best_translations
 from paraloom.workflows.run import as_list
 from paraloom.workflows.translators import AnyTranslator, named_model
-
-METHODS: dict[str, dict[str, Any]] = {
-    "evidence": {},
-    "length": {"word_weight": 0.0, "prefix_weight": 0.0, "learn_lexicon": False, "rounds": 0},
-    "park17": {},
-}
-"""Settings of the aligner by method: all evidence, lengths alone, or the formula of Park et al. (2017)."""
 
 _BEADS = (".vecalign", ".ladder", ".parquet")
 _PAIRS = (".tsv", ".tmx", ".jsonl", "")
@@ -69,19 +63,6 @@ class AlignmentCounts:
     def to_dict(self) -> dict[str, Any]:
         """The counts by name."""
         return asdict(self)
-
-
-def aligner_config(method: str, max_bead_size: int) -> AlignerConfig:
-    """The settings of a method.
-
-    Raises:
-        ConfigError: The method is unknown, or the size is out of range.
-    """
-    if method not in METHODS:
-        raise ConfigError(f"unknown method '{method}'{nearest(method, list(METHODS))}")
-    config = AlignerConfig(max_bead_size=max_bead_size, **METHODS[method])
-    config.check()
-    return config
 
 
 def align_files(
@@ -195,9 +176,7 @@ def _parts(
     pivot: bool,
 ) -> list[list[Bead]]:
     parts = [_in_pivot(part) for part in parts] if pivot else parts
-    if method == "park17":
-        return [align_by_cosine(part, config.max_bead_size) for part in parts]
-    aligner = fit_aligner(parts, config, given)
+    aligner = fit_method(method, parts, config, lexicon=given)
     return [aligner.align(part) for part in parts]
 
 

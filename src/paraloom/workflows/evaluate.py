@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paraloom.alignment.document_pairs import read_document_pairs
+from paraloom.alignment.methods import aligner_config
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.embed.encoder import open_encoder
@@ -30,7 +31,6 @@ from paraloom.pipeline.shard import OnError
 from paraloom.stages.documents import score_aligner
 from paraloom.stages.encoders import average_vectors_of, open_starts
 from paraloom.text.normalize import normalize
-from paraloom.workflows.alignment import aligner_config
 from paraloom.workflows.pair_inputs import read_pairs
 from paraloom.workflows.translators import AnyTranslator, named_model
 

@@ -111,7 +111,6 @@ def mine_translations(
     index: Index = "auto",
     gold: str | Path | None = None,
     on_error: OnError = "stop",
-    seed: int = 1,
 ) -> MinedLines:
     """Mine two texts for sentences that are translations of each other; each sentence is in one pair at most.
 
@@ -130,12 +129,11 @@ def mine_translations(
         k: Neighbors in the margin, and candidates of each sentence.
         retrieval: 'max' takes the best candidates of both directions from the highest margin down; 'intersection' those
             in both directions; 'forward' or 'backward' those of one.
-        index: 'exact', 'clusters' (approximate, with faiss) or 'auto', which is exact up to 10¹¹ comparisons, such as
-            300,000 lines on both sides.
+        index: 'exact', 'graph' (approximate, with faiss; 550 bytes a line in memory) or 'auto', which is exact up to
+            10¹¹ comparisons, such as 300,000 lines on both sides.
         gold: File of true pairs for precision, recall, F1 and the best threshold: the row of the source and of the
             target, from 1, between tabs.
         on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl.
-        seed: Seed of the clusters.
 
     Returns:
         Counts, and the scores if `gold` is given.
@@ -144,7 +142,7 @@ def mine_translations(
         ConfigError: A setting is unknown or out of range, or the encoder is of one language.
         DataError: A line is not UTF-8, a text has no sentences, `gold` cannot be read or a row of it is not in the
             texts.
-        MissingExtraError: Clusters are needed and faiss is not installed.
+        MissingExtraError: A graph is needed and faiss is not installed.
 
     Reference:
         Artetxe and Schwenk 2019, "Margin-based parallel corpus mining with multilingual sentence embeddings".
@@ -176,7 +174,7 @@ def mine_translations(
         for side in sides:
             _encode(model, side)
         vectors = [np.load(side.vectors, mmap_mode="r", allow_pickle=False) for side in sides]
-        neighbors = bitext_neighbors(vectors[0], vectors[1], k=k, index=index, scratch=Path(folder), seed=seed)
+        neighbors = bitext_neighbors(vectors[0], vectors[1], k=k, index=index)
         candidates = select_pairs(neighbors, threshold=-np.inf, retrieval=retrieval)
         del neighbors
         count = int((candidates.margins >= above).sum())

@@ -25,6 +25,9 @@ RESULT_FILE = "selftrain.json"
 LOADING = ("load-translator", "load-ensemble", "load-endpoint", "load-language-model")
 """Stages that bring in a translator that exists."""
 
+TRAINING = ("train-translator", "train-phrase-translator")
+"""Stages that train one."""
+
 PLAUSIBLE = "src <> tgt and length(tgt) between 3 and 400 and length(src) between 0.2 * length(tgt) and 3 * length(tgt)"
 """Condition in SQL for the aligned pairs that a translator is trained on: not copied, and of similar length."""
 
@@ -47,14 +50,21 @@ class LoopConfig(Config):
         patience: Rounds without a better development BLEU after which the loop stops; 0: never.
         where: Condition in SQL for the aligned pairs that are trained on.
         reuse_bitext: Train on `bitext` in later rounds too; if false, only on the aligned pairs (PARK17 has both).
-        translator: Settings of all `train-translator` stages: whatever a round uses, it trains.
+        translator: Settings of all translators that are trained, of the kind `use` = 'train-translator' (default) or
+            'train-phrase-translator'.
         first: Settings of the first translator, on `bitext`, that differ from `translator`.
         documents: Settings of the `align-documents` stages.
-        sentences: Settings of the `align-document-sentences` stages.
+        sentences: Settings of the `align-document-sentences` stages, such as `method` = 'park17'; `method`,
+            `max_bead_size` and `encoder` are also those of the evaluation on `gold_sentences`.
+        tuning: Documents with true sentence alignments, as `documents` of a stage `tune-aligner`, on which the weights
+            of the method 'park17' are chosen for each translator anew. They should not be those of `gold_sentences`.
         decode: How documents are translated, as a decoding string.
         third_language: Documents in a third language, as `input`, and their `translator` into the target language. Each
             round aligns them with the source documents, both in the target language (PARK17 §5); the pairs are those of
-            the stages `third-pairs-1`, `third-pairs-2` … `gold` and `gold_swapped` evaluate them.
+            the stages `third-pairs-1`, `third-pairs-2` … `gold` and `gold_swapped` evaluate them. With `bitext` (or
+            `retrain` = true) each round aligns them with the target documents as well, and trains their translator on
+            `bitext` and the pairs found, from the first round on without `translator` if there is a `bitext`;
+            `gold_target` and `gold_target_swapped` evaluate those pairs of documents.
         gold_documents: True pairs of documents, to evaluate `documents`.
         gold_swapped: The file of true pairs has the target side first.
         gold_sentences: Documents with true sentence alignments, as JSON lines, to evaluate the translator as a help in
@@ -86,6 +96,7 @@ class LoopConfig(Config):
     first: Table = field(default_factory=dict)
     documents: Table = field(default_factory=dict)
     sentences: Table = field(default_factory=dict)
+    tuning: Table = field(default_factory=dict)
     decode: str = "beam:1"
     third_language: Table = field(default_factory=dict)
     gold_documents: str | None = None
@@ -100,6 +111,11 @@ class LoopConfig(Config):
         if self.patience and not self.development:
             raise ConfigError("'patience' needs 'development'", remedy="Name the pairs whose BLEU stops the loop.")
         _check_translators(self)
+        if self.tuning and self.sentences.get("method") != "park17":
+            raise ConfigError(
+                "'tuning' chooses the weights of the method 'park17'",
+                remedy="Set method = 'park17' in [sentences], or remove [tuning].",
+            )
         if not self.bitext and not self.rounds:
             raise ConfigError("nothing to do without 'bitext' and 'rounds'", remedy="Set one of them.")
         if self.third_language:
@@ -125,7 +141,7 @@ def _check_translators(config: LoopConfig) -> None:
         )
     for name in ("translator", "first"):
         for key in ("use", "url", "model", "models"):
-            if key in getattr(config, name):
+            if getattr(config, name).get(key, TRAINING[0]) not in TRAINING:
                 raise ConfigError(
                     f"table '{name}': key '{key}' names a translator, but each round of self-training trains its own",
                     remedy="Give a translator that exists as [initial_translator]: it translates in the first round.",
@@ -139,9 +155,30 @@ class _ThirdLanguage(Config):
     renamed_fields: ClassVar[Mapping[str, str]] = {"gold_turned": "gold_swapped"}
 
     input: str
-    translator: str
+    translator: str | None = None
+    bitext: tuple[Table, ...] = ()
+    retrain: bool = False
     gold: str | None = None
     gold_swapped: bool = False
+    gold_target: str | None = None
+    gold_target_swapped: bool = False
+
+    def validate(self) -> None:
+        if self.translator is None and not self.bitext:
+            raise ConfigError(
+                "key 'translator' is missing", remedy="Name a translator, or give 'bitext' to train one on."
+            )
+
+    @property
+    def retrained(self) -> bool:
+        """Whether each round trains its translator again."""
+        return self.retrain or bool(self.bitext)
+
+    def translator_of(self, number: int) -> str:
+        """The translator after a round; 0 is before the first."""
+        if number == 0:
+            return self.translator or "third-translator-0"
+        return f"third-translator-{number}" if self.retrained else self.translator_of(0)
 
 
 def read_loop(path: str | Path) -> tuple[str, int, LoopConfig]:
@@ -179,10 +216,9 @@ def stage_tables(config: LoopConfig, rounds: int) -> list[Table]:
         stages.append({"name": "translator-0", **config.initial_translator})
     elif names:
         stages.append(_training(config, 0, names, config.first))
+    stages += _tuning(config, 0)
     stages += _evaluations(config, 0, translated=_translates(config, 0))
-    if config.third_language and rounds:
-        given = {key: config.third_language[key] for key in ("input", "translator")}
-        stages.append({"name": "third-translated", "use": "translate-documents", **given, "decode": config.decode})
+    stages += _third_beginning(config) if rounds else []
     for number in range(1, rounds + 1):
         stages += _round_stages(config, number, names)
     return stages
@@ -265,15 +301,63 @@ def _round_stages(config: LoopConfig, number: int, bitext: list[str]) -> list[Ta
         stages.append({"name": source, "use": "translate-documents", "input": config.source, **teacher})
     sides: Table = {"source": source, "target": config.target}
     gold = {"gold": config.gold_documents, "gold_swapped": config.gold_swapped} if config.gold_documents else {}
-    stages += _alignment(config, f"documents-{number}", f"within-{number}", sides, gold)
-    if config.third_language and translated:
-        # Both sides are in the target language; `pivot` restores the originals (PARK17 §5, steps 5 and 6).
-        sides = {"source": "third-translated", "target": source, "pivot": True}
-        gold = {key: value for key, value in config.third_language.items() if key.startswith("gold")}
-        stages += _alignment(config, f"third-documents-{number}", f"third-pairs-{number}", sides, gold)
+    tuned = _tuned(config, number - 1)
+    stages += _alignment(config, f"documents-{number}", f"within-{number}", sides, gold, tuned)
+    if config.third_language:
+        stages += _third_round(config, number, source if translated else None, tuned)
     stages.append({"name": f"pairs-{number}", "use": "filter", "input": f"within-{number}", "where": config.where})
     stages.append(_training(config, number, [*(bitext if config.reuse_bitext else []), f"pairs-{number}"], {}))
-    return stages + _evaluations(config, number, translated=True)
+    return stages + _tuning(config, number) + _evaluations(config, number, translated=True)
+
+
+def _third(config: LoopConfig) -> _ThirdLanguage | None:
+    if not config.third_language:
+        return None
+    table = dict(config.third_language)
+    return _ThirdLanguage(**{**table, "bitext": tuple(table.get("bitext", ()))})
+
+
+def _third_beginning(config: LoopConfig) -> list[Table]:
+    """The bitext of the third language, its first translator, and what that translates (PARK17 §5, steps 3 and 4)."""
+    third = _third(config)
+    if third is None:
+        return []
+    names = [f"third-bitext-{number}" for number in range(1, len(third.bitext) + 1)]
+    stages = [{"name": name, "use": "read-pairs", **table} for name, table in zip(names, third.bitext, strict=True)]
+    if third.translator is None:
+        stages.append(_training(config, 0, names, config.first, "third-"))
+    return stages if third.retrained else [*stages, _third_translation(config, third, "third-translated", 0)]
+
+
+def _third_translation(config: LoopConfig, third: _ThirdLanguage, name: str, number: int) -> Table:
+    translator = {"translator": third.translator_of(number), "decode": config.decode}
+    return {"name": name, "use": "translate-documents", "input": third.input, **translator}
+
+
+def _third_round(config: LoopConfig, number: int, source: str | None, tuned: Table) -> list[Table]:
+    """Align the third language with the source, if that is translated, and the target (PARK17 §5, steps 5 to 9)."""
+    third = _third(config)
+    assert third is not None
+    stages: list[Table] = []
+    translated = "third-translated"
+    if third.retrained:
+        translated = f"third-translated-{number}"
+        stages.append(_third_translation(config, third, translated, number - 1))
+    if source is not None:
+        # Both sides are in the target language; `pivot` restores the originals.
+        sides: Table = {"source": translated, "target": source, "pivot": True}
+        gold = {"gold": third.gold, "gold_swapped": third.gold_swapped} if third.gold else {}
+        stages += _alignment(config, f"third-documents-{number}", f"third-pairs-{number}", sides, gold, tuned)
+    if third.retrained:
+        found = f"third-target-{number}"
+        sides = {"source": translated, "target": config.target}
+        gold = {"gold": third.gold_target, "gold_swapped": third.gold_target_swapped} if third.gold_target else {}
+        stages += _alignment(config, f"third-target-documents-{number}", f"{found}-all", sides, gold, tuned)
+        stages.append({"name": found, "use": "filter", "input": f"{found}-all", "where": config.where})
+        names = [f"third-bitext-{index}" for index in range(1, len(third.bitext) + 1)]
+        bitext = [*(names if config.reuse_bitext else []), found]
+        stages.append(_training(config, number, bitext, {}, "third-"))
+    return stages
 
 
 def _translates(config: LoopConfig, number: int) -> bool:
@@ -281,17 +365,46 @@ def _translates(config: LoopConfig, number: int) -> bool:
     return number > 0 or bool(config.bitext or config.initial_translator)
 
 
-def _alignment(config: LoopConfig, documents: str, sentences: str, sides: Table, gold: Table) -> list[Table]:
+def _alignment(
+    config: LoopConfig, documents: str, sentences: str, sides: Table, gold: Table, tuned: Table
+) -> list[Table]:
+    within = {**sides, "pairs": documents, **config.sentences, **tuned}
     return [
         {"name": documents, "use": "align-documents", **sides, **gold, **config.documents},
-        {"name": sentences, "use": "align-document-sentences", **sides, "pairs": documents, **config.sentences},
+        {"name": sentences, "use": "align-document-sentences", **within},
     ]
 
 
-def _training(config: LoopConfig, number: int, bitext: list[str], settings: Table) -> Table:
-    development = {"development": "development"} if config.development else {}
-    training = {"name": f"translator-{number}", "use": "train-translator", "bitext": bitext}
-    return {**training, **development, **config.translator, **settings}
+def _tuning(config: LoopConfig, number: int) -> list[Table]:
+    """The stage that chooses the weights of the sentence aligner for the translator of a round."""
+    if not config.tuning:
+        return []
+    settings = {"decode": config.decode, **_shared(config, "max_bead_size"), **config.tuning}
+    translator = {"translator": f"translator-{number}"} if _translates(config, number) else {}
+    return [{"name": f"aligner-{number}", "use": "tune-aligner", **translator, **settings}]
+
+
+def _tuned(config: LoopConfig, number: int) -> Table:
+    """The key of stages that align with the weights chosen after a round."""
+    return {"aligner": f"aligner-{number}"} if config.tuning else {}
+
+
+def _shared(config: LoopConfig, *keys: str) -> Table:
+    """Settings of the sentence aligner that stages other than `align-document-sentences` have as well."""
+    return {key: config.sentences[key] for key in keys if key in config.sentences}
+
+
+def _training(config: LoopConfig, number: int, bitext: list[str], settings: Table, prefix: str = "") -> Table:
+    # The development pairs are in the source language; the third language has none and holds pairs out.
+    development = {"development": "development"} if config.development and not prefix else {}
+    table = {
+        "name": f"{prefix}translator-{number}",
+        "use": TRAINING[0],
+        "bitext": bitext,
+        **config.translator,
+        **settings,
+    }
+    return {**development, **table} if table["use"] == TRAINING[0] else table
 
 
 def _evaluations(config: LoopConfig, number: int, *, translated: bool) -> list[Table]:
@@ -312,8 +425,13 @@ def _evaluations(config: LoopConfig, number: int, *, translated: bool) -> list[T
             stages.append(evaluation | decode)
     if config.gold_sentences is not None:
         settings = {"documents": config.gold_sentences, "decode": config.decode, **(translator if translated else {})}
-        stages.append({"name": f"sentences-{number}", "use": "evaluate-aligner", **settings})
+        aligner = _shared(config, "method", "max_bead_size", "encoder") | _tuned(config, number)
+        stages.append({"name": f"sentences-{number}", "use": "evaluate-aligner", **settings, **aligner})
     return stages
+
+
+_F1 = ("documents", "third-documents", "third-target-documents", "sentences")
+"""Stages whose F1 is among the figures of a round."""
 
 
 def _round_figures(result: RunResult, number: int) -> Table:
@@ -323,12 +441,13 @@ def _round_figures(result: RunResult, number: int) -> Table:
         kind, _, round_number = stage.name.rpartition("-")
         if round_number != str(number):
             continue
-        if kind in ("documents", "third-documents", "sentences") and "f1" in stage.figures:
+        if kind in _F1 and "f1" in stage.figures:
             figures[f"{kind.replace('-', '_')}_f1"] = stage.figures["f1"]
         if kind == "pairs":
             figures["pairs"] = float(stage.counts.kept)
         if kind.startswith("bleu-"):
-            figures[f"bleu_{kind.removeprefix('bleu-')}"] = stage.figures["bleu"]
+            test = kind.removeprefix("bleu-")
+            figures |= {f"{metric}_{test}": stage.figures[metric] for metric in ("bleu", "chrf")}
     return {"round": number, **figures} if figures else {}
 
 

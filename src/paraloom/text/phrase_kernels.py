@@ -1,4 +1,4 @@
-"""Inner loops of the lexicon, compiled by numba: symmetrized word alignments and consistent phrase pairs."""
+"""Inner loops of phrase extraction, compiled by numba: symmetrized word alignments and consistent phrase pairs."""
 
 from __future__ import annotations
 

@@ -1,0 +1,73 @@
+"""Sentence aligners by the name of their method: all evidence, lengths alone, or the formula of Park et al. (2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from paraloom.alignment.park17 import PUBLISHED, Park17Aligner, Park17Weights
+from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, fit_aligner
+from paraloom.core.beads import Bead
+from paraloom.core.errors import ConfigError, nearest
+
+METHODS: dict[str, dict[str, Any]] = {
+    "evidence": {},
+    "length": {"word_weight": 0.0, "prefix_weight": 0.0, "learn_lexicon": False, "rounds": 0},
+    "park17": {},
+}
+"""Settings of the aligner by method: all evidence, lengths alone, or the formula of Park et al. (2017)."""
+
+
+class Aligner(Protocol):
+    """Whatever aligns the sentences of two texts."""
+
+    def align(self, pair: TextPair) -> list[Bead]:
+        """The beads of a pair of texts, in order."""
+
+
+def aligner_config(method: str, max_bead_size: int) -> AlignerConfig:
+    """The settings of a method.
+
+    Args:
+        method: One of `METHODS`.
+        max_bead_size: Sentences on one side of a bead at most, 1 to 15.
+
+    Raises:
+        ConfigError: The method is unknown, or the size is out of range.
+
+    Example:
+        >>> aligner_config("length", 2).word_weight
+        0.0
+    """
+    if method not in METHODS:
+        raise ConfigError(f"unknown method '{method}'{nearest(method, list(METHODS))}")
+    config = AlignerConfig(max_bead_size=max_bead_size, **METHODS[method])
+    config.check()
+    return config
+
+
+def fit_method(
+    method: str,
+    pairs: Sequence[TextPair],
+    config: AlignerConfig,
+    *,
+    lexicon: LexiconPair | None = None,
+    weights: Park17Weights = PUBLISHED,
+) -> Aligner:
+    """An aligner by its method, fitted to texts where the method learns.
+
+    Args:
+        method: One of `METHODS`.
+        pairs: Texts to learn from; PARK17's formula learns nothing.
+        config: What `aligner_config` returns for the method.
+        lexicon: Bilingual lexicons from source to target and back; only for 'evidence'.
+        weights: λ of PARK17's formula.
+
+    Example:
+        >>> pair = TextPair(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin 1901."])
+        >>> [(bead.source, bead.target) for bead in fit_method("park17", [], AlignerConfig()).align(pair)]
+        [((0,), (0,)), ((1,), (1,))]
+    """
+    if method == "park17":
+        return Park17Aligner(weights, config.max_bead_size)
+    return fit_aligner(pairs, config, lexicon)
