@@ -15,7 +15,8 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.sts_tasks import TASKS
 from paraloom.experiments import reproduce_tables
-from paraloom.experiments.phrase_tables import Accuracies
+from paraloom.experiments.measurements import Accuracies
+from paraloom.experiments.pair_tables import classifier_accuracies, classifier_orders
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.reproduce import LOOP_TABLES, PAIR_TABLES, PHRASE_TABLES
 from paraloom.experiments.verdicts import Order, summarize_verdicts
@@ -217,6 +218,42 @@ def test_tables_of_runs_with_phrases(paraloom: Command, tmp_path: Path) -> None:
     assert outcomes["SemEval 2013: task-specific GRU above average"] == "agrees"
     assert outcomes["Turney (5): GRU(PPDB) above average"] == "undecided"
     assert written["seeds"] == 3 and written["signature"].startswith("pgru|seeds:1+2+3|")
+
+
+def test_runs_without_the_tasks_training_sets_have_no_row_of_them(tmp_path: Path) -> None:
+    phrase_run(tmp_path / "run", 1)
+    run = json.loads((tmp_path / "run/run.json").read_text(encoding="utf-8"))
+    run["stages"] = [stage for stage in run["stages"] if not stage["name"].startswith("task")]
+    (tmp_path / "run/run.json").write_text(json.dumps(run), encoding="utf-8")
+    (table,) = reproduce_tables("pgru-1", phrases=[tmp_path / "run"], folder=tmp_path / "tables")
+    assert [name for name, _ in table.rows] == [
+        "average of the same vectors, not trained",
+        "GRU of phrase pairs alone, ours",
+    ]
+    assert len(table.orders) == 3
+
+
+def test_classifiers_have_the_negatives_that_are_better_on_development_references() -> None:
+    def figures(development: float, accuracy: float) -> dict[str, float]:
+        shares = dict.fromkeys(("accuracy", "reference_accuracy", "translation_accuracy"), accuracy)
+        return {**shares, "development_accuracy": development, "test_sentences": 1000}
+
+    measured = classifier_accuracies(
+        {
+            ("lstm", "news", "random", 1): figures(0.80, 0.90),
+            ("lstm", "news", "random", 2): figures(0.80, 0.90),
+            ("lstm", "news", "hardest", 1): figures(0.85, 0.86),
+            ("lstm", "news", "hardest", 2): figures(0.83, 0.88),
+            ("avg", "news", "random", 1): figures(0.70, 0.80),
+            ("avg", "news", "random", 2): figures(0.70, 0.82),
+        }
+    )
+    accuracy, references, _ = measured["lstm", "news"]
+    assert accuracy.values == pytest.approx([86, 88]) and (accuracy.items, references.items) == (1000, 500)
+    (order,) = classifier_orders(measured)
+    # The paper's mean over ten corpora: 81.57 for the LSTM, 79.85 for AVG.
+    assert order.published == pytest.approx(1.72) and order.ours.value == pytest.approx(6)
+    assert order.claim == "LSTM above AVG on news"
 
 
 def test_a_difference_of_accuracies_has_an_interval_over_items_and_seeds() -> None:

@@ -79,6 +79,9 @@ def reproduce(
             "Default: --size."
         ),
     ] = None,
+    classifier_pairs: Annotated[
+        int, typer.Option(help="References that the classifiers of w17-8 are trained on; 40,000 in the paper.")
+    ] = 5_000,
     tuning_size: Annotated[
         int | None, typer.Option(help="The same for each candidate while filters are tuned. Default: --size.")
     ] = None,
@@ -125,6 +128,7 @@ def reproduce(
             ppdb=ppdb,
             size=size,
             recurrent_size=recurrent_size,
+            classifier_pairs=classifier_pairs,
             tuning_size=tuning_size,
             epochs=epochs,
             seeds=seeds,

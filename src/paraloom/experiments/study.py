@@ -52,6 +52,8 @@ class Study:
         ppdb: Pairs of the paraphrase database; None leaves them out.
         size: Pairs of each selection (24,000 in W17).
         recurrent_size: The same for recurrent encoders, which take longer; None: `size`; 0 leaves these encoders out.
+        classifier_pairs: References that a classifier of references is trained on, an eighth of them again for its
+            development and its test.
         tuning_size: The same for each candidate while filters are tuned; None: `size`.
         epochs: Maximum number of passes over the pairs; no training has more than in the papers.
         seeds: Trainings of each system, on other draws of the pairs.
@@ -71,6 +73,7 @@ class Study:
     ppdb: str | None = None
     size: int = 24_000
     recurrent_size: int | None = None
+    classifier_pairs: int = 5_000
     tuning_size: int | None = None
     epochs: int = 20
     seeds: int = 3
