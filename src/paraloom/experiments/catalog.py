@@ -84,7 +84,9 @@ def format_catalog(entries: Sequence[CatalogEntry], anchors: Mapping[str, str]) 
         "|---|---|---|---|---|---|---:|---:|",
     ]
     for entry in entries:
-        where = f"[results]({entry.page})" if entry.page else f"`{entry.table}`" if entry.table else ""
+        where = f"`{entry.table}`" if entry.table else ""
+        if entry.page:
+            where = f"[{'below' if entry.page.startswith('#') else 'results'}]({entry.page})"
         if entry.table in anchors:
             where = f"[`{entry.table}`](#{anchors[entry.table]})"
         cells = (entry.paper, entry.number, entry.subject, entry.status, entry.note, where, _hours(entry.cost))
