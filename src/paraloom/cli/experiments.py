@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -99,7 +101,8 @@ def reproduce(
     Example: `paraloom reproduce w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce`
     """
     if list_:
-        typer.echo(papers.list_tables())
+        entries = [asdict(entry) for entry in papers.catalog_entries()]
+        typer.echo(json.dumps(entries, ensure_ascii=False) if as_json else papers.list_tables())
         return
     if not tables:
         if page is None:
