@@ -160,7 +160,7 @@ def reproduce(
         conclude(output, rows=False)
         return
     then = f"tune {shlex.quote(next(iter(sources.values())))} --sts {shlex.quote(str(sts))}" if sources else ""
-    conclude(output, then or f"explore {shlex.quote(str(loop))}", rows=False)
+    conclude(output, then or (f"explore {shlex.quote(str(loop))}" if loop else ""), rows=False)
 
 
 COMMANDS: options.Commands = {"reproduce": reproduce}
