@@ -11,7 +11,7 @@ import pytest
 from commands import Command
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.experiments.catalog import PAPER_NAMES, catalog
+from paraloom.experiments.catalog import PAPER_NAMES, catalog_entries
 from paraloom.experiments.page import papers_page, write_page
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.tables import BASELINES, NOT_MEASURED, ReproducedTable, read_table, table_json
@@ -111,7 +111,7 @@ def test_a_page_names_what_is_missing(tmp_path: Path) -> None:
 
 
 def test_the_catalog_has_every_table_that_is_made() -> None:
-    entries = catalog()
+    entries = catalog_entries()
     assert {entry.table for entry in entries if entry.table} == set(PAPERS)
     assert list(dict.fromkeys(entry.paper for entry in entries)) == list(PAPER_NAMES)
     for entry in entries:
@@ -127,6 +127,12 @@ def test_tables_are_listed_with_cost_and_inputs(paraloom: Command) -> None:
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert set(lines) == {"table", *PAPERS}
     assert re.search(r"^park17-2 +\S+ (h|min), estimated +.* --loop +PARK17 Table 2: pairs of documents$", out, re.M)
+
+
+def test_the_catalog_is_listed_for_programs(paraloom: Command) -> None:
+    status, out, _ = paraloom("reproduce", "--list", "--json")
+    assert status == 0
+    assert [row["subject"] for row in json.loads(out)] == [entry.subject for entry in catalog_entries()]
 
 
 def test_outcomes_are_computed_again_when_a_table_is_read() -> None:

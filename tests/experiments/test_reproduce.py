@@ -6,6 +6,7 @@ import json
 import math
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -14,10 +15,12 @@ from commands import Command
 from paraloom.core.schema import PAIRS
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.sts_tasks import TASKS
-from paraloom.experiments import reproduce_tables
-from paraloom.experiments.phrase_tables import Accuracies
+from paraloom.experiments import pair_tables, reproduce_tables
+from paraloom.experiments.measurements import Accuracies
+from paraloom.experiments.pair_tables import classifier_accuracies, classifier_orders
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.reproduce import LOOP_TABLES, PAIR_TABLES, PHRASE_TABLES
+from paraloom.experiments.study import Study
 from paraloom.experiments.verdicts import Order, summarize_verdicts
 from paraloom.io import write_corpus
 from paraloom.workflows.filter_grids import GRIDS
@@ -217,6 +220,69 @@ def test_tables_of_runs_with_phrases(paraloom: Command, tmp_path: Path) -> None:
     assert outcomes["SemEval 2013: task-specific GRU above average"] == "agrees"
     assert outcomes["Turney (5): GRU(PPDB) above average"] == "undecided"
     assert written["seeds"] == 3 and written["signature"].startswith("pgru|seeds:1+2+3|")
+
+
+def test_runs_without_the_tasks_training_sets_have_no_row_of_them(tmp_path: Path) -> None:
+    phrase_run(tmp_path / "run", 1)
+    run = json.loads((tmp_path / "run/run.json").read_text(encoding="utf-8"))
+    run["stages"] = [stage for stage in run["stages"] if not stage["name"].startswith("task")]
+    (tmp_path / "run/run.json").write_text(json.dumps(run), encoding="utf-8")
+    (table,) = reproduce_tables("pgru-1", phrases=[tmp_path / "run"], folder=tmp_path / "tables")
+    assert [name for name, _ in table.rows] == [
+        "average of the same vectors, not trained",
+        "GRU of phrase pairs alone, ours",
+    ]
+    assert len(table.orders) == 3
+
+
+def test_tables_of_pairs_have_orders_and_idf_in_bits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def estimate(value: float) -> dict[str, float]:
+        return {"value": value, "low": value - 0.1, "high": value + 0.1}
+
+    def statistics(length: float, parse_entropy: float) -> dict[str, Any]:
+        return {
+            "reference": {"length": estimate(length), "idf": estimate(math.log(8)), "unigram_entropy": estimate(6.0)},
+            "paraphrase_score": estimate(0.8),
+            "spearman_of_reference_probability": {"tgt_idf": estimate(0.3), "tgt_tokens": estimate(0.2)},
+            "parse_entropy": parse_entropy,
+        }
+
+    sources = {"talks": statistics(8.0, 3.0), "news": statistics(20.0, 2.0)}
+    parsed = {name: {"reference": {"parse_entropy": estimate(row["parse_entropy"])}} for name, row in sources.items()}
+    monkeypatch.setattr(pair_tables, "_statistics", lambda study: sources)
+    monkeypatch.setattr(pair_tables, "_parsed_statistics", lambda study: parsed)
+    study = Study(sources={"talks": "a", "news": "b"}, sts="sts", folder=tmp_path, word_frequencies="words.txt")
+    table = pair_tables.source_statistics(study, "pnmt-1")
+    assert table.rows[0][1][1] == pytest.approx((3.0, 3 - 0.1 / math.log(2), 3 + 0.1 / math.log(2)))
+    assert "| IDF | of Wikipedia's sentences | log2 of all words by a word's count in words.txt |" in table.format()
+    (order,) = table.orders
+    assert "(talks) has more parse entropy than news" in order.claim and order.outcome == "agrees"
+    outcomes = {order.claim: order.outcome for order in pair_tables.reference_correlations(study, "w17-10").orders}
+    assert outcomes["news: p(reference) rises with the mean IDF"] == "agrees"
+    assert outcomes["news: p(reference) falls with the length"] == "disagrees"
+
+
+def test_classifiers_have_the_negatives_that_are_better_on_development_references() -> None:
+    def figures(development: float, accuracy: float) -> dict[str, float]:
+        shares = dict.fromkeys(("accuracy", "reference_accuracy", "translation_accuracy"), accuracy)
+        return {**shares, "development_accuracy": development, "test_sentences": 1000}
+
+    measured = classifier_accuracies(
+        {
+            ("lstm", "news", "random", 1): figures(0.80, 0.90),
+            ("lstm", "news", "random", 2): figures(0.80, 0.90),
+            ("lstm", "news", "hardest", 1): figures(0.85, 0.86),
+            ("lstm", "news", "hardest", 2): figures(0.83, 0.88),
+            ("avg", "news", "random", 1): figures(0.70, 0.80),
+            ("avg", "news", "random", 2): figures(0.70, 0.82),
+        }
+    )
+    accuracy, references, _ = measured["lstm", "news"]
+    assert accuracy.values == pytest.approx([86, 88]) and (accuracy.items, references.items) == (1000, 500)
+    (order,) = classifier_orders(measured)
+    # The paper's mean over ten corpora: 81.57 for the LSTM, 79.85 for AVG.
+    assert order.published == pytest.approx(1.72) and order.ours.value == pytest.approx(6)
+    assert order.claim == "LSTM above AVG on news"
 
 
 def test_a_difference_of_accuracies_has_an_interval_over_items_and_seeds() -> None:

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom.core.errors import ConfigError, ModelError
+from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.schema import signature_of
-from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies
+from paraloom.core.stage import StageContext
+from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies, listed_frequencies
 from paraloom.pairs.scoring.language_model import NgramModel, read_arpa, train_language_model
 from paraloom.pairs.scoring.models import (
     classifier_scorers,
@@ -22,6 +23,7 @@ from paraloom.pairs.scoring.models import (
     perplexity_scorers,
 )
 from paraloom.pairs.scoring.table import score
+from paraloom.stages.scores import CountWords
 from paraloom.text.tokens import tokenize
 
 ARPA = """
@@ -111,6 +113,29 @@ def test_idf_worked_out_by_hand(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.counts, frequencies.counts)
     with pytest.raises(ModelError, match="not found"):
         DocumentFrequencies.load(tmp_path / "nowhere")
+
+
+def test_idf_of_a_list_of_words(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("the 12\ndog 4\n", encoding="utf-8")
+    stage = CountWords(name="counts", frequencies=tmp_path / "words.txt")
+    figures = stage.fit(tmp_path / "counts", StageContext(seed=1))
+    assert figures == {"words": 2, "sentences": 16}
+    frequencies = DocumentFrequencies.load(tmp_path / "counts")
+    # ln(16 / 12), ln(16 / 4); a word that is not listed is as rare as the rarest one that is.
+    expected = [(math.log(16 / 12) + math.log(4)) / 2, math.log(4)]
+    assert frequencies.mean_idf(tokenize(["the dog", "cat"])) == pytest.approx(expected, abs=1e-6)
+    assert listed_frequencies(["the", "dog"], [12, 4]).mean_idf(tokenize(["cat"])) == pytest.approx([math.log(4)])
+
+
+def test_mistakes_in_a_list_of_words_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("the 12\nice,cream 4\n", encoding="utf-8")
+    with pytest.raises(DataError, match="several tokens") as error:
+        CountWords(name="counts", frequencies=path).fit(tmp_path, StageContext(seed=1))
+    assert str(error.value.file) == str(path)
+    for fields in ({}, {"corpora": ("a",), "frequencies": path}):
+        with pytest.raises(ConfigError, match="expected one of the keys 'corpora' and 'frequencies'"):
+            CountWords(name="counts", **fields)
 
 
 def test_columns_have_the_signature_of_their_model(model: NgramModel) -> None:

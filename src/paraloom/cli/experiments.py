@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +23,13 @@ def reproduce(
         typer.Argument(help="Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': those that the inputs allow."),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Print all tables with their cost and inputs.")] = False,
+    recipe: Annotated[
+        Path | None,
+        typer.Option(
+            help="A recipe, such as examples/papers.toml: run its pipelines from raw data, then make the tables with "
+            "its settings. Of the other options, --output, --workers, --page and --json apply."
+        ),
+    ] = None,
     page: Annotated[
         Path | None,
         typer.Option(
@@ -43,6 +52,13 @@ def reproduce(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs/reproduce"),
     encoder: Annotated[str | None, typer.Option(help="For the paraphrase score; default: the bundled one.")] = None,
     parser: Annotated[str | None, typer.Option(help="For the entropy of parses: a folder of `train parser`.")] = None,
+    word_frequencies: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of `word count` lines of a large corpus, such as Wikipedia's, for the IDF of W17 10 and PNMT "
+            "1. Default: the pairs' own references."
+        ),
+    ] = None,
     vectors: Annotated[
         Path | None,
         typer.Option(
@@ -65,6 +81,9 @@ def reproduce(
             "Default: --size."
         ),
     ] = None,
+    classifier_pairs: Annotated[
+        int, typer.Option(help="References that the classifiers of w17-8 are trained on; 40,000 in the paper.")
+    ] = 5_000,
     tuning_size: Annotated[
         int | None, typer.Option(help="The same for each candidate while filters are tuned. Default: --size.")
     ] = None,
@@ -82,7 +101,8 @@ def reproduce(
     Example: `paraloom reproduce w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce`
     """
     if list_:
-        typer.echo(papers.list_tables())
+        entries = [asdict(entry) for entry in papers.catalog_entries()]
+        typer.echo(json.dumps(entries, ensure_ascii=False) if as_json else papers.list_tables())
         return
     if not tables:
         if page is None:
@@ -93,27 +113,32 @@ def reproduce(
     for text in pairs or []:
         name, sign, path = text.partition("=")
         sources[name if sign else Path(text).name.partition(".")[0]] = path if sign else text
-    reproduced = papers.reproduce_tables(
-        tables,
-        pairs=sources,
-        sts=sts,
-        loop=loop,
-        phrases=phrases or (),
-        folder=output,
-        encoder=encoder,
-        parser=parser,
-        vectors=vectors,
-        simple_wikipedia=simple_wikipedia,
-        ppdb=ppdb,
-        size=size,
-        recurrent_size=recurrent_size,
-        tuning_size=tuning_size,
-        epochs=epochs,
-        seeds=seeds,
-        devices=devices,
-        workers=workers,
-        seed=seed,
-    )
+    if recipe is not None:
+        reproduced = papers.reproduce_recipe(tables, recipe, output, workers=workers)
+    else:
+        reproduced = papers.reproduce_tables(
+            tables,
+            pairs=sources,
+            sts=sts,
+            loop=loop,
+            phrases=phrases or (),
+            folder=output,
+            encoder=encoder,
+            parser=parser,
+            word_frequencies=word_frequencies,
+            vectors=vectors,
+            simple_wikipedia=simple_wikipedia,
+            ppdb=ppdb,
+            size=size,
+            recurrent_size=recurrent_size,
+            classifier_pairs=classifier_pairs,
+            tuning_size=tuning_size,
+            epochs=epochs,
+            seeds=seeds,
+            devices=devices,
+            workers=workers,
+            seed=seed,
+        )
     finished = []
     for table in reproduced:
         finished.append(table)
@@ -131,8 +156,11 @@ def reproduce(
     rows = sum(len(table.rows) for table in finished)
     count = f"{len(finished)} table{'' if len(finished) == 1 else 's'}"
     typer.echo(f"\n{count} with {rows} row{'' if rows == 1 else 's'}, as .md and .json", err=True)
+    if recipe is not None:
+        conclude(output, rows=False)
+        return
     then = f"tune {shlex.quote(next(iter(sources.values())))} --sts {shlex.quote(str(sts))}" if sources else ""
-    conclude(output, then or f"explore {shlex.quote(str(loop))}", rows=False)
+    conclude(output, then or (f"explore {shlex.quote(str(loop))}" if loop else ""), rows=False)
 
 
 COMMANDS: options.Commands = {"reproduce": reproduce}

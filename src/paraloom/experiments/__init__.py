@@ -6,8 +6,9 @@ _MODULES = {
     "augmentation": ("run_experiment", "experiment_pipeline"),
     "augmentation_config": ("read_experiment",),
     "augmentation_cost": ("cost_statement",),
-    "catalog": ("list_tables",),
+    "catalog": ("catalog_entries", "list_tables"),
     "page": ("write_page",),
+    "recipe": ("reproduce_recipe",),
     "reproduce": ("reproduce_tables",),
     "verdicts": ("summarize_verdicts",),
 }

@@ -56,7 +56,7 @@ class CatalogEntry(Config):
 
 
 @cache
-def catalog() -> tuple[CatalogEntry, ...]:
+def catalog_entries() -> tuple[CatalogEntry, ...]:
     """All entries, by paper and number."""
     text = files("paraloom.experiments").joinpath("catalog.toml").read_text(encoding="utf-8")
     return tuple(CatalogEntry(**entry) for entry in tomllib.loads(text)["table"])
@@ -64,7 +64,7 @@ def catalog() -> tuple[CatalogEntry, ...]:
 
 def entry_of(table: str) -> CatalogEntry | None:
     """The entry of a table that `paraloom reproduce` makes; None for another name."""
-    return next((entry for entry in catalog() if entry.table == table), None)
+    return next((entry for entry in catalog_entries() if entry.table == table), None)
 
 
 def format_catalog(entries: Sequence[CatalogEntry], anchors: Mapping[str, str]) -> list[str]:
@@ -84,7 +84,9 @@ def format_catalog(entries: Sequence[CatalogEntry], anchors: Mapping[str, str]) 
         "|---|---|---|---|---|---|---:|---:|",
     ]
     for entry in entries:
-        where = f"[results]({entry.page})" if entry.page else f"`{entry.table}`" if entry.table else ""
+        where = f"`{entry.table}`" if entry.table else ""
+        if entry.page:
+            where = f"[{'below' if entry.page.startswith('#') else 'results'}]({entry.page})"
         if entry.table in anchors:
             where = f"[`{entry.table}`](#{anchors[entry.table]})"
         cells = (entry.paper, entry.number, entry.subject, entry.status, entry.note, where, _hours(entry.cost))
@@ -108,7 +110,7 @@ def list_tables() -> str:
             entry.inputs,
             f"{entry.paper} {entry.number}: {entry.subject}",
         )
-        for entry in catalog()
+        for entry in catalog_entries()
         if entry.table
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.stats import Z_95, Estimate, student_t_quantile, welch_interval
+from paraloom.core.stats import Z_95, Estimate, student_t_quantile, welch_interval, wilson_interval
 from paraloom.evaluate.correlation import pearson
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
 from paraloom.evaluate.resampling import SAMPLES, Floats, resampled_pearson
@@ -168,3 +168,40 @@ def _half_width_of_seeds(ours: Sequence[float], theirs: Sequence[float]) -> floa
     if len(several) == 1:
         return 0.0
     return student_t_quantile(0.975, len(several) - 1) * stdev(several) / math.sqrt(len(several))
+
+
+class Accuracies(NamedTuple):
+    """Accuracies × 100 of a system on the same test items, one of each seed.
+
+    Args:
+        values: The accuracies.
+        items: Number of test items.
+    """
+
+    values: Sequence[float]
+    items: int
+
+    @property
+    def figure(self) -> Figure:
+        """The mean over the seeds, with the 95 % interval of a proportion of as many items (Wilson)."""
+        mean = fmean(self.values)
+        low, high = wilson_interval(mean / 100 * self.items, self.items)
+        return mean, 100 * low, 100 * high
+
+    def above(self, other: Accuracies) -> Estimate:
+        """How far the mean is above another, with a 95 % interval that covers the choice of test items and of seeds.
+
+        Half its width is the root of the sum of two squares, as of `combined_estimate`: that of two proportions of
+        independent items, which is wider than that of the same items, and Welch's over the seeds.
+
+        Example:
+            >>> Accuracies([60.0], 1000).above(Accuracies([50.0], 1000)).format()
+            '10 [5.661, 14.34]'
+        """
+        ours, theirs = fmean(self.values), fmean(other.values)
+        variance = sum(mean * (100 - mean) / items for mean, items in ((ours, self.items), (theirs, other.items)))
+        half = Z_95 * math.sqrt(variance)
+        if len(self.values) > 1 and len(other.values) > 1:
+            of_seeds = welch_interval(self.values, other.values)
+            half = math.hypot(half, of_seeds.high - of_seeds.value)
+        return Estimate(ours - theirs, ours - theirs - half, ours - theirs + half)

@@ -11,7 +11,7 @@ from string import Template
 
 from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.experiments.catalog import catalog, format_catalog
+from paraloom.experiments.catalog import catalog_entries, format_catalog
 from paraloom.experiments.tables import ReproducedTable, read_table
 from paraloom.experiments.verdicts import OUTCOMES, count_outcomes, verdict_of
 from paraloom.io.atomic import atomic_write
@@ -73,7 +73,7 @@ def papers_page(folder: str | Path) -> str:
     shown = [name for section in sections for name in section.tables]
     generated = {
         "verdicts": "\n".join(_verdicts(tables[name] for name in shown)),
-        "catalog": "\n".join(format_catalog(catalog(), {name: anchor(tables[name].heading) for name in shown})),
+        "catalog": "\n".join(format_catalog(catalog_entries(), {name: anchor(tables[name].heading) for name in shown})),
     }
     parts = [f"# {prose.title}", _filled(prose.text, generated, tables.values())]
     for section in sections:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
 from paraloom.core.stage import Stage
-from paraloom.core.stats import Estimate, wilson_interval
+from paraloom.core.stats import Estimate
 from paraloom.experiments.conditions import TIME
+from paraloom.experiments.measurements import Accuracies
 from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import Study
 from paraloom.experiments.tables import (
@@ -32,8 +34,8 @@ from paraloom.workflows.analysis import draw_sheet
 _PARSED_PAIRS = 10_000
 """References of each source that are parsed. Entropy depends on their number, so it is the same for all sources."""
 
-_CLASSIFIER_PAIRS = 5_000
-"""Pairs of each source that a classifier is trained on (40,000 in W17), so that an LSTM takes minutes."""
+_CLASSIFIERS: tuple[Literal["lstm", "avg"], ...] = ("lstm", "avg")
+_NEGATIVES: tuple[Literal["random", "hardest"], ...] = ("random", "hardest")
 
 
 class Measure(NamedTuple):
@@ -78,7 +80,8 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
         figures = {**statistics["reference"], **statistics}
         if source in parsed:
             figures["parse_entropy"] = parsed[source]["reference"].get("parse_entropy")
-        rows.append((source, [_estimate(figures.get(key)) for key in keys]))
+        bits = {"idf": 1 / math.log(2)} if study.word_frequencies is not None else {}
+        rows.append((source, [_estimate(figures.get(key), bits.get(key, 1)) for key in keys]))
     return ReproducedTable(
         name,
         PAPERS[name],
@@ -88,9 +91,7 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
             ExperimentCondition(
                 "sample", "100,000 references", "all of a source, at most 150,000", "our sources are smaller"
             ),
-            ExperimentCondition(
-                "IDF", "of Wikipedia's sentences", "of our own references, natural logarithm", _NO_WIKIPEDIA
-            ),
+            _idf(study, "of Wikipedia's sentences"),
             ExperimentCondition(
                 "paraphrase score",
                 "paragram-phrase vectors averaged",
@@ -174,7 +175,7 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
                 "pairs", "100,000 of each source", "three quarters of a source", "our sources are smaller"
             ),
             ExperimentCondition("classifier", "the LSTM of Table 8", "AVG, trained on the other quarter", TIME),
-            ExperimentCondition("IDF", "of Wikipedia", "of our own references, natural logarithm", _NO_WIKIPEDIA),
+            _idf(study, "of Wikipedia"),
         ],
         orders=list(sign_orders(CORRELATES, rows, published_figures(name)["all ten corpora"])),
         brackets=INTERVAL,
@@ -184,24 +185,27 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
 
 def classifiers(study: Study, name: str) -> ReproducedTable:
     """W17 Table 8: how well classifiers tell the references of each source from their translations."""
-    kinds: tuple[Literal["lstm", "avg"], ...] = ("lstm", "avg")
     corpora = study.scored()
-    stages = [
-        TrainClassifier(
-            name=f"{source}-{kind}",
+    stages = {
+        (kind, source, negatives, seed): TrainClassifier(
+            name=f"{source}-{kind}-{negatives}-{seed}",
             pairs_from=(path,),
             kind=kind,
-            max_pairs=_CLASSIFIER_PAIRS,
-            held_out=_CLASSIFIER_PAIRS // 8,
+            negatives=negatives,
+            max_pairs=study.classifier_pairs,
+            held_out=study.classifier_pairs // 8,
         )
+        for kind in _CLASSIFIERS
         for source, path in corpora.items()
-        for kind in kinds
-    ]
-    result = study.run(stages, study.folder / name)
+        for negatives in _NEGATIVES
+        for seed in range(1, study.seeds + 1)
+    }
+    result = study.run(list(stages.values()), study.folder / name)
+    figures = {key: result.stage(stage.name).figures for key, stage in stages.items()}
+    measured = classifier_accuracies(figures)
     rows: list[Row] = [
-        (f"{kind.upper()}, {source}", _accuracies(result.stage(f"{source}-{kind}").figures))
-        for kind in kinds
-        for source in corpora
+        (f"{kind.upper()}, {source}", [accuracies.figure for accuracies in of_system])
+        for (kind, source), of_system in measured.items()
     ]
     return ReproducedTable(
         name,
@@ -209,36 +213,67 @@ def classifiers(study: Study, name: str) -> ReproducedTable:
         rows,
         conditions=[
             _SOURCES,
-            ExperimentCondition("references to train on", "40,000", f"{_CLASSIFIER_PAIRS:,}", TIME),
-            ExperimentCondition("references to test on", "5,000", f"{_CLASSIFIER_PAIRS // 8:,}", TIME),
-            ExperimentCondition("start", "paragram-sl999", "random vectors of 300 dimensions", "not among our data"),
+            ExperimentCondition("references to train on", "40,000", f"at most {study.classifier_pairs:,}", TIME),
+            ExperimentCondition("references to test on", "5,000", f"at most {study.classifier_pairs // 8:,}", TIME),
             ExperimentCondition(
-                "negative", "of 50 beams, a random one or the likeliest reference, tuned", "a random one", TIME
+                "start", "paragram-sl999", "random vectors of 300 dimensions", "paragram-sl999 is not among our data"
             ),
-            ExperimentCondition("L2 of the vectors", "tuned: 1e-5 to 1e-8, or none", "1e-6", TIME),
+            ExperimentCondition(
+                "negative",
+                "a random translation of the n-best or the likeliest reference among them, tuned",
+                "a random translation of the n-best or the likeliest reference among them, tuned",
+            ),
+            ExperimentCondition("L2 of the vectors", "tuned: 1e-5 to 1e-8, or none", "1e-6, for each token", TIME),
             ExperimentCondition("epochs, optimizer", "10, Adam 0.001", "10, Adam 0.001"),
+            ExperimentCondition("seeds", "not stated", f"{study.seeds}", "to see how much they matter"),
         ],
-        orders=list(classifier_orders(rows)),
+        orders=list(classifier_orders(measured)),
+        seeds=study.seeds,
         brackets=INTERVAL,
         baselines={"untrained": NOT_MEASURED, "random": "50 by definition", "identity": "does not apply"},
     )
 
 
-def classifier_orders(rows: Sequence[Row]) -> Iterator[Order]:
+def classifier_accuracies(
+    figures: Mapping[Any, Mapping[str, Any]],
+) -> dict[tuple[str, str], list[Accuracies]]:
+    """Accuracies on all test sentences, on references and on translations, with the better choice of negatives.
+
+    Args:
+        figures: (kind, source, negatives, seed) → figures of `TrainClassifier`.
+
+    Returns:
+        Kind and source → the three accuracies, with the negatives whose mean accuracy on development references is
+        higher (W17 §5.6.1).
+    """
+    by_system: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
+    for (kind, source, negatives, _), of_seed in figures.items():
+        by_system.setdefault((kind, source), {}).setdefault(negatives, []).append(of_seed)
+    chosen = {
+        system: max(choices.values(), key=lambda seeds: fmean(seed["development_accuracy"] for seed in seeds))
+        for system, choices in by_system.items()
+    }
+    return {
+        system: [
+            Accuracies([100 * seed[key] for seed in seeds], seeds[0]["test_sentences"] // share)
+            for key, share in (("accuracy", 1), ("reference_accuracy", 2), ("translation_accuracy", 2))
+        ]
+        for system, seeds in chosen.items()
+    }
+
+
+def classifier_orders(measured: Mapping[tuple[str, str], Sequence[Accuracies]]) -> Iterator[Order]:
     """W17 Table 8: the LSTM is better than the average of words on every corpus.
 
     Args:
-        rows: 'LSTM, SOURCE' and 'AVG, SOURCE' with their accuracies.
+        measured: Kind and source → accuracies, that on all sentences first.
     """
     paper = published_figures("w17-8")
     corpora = [row.partition(", ")[2] for row in paper if row.startswith("LSTM")]
     above = fmean(paper[f"LSTM, {corpus}"][0] - paper[f"AVG, {corpus}"][0] for corpus in corpora)
-    accuracies = {row: figures[0] for row, figures in rows}
-    for row, lstm in accuracies.items():
-        kind, _, source = row.partition(", ")
-        average = accuracies.get(f"AVG, {source}")
-        if kind == "LSTM" and isinstance(lstm, tuple) and isinstance(average, tuple):
-            yield Order(f"LSTM above AVG on {source}", above, Estimate(*lstm) - Estimate(*average))
+    for (kind, source), of_system in measured.items():
+        if kind == "lstm" and ("avg", source) in measured:
+            yield Order(f"LSTM above AVG on {source}", above, of_system[0].above(measured["avg", source][0]))
 
 
 def sign_orders(measures: Sequence[Measure], rows: Sequence[Row], paper: Sequence[float]) -> Iterator[Order]:
@@ -297,8 +332,15 @@ _SOURCES = ExperimentCondition(
     "the corpora that are given",
     "what our data give",
 )
-_NO_WIKIPEDIA = "no list of word frequencies is given"
 _NOTHING_TRAINED: dict[Baseline, str] = dict.fromkeys(BASELINES, "does not apply, nothing is trained")
+
+
+def _idf(study: Study, paper: str) -> ExperimentCondition:
+    if study.word_frequencies is None:
+        ours = "of our own references, natural logarithm"
+        return ExperimentCondition("IDF", paper, ours, "no list of word frequencies is given (`--word-frequencies`)")
+    ours = f"log2 of all words by a word's count in {Path(study.word_frequencies).name}"
+    return ExperimentCondition("IDF", paper, ours, "the list counts words, not sentences with them")
 
 
 def _statistics(study: Study) -> dict[str, Any]:
@@ -324,18 +366,3 @@ def _estimate(statistic: Mapping[str, float] | None, factor: float = 1) -> Figur
     if statistic is None:
         return None
     return (statistic["value"] * factor, statistic["low"] * factor, statistic["high"] * factor)
-
-
-def _accuracies(figures: Mapping[str, Any]) -> list[tuple[float, float, float]]:
-    """Accuracy on all test sentences, on references and on translations: percent, with 95 % intervals."""
-    sentences = figures["test_sentences"]
-    return [
-        _percent(figures["accuracy"], sentences),
-        _percent(figures["reference_accuracy"], sentences // 2),
-        _percent(figures["translation_accuracy"], sentences // 2),
-    ]
-
-
-def _percent(share: float, sentences: int) -> tuple[float, float, float]:
-    low, high = wilson_interval(share * sentences, sentences)
-    return (100 * share, 100 * low, 100 * high)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
-from paraloom.core.stats import Z_95, Estimate, welch_interval
-from paraloom.experiments.conditions import TIME
-from paraloom.experiments.measurements import mean_of_seeds
+from paraloom.experiments.measurements import Accuracies, mean_of_seeds
 from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.tables import SEED_RANGE, ExperimentCondition, ReproducedTable, Row
 from paraloom.experiments.verdicts import Order
@@ -27,36 +23,6 @@ _TASKS = ("SemEval2013", "Turney2012(5)", "Turney2012(10)")
 _TASK_STAGES = ("task-semeval", "task-turney", "task-turney")
 _PHRASES_ALONE = "k99-of-100"
 _AVERAGE = "average of the same vectors, not trained"
-
-
-class Accuracies(NamedTuple):
-    """Accuracies × 100 of a system on the same test items, one of each seed.
-
-    Args:
-        values: The accuracies.
-        items: Number of test items.
-    """
-
-    values: Sequence[float]
-    items: int
-
-    def above(self, other: Accuracies) -> Estimate:
-        """How far the mean is above another, with a 95 % interval that covers the choice of test items and of seeds.
-
-        Half its width is the root of the sum of two squares, as of `combined_estimate`: that of two proportions of
-        independent items, which is wider than that of the same items, and Welch's over the seeds.
-
-        Example:
-            >>> Accuracies([60.0], 1000).above(Accuracies([50.0], 1000)).format()
-            '10 [5.661, 14.34]'
-        """
-        ours, theirs = fmean(self.values), fmean(other.values)
-        variance = sum(mean * (100 - mean) / items for mean, items in ((ours, self.items), (theirs, other.items)))
-        half = Z_95 * math.sqrt(variance)
-        if len(self.values) > 1 and len(other.values) > 1:
-            of_seeds = welch_interval(self.values, other.values)
-            half = math.hypot(half, of_seeds.high - of_seeds.value)
-        return Estimate(ours - theirs, ours - theirs - half, ours - theirs + half)
 
 
 class PhraseRuns:
@@ -92,6 +58,10 @@ class PhraseRuns:
                 )
             results.append(_read_json(folder / of_stage / ARTIFACT / "result.json", folder))
         return results
+
+    def has(self, *stages: str) -> bool:
+        """Whether every run has all these stages."""
+        return all(set(stages) <= {row["name"] for row in run["stages"]} for run in self._runs)
 
     def choosing(self, stage: str, system: str = "trained") -> Accuracies:
         """How often a system chooses the paraphrase among 100."""
@@ -134,8 +104,11 @@ def similarity_tasks(runs: PhraseRuns, name: str) -> ReproducedTable:
     systems = {
         "average": [runs.on_task(_PHRASES_ALONE, task, "average") for task in _TASKS],
         "GRU(PPDB)": [runs.on_task(_PHRASES_ALONE, task) for task in _TASKS],
-        "task-specific GRU": [runs.on_task(stage, task) for stage, task in zip(_TASK_STAGES, _TASKS, strict=True)],
     }
+    if runs.has(*_TASK_STAGES):
+        systems["task-specific GRU"] = [
+            runs.on_task(stage, task) for stage, task in zip(_TASK_STAGES, _TASKS, strict=True)
+        ]
     labels = {
         "average": _AVERAGE,
         "GRU(PPDB)": "GRU of phrase pairs alone, ours",
@@ -159,6 +132,7 @@ def similarity_tasks(runs: PhraseRuns, name: str) -> ReproducedTable:
             systems[better][column].above(systems[worse][column]),
         )
         for better, worse in pairs
+        if {better, worse} <= set(systems)
         for column, task in enumerate(PAPERS[name].columns)
     ]
     return _table(runs, name, rows, orders, "50, 20 and 10 by definition")
@@ -217,7 +191,9 @@ _CONDITIONS = (
     ExperimentCondition("loss", "max-margin 1 of dot products", "max-margin 1 of dot products"),
     ExperimentCondition("dropout, gradient norm", "0.5, 5", "0.5, 5"),
     ExperimentCondition("optimizer, batch", "SGD 0.3, 128", "SGD 0.3, 128"),
-    ExperimentCondition("epochs", "150", "150, the best on development pairs of every fifth", TIME),
+    ExperimentCondition(
+        "epochs", "150", "150, the best of every fifth on development pairs", "a training may pass its best epoch"
+    ),
     ExperimentCondition(
         "contrasting phrases",
         "k for each pair",

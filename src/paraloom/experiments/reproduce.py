@@ -35,11 +35,13 @@ def reproduce_tables(
     folder: str | Path = "runs/reproduce",
     encoder: str | Path | None = None,
     parser: str | None = None,
+    word_frequencies: str | Path | None = None,
     vectors: str | Path | None = None,
     simple_wikipedia: str | None = None,
     ppdb: str | None = None,
     size: int = 24_000,
     recurrent_size: int | None = None,
+    classifier_pairs: int = 5_000,
     tuning_size: int | None = None,
     epochs: int = 20,
     seeds: int = 3,
@@ -60,6 +62,8 @@ def reproduce_tables(
         folder: Folder of the runs. Each table is written to it, as NAME.md and NAME.json.
         encoder: Encoder of the paraphrase score; default: the bundled one.
         parser: Folder of a parser, for the entropy of parses.
+        word_frequencies: File of `word count` lines of a large corpus, such as Wikipedia's, for the IDF, which is then
+            a binary logarithm. Default: the references of the pairs themselves, natural logarithm.
         vectors: Word vectors that all trainings start from, as `TrainEncoder` takes them: in the part of the papers'
             paragram-sl999. Default: random vectors.
         simple_wikipedia: Pairs of standard and Simple English Wikipedia, a file or a corpus folder.
@@ -67,6 +71,8 @@ def reproduce_tables(
         size: Pairs of each selection.
         recurrent_size: The same for recurrent encoders (GRAN, LSTM, BLSTM), which take minutes; 0 leaves them out.
             Default: `size`.
+        classifier_pairs: References of a source that the classifiers of `w17-8` are trained on (40,000 in the paper,
+            which take hours), an eighth of them again for development and test.
         tuning_size: The same for each candidate while filters are tuned. Default: `size`.
         epochs: Maximum number of passes over the pairs; the papers' 20 (AVG), 5 (PNMT) and 3 (GRAN) are the most.
         seeds: Trainings of each system, each on another draw of the pairs.
@@ -116,11 +122,13 @@ def reproduce_tables(
         folder=Path(folder),
         encoder=encoder or Study.encoder,
         parser=parser,
+        word_frequencies=word_frequencies,
         vectors=vectors,
         simple_wikipedia=simple_wikipedia,
         ppdb=ppdb,
         size=size,
         recurrent_size=recurrent_size,
+        classifier_pairs=classifier_pairs,
         tuning_size=tuning_size,
         epochs=epochs,
         seeds=seeds,

@@ -46,11 +46,14 @@ class Study:
         folder: Folder of the runs, each of which resumes when it was stopped.
         encoder: Encoder of the paraphrase score, a name or a folder.
         parser: Folder of a parser, for the entropy of parses; None leaves that out.
+        word_frequencies: File of `word count` lines of a large corpus, for the IDF; None: the references themselves.
         vectors: Word vectors that all trainings start from; None: random vectors.
         simple_wikipedia: Pairs of standard and Simple English Wikipedia; None leaves them out.
         ppdb: Pairs of the paraphrase database; None leaves them out.
         size: Pairs of each selection (24,000 in W17).
         recurrent_size: The same for recurrent encoders, which take longer; None: `size`; 0 leaves these encoders out.
+        classifier_pairs: References that a classifier of references is trained on, an eighth of them again for its
+            development and its test.
         tuning_size: The same for each candidate while filters are tuned; None: `size`.
         epochs: Maximum number of passes over the pairs; no training has more than in the papers.
         seeds: Trainings of each system, on other draws of the pairs.
@@ -64,11 +67,13 @@ class Study:
     folder: Path
     encoder: str | Path = "english"
     parser: str | None = None
+    word_frequencies: str | Path | None = None
     vectors: str | Path | None = None
     simple_wikipedia: str | None = None
     ppdb: str | None = None
     size: int = 24_000
     recurrent_size: int | None = None
+    classifier_pairs: int = 5_000
     tuning_size: int | None = None
     epochs: int = 20
     seeds: int = 3
@@ -79,11 +84,13 @@ class Study:
     @property
     def signature(self) -> str:
         """What the figures depend on besides the pairs."""
+        listed = {} if self.word_frequencies is None else {"words": file_digest(Path(self.word_frequencies))[:12]}
         return signature(
             "reproduce",
             sources="+".join(self.sources),
             vectors=file_digest(vectors_file(self.vectors))[:12] if self.vectors is not None else "random",
             size=self.size,
+            **listed,
             **{"recurrent-size": self.size_of_recurrent, "tuning-size": self.tuning_size or self.size},
             epochs=self.epochs,
             seeds=self.seeds,
@@ -158,7 +165,10 @@ class Study:
             stages += reading
             for part, where in (("models", "< '4'"), ("rest", ">= '4'")):
                 stages.append(Filter(name=f"{name}-{part}", input=pairs, where=f"md5(pair_id) {where}"))
-        stages.append(CountWords(name="word-counts", corpora=tuple(f"{name}-models" for name in self.sources)))
+        if self.word_frequencies is None:
+            stages.append(CountWords(name="word-counts", corpora=tuple(f"{name}-models" for name in self.sources)))
+        else:
+            stages.append(CountWords(name="word-counts", frequencies=Path(self.word_frequencies).absolute()))
         for name in self.sources:
             stages += [
                 TrainLanguageModel(name=f"{name}-lm", corpora=(f"{name}-models",)),

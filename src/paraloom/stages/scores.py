@@ -11,18 +11,19 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 
 from paraloom.core.config import base_config
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, ScoringTranslatorLike
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
+from paraloom.embed.word_vectors import read_words
 from paraloom.io import Corpus
 from paraloom.mt import Mbr
 from paraloom.mt.loading import open_translator
 from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
 from paraloom.pairs.scoring.classifier_training import train_classifier
 from paraloom.pairs.scoring.cross_encoder import CrossEncoder
-from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies
+from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies, listed_frequencies
 from paraloom.pairs.scoring.language_model import has_varikn, load_language_model, train_language_model
 from paraloom.pairs.scoring.models import (
     PARAPHRASE_SCORE,
@@ -192,11 +193,16 @@ def _scoring_translator(folder: Path) -> ScoringTranslatorLike:
 
 @dataclass(frozen=True, kw_only=True)
 class CountWords(Fit):
-    """Counts in how many sentences each word occurs, for the score IDF.
+    """Counts in how many sentences each word occurs, for the score IDF; or reads how often each word of a list occurs.
 
     Args:
         corpora: Corpora of sentences or pairs.
         columns: Text columns to count in.
+        frequencies: File of `word count` lines, such as those of Wikipedia, instead of `corpora`.
+
+    Raises:
+        ConfigError: Both or neither of `corpora` and `frequencies` are given.
+        DataError: When it runs: a line of the list is malformed.
 
     Example:
         >>> CountWords(corpora=["references"], columns=["src"]).columns
@@ -205,13 +211,28 @@ class CountWords(Fit):
 
     sentinel: ClassVar[str] = "rarity.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("frequencies",)
 
-    corpora: tuple[Ref, ...]
+    corpora: tuple[Ref, ...] = ()
     columns: tuple[str, ...] = ("src",)
+    frequencies: Path | None = None
+
+    def validate(self) -> None:
+        super().validate()
+        if bool(self.corpora) == (self.frequencies is not None):
+            raise ConfigError(
+                "expected one of the keys 'corpora' and 'frequencies'", remedy="Give exactly one of them."
+            )
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the table of counts."""
-        frequencies = count_document_frequencies(_texts(context, self.columns))
+        if self.frequencies is None:
+            frequencies = count_document_frequencies(_texts(context, self.columns))
+        else:
+            try:
+                frequencies = listed_frequencies(*read_words(self.frequencies))
+            except DataError as error:
+                raise error.at(file=self.frequencies) from None
         frequencies.save(folder)
         return {"words": len(frequencies.words), "sentences": frequencies.sentences}
 

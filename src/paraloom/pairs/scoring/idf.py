@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,19 +24,21 @@ FILE = "rarity.safetensors"
 class DocumentFrequencies:
     """In how many sentences each word of a corpus occurs; a sentence is a document.
 
-    The IDF of a word is ln(sentences / count), in nats; an unknown word counts as seen once.
+    The IDF of a word is ln(sentences / count), in nats; an unknown word counts as `unseen`.
 
     Args:
         words: Ids of the words, uint64 `(v,)`, ascending.
         counts: Sentences that contain each word, int64 `(v,)`, 1 or more.
         sentences: Number of sentences.
         digest: Digest of the file that the table was loaded from.
+        unseen: Count of a word that the table does not have.
     """
 
     words: npt.NDArray[np.uint64]
     counts: npt.NDArray[np.int64]
     sentences: int
     digest: str = ""
+    unseen: int = 1
 
     @property
     def signature(self) -> str:
@@ -67,7 +69,7 @@ class DocumentFrequencies:
         positions = np.searchsorted(self.words, lists.ids)
         positions[positions == len(self.words)] = 0
         known = self.words[positions] == lists.ids
-        values = np.where(known, self._idf[positions], np.log(self.sentences))
+        values = np.where(known, self._idf[positions], np.log(self.sentences / self.unseen))
         sums = np.concatenate([[0.0], np.cumsum(values)])
         total = np.diff(sums[lists.offsets])
         return (total / np.where(lists.lengths > 0, lists.lengths, np.nan)).astype(np.float32)
@@ -82,6 +84,8 @@ class DocumentFrequencies:
 
         folder.mkdir(parents=True, exist_ok=True)
         arrays = {"words": self.words, "counts": self.counts, "sentences": np.array([self.sentences])}
+        if self.unseen != 1:
+            arrays["unseen"] = np.array([self.unseen])
         (folder / FILE).write_bytes(save(arrays))
 
     @classmethod
@@ -111,7 +115,8 @@ class DocumentFrequencies:
             raise ModelError(
                 f"{FILE} is damaged: {error}", file=folder, remedy="Run `paraloom train word-counts` again."
             ) from None
-        return cls(arrays["words"], arrays["counts"], int(arrays["sentences"][0]), file_digest(path)[:12])
+        unseen = int(arrays["unseen"][0]) if "unseen" in arrays else 1
+        return cls(arrays["words"], arrays["counts"], int(arrays["sentences"][0]), file_digest(path)[:12], unseen)
 
 
 def count_document_frequencies(batches: Iterable[Texts]) -> DocumentFrequencies:
@@ -134,3 +139,28 @@ def count_document_frequencies(batches: Iterable[Texts]) -> DocumentFrequencies:
     if not len(counts):
         raise DataError("the corpus has no words to count")
     return DocumentFrequencies(counts.ids, counts.counts, sentences)
+
+
+def listed_frequencies(words: Sequence[str], counts: Sequence[int]) -> DocumentFrequencies:
+    """Frequencies from a list of words, such as Wikipedia's: each occurrence of a word counts as a document.
+
+    Such a list says neither how many sentences there were nor in how many a word occurs, so that the IDF of a word is
+    higher than by sentences, by about the logarithm of their length for every word. A word that is not listed counts as
+    the rarest one that is.
+
+    Args:
+        words: The words.
+        counts: How often each occurs, 1 or more.
+
+    Example:
+        >>> listed_frequencies(["the", "dog"], [12, 4]).mean_idf(tokenize(["the dog", "cat"])).round(3)
+        array([0.837, 1.386], dtype=float32)
+    """
+    ids = tokenize([" ".join(words)]).ids
+    if len(ids) != len(words):
+        raise DataError(
+            "the list has words that are several tokens", remedy="Give one word a line, without blanks and punctuation."
+        )
+    order = np.argsort(ids)
+    numbers = np.asarray(counts, np.int64)
+    return DocumentFrequencies(ids[order], numbers[order], int(numbers.sum()), unseen=int(numbers.min()))
