@@ -25,7 +25,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice, product
+from itertools import combinations, islice, product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -177,9 +177,9 @@ class Ladder:
         if not (path / "scores.json").is_file():
             figures: dict[str, Any] = {}
             if not self.settings.back:
-                turned = [(target, source) for source, target in self.texts.parallel[:pairs]]
-                turned_development = [(target, source) for source, target in self.texts.development]
-                figures = self._train([turned], folder, 1, self.settings.back_steps, development=turned_development)
+                swapped = [(target, source) for source, target in self.texts.parallel[:pairs]]
+                swapped_development = [(target, source) for source, target in self.texts.development]
+                figures = self._train([swapped], folder, 1, self.settings.back_steps, development=swapped_development)
             hypotheses = self._best(folder, [target for _, target in self.texts.test])
             scores = evaluate_translation(hypotheses, [source for source, _ in self.texts.test]).to_dict()
             write_json(path / "scores.json", figures | scores)
@@ -361,6 +361,24 @@ def paired(alone: Sequence[dict[str, Any]], results: Sequence[dict[str, Any]], r
     return f"{bleu.value:+.2f} ({bleu.low:+.2f} to {bleu.high:+.2f})"
 
 
+def differences(ladder: Ladder) -> str:
+    """Differences of BLEU between methods of the same text, tags and start, with paired intervals."""
+    results = [result for cell in ladder.cells() if cell.multiple and (result := ladder.result(cell)) is not None]
+    groups: dict[tuple[Any, ...], dict[str, list[dict[str, Any]]]] = {}
+    for result in results:
+        key = tuple(result[name] for name in ("pairs", "multiple", "tag", "start"))
+        groups.setdefault(key, {}).setdefault(result["method"], []).append(result)
+    references = [target for _, target in ladder.texts.test]
+    out = []
+    for (pairs, multiple, tag, start), methods in groups.items():
+        for one, other in combinations(methods, 2):
+            value = paired(methods[one], methods[other], references)
+            out.append(
+                f"{pairs:,} pairs, {round(pairs * multiple):,} sentences, {tag}, {start}: {other} - {one} {value}"
+            )
+    return "\n".join(out)
+
+
 def check_settings(settings: argparse.Namespace) -> None:
     """One folder holds trainings of one kind of text, size and length only."""
     varying = {"output", "pairs", "multiples", "methods", "tags", "starts", "seeds", "threads", "minutes", "decode"}
@@ -427,6 +445,7 @@ def main() -> None:
                 f"chrF {over_seeds([scores], 'chrf')}"
             )
     print(table(ladder))
+    print(differences(ladder))
     decodings = {name: describe_decoding(ladder.decodings[name]) for name in settings.methods}
     print("\n".join(f"{name}: {text}" for name, text in decodings.items()))
 

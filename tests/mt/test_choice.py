@@ -46,8 +46,8 @@ def test_each_greedy_step_is_the_best_of_all_continuations(weight: float) -> Non
         def gains(order: tuple[int, ...], quality: np.ndarray = quality, alike: np.ndarray = alike) -> list[float]:
             return [
                 quality[one] ** weight
-                * (1 - max((alike[one, other] for other in order[:place]), default=0.0)) ** (1 - weight)
-                for place, one in enumerate(order)
+                * (1 - max((alike[one, other] for other in order[:position]), default=0.0)) ** (1 - weight)
+                for position, one in enumerate(order)
             ]
 
         # The greedy order is the one whose gains come first in the lexicographic order of all orders.
@@ -67,8 +67,8 @@ def test_the_greedy_set_is_close_to_the_best_set(k: int) -> None:
 
         def value(order: tuple[int, ...], quality: np.ndarray = quality, alike: np.ndarray = alike) -> float:
             return prod(
-                quality[one] * (1 - max((alike[one, other] for other in order[:place]), default=0.0))
-                for place, one in enumerate(order)
+                quality[one] * (1 - max((alike[one, other] for other in order[:position]), default=0.0))
+                for position, one in enumerate(order)
             )
 
         best = max(value(order) for order in permutations(range(6), k))

@@ -254,7 +254,7 @@ class Mbr:
 
     @property
     def further(self) -> Beam | None:
-        """The decoding of the candidate that is no sample."""
+        """The decoding of one more candidate; None for none."""
         return Beam(self.beam, shortlist=self.shortlist) if self.beam else None
 
     def options(self) -> dict[str, Any]:
