@@ -166,7 +166,7 @@ class Ladder:
         figures = self._train(bitexts, folder, cell.seed, self.settings.steps, init_from=first)
         hypotheses = self._best(folder, [source for source, _ in self.texts.test])
         scores = evaluate_translation(hypotheses, [target for _, target in self.texts.test]).to_dict()
-        result = {**asdict(cell), **figures, **scores, "synthetic": len(bitexts[-1]) if cell.multiple else 0}
+        result = {**figures, **scores, **asdict(cell), "synthetic": len(bitexts[-1]) if cell.multiple else 0}
         write_json(self.folder / "results" / f"{cell.name}.json", result | {"hypotheses": hypotheses})
         return result
 
@@ -363,11 +363,11 @@ def paired(alone: Sequence[dict[str, Any]], results: Sequence[dict[str, Any]], r
 
 def differences(ladder: Ladder) -> str:
     """Differences of BLEU between methods of the same text, tags and start, with paired intervals."""
-    results = [result for cell in ladder.cells() if cell.multiple and (result := ladder.result(cell)) is not None]
     groups: dict[tuple[Any, ...], dict[str, list[dict[str, Any]]]] = {}
-    for result in results:
-        key = tuple(result[name] for name in ("pairs", "multiple", "tag", "start"))
-        groups.setdefault(key, {}).setdefault(result["method"], []).append(result)
+    for cell in ladder.cells():
+        if cell.multiple and (result := ladder.result(cell)) is not None:
+            methods = groups.setdefault((cell.pairs, cell.multiple, cell.tag, cell.start), {})
+            methods.setdefault(cell.method, []).append(result)
     references = [target for _, target in ladder.texts.test]
     out = []
     for (pairs, multiple, tag, start), methods in groups.items():

@@ -46,6 +46,8 @@ DECODINGS = (
 )
 """The last one is all samples that `mbr` and `diverse` choose of."""
 
+TEXTS = {"captions": captions, "tatoeba": tatoeba}
+
 CHUNK = 100
 
 
@@ -119,6 +121,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the results")
     parser.add_argument("--reverse", default="en-de", help="translator back; '' for none (default: %(default)s)")
     parser.add_argument("--pairs", type=Path, nargs="*", help="files of two columns, source and reference")
+    parser.add_argument("--texts", nargs="+", choices=TEXTS, default=TEXTS, help="without --pairs")
     parser.add_argument("--lines", type=int, default=300, help="pairs of each file (default: %(default)s)")
     parser.add_argument("--decode", nargs="+", default=DECODINGS, help="decodings to measure")
     parser.add_argument("--seed", type=int, default=1)
@@ -129,7 +132,7 @@ def main() -> None:
     texts = (
         {path.name: pairs_of_file(path, options.lines) for path in options.pairs}
         if options.pairs
-        else {"captions": captions(options.lines), "tatoeba": tatoeba(options.lines)}
+        else {name: TEXTS[name](options.lines) for name in options.texts}
     )
     identity = {"model": translator.signature, "reverse": options.reverse, "lines": options.lines, "seed": options.seed}
     for name, pairs in texts.items():
