@@ -42,10 +42,10 @@ def test_the_ladder_resumes(captions: Path, tmp_path: Path) -> None:
     sizes = ("--steps", 2, "--first-steps", 2, "--back-steps", 2, "--d-model", 32, "--vocab-size", 120, "--threads", 1)
     part = ("-o", tmp_path / "ladder", "--pairs", 40, "--multiples", 0, 1, "--seeds", 1, "--batch-tokens", 200, *sizes)
     few = ("--methods", "base", "--tags", "plain")
-    begun = run("augmentation_ladder", *part, *few, "--starts", "scratch", data=captions)
-    assert begun.returncode == 0, begun.stderr
-    assert "1/2 40-0-parallel_text_alone-plain-scratch-1: BLEU" in begun.stdout
-    assert "| 40 | 40 | base | plain | scratch | 1 |" in begun.stdout and "Back-translator of 40 pairs" in begun.stdout
+    first = run("augmentation_ladder", *part, *few, "--starts", "scratch", data=captions)
+    assert first.returncode == 0, first.stderr
+    assert "1/2 40-0-parallel_text_alone-plain-scratch-1: BLEU" in first.stdout
+    assert "| 40 | 40 | base | plain | scratch | 1 |" in first.stdout and "Back-translator of 40 pairs" in first.stdout
     # What is there is not trained again; another method, tag and start are added.
     more = ("--methods", "base", "short", "--decode", "short=sampling,nbest=3,samples=5", "--tags", "tagged")
     further = run("augmentation_ladder", *part, *more, "--starts", "continued", data=captions)
@@ -55,7 +55,7 @@ def test_the_ladder_resumes(captions: Path, tmp_path: Path) -> None:
     assert "tagged, continued: short - base " in further.stdout
     assert (
         run("augmentation_ladder", *part, *few, "--starts", "scratch", data=captions).stdout
-        == begun.stdout[begun.stdout.index("Back-translator") :]
+        == first.stdout[first.stdout.index("Back-translator") :]
     )
     refused = run("augmentation_ladder", *part, *few, "--dropout", 0.2, data=captions)
     assert refused.returncode == 1 and "trainings with another dropout" in refused.stderr
