@@ -37,7 +37,7 @@ def augment(
     method: Annotated[
         str,
         typer.Option(
-            help="base (one each), beam, sampling, nucleus, topk, temperature, mbr, syntax: how to translate."
+            help="base (one each), beam, sampling, nucleus, topk, temperature, mbr, diverse, syntax: how to translate."
         ),
     ] = "nucleus",
     outputs: Annotated[int, typer.Option(help="Translations of each sentence.")] = 3,

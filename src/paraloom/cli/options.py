@@ -43,7 +43,17 @@ def complete_paraphraser(incomplete: str) -> list[str]:
 
 def complete_decoding(incomplete: str) -> list[str]:
     """Decodings that begin so."""
-    known = ("beam:5", "beam:12", "greedy", "sampling", "topk:10", "nucleus:0.95", "nucleus:0.95,nbest=3", "mbr:chrf")
+    known = (
+        "beam:5",
+        "beam:12",
+        "greedy",
+        "sampling",
+        "topk:10",
+        "nucleus:0.95",
+        "nucleus:0.95,nbest=3",
+        "mbr:chrf",
+        "diverse:chrf",
+    )
     return [text for text in known if text.startswith(incomplete)]
 
 

@@ -37,7 +37,7 @@ def variants(
     method: Annotated[
         str | None,
         typer.Option(
-            help="base, beam, sampling, nucleus, topk, temperature, mbr, or syntax (a translator per output)."
+            help="base, beam, sampling, nucleus, topk, temperature, mbr, diverse, or syntax (a translator per output)."
         ),
     ] = None,
     outputs: Annotated[int, typer.Option(help="Translations of each text, with --method.")] = 3,

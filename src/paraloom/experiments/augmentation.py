@@ -195,6 +195,7 @@ def _back_translations(experiment: Experiment, name: str, held_out: list[str]) -
             "translator": tuned if name == "syntax" else ["back"],
             "method": name,
             "outputs": experiment.outputs,
+            **({"fairseq": True} if experiment.fairseq else {}),
         }
     ]
     diversity: Table = {"variants": variants, "limit": experiment.diversity_limit}

@@ -42,6 +42,7 @@ class Experiment(Config):
         tests: Settings of `read-pairs` stages by name.
         methods: Names of `paraloom.mt.presets.METHODS`, and 'none' for the parallel text alone.
         outputs: Translations of each sentence, for methods with several.
+        fairseq: Read BBH22's "beam size of five and no length penalty" as fairseq does (`paraloom.mt.presets.method`).
         sentences: Number of monolingual sentences; base-big takes `outputs` times as many.
         seeds: Trainings of each final translator.
         weights: Weights of the parallel and of the back-translated text in the final trainings; empty: each row counts
@@ -77,6 +78,7 @@ class Experiment(Config):
     tests: dict[str, Table]
     methods: tuple[str, ...] = (NO_METHOD, "base", "beam", "sampling", "nucleus")
     outputs: int = 3
+    fairseq: bool = False
     sentences: int = 20_000
     seeds: int = 1
     weights: tuple[float, ...] = ()

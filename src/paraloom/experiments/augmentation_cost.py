@@ -7,7 +7,7 @@ from typing import Any
 
 from paraloom.experiments.augmentation_config import NO_METHOD, Experiment, Table
 from paraloom.mt.config import TranslatorConfig
-from paraloom.mt.decoding import Mbr
+from paraloom.mt.decoding import Diverse, Mbr
 from paraloom.mt.presets import Method, method
 
 # Measured on two cores of an Intel Xeon with instructions for bfloat16 and int8 products. Other machines differ by a
@@ -18,9 +18,10 @@ _STEP_SECONDS = 0.28
 """Seconds of a step, whatever the size of its batch."""
 _TRAINED_TOKENS = 8_000
 """Sub-words that a training of the default sizes reads in a second."""
-_TRANSLATED = {"base": 220, "base-big": 220, "beam": 220, "sampling": 190, "nucleus": 26, "topk": 260}
-_TRANSLATED |= {"temperature": 230, "mbr": 40, "syntax": 60}
-"""Captions per second that each method translates, in three ways; a nucleus sorts the vocabulary for each word."""
+_TRANSLATED: dict[str, float] = {"base": 220, "base-big": 220, "beam": 220, "sampling": 190, "nucleus": 26, "topk": 260}
+_TRANSLATED |= {"temperature": 230, "mbr": 40, "diverse": 2.4, "syntax": 60}
+"""Captions per second that each method translates, in three ways; a nucleus sorts the vocabulary for each word, and
+diverse draws 32 of it."""
 _PARSED = 60
 """News sentences per second that a grammar parses."""
 _EVALUATED = 50
@@ -52,7 +53,9 @@ def estimate_hours(experiment: Experiment) -> dict[str, float]:
     training += _tuned_translators(experiment) * _training_seconds(experiment, {**experiment.back, **experiment.syntax})
     training += final_trainings * _training_seconds(experiment, experiment.final)
     training += _first_translators(experiment) * _training_seconds(experiment, experiment.first)
-    methods = [method(name, experiment.outputs) for name in experiment.methods if name != NO_METHOD]
+    methods = [
+        method(name, experiment.outputs, fairseq=experiment.fairseq) for name in experiment.methods if name != NO_METHOD
+    ]
     translating = sum(
         experiment.sentences * preset.texts / _TRANSLATED[preset.name] * _relative_cost(preset) for preset in methods
     )
@@ -101,11 +104,13 @@ def _first_translators(experiment: Experiment) -> int:
 
 
 def _relative_cost(preset: Method) -> float:
-    """The number of samples, or of translators, relative to what the speed was measured with: 16 for mbr, else 3."""
+    """The number of samples, or of translators, relative to that of the speed: 16 for mbr, 32 for diverse, else 3."""
     if isinstance(preset.decoding, Mbr):
         return preset.decoding.samples / 16
+    if isinstance(preset.decoding, Diverse):
+        return preset.decoding.samples / 32
     if preset.decoding.random:
-        return preset.decoding.nbest / 3
+        return (preset.decoding.proposal or preset.decoding).nbest / 3
     return preset.translators / 3 if preset.translators > 1 else 1.0
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_LIMITS = {"greedy": ("", 1), "beam": ("size", 5), "mbr": ("samples", 16)}
-"""Name → the setting that bounds the number of variants, and its default; samples have no bound."""
+_LIMITS = {"greedy": ("", 1), "beam": ("size", 5), "mbr": ("samples", 16), "diverse": ("samples", 32)}
+"""Name → the setting that bounds the number of variants, and its default; others keep all samples by default."""
 
 
 def with_variants(decode: str, n: int) -> str:
@@ -21,8 +21,8 @@ def with_variants(decode: str, n: int) -> str:
         return decode
     head, *settings = decode.strip().split(",")
     name, _, value = head.partition(":")
-    setting, limit = _LIMITS.get(name, ("", n))
+    setting, limit = _LIMITS.get(name, ("samples", n))
     given = dict(text.split("=", 1) for text in settings if "=" in text).get(setting, value if name == "beam" else "")
     if given.strip().isdecimal():
-        limit = int(given)
+        limit = int(given) or n
     return f"{decode},nbest={min(n, max(1, limit))}"

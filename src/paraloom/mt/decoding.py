@@ -1,13 +1,16 @@
-"""Decoding strategies of a translator, as plain values: beam search, kinds of sampling, minimum Bayes risk."""
+"""Decoding strategies of a translator, as plain values: beam search, kinds of sampling, choices among samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeAlias
 
 from paraloom.core.errors import ConfigError, nearest, suggestion
 from paraloom.text.utility import UTILITIES
+
+QUALITIES = ("probability", "utility", "both")
+"""What `Diverse` calls the quality of a sample."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Beam:
     length_penalty: float = 1.0
     shortlist: int = 0
     random: ClassVar[bool] = False
+    proposal: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         _require(self.size >= 1, "size must be at least 1", self)
@@ -57,6 +61,10 @@ class Sampling:
         nbest: Samples per sentence, 1 or more.
         temperature: The logits are divided by it; below 1 is sharper.
         shortlist: See `Beam`.
+        samples: Samples that are drawn, of which the `nbest` most likely ones are kept, likeliest first, as fairseq
+            does with a beam of so many (BBH22: five, of which three); 0 draws `nbest`, which are all kept.
+        length_penalty: With `samples`, the likeliest have the highest logprob / tokens ** length_penalty; 1 is
+            fairseq's default, 0 plain probability.
 
     Raises:
         ConfigError: A value is out of range.
@@ -69,11 +77,19 @@ class Sampling:
     nbest: int = 1
     temperature: float = 1.0
     shortlist: int = 0
+    samples: int = 0
+    length_penalty: float = 1.0
     random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _require(self.nbest >= 1, "nbest must be at least 1", self)
+        _require(self.samples == 0 or self.samples >= self.nbest, "samples must be 0 or at least nbest", self)
         _require(self.temperature > 0, "temperature must be above 0", self)
+
+    @property
+    def proposal(self) -> Sampling | None:
+        """The decoding that draws the samples to choose from; None where all are kept."""
+        return replace(self, nbest=self.samples, samples=0) if self.samples > self.nbest else None
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch."""
@@ -89,6 +105,10 @@ class TopK:
         nbest: Samples per sentence, 1 or more.
         temperature: The logits are divided by it; below 1 is sharper.
         shortlist: See `Beam`.
+        samples: Samples that are drawn, of which the `nbest` most likely ones are kept, likeliest first, as fairseq
+            does with a beam of so many (BBH22: five, of which three); 0 draws `nbest`, which are all kept.
+        length_penalty: With `samples`, the likeliest have the highest logprob / tokens ** length_penalty; 1 is
+            fairseq's default, 0 plain probability.
 
     Raises:
         ConfigError: A value is out of range.
@@ -105,12 +125,20 @@ class TopK:
     nbest: int = 1
     temperature: float = 1.0
     shortlist: int = 0
+    samples: int = 0
+    length_penalty: float = 1.0
     random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _require(self.k >= 2, "k must be at least 2 (for greedy decoding write beam:1)", self)
         _require(self.nbest >= 1, "nbest must be at least 1", self)
+        _require(self.samples == 0 or self.samples >= self.nbest, "samples must be 0 or at least nbest", self)
         _require(self.temperature > 0, "temperature must be above 0", self)
+
+    @property
+    def proposal(self) -> TopK | None:
+        """The decoding that draws the samples to choose from; None where all are kept."""
+        return replace(self, nbest=self.samples, samples=0) if self.samples > self.nbest else None
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch."""
@@ -128,6 +156,10 @@ class Nucleus:
         within: Consider only this many of the most likely tokens; 0 considers all. A limit of 50 decodes several times
             faster from a slightly different distribution, so it is part of the signature.
         shortlist: See `Beam`.
+        samples: Samples that are drawn, of which the `nbest` most likely ones are kept, likeliest first, as fairseq
+            does with a beam of so many (BBH22: five, of which three); 0 draws `nbest`, which are all kept.
+        length_penalty: With `samples`, the likeliest have the highest logprob / tokens ** length_penalty; 1 is
+            fairseq's default, 0 plain probability.
 
     Raises:
         ConfigError: A value is out of range.
@@ -145,13 +177,21 @@ class Nucleus:
     temperature: float = 1.0
     within: int = 0
     shortlist: int = 0
+    samples: int = 0
+    length_penalty: float = 1.0
     random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _require(0 < self.p <= 1, "p must be above 0 and at most 1", self)
         _require(self.nbest >= 1, "nbest must be at least 1", self)
+        _require(self.samples == 0 or self.samples >= self.nbest, "samples must be 0 or at least nbest", self)
         _require(self.temperature > 0, "temperature must be above 0", self)
         _require(self.within >= 0 and self.within != 1, "within must be 0 (all tokens) or at least 2", self)
+
+    @property
+    def proposal(self) -> Nucleus | None:
+        """The decoding that draws the samples to choose from; None where all are kept."""
+        return replace(self, nbest=self.samples, samples=0) if self.samples > self.nbest else None
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch."""
@@ -201,14 +241,76 @@ class Mbr:
     random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.metric not in UTILITIES:
-            raise ConfigError(
-                f"unknown metric '{self.metric}' of decoding 'mbr'{suggestion(self.metric, UTILITIES)}",
-                remedy=f"Metrics: {', '.join(UTILITIES)}.",
-            )
+        _require_known("metric", self.metric, UTILITIES, "mbr")
         _require(self.samples >= 2, "samples must be at least 2", self)
         _require(1 <= self.nbest <= self.samples, "nbest must be between 1 and the number of samples", self)
         _require(self.beam >= 0, "beam must be 0 (no beam) or the size of one", self)
+        self.options()
+
+    @property
+    def proposal(self) -> Nucleus:
+        """The decoding that draws the samples."""
+        return Nucleus(self.p, self.samples, self.temperature, self.within, self.shortlist)
+
+    @property
+    def further(self) -> Beam | None:
+        """The decoding of one more candidate; None for none."""
+        return Beam(self.beam, shortlist=self.shortlist) if self.beam else None
+
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments of ctranslate2's translate_batch that draw the samples."""
+        return self.proposal.options()
+
+
+@dataclass(frozen=True)
+class Diverse:
+    """Of many samples, `nbest` that are adequate and unlike each other, chosen one after the other.
+
+    Each choice has the highest quality ** weight × dissimilarity ** (1 - weight) of the distinct samples. Dissimilarity
+    is 1 minus the highest chrF to those that are chosen already (`paraloom.text.choice`), and 1 for the first choice,
+    which is the sample of the highest quality.
+
+    Args:
+        metric: What the dissimilarity is measured by: 'chrf' or 'bleu'.
+        samples: Samples per sentence, 2 or more.
+        nbest: Translations per sentence, from 1 to `samples`; fewer where the samples have fewer distinct texts.
+        weight: Of the quality, 0 to 1: 1 takes the best, 0 those that are least alike.
+        quality: 'probability', the geometric mean of the probabilities of the tokens; 'utility', the mean score of a
+            sample against all, as of `Mbr`, from 0 to 1; or 'both', their product.
+        p: Samples are drawn by `Nucleus` sampling with this p.
+        temperature: Of the samples; see `Nucleus`.
+        within: Of the samples; see `Nucleus`.
+        shortlist: See `Beam`.
+
+    Raises:
+        ConfigError: A value is out of range, or the metric or the quality is unknown.
+
+    Reference:
+        Carbonell and Goldstein 1998, "The use of MMR, diversity-based reranking" (the greedy choice); BBH22 §2.1 (what
+        the variants are for).
+
+    Example:
+        >>> Diverse(samples=32, nbest=3).proposal.nbest
+        32
+    """
+
+    metric: str = "chrf"
+    samples: int = 32
+    nbest: int = 3
+    weight: float = 0.5
+    quality: str = "both"
+    p: float = 0.95
+    temperature: float = 1.0
+    within: int = 0
+    shortlist: int = 0
+    random: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _require_known("metric", self.metric, UTILITIES, "diverse")
+        _require_known("quality", self.quality, QUALITIES, "diverse")
+        _require(self.samples >= 2, "samples must be at least 2", self)
+        _require(1 <= self.nbest <= self.samples, "nbest must be between 1 and the number of samples", self)
+        _require(0 <= self.weight <= 1, "weight must be between 0 and 1", self)
         self.options()
 
     @property
@@ -221,7 +323,7 @@ class Mbr:
         return self.proposal.options()
 
 
-Decoding: TypeAlias = Beam | Sampling | TopK | Nucleus | Mbr
+Decoding: TypeAlias = Beam | Sampling | TopK | Nucleus | Mbr | Diverse
 
 DECODINGS: dict[str, tuple[type[Any], str | None]] = {
     "beam": (Beam, "size"),
@@ -229,8 +331,11 @@ DECODINGS: dict[str, tuple[type[Any], str | None]] = {
     "topk": (TopK, "k"),
     "nucleus": (Nucleus, "p"),
     "mbr": (Mbr, "metric"),
+    "diverse": (Diverse, "metric"),
 }
 """Name → class, and the field that a value after the colon sets."""
+
+_SAMPLING = (Sampling, TopK, Nucleus)
 
 _TYPES: dict[str, Callable[[str], int | float | str]] = {"int": int, "float": float, "str": str}
 
@@ -247,8 +352,8 @@ def parse_decoding(text: str) -> Decoding:
     Example:
         >>> parse_decoding("beam:12,nbest=3")
         Beam(size=12, nbest=3, length_penalty=1.0, shortlist=0)
-        >>> parse_decoding("nucleus:0.95,nbest=3")
-        Nucleus(p=0.95, nbest=3, temperature=1.0, within=0, shortlist=0)
+        >>> parse_decoding("nucleus:0.95,nbest=3,samples=5").proposal.nbest
+        5
         >>> parse_decoding("mbr:chrf,samples=64").samples
         64
         >>> parse_decoding("greedy")
@@ -300,13 +405,17 @@ def as_decoding(decode: str | Decoding) -> Decoding:
 def describe_decoding(decoding: Decoding) -> str:
     """Write a decoding with all its fields, as `parse_decoding` reads it; for signatures.
 
+    How samples are chosen is left out where all are kept.
+
     Example:
         >>> describe_decoding(Beam(12))
         'beam:12,nbest=1,length_penalty=1.0,shortlist=0'
     """
     name, main_field = next((name, field) for name, (kind, field) in DECODINGS.items() if type(decoding) is kind)
     head = f"{name}:{getattr(decoding, main_field)}" if main_field else name
-    rest = (f"{f.name}={getattr(decoding, f.name)}" for f in fields(decoding) if f.name != main_field)
+    kept = isinstance(decoding, _SAMPLING) and not decoding.samples
+    left_out = {main_field, *(("samples", "length_penalty") if kept else ())}
+    rest = (f"{f.name}={getattr(decoding, f.name)}" for f in fields(decoding) if f.name not in left_out)
     return ",".join([head, *rest])
 
 
@@ -326,6 +435,14 @@ def _shortlist_options(shortlist: int) -> dict[str, Any]:
     if shortlist not in (0, 1):
         raise ConfigError(f"shortlist must be 0 or 1, got {shortlist}")
     return {"use_vmap": True} if shortlist else {}
+
+
+def _require_known(what: str, value: str, known: Sequence[str], decoding: str) -> None:
+    if value not in known:
+        raise ConfigError(
+            f"unknown {what} '{value}' of decoding '{decoding}'{suggestion(value, known)}",
+            remedy=f"{'Metrics' if what == 'metric' else 'Qualities'}: {', '.join(known)}.",
+        )
 
 
 def _require(condition: bool, requirement: str, decoding: Decoding) -> None:

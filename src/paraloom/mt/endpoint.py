@@ -16,13 +16,13 @@ from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError, ModelError, RunError
 from paraloom.core.protocols import Variant
 from paraloom.mt.answer_store import AnswerStore
-from paraloom.mt.decoding import Beam, Decoding, Mbr, Nucleus, Sampling, describe_decoding, parse_decoding
+from paraloom.mt.choice import choose_samples
+from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, Sampling, describe_decoding, parse_decoding
 from paraloom.mt.endpoint_batch import EndpointBatch, prompt_of, request_body
 from paraloom.mt.endpoint_config import POLICY_FIELDS, EndpointConfig
 from paraloom.mt.endpoint_probe import Capabilities, probe_capabilities
 from paraloom.mt.endpoint_requests import EndpointClient, RequestPolicy, RowError
 from paraloom.mt.event_loop import run_in_loop
-from paraloom.mt.minimum_risk import minimum_risk
 from paraloom.text.language_names import known_language
 from paraloom.text.normalize import normalize
 
@@ -254,14 +254,14 @@ class EndpointTranslator:
             return self.translate([sentences], seed=seed)[0]
         texts: list[str] = normalize(list(sentences)).to_pylist()
         known = self.capabilities
-        proposal = self.decoding.proposal if isinstance(self.decoding, Mbr) else self.decoding
+        proposal = self.decoding.proposal or self.decoding
         batch = EndpointBatch(self.config, proposal, known, self._open_client(), self._answers(), texts, seed)
         try:
             variants = run_in_loop(batch.translate())
         finally:
             self._answers().sync()
-        if isinstance(self.decoding, Mbr):
-            variants = [_least_risk(group, self.decoding) for group in variants]
+        if self.decoding.proposal is not None:
+            variants = [_chosen(group, self.decoding) for group in variants]
         return variants
 
     def usage(self) -> EndpointUsage:
@@ -334,10 +334,10 @@ class EndpointTranslator:
         return known
 
 
-def _least_risk(group: list[Variant], decoding: Mbr) -> list[Variant]:
-    """The best of the samples of one sentence that passed the checks."""
+def _chosen(group: list[Variant], decoding: Decoding) -> list[Variant]:
+    """What a decoding chooses of the samples of one sentence that passed the checks."""
     good = [variant for variant in group if not variant.reason]
-    return minimum_risk([good], [[]], decoding)[0] if good else group[:1]
+    return choose_samples([good], decoding)[0] if good else group[:1]
 
 
 def _check_decoding(decode: str | Decoding | None) -> Decoding:
@@ -346,7 +346,7 @@ def _check_decoding(decode: str | Decoding | None) -> Decoding:
     remedy = "Write greedy, sampling, nucleus:0.95 or mbr:chrf, with settings nbest and temperature."
     if isinstance(decoding, Beam) and decoding.size > 1:
         raise ConfigError("an endpoint cannot be asked for beam search", remedy=remedy)
-    if not isinstance(decoding, (Beam, Sampling, Nucleus, Mbr)):
+    if not isinstance(decoding, (Beam, Sampling, Nucleus, Mbr, Diverse)):
         raise ConfigError(f"an endpoint cannot be asked for '{describe_decoding(decoding)}'", remedy=remedy)
     for name in ("shortlist", "within", "beam"):
         if getattr(decoding, name, 0):

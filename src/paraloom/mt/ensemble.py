@@ -20,13 +20,13 @@ from paraloom.core.progress import loading
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import spawn_seed
 from paraloom.mt.checkpoint import CHECKPOINT, copy_file
+from paraloom.mt.choice import choose
 from paraloom.mt.data import END_ID, pad
-from paraloom.mt.decoding import Beam, Decoding, Mbr, as_decoding, describe_decoding
+from paraloom.mt.decoding import Beam, Decoding, as_decoding, describe_decoding
 from paraloom.mt.download import download
 from paraloom.mt.engine import by_max_length
 from paraloom.mt.families.base import Codec
 from paraloom.mt.families.marian import open_checkpoint
-from paraloom.mt.minimum_risk import minimum_risk
 from paraloom.mt.splitting import join_variants, split_text
 from paraloom.mt.subwords import SUBWORD_FILES, UNKNOWN, read_vocabulary
 from paraloom.mt.texts import as_texts
@@ -245,10 +245,8 @@ class EnsembleTranslator:
         return [len(row) for row in self._codec.encode(texts)]
 
     def _decoded(self, texts: Sequence[str], decoding: Decoding, seed: int) -> list[list[Variant]]:
-        if isinstance(decoding, Mbr):
-            samples = self._decoded(texts, decoding.proposal, seed)
-            further = self._decoded(texts, Beam(decoding.beam), seed) if decoding.beam else [[] for _ in texts]
-            return minimum_risk(samples, further, decoding)
+        if decoding.proposal is not None:
+            return choose(decoding, lambda drawn: self._decoded(texts, drawn, seed))
         variants = [[Variant("", 0.0, 0)] for _ in texts]
         nonempty = [row for row, text in enumerate(texts) if text]
         rows = self._codec.encode([texts[row] for row in nonempty])

@@ -21,8 +21,8 @@ from paraloom.core.remote_files import cache_folder
 from paraloom.core.seeds import derive_seed
 from paraloom.mt.answers import MAX_RATIO, check_answer
 from paraloom.mt.checkpoint import PRECISIONS, quiet
-from paraloom.mt.decoding import Beam, Decoding, Mbr, Sampling, describe_decoding, parse_decoding
-from paraloom.mt.minimum_risk import minimum_risk
+from paraloom.mt.choice import choose_samples
+from paraloom.mt.decoding import Beam, Decoding, Sampling, describe_decoding, parse_decoding
 from paraloom.mt.prompts import find_prompt, prompt_for
 from paraloom.text.language_names import known_language
 from paraloom.text.normalize import normalize
@@ -152,7 +152,7 @@ class LanguageModelTranslator:
             `reason`. `logprob` is NaN where a part of the answer, such as a label, was removed.
         """
         texts: list[str] = normalize(list(sentences)).to_pylist()
-        proposal = self.decoding.proposal if isinstance(self.decoding, Mbr) else self.decoding
+        proposal = self.decoding.proposal or self.decoding
         variants = [[Variant("", 0.0, 0)] for _ in texts]
         waiting = [row for row, text in enumerate(texts) if text]
         for attempt in range(self.config.attempts):
@@ -169,10 +169,8 @@ class LanguageModelTranslator:
             waiting = failed
             if not waiting:
                 break
-        if isinstance(self.decoding, Mbr):
-            variants = [
-                group if group[0].reason else minimum_risk([group], [[]], self.decoding)[0] for group in variants
-            ]
+        if self.decoding.proposal is not None:
+            variants = [group if group[0].reason else choose_samples([group], self.decoding)[0] for group in variants]
         return variants
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:

@@ -30,13 +30,8 @@ def minimum_risk(
         >>> minimum_risk(samples, [[]], Mbr(samples=3))[0][0].text  # has most in common with the others
         'the cat'
     """
-    candidates: list[list[Variant]] = []
-    for drawn, added in zip(samples, further, strict=True):
-        distinct: dict[str, Variant] = {}
-        for variant in sorted([*drawn, *added], key=lambda variant: -variant.logprob):
-            # The same text may have been generated in other subwords: the likeliest represent it.
-            distinct.setdefault(variant.text, variant)
-        candidates.append(list(distinct.values()))
+    groups = [[*drawn, *added] for drawn, added in zip(samples, further, strict=True)]
+    candidates = [[group[number] for number in distinct_texts(group)] for group in groups]
     texts, references = ([[variant.text for variant in group] for group in groups] for groups in (candidates, samples))
     chosen: list[list[Variant]] = []
     for group, values in zip(candidates, expected_utility(texts, references, decoding.metric), strict=True):
@@ -46,3 +41,21 @@ def minimum_risk(
         best = np.argsort(-values, kind="stable")[: decoding.nbest].tolist()
         chosen.append([group[index]._replace(utility=float(values[index])) for index in best])
     return chosen
+
+
+def distinct_texts(variants: Sequence[Variant]) -> list[int]:
+    """Numbers of the variants of distinct texts, likeliest first.
+
+    Args:
+        variants: Of one sentence.
+
+    Example:
+        >>> distinct_texts([Variant("a", -2.0, 1), Variant("b", -1.5, 1), Variant("a", -1.0, 2)])
+        [2, 1]
+    """
+    first: dict[str, int] = {}
+    costs = [-np.nan_to_num(variant.logprob, nan=-np.inf) for variant in variants]
+    for number in sorted(range(len(variants)), key=costs.__getitem__):
+        # The same text may have been generated in other subwords: the likeliest represent it.
+        first.setdefault(variants[number].text, number)
+    return list(first.values())

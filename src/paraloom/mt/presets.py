@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.mt.decoding import Beam, Decoding, Mbr, Nucleus, Sampling, TopK
+from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, Sampling, TopK
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,13 @@ METHODS: dict[str, Callable[[int], Method]] = {
     "topk": lambda n: Method("topk", TopK(10, n)),
     "temperature": lambda n: Method("temperature", Sampling(n, 0.7)),
     "mbr": lambda n: Method("mbr", Mbr(samples=max(16, n), nbest=n)),
+    "diverse": lambda n: Method("diverse", Diverse(samples=max(32, n), nbest=n)),
     "syntax": lambda n: Method("syntax", _base(), translators=n),
 }
-"""Name → the method for a number of outputs. topk, temperature and mbr are not in BBH22."""
+"""Name → the method for a number of outputs. topk, temperature, mbr and diverse are not in BBH22."""
 
 
-def method(name: str, outputs: int = 3) -> Method:
+def method(name: str, outputs: int = 3, *, fairseq: bool = False) -> Method:
     """Look up a back-translation method.
 
     - base: one translation, by a beam of 5 without length penalty.
@@ -54,13 +55,18 @@ def method(name: str, outputs: int = 3) -> Method:
     - sampling, nucleus (p = 0.95), topk (k = 10), temperature (0.7): `outputs` samples.
     - mbr: of 16 samples (or of `outputs`, if that is more) the `outputs` that are most like all of them; fewer where
       the samples have fewer distinct texts.
+    - diverse: of 32 samples (or of `outputs`, if that is more) the `outputs` that are good and unlike each other.
     - syntax: one translation by each of `outputs` translators, each fine-tuned on one syntax group.
 
-    BBH22 draw five samples of each sentence and keep three; here `outputs` samples are drawn and all kept.
+    "Beam size of five and no length penalty" can be read in two ways, and BBH22 used fairseq: there, without another
+    length penalty, hypotheses compete by their mean over tokens, and a beam of five for samples is five samples, of
+    which the three likeliest are kept.
 
     Args:
         name: One of `METHODS`.
         outputs: Translations of each sentence, or how many times as much text.
+        fairseq: Read it as fairseq does. Otherwise beams compete by plain probability, and `outputs` samples are drawn
+            and all kept.
 
     Raises:
         ConfigError: Unknown name, or `outputs` is below 1.
@@ -70,7 +76,7 @@ def method(name: str, outputs: int = 3) -> Method:
 
     Example:
         >>> method("nucleus").decoding
-        Nucleus(p=0.95, nbest=3, temperature=1.0, within=0, shortlist=0)
+        Nucleus(p=0.95, nbest=3, temperature=1.0, within=0, shortlist=0, samples=0, length_penalty=1.0)
         >>> method("syntax").translators, method("base-big").texts, method("base").outputs
         (3, 3, 1)
     """
@@ -78,7 +84,16 @@ def method(name: str, outputs: int = 3) -> Method:
         raise ConfigError(f"unknown method '{name}'{nearest(name, list(METHODS))}")
     if outputs < 1:
         raise ConfigError(f"'outputs' must be at least 1, got {outputs}")
-    return METHODS[name](outputs)
+    preset = METHODS[name](outputs)
+    return replace(preset, decoding=_of_fairseq(preset.decoding)) if fairseq else preset
+
+
+def _of_fairseq(decoding: Decoding) -> Decoding:
+    if isinstance(decoding, Beam):
+        return replace(decoding, length_penalty=1.0)
+    if isinstance(decoding, (Sampling, TopK, Nucleus)):
+        return replace(decoding, samples=max(5, decoding.nbest))
+    return decoding
 
 
 def _base() -> Beam:

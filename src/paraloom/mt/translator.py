@@ -16,14 +16,14 @@ from paraloom.core.progress import loading
 from paraloom.core.protocols import Variant
 from paraloom.mt.batch_decoder import BatchDecoder
 from paraloom.mt.checkpoint import AUTO, check_precision, find_translator
+from paraloom.mt.choice import choose
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.costs import COST_DECODING, CostMonitor, read_costs
-from paraloom.mt.decoding import Beam, Decoding, Mbr, as_decoding, describe_decoding
+from paraloom.mt.decoding import Beam, Decoding, as_decoding, describe_decoding
 from paraloom.mt.engine import check_folder
 from paraloom.mt.families import folder_settings, get_family
 from paraloom.mt.families.base import VOCABULARIES, Codec, EncoderDecoder
 from paraloom.mt.long_texts import LongTexts
-from paraloom.mt.minimum_risk import minimum_risk
 from paraloom.mt.splitting import Long, check_long
 from paraloom.mt.texts import as_texts
 from paraloom.text.normalize import normalize
@@ -129,8 +129,8 @@ class Translator:
             MissingExtraError: A checkpoint has to be converted, and torch or transformers is not installed.
 
         Example:
-            >>> Translator.load("de-en", decode="nucleus:0.95").decoding
-            Nucleus(p=0.95, nbest=1, temperature=1.0, within=0, shortlist=0)
+            >>> Translator.load("de-en", decode="beam:12").decoding
+            Beam(size=12, nbest=1, length_penalty=1.0, shortlist=0)
             >>> Translator.load("facebook/nllb-200-distilled-600M", source="de", target="en")  # doctest: +SKIP
         """
         check_precision(precision)
@@ -367,11 +367,8 @@ class Translator:
         batch_tokens: int | None,
     ) -> list[list[Variant]]:
         """The variants of normalized texts that the model takes."""
-        if isinstance(decoding, Mbr):
-            samples = self._decoded(texts, beginnings, decoding.proposal, seed, batch_tokens)
-            beam = Beam(decoding.beam, shortlist=decoding.shortlist) if decoding.beam else None
-            further = self._decoded(texts, beginnings, beam, seed, batch_tokens) if beam else [[] for _ in texts]
-            return minimum_risk(samples, further, decoding)
+        if decoding.proposal is not None:
+            return choose(decoding, lambda drawn: self._decoded(texts, beginnings, drawn, seed, batch_tokens))
         options = self.engine_options(decoding)
         if batch_tokens is not None:
             options["max_batch_size"] = batch_tokens

@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from paraloom.stages.translators import EvaluateTranslator as EvaluateTranslator
     from paraloom.stages.translators import LoadTranslator as LoadTranslator
     from paraloom.stages.translators import TrainTranslator as TrainTranslator
+    from paraloom.stages.variants import ChooseVariants as ChooseVariants
     from paraloom.stages.variants import ReadVariants as ReadVariants
     from paraloom.stages.variants import TranslateVariants as TranslateVariants
     from paraloom.stages.variants import VariantsToBitext as VariantsToBitext
@@ -124,7 +125,7 @@ _MODULES = {
     "syntax": ("Parse", "ReadParses", "TrainParser"),
     "syntax_groups": ("CountProductions", "PickSyntaxGroup", "SyntaxGroups"),
     "translators": ("CompareTranslators", "EvaluateTranslator", "LoadTranslator", "TrainTranslator"),
-    "variants": ("ReadVariants", "TranslateVariants", "VariantsToBitext"),
+    "variants": ("ChooseVariants", "ReadVariants", "TranslateVariants", "VariantsToBitext"),
 }
 
 __getattr__, __dir__, __all__ = lazy_exports(

@@ -6,25 +6,28 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.config import base_config
+from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
 from paraloom.core.protocols import CorpusReader, TranslatorLike, Variant
-from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS
+from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS, require
 from paraloom.core.seeds import strided_seed
 from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
+from paraloom.diversity_metrics.groups import group_bounds, whole_groups
+from paraloom.io import Corpus
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.shards import open_shard, read_batches
-from paraloom.mt.decoding import Decoding, parse_decoding
+from paraloom.mt.choice import diverse_choices
+from paraloom.mt.decoding import Decoding, Diverse, parse_decoding
 from paraloom.mt.loading import open_translator
-from paraloom.mt.presets import method
+from paraloom.mt.presets import Method, method
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
 from paraloom.stages.bitext import held_out
 from paraloom.stages.endpoints import endpoint_usage
@@ -42,8 +45,9 @@ class TranslateVariants(Map):
             of the second.
         decode: How each of them decodes, such as 'nucleus:0.95,nbest=3'.
         method: Name of a back-translation method, instead of `decode`: base, base-big, beam, sampling, nucleus, topk,
-            temperature, mbr or syntax.
+            temperature, mbr, diverse or syntax.
         outputs: Number of translations of each text that `method` makes ('syntax': with as many translators).
+        fairseq: Read BBH22's "beam size of five and no length penalty" as fairseq does (`paraloom.mt.presets.method`).
         column: Column to translate: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
         check_languages: Before any work, identify the language of a sample, and fail if it does not fit the translator.
 
@@ -71,12 +75,22 @@ class TranslateVariants(Map):
     decode: str = ""
     method: str = ""
     outputs: int = 3
+    fairseq: bool = False
     column: Literal["", "text", "src", "tgt"] = ""
     check_languages: bool = True
 
     def configuration(self) -> dict[str, Json]:
-        """The fields; the check of languages does not change the output."""
-        return {name: value for name, value in super().configuration().items() if name != "check_languages"}
+        """The fields that change the output: not the check of languages, nor a reading that is the default."""
+        left_out = {"check_languages", *(() if self.fairseq else ("fairseq",))}
+        return {name: value for name, value in super().configuration().items() if name not in left_out}
+
+    @property
+    def decoding(self) -> Decoding:
+        """How each translator decodes."""
+        return self._preset().decoding if self.method else parse_decoding(self.decode)
+
+    def _preset(self) -> Method:
+        return method(self.method, self.outputs, fairseq=self.fairseq)
 
     def validate(self) -> None:
         if bool(self.decode) == bool(self.method):
@@ -85,7 +99,7 @@ class TranslateVariants(Map):
             raise ConfigError("key 'translator' is empty", remedy="Name at least one translator.")
         if self.decode:
             parse_decoding(self.decode)
-        elif (expected := method(self.method, self.outputs).translators) != len(self.translator):
+        elif (expected := self._preset().translators) != len(self.translator):
             raise ConfigError(
                 f"method '{self.method}' with {self.outputs} outputs takes {expected} translators, "
                 f"not {len(self.translator)}"
@@ -96,10 +110,9 @@ class TranslateVariants(Map):
         column = self.column or ("text" if "text" in corpus.schema.names else "src")
         if column not in corpus.schema.names:
             return {}
-        decoding = method(self.method, self.outputs).decoding if self.method else parse_decoding(self.decode)
         return check_translation(
             corpus,
-            [_translator(path, decoding) for path in context.paths("translator")],
+            [_translator(path, self.decoding) for path in context.paths("translator")],
             column,
             ids="doc_id" if column == "text" else "pair_id",
             languages=self.check_languages,
@@ -110,8 +123,7 @@ class TranslateVariants(Map):
         """The variants of one batch; translators are loaded once per worker."""
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
-        decoding = method(self.method, self.outputs).decoding if self.method else parse_decoding(self.decode)
-        translators = [_translator(path, decoding) for path in context.paths("translator")]
+        translators = [_translator(path, self.decoding) for path in context.paths("translator")]
         translations = [
             translator.translate(texts, seed=strided_seed(context.seed, index))
             for index, translator in enumerate(translators)
@@ -205,6 +217,85 @@ def _merged(of_translators: Sequence[Sequence[Variant]]) -> list[Variant]:
 def _translator(folder: Path, decoding: Decoding) -> TranslatorLike:
     return open_translator(folder, decoding)
 
+
+@dataclass(frozen=True, kw_only=True)
+class ChooseVariants(Source):
+    """Chooses k of the variants of each source that are good and unlike each other; the others are rejected.
+
+    The choice is that of the decoding `diverse`, of variants that any translator made by any decoding. A column
+    `choice` has the number of the choice, from 0; the rows keep their order.
+
+    Args:
+        variants: Corpus of VARIANTS; those of one source are consecutive rows.
+        k: Variants of each source to keep; fewer where there are not so many distinct ones.
+        metric: How alike two variants are is measured by: 'chrf' or 'bleu'.
+        weight: Of the quality, 0 to 1: 1 keeps the best, 0 those that are least alike.
+        quality: 'probability' (the geometric mean over tokens), 'utility' (the mean score against all variants of the
+            source), or 'both', their product. A variant without a probability has that of its utility alone.
+
+    Raises:
+        ConfigError: A setting is out of range or unknown.
+        DataError: When it runs: a column is missing, or the rows of a source are not consecutive.
+
+    Reference:
+        Carbonell and Goldstein 1998, "The use of MMR, diversity-based reranking".
+
+    Example:
+        >>> ChooseVariants(variants="translate-variants", k=3, weight=0.7).decoding.nbest
+        3
+    """
+
+    output_schema: ClassVar[str] = "VARIANTS"
+    inputs: ClassVar[tuple[str, ...]] = ("variants",)
+
+    variants: Ref
+    k: int = 3
+    metric: str = "chrf"
+    weight: float = 0.5
+    quality: str = "both"
+
+    @property
+    def decoding(self) -> Diverse:
+        """The decoding that chooses in the same way."""
+        return Diverse(self.metric, max(2, self.k), self.k, self.weight, self.quality)
+
+    def validate(self) -> None:
+        check_range(self, "k", low=1)
+        _ = self.decoding
+
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
+        """All variants in order, with `choice`, `keep` and `reason`."""
+        corpus = Corpus.open(context.inputs["variants"])
+        names = [name for name in corpus.schema.names if name not in ("pair_id", *_CHOICE.names)]
+        try:
+            require(corpus.schema, VARIANTS)
+            for batch in whole_groups(corpus.batches(["pair_id", *names], label="choosing"), names):
+                yield self._chosen(batch)
+        except DataError as error:
+            raise error.at(file=corpus.folder) from None
+
+    def _chosen(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        texts = pc.fill_null(batch.column("text"), "").to_pylist()
+        logprobs = batch.column("logprob").to_pylist()
+        tokens = pc.fill_null(batch.column("tokens"), 0).to_pylist()
+        # A missing number of tokens does not make a variant that of an empty text.
+        rows = [
+            Variant(text, math.nan if logprob is None or not count else logprob, count or len(text))
+            for text, logprob, count in zip(texts, logprobs, tokens, strict=True)
+        ]
+        bounds = group_bounds(batch.column("pair_id")).tolist()
+        groups = [rows[low:high] for low, high in pairwise(bounds)]
+        choices: list[int | None] = [None] * len(rows)
+        for low, chosen in zip(bounds, diverse_choices(groups, self.decoding), strict=False):
+            for order, one in enumerate(chosen):
+                choices[low + one.number] = order
+        reasons = [None if choice is not None else f"not among the {self.k} chosen variants" for choice in choices]
+        for field, values in zip(_CHOICE, (choices, [not reason for reason in reasons], reasons), strict=True):
+            batch = batch.append_column(field, pa.array(values, field.type))
+        return batch
+
+
+_CHOICE = pa.schema([("choice", pa.int32()), ("keep", pa.bool_()), ("reason", pa.string())])
 
 _REQUIRED = ("pair_id", "text")
 _NUMBERS = {"rank": int, "logprob": float, "tokens": int}

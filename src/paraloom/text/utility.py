@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ UTILITIES = ("chrf", "bleu")
 """Metrics of `expected_utility`."""
 
 _BLOCK_PAIRS = 1 << 18
+
+_Metric: TypeAlias = Callable[[Sequence[str], Ints, Ints, Ints, Ints], tuple[Floats, Floats]]
 
 
 def expected_utility(
@@ -57,14 +59,51 @@ def expected_utility(
         >>> values.round(1)
         array([61.1, 36.1])
     """
-    if metric not in UTILITIES:
-        raise ConfigError(f"unknown metric '{metric}'{nearest(metric, UTILITIES)}")
+    scores_of = _metric(metric)
     if len(candidates) != len(samples):
         raise DataError(f"expected samples for {len(candidates)} sentences, got those of {len(samples)}")
     utilities: list[Floats] = []
     for block in _blocks(candidates, samples):
-        utilities += _utilities(block, _scores_of_chrf if metric == "chrf" else _scores_of_bleu)
+        utilities += _utilities(block, scores_of)
     return utilities
+
+
+def pairwise_similarity(groups: Sequence[Sequence[str]], metric: str = "chrf") -> list[Floats]:
+    """Compute how alike the texts of each group are, each compared with each.
+
+    Args:
+        groups: n lists of texts.
+        metric: 'chrf' or 'bleu', as of `expected_utility`.
+
+    Returns:
+        n symmetric arrays, float64 `(texts, texts)`, 0 to 1: the mean of both directions; 1 for equal texts.
+
+    Raises:
+        ConfigError: Unknown metric.
+
+    Example:
+        >>> pairwise_similarity([["the cat", "the cats", "dog"]])[0].round(2)
+        array([[1.  , 0.85, 0.  ],
+               [0.85, 1.  , 0.  ],
+               [0.  , 0.  , 1.  ]])
+    """
+    scores_of = _metric(metric)
+    tables: list[Floats] = []
+    for block in _blocks(groups, groups):
+        pairs = _pairs(block)
+        forward, backward = scores_of(*pairs)
+        tables += _tables(block, pairs.bounds, (forward + backward) / 200)
+    return tables
+
+
+def _tables(block: Sequence[_Group], bounds: Ints, values: Floats) -> Iterator[Floats]:
+    """The pairs of each group as a table of its texts, repeated ones included."""
+    for number, group in enumerate(block):
+        table = np.empty((len(group.texts),) * 2)
+        mean = values[bounds[number] : bounds[number + 1]]
+        table[group.left, group.right] = table[group.right, group.left] = mean
+        np.fill_diagonal(table, 1.0)
+        yield table[np.ix_(group.candidates, group.candidates)]
 
 
 class _Group(NamedTuple):
@@ -111,19 +150,39 @@ def _blocks(candidates: Sequence[Sequence[str]], samples: Sequence[Sequence[str]
         yield block
 
 
-def _utilities(
-    block: Sequence[_Group], scores_of: Callable[[Sequence[str], Ints, Ints, Ints, Ints], tuple[Floats, Floats]]
-) -> list[Floats]:
+class _Pairs(NamedTuple):
+    """The pairs of a block of groups.
+
+    Args:
+        texts: Texts of all groups.
+        groups: Where the texts of each group begin, and their end.
+        left: Index of a text of each pair.
+        right: Index of the other.
+        bounds: Where the pairs of each group begin, and their end.
+    """
+
+    texts: list[str]
+    groups: Ints
+    left: Ints
+    right: Ints
+    bounds: Ints
+
+
+def _pairs(block: Sequence[_Group]) -> _Pairs:
     groups, bounds = (
         np.cumsum([0, *sizes], dtype=np.int64)
         for sizes in ([len(group.texts) for group in block], [len(group.left) for group in block])
     )
-    texts = [text for group in block for text in group.texts]
     left, right = (
         np.concatenate([getattr(group, side) + start for group, start in zip(block, groups, strict=False)])
         for side in ("left", "right")
     )
-    forward, backward = scores_of(texts, groups, left, right, bounds)
+    return _Pairs([text for group in block for text in group.texts], groups, left, right, bounds)
+
+
+def _utilities(block: Sequence[_Group], scores_of: _Metric) -> list[Floats]:
+    texts, groups, left, right, _ = pairs = _pairs(block)
+    forward, backward = scores_of(*pairs)
     weights = np.concatenate([group.weights for group in block])
     totals = np.bincount(left, forward * weights[right], len(texts))
     other = left != right
@@ -133,6 +192,12 @@ def _utilities(
         with np.errstate(invalid="ignore"):
             utilities.append(totals[start + np.array(group.candidates, np.int64)] / group.weights.sum())
     return utilities
+
+
+def _metric(name: str) -> _Metric:
+    if name not in UTILITIES:
+        raise ConfigError(f"unknown metric '{name}'{nearest(name, UTILITIES)}")
+    return _scores_of_chrf if name == "chrf" else _scores_of_bleu
 
 
 def _scores_of_chrf(texts: Sequence[str], groups: Ints, left: Ints, right: Ints, bounds: Ints) -> tuple[Floats, Floats]:

@@ -44,7 +44,7 @@ def augment(
         text: Sentences (.txt, .tsv, .jsonl) or a corpus folder.
         translators: A translator from the text's language, its name or folder; several for a method that needs them.
         output: The bitext; the suffix decides the format.
-        method: 'base', 'beam', 'sampling', 'nucleus', 'topk', 'temperature', 'mbr' or 'syntax'.
+        method: 'base', 'beam', 'sampling', 'nucleus', 'topk', 'temperature', 'mbr', 'diverse' or 'syntax'.
         outputs: Translations of each sentence.
         tag: Token before each back-translated source, such as ``<BT>``.
         field: Column of a file with several: from 1, -1 for the last, or a name.

@@ -59,9 +59,8 @@ def translate_variants(
         translators: A translator, its name or folder, or several; the outputs of all of them are kept.
         output: Where to; the suffix decides the format.
         decode: How to decode, such as ``"nucleus:0.9,nbest=5"``; instead of `method`.
-        method: 'base', 'beam', 'sampling', 'nucleus', 'topk', 'temperature', 'mbr' or 'syntax' (one translator per
-            output).
-            Default: 'nucleus', unless `decode` is given.
+        method: 'base', 'beam', 'sampling', 'nucleus', 'topk', 'temperature', 'mbr', 'diverse' or 'syntax' (one
+            translator per output). Default: 'nucleus', unless `decode` is given.
         outputs: Translations of each text, with `method`.
         column: The side of pairs that is translated: 'src' or 'tgt'.
         field: Of a table of text: the column, a name or a number from 1.

@@ -12,11 +12,11 @@ from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.protocols import Variant
+from paraloom.mt.choice import choose
 from paraloom.mt.data import END_ID
-from paraloom.mt.decoding import Beam, Decoding, Mbr, Nucleus, TopK, as_decoding, describe_decoding
+from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, TopK, as_decoding, describe_decoding
 from paraloom.mt.families.marian import SUBWORD_MODELS, open_checkpoint
 from paraloom.mt.long_texts import LongTexts
-from paraloom.mt.minimum_risk import minimum_risk
 from paraloom.mt.recurrent.sampling import draws, sample
 from paraloom.mt.recurrent.search import WrittenTokens, beam_search
 from paraloom.mt.recurrent.store import load_network
@@ -120,11 +120,8 @@ class RecurrentTranslator:
         if prefixes is not None:
             begun_with = self._codec.encode_target(normalize(as_texts(prefixes)).to_pylist())
             starts = [self._own(row) for row in begun_with]
-        if isinstance(decoding, Mbr):
-            samples = self._decoded(texts, starts, decoding.proposal, seed)
-            beam = Beam(decoding.beam) if decoding.beam else None
-            further = self._decoded(texts, starts, beam, seed) if beam else [[] for _ in texts]
-            return minimum_risk(samples, further, decoding)
+        if decoding.proposal is not None:
+            return choose(decoding, lambda drawn: self._decoded(texts, starts, drawn, seed))
         return self._decoded(texts, starts, decoding, seed)
 
     @torch.inference_mode()
@@ -156,7 +153,7 @@ class RecurrentTranslator:
             limits = [min(self.max_target, 3 * 8 * -(-len(sources[row]) // 8) + 16) for row in part]
             options = {"size": decoding.size, "nbest": decoding.nbest, "length_penalty": decoding.length_penalty}
             return beam_search(self.network, memory, prefixes, limits, **options)  # type: ignore[arg-type]
-        assert not isinstance(decoding, Mbr)
+        assert not isinstance(decoding, (Mbr, Diverse))
         k = decoding.k if isinstance(decoding, TopK) else decoding.within if isinstance(decoding, Nucleus) else 0
         p = decoding.p if isinstance(decoding, Nucleus) else 1.0
         randoms = [draws(seed, row, decoding.nbest, self.max_target) for row in part]

@@ -1,0 +1,75 @@
+"""The benchmarks of back-translation run on tiny inputs, and resume."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from toy_language import bitext
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+def run(name: str, *arguments: object, data: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """What a benchmark prints, and how it ends."""
+    environment = os.environ | ({} if data is None else {"PARALOOM_DATA": str(data)})
+    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture
+def captions(tmp_path: Path) -> Path:
+    """A folder of corpora with captions of the toy language."""
+    folder = tmp_path / "data/bitext/multi30k"
+    pairs = bitext(260, seed=3)
+    parts = {"train": pairs[:200], "val": pairs[200:230], "test_2016_flickr": pairs[230:]}
+    columns = {f"task1/{part}.{language}": [pair[side] for pair in rows] for part, rows in parts.items()
+               for side, language in enumerate(("de", "en"))}  # fmt: skip
+    columns |= {f"task2/train.{n}.en": [target for _, target in bitext(60, seed=10 + n)] for n in range(1, 6)}
+    for name, texts in columns.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.gz").write_bytes(gzip.compress("".join(f"{text}\n" for text in texts).encode()))
+    return tmp_path / "data"
+
+
+@pytest.mark.slow
+def test_the_ladder_resumes(captions: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
+    sizes = ("--steps", 2, "--first-steps", 2, "--back-steps", 2, "--d-model", 32, "--vocab-size", 120, "--threads", 1)
+    part = ("-o", tmp_path / "ladder", "--pairs", 40, "--multiples", 0, 1, "--seeds", 1, "--batch-tokens", 200, *sizes)
+    few = ("--methods", "base", "--tags", "plain")
+    first = run("augmentation_ladder", *part, *few, "--starts", "scratch", data=captions)
+    assert first.returncode == 0, first.stderr
+    assert "1/2 40-0-parallel_text_alone-plain-scratch-1: BLEU" in first.stdout
+    assert "| 40 | 40 | base | plain | scratch | 1 |" in first.stdout and "Back-translator of 40 pairs" in first.stdout
+    # What is there is not trained again; another method, tag and start are added.
+    more = ("--methods", "base", "short", "--decode", "short=sampling,nbest=3,samples=5", "--tags", "tagged")
+    further = run("augmentation_ladder", *part, *more, "--starts", "continued", data=captions)
+    assert further.returncode == 0, further.stderr
+    assert "3/3 40-1.0-short-tagged-continued-1" in further.stdout
+    assert "short: sampling,nbest=3,temperature=1.0,shortlist=0,samples=5" in further.stdout
+    assert "tagged, continued: short - base " in further.stdout
+    assert (
+        run("augmentation_ladder", *part, *few, "--starts", "scratch", data=captions).stdout
+        == first.stdout[first.stdout.index("Back-translator") :]
+    )
+    refused = run("augmentation_ladder", *part, *few, "--dropout", 0.2, data=captions)
+    assert refused.returncode == 1 and "trainings with another dropout" in refused.stderr
+
+
+@pytest.mark.slow
+def test_the_frontier_resumes(toy_translator: Path, tmp_path: Path) -> None:
+    (tmp_path / "toy.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in bitext(8, seed=5)))
+    part = (toy_translator, "-o", tmp_path / "frontier", "--reverse", "", "--pairs", tmp_path / "toy.tsv", "--lines", 6)
+    first = run("frontier", *part, "--decode", "beam:3,nbest=3")
+    assert first.returncode == 0, first.stderr
+    assert first.stderr.splitlines()[-1] == "toy.tsv: beam:3,nbest=3"
+    whole = run("frontier", *part, "--decode", "beam:3,nbest=3", "diverse:chrf,samples=4,nbest=2,weight=.5")
+    assert whole.stderr.splitlines()[-1].startswith("toy.tsv: diverse") and "toy.tsv: beam" not in whole.stderr
+    rows = [line for line in whole.stdout.splitlines() if line.startswith("| `")]
+    assert len(rows) == 2 and next(row for row in rows if "beam" in row) in first.stdout
+    assert "toy.tsv, 6 sentences" in whole.stdout
