@@ -184,7 +184,7 @@ def align_documents(
     sizes = len(source), len(target)
     aligner: SentenceAligner | None = None
     for number in range(config.rounds + 1):
-        lexicons = aligner.learned if aligner else (None, None)
+        lexicons = aligner.learned.get("word", (None, None)) if aligner else (None, None)
         last = number == config.rounds
         # The rounds before the last only look for certain pairs to learn from; topics are slow and add nothing there.
         weights = config.weights if last else EVIDENCE["all"]

@@ -18,7 +18,7 @@ from paraloom.alignment.park17 import align_by_cosine
 from paraloom.alignment.pivot import apply_pivots, orient_pivot
 from paraloom.alignment.sentences import AlignerConfig, TextPair, fit_aligner
 from paraloom.alignment.within_documents import align_within
-from paraloom.core.beads import join_sentences
+from paraloom.core.beads import MAX_BEAD_SIZE, join_sentences
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike, TranslatorLike
@@ -94,7 +94,7 @@ class AlignDocumentSentences(Source):
 
     Example:
         >>> AlignDocumentSentences(source="documents-de", target="documents-en", pairs="align-documents").max_bead_size
-        3
+        5
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder")
@@ -105,7 +105,7 @@ class AlignDocumentSentences(Source):
     target: Ref
     pairs: Ref
     encoder: Ref | None = None
-    max_bead_size: int = 3
+    max_bead_size: int = MAX_BEAD_SIZE
     pivot: bool = False
 
     def validate(self) -> None:
@@ -198,18 +198,18 @@ class EvaluateAligner(Fit):
 
     Example:
         >>> EvaluateAligner(documents="gold.cs-en.jsonl", translator="cs-en").max_bead_size
-        3
+        5
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder")
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
     translator: Ref | None = None
     encoder: Ref | None = None
     decode: str = "beam:1"
-    max_bead_size: int = 3
+    max_bead_size: int = MAX_BEAD_SIZE
 
     def validate(self) -> None:
         parse_decoding(self.decode)
