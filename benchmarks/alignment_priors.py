@@ -161,13 +161,10 @@ def all_folds(data: Path, seed: int = 1) -> list[Fold]:
         Fold("help", "help de", [help_pages(data, "de", 0, 30)]),
         Fold("help", "alone", [[page] for page in pages]),
         Fold("news", "news tr", [news(data, "tr", 25, seed)]),
-        Fold(
-            "news", "alone", [[text] for language in ("is", "tr", "ko") for text in news(data, language, 50, seed)[40:]]
-        ),
-        Fold("bible", "bible", [[bible(data, 300, seed)]]),
-        Fold("bible", "pieces", [[piece] for piece in pieces(bible(data, 300, seed))]),
+        Fold("news", "alone", [[report] for report in reports]),
+        Fold("bible", "bible", [[verses]]),
+        Fold("bible", "pieces", [[piece] for piece in pieces(verses)]),
     ]
-    return folds
 
 
 CANDIDATES: dict[str, tuple[float, ...]] = {

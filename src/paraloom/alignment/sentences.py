@@ -302,7 +302,7 @@ class _PreparedPair:
     def __init__(self, pair: TextPair, config: AlignerConfig) -> None:
         self.sizes = (len(pair.source), len(pair.target))
         self.characters = (_characters(pair.source), _characters(pair.target))
-        self.breaks = inner_breaks(pair.source), inner_breaks(pair.target)
+        self.breaks = inner_breaks(pair.source, pair.target)
         self.embeddings = pair.embeddings
         self.texts = pair.source, pair.target
         self.lists: dict[str, tuple[TokenLists, TokenLists]] = {}
