@@ -1,4 +1,4 @@
-"""Priors of beads: decay by size, the bound on what is learned, runs of unaligned sentences; breaks and rare lengths."""
+"""Priors of beads: decay by size, the bound on what is learned, runs of unaligned sentences; breaks; rare lengths."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_pieces_of_a_bracket_stay_in_one_bead() -> None:
 
 
 def test_the_contrast_is_that_of_the_formula() -> None:
-    """constant − log σ − mean of the two gamma log-densities, by hand for four sentences of 10, 10, 30, 30 characters."""
+    """constant − log σ − mean of the two gamma log-densities, by hand for sentences of 10, 10, 30, 30 characters."""
     lengths = np.array([9.0, 9.0, 29.0, 29.0])
     scores = np.zeros((4, 1, 1, 5), np.float32)
     contrast = LengthContrast(lengths, lengths, 1)
