@@ -156,13 +156,24 @@ class LengthContrast:
         # P(|δ|) falls from 1 as a density does; its integral is the mean of |δ|, of both signs together.
         mean_deviation = float(np.exp(table).sum()) / _STEPS
         self.constant = math.log(self.ratio) / 2 - math.log(2 * mean_deviation)
-        self.backgrounds = [_block_densities(side, max_size) for side in self.cumulative]
+        source_cumulative, target_cumulative = self.cumulative
+        self.backgrounds = (
+            _block_densities(source_cumulative, max_size),
+            _block_densities(target_cumulative, max_size),
+        )
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
         """See `search.Evidence`."""
         kernels.add_length_contrast(
-            *(first, self.weight, *self.cumulative, self.ratio, VARIANCE, self.constant, *self.backgrounds),
-            *(band.lows, out),
+            first,
+            self.weight,
+            *self.cumulative,
+            self.ratio,
+            VARIANCE,
+            self.constant,
+            *self.backgrounds,
+            band.lows,
+            out,
         )
 
 

@@ -210,7 +210,8 @@ def trace(choices: Codes, gains: Scores, state: int, lows: Ints, targets: int) -
             margin = min(margin, width - 1 - w)
         code = np.int64(choices[state, i, w])
         gain = gains[state, i, w]
-        state, code = code // FROM_GAP, code % FROM_GAP
+        state = int(code // FROM_GAP)
+        code %= FROM_GAP
         a, b = code // CODE_BASE, code % CODE_BASE
         if a == 0 and b == 0:
             return beads[:0], added[:0], -1
