@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from paraloom.alignment.lexical import LexicalDirection, LexicalEvidence, estima
 from paraloom.alignment.lexicon import learn_lexicon
 from paraloom.alignment.search import (
     Band,
+    LogPriors,
     band_along,
     best_alignment,
     full_band,
@@ -47,33 +48,41 @@ class Table:
             out[r, :, :, : inside.shape[1]] += inside.transpose(0, 2, 1)
 
 
-def exhaustive(table: Table, priors: np.ndarray, sources: int, targets: int) -> float:
-    """The best total of all alignments, from the end of both texts."""
-    max_size = len(priors) - 1
-    best = {(sources, targets): 0.0}
-    for i in range(sources, -1, -1):
-        for j in range(targets, -1, -1):
-            totals = [] if (i, j) != (sources, targets) else [0.0]
+def exhaustive(
+    table: Table, priors: LogPriors, breaks: tuple[np.ndarray, np.ndarray], sources: int, targets: int
+) -> float:
+    """The best total of all alignments, from the end of both texts, by whether the sentence before is unaligned."""
+    max_size = len(priors.kinds) - 1
+    best = {(sources, targets, False): 0.0, (sources, targets, True): 0.0}
+    for i, j in sorted(product(range(sources + 1), range(targets + 1)), reverse=True):
+        for after_gap in (False, True):
+            if (i, j) == (sources, targets):
+                continue
+            totals = []
             if i < sources:
-                totals.append(priors[1, 0] + best[i + 1, j])
+                prior = priors.gap_extensions[0] if after_gap else priors.kinds[1, 0]
+                totals.append(prior + best[i + 1, j, True])
             if j < targets:
-                totals.append(priors[0, 1] + best[i, j + 1])
+                prior = priors.gap_extensions[1] if after_gap else priors.kinds[0, 1]
+                totals.append(prior + best[i, j + 1, True])
             for a in range(1, min(max_size, sources - i) + 1):
                 for b in range(1, min(max_size, targets - j) + 1):
-                    score = table.scores[i, a - 1, j, b - 1] + priors[a, b]
-                    totals.append(score + best[i + a, j + b])
-            best[i, j] = max(totals)
-    return best[0, 0]
+                    score = table.scores[i, a - 1, j, b - 1] + priors.kinds[a, b]
+                    totals.append(score + best[i + a, j + b, False])
+            best[i, j, after_gap] = max(totals) - abs(breaks[0][i] - breaks[1][j])
+    return best[0, 0, False]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(12))
 def test_the_search_finds_the_best_of_all_alignments(seed: int) -> None:
     rng = random.Random(seed)
     sources, targets, max_size = rng.randint(1, 7), rng.randint(1, 7), rng.randint(1, 4)
     table = Table(sources, targets, max_size, seed)
-    priors = np.random.default_rng(seed + 100).normal(size=(max_size + 1, max_size + 1)) - 2
-    alignment = best_alignment([table], priors, sources, targets, lambda radius: full_band(sources, targets), 1)
-    assert alignment.gains.sum() == pytest.approx(exhaustive(table, priors, sources, targets), abs=1e-4)
+    draw = np.random.default_rng(seed + 100)
+    priors = LogPriors(draw.normal(size=(max_size + 1, max_size + 1)) - 2, (draw.normal() - 1, draw.normal() - 1))
+    breaks = draw.integers(0, 2, sources + 1).astype(float), draw.integers(0, 2, targets + 1).astype(float)
+    alignment = best_alignment([table], priors, sources, targets, lambda radius: full_band(sources, targets), 1, breaks)
+    assert alignment.gains.sum() == pytest.approx(exhaustive(table, priors, breaks, sources, targets), abs=1e-4)
     ends = [(i + a, j + b) for i, a, j, b in alignment.beads.tolist()]
     starts = [(i, j) for i, _, j, _ in alignment.beads.tolist()]
     assert starts == [(0, 0), *ends[:-1]] and ends[-1] == (sources, targets)
@@ -82,7 +91,7 @@ def test_the_search_finds_the_best_of_all_alignments(seed: int) -> None:
 def test_a_band_widens_until_it_holds_the_best_path() -> None:
     """The first half of the source has no counterpart: the best path is far from the diagonal."""
     count = 400
-    priors = np.log(np.array([[1e-9, 0.02], [0.02, 0.96]]))
+    priors = LogPriors(np.log(np.array([[1e-9, 0.02], [0.02, 0.96]])), (math.log(0.02), math.log(0.02)))
 
     class Shifted:
         def add(self, first: int, rows: int, band: Band, out: np.ndarray) -> None:

@@ -176,7 +176,7 @@ def align_documents(
     # A lexicon is evidence for words and topics only.
     rounds = config.rounds if config.weights.get("words") or config.weights.get("topics") else 0
     for number in range(rounds + 1):
-        lexicons = aligner.learned if aligner else (None, None)
+        lexicons = aligner.learned.get("word", (None, None)) if aligner else (None, None)
         last = number == rounds
         # The rounds before the last only look for certain pairs to learn from; topics are slow and add nothing there.
         weights = config.weights if last else EVIDENCE["all"]

@@ -118,6 +118,79 @@ class LengthEvidence:
         kernels.add_lengths(first, *self.cumulative, self.ratio, VARIANCE, self.table, _STEPS, band.lows, out)
 
 
+class LengthContrast:
+    """Turns `LengthEvidence` into a log-likelihood ratio: how much likelier two lengths are together than apart.
+
+    Adds weight × (log p(δ) − log P(|δ|) − log p(lengths on their own)).  Lengths that few sentences have say more than
+    common ones, and five beads 1:1 more than one of 5:5.
+
+    Args:
+        source: Characters of each source sentence, float64 (m,).
+        target: Characters of each target sentence, float64 (n,).
+        max_size: Sentences on one side of a bead at most.
+        weight: Factor of the score.
+        model: As for `LengthEvidence`.
+
+    Example:
+        >>> from paraloom.alignment.search import full_band
+        >>> lengths = np.array([99.0, 9.0, 99.0, 9.0])
+        >>> scores = np.zeros((4, 1, 1, 5), np.float32)
+        >>> LengthContrast(lengths, lengths, 1).add(0, 4, full_band(4, 4), scores)
+        >>> bool(scores[0, 0, 0, 0] > 0)
+        True
+    """
+
+    def __init__(
+        self,
+        source: Floats,
+        target: Floats,
+        max_size: int,
+        weight: float = 1.0,
+        model: LengthModel | None = None,
+    ) -> None:
+        self.cumulative = (_cumulative(source), _cumulative(target))
+        own_ratio = max(self.cumulative[1][-1], 1.0) / max(self.cumulative[0][-1], 1.0)
+        self.ratio = model.ratio if model else own_ratio
+        self.weight = weight
+        table = model.table if model else _gale_church_table()
+        # P(|δ|) falls from 1 as a density does; its integral is the mean of |δ|, of both signs together.
+        mean_deviation = float(np.exp(table).sum()) / _STEPS
+        self.constant = math.log(self.ratio) / 2 - math.log(2 * mean_deviation)
+        source_cumulative, target_cumulative = self.cumulative
+        self.backgrounds = (
+            _block_densities(source_cumulative, max_size),
+            _block_densities(target_cumulative, max_size),
+        )
+
+    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+        """See `search.Evidence`."""
+        kernels.add_length_contrast(
+            first,
+            self.weight,
+            *self.cumulative,
+            self.ratio,
+            VARIANCE,
+            self.constant,
+            *self.backgrounds,
+            band.lows,
+            out,
+        )
+
+
+def _block_densities(cumulative: Floats, max_size: int) -> Floats:
+    """Log-density of the characters of 1, 2 … max_size sentences from each on, by a gamma distribution: (A, n)."""
+    lengths = np.diff(cumulative)
+    mean, variance = float(lengths.mean()), max(float(lengths.var()), float(lengths.mean()))
+    shape, scale = mean**2 / variance, variance / mean
+    densities = np.zeros((max_size, len(lengths)))
+    for size in range(1, min(max_size, len(lengths)) + 1):
+        block = cumulative[size:] - cumulative[:-size]
+        k = size * shape
+        log_density = (k - 1) * np.log(block) - block / scale - k * math.log(scale) - math.lgamma(k)
+        densities[size - 1, : len(block)] = log_density
+    return densities
+
+
 def log_probabilities(deviations: Floats) -> Floats:
     """log 2 (1 − Φ(|δ|)), the log-probability of a difference of at least |δ| standard deviations.
 

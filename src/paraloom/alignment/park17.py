@@ -15,9 +15,9 @@ from scipy import sparse
 
 from paraloom.alignment.embeddings import BlockCosines, CosineEvidence
 from paraloom.alignment.lengths import VARIANCE, LengthEvidence, log_probabilities
-from paraloom.alignment.search import Band, Evidence, band_along, best_alignment, path_from_lengths
+from paraloom.alignment.search import Band, Evidence, LogPriors, band_along, best_alignment, path_from_lengths
 from paraloom.alignment.sentences import TextPair, to_beads
-from paraloom.core.beads import Bead
+from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.core.errors import DataError
 from paraloom.text.tokens import TokenLists, tokenize
 
@@ -143,14 +143,16 @@ class Park17Aligner:
     """
 
     weights: Park17Weights = PUBLISHED
-    max_bead_size: int = 3
+    max_bead_size: int = MAX_BEAD_SIZE
 
     def align(self, pair: TextPair) -> list[Bead]:
         """The beads of a pair of texts, in order; every sentence is in one of them."""
         return align_by_cosine(pair, self.max_bead_size, self.weights)
 
 
-def align_by_cosine(pair: TextPair, max_bead_size: int = 3, weights: Park17Weights = PUBLISHED) -> list[Bead]:
+def align_by_cosine(
+    pair: TextPair, max_bead_size: int = MAX_BEAD_SIZE, weights: Park17Weights = PUBLISHED
+) -> list[Bead]:
     """Find the beads with the highest sum of λ1 log2 P(δ | match) + λ2 + λ3 cos(sources, targets).
 
     A baseline: `sentences.align` is more accurate.  An unaligned sentence has no cosine, and the δ of a sentence of
@@ -188,7 +190,8 @@ def align_by_cosine(pair: TextPair, max_bead_size: int = 3, weights: Park17Weigh
     def make_band(radius: int) -> Band:
         return band_along(path_from_lengths(*characters), len(target), radius, 8)
 
-    return to_beads(best_alignment(evidence, priors, len(source), len(target), make_band, _BAND_RADIUS))
+    log_priors = LogPriors(priors, (float(priors[1, 0]), float(priors[0, 1])))
+    return to_beads(best_alignment(evidence, log_priors, len(source), len(target), make_band, _BAND_RADIUS))
 
 
 def _word_counts(source: TokenLists, target: TokenLists) -> BlockCosines:

@@ -62,6 +62,19 @@ class Evidence(Protocol):
         """
 
 
+class LogPriors(NamedTuple):
+    """Log-probabilities of beads by their numbers of sentences.
+
+    Args:
+        kinds: float64 (A + 1, A + 1), natural log-probability of a bead by its source and target sentences.
+        gap_extensions: That of a source and of a target sentence without a counterpart that follows another one;
+            kinds[1, 0] and kinds[0, 1] are of the first one.
+    """
+
+    kinds: Floats
+    gap_extensions: tuple[float, float]
+
+
 class Alignment(NamedTuple):
     """The best path.
 
@@ -76,11 +89,12 @@ class Alignment(NamedTuple):
 
 def best_alignment(
     evidence: Sequence[Evidence],
-    priors: Floats,
+    priors: LogPriors,
     sources: int,
     targets: int,
     make_band: Callable[[int], Band],
     radius: int,
+    breaks: tuple[Floats, Floats] | None = None,
 ) -> Alignment:
     """Find the beads within a band whose evidence and priors have the highest sum.
 
@@ -88,40 +102,49 @@ def best_alignment(
 
     Args:
         evidence: What scores the beads.
-        priors: float64 (A + 1, A + 1), natural log-probability of a bead by its source and target sentences.
+        priors: Of the beads.
         sources: Number of source sentences.
         targets: Number of target sentences.
         make_band: Returns a band of a given radius; it is asked for one twice as wide whenever the path runs along an
             edge, up to 32 times the first.
         radius: The first radius.
+        breaks: float64 (m + 1,) and (n + 1,): a bead that starts at boundary (i, j) loses
+            |breaks[0][i] − breaks[1][j]|.
 
     Returns:
         The alignment; every sentence is in one bead.
     """
     max_radius = radius * _MAX_WIDENING
+    breaks = breaks or (np.zeros(sources + 1), np.zeros(targets + 1))
     while True:
         band = make_band(radius)
         if 4 * band.width > 3 * targets:
             band = full_band(sources, targets)
-        alignment, margin = _search(evidence, priors, band)
+        alignment, margin = _search(evidence, priors, band, breaks)
         if band.is_full or margin >= _EDGE or radius >= max_radius:
             return alignment
         radius *= 2
 
 
-def _search(evidence: Sequence[Evidence], priors: Floats, band: Band) -> tuple[Alignment, int]:
-    max_size = len(priors) - 1
-    best = np.full((max_size + 1, band.width), kernels.IMPOSSIBLE)
-    best[0, 0] = 0.0
-    choices = np.zeros((band.sources + 1, band.width), np.uint8)
-    gains = np.zeros((band.sources + 1, band.width), np.float32)
+def _search(
+    evidence: Sequence[Evidence], priors: LogPriors, band: Band, breaks: tuple[Floats, Floats]
+) -> tuple[Alignment, int]:
+    max_size = len(priors.kinds) - 1
+    best = np.full((2, max_size + 1, band.width), kernels.IMPOSSIBLE)
+    best[0, 0, 0] = 0.0
+    choices = np.zeros((2, band.sources + 1, band.width), np.uint16)
+    gains = np.zeros((2, band.sources + 1, band.width), np.float32)
     for first in range(0, band.sources + 1, _ROWS):
         rows = min(_ROWS, band.sources + 1 - first)
         scores = np.zeros((rows, max_size, max_size, band.width), np.float32)
         for scorer in evidence:
             scorer.add(first, rows, band, scores)
-        kernels.advance(first, scores, priors, band.lows, band.targets, best, choices, gains)
-    beads, added, margin = kernels.trace(choices, gains, band.lows, band.targets)
+        kernels.advance(
+            first, scores, priors.kinds, priors.gap_extensions, breaks, band.lows, band.targets, best, choices, gains
+        )
+    ends = best[:, band.sources % (max_size + 1), band.targets - int(band.lows[-1])]
+    state = int(ends[1] > ends[0])
+    beads, added, margin = kernels.trace(choices, gains, state, band.lows, band.targets)
     return Alignment(beads, added), margin
 
 

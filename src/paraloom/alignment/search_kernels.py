@@ -9,13 +9,15 @@ from numba import njit
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Scores = npt.NDArray[np.float32]
-Bytes = npt.NDArray[np.uint8]
+Codes = npt.NDArray[np.uint16]
 
 IMPOSSIBLE = -1e30
 """Score of an alignment, or log prior of a bead, that is ruled out."""
 
 # Beads of up to 15 sentences a side fit in a byte: source count times CODE_BASE plus target count.
 CODE_BASE = 16
+# Added to the code of a bead that follows a sentence without a counterpart.
+FROM_GAP = CODE_BASE * CODE_BASE
 
 
 @njit(cache=True, nogil=True)
@@ -72,24 +74,32 @@ def advance(
     first: int,
     scores: Scores,
     priors: Floats,
+    gap_extensions: tuple[float, float],
+    breaks: tuple[Floats, Floats],
     lows: Ints,
     targets: int,
     best: Floats,
-    choices: Bytes,
+    choices: Codes,
     gains: Scores,
 ) -> None:
     """Propagate the best scores of rows first, first + 1, … to the rows that their beads reach.
+
+    A boundary has two states: state 1 after a sentence without a counterpart, from which one more of them costs
+    its gap extension, and state 0 otherwise, from which it costs its prior.
 
     Args:
         first: Source boundary of the first row.
         scores: float32 (rows, A, A, W); of the bead of a + 1 and b + 1 sentences that starts at boundary
             (first + r, lows[first + r] + w).
         priors: (A + 1, A + 1), log prior by size of the bead; [0, 1] and [1, 0] are those of an unaligned sentence.
+        gap_extensions: Log prior of an unaligned source and target sentence after another one.
+        breaks: (m + 1,) and (n + 1,): a bead that starts at boundary (i, j) loses |breaks[0][i] − breaks[1][j]|.
         lows: First target boundary of each row of the band, (m + 1,).
         targets: Number of target sentences.
-        best: (A + 1, W), a ring buffer; row i is in best[i mod (A + 1)].
-        choices: (m + 1, W), code of the bead by which each boundary is best reached; written.
-        gains: (m + 1, W), what that bead adds to the score; written.
+        best: (2, A + 1, W), by state; a ring buffer, row i is in best[:, i mod (A + 1)].
+        choices: (2, m + 1, W), how each state of each boundary is best reached: the code of the bead, plus
+            FROM_GAP where the bead comes from state 1; written.
+        gains: (2, m + 1, W), what that bead adds to the score; written.
     """
     max_size = scores.shape[1]
     width = scores.shape[3]
@@ -99,17 +109,21 @@ def advance(
         row = first + r
         here = row % ring
         for w in range(width):
-            value = best[here, w]
+            state = 1 if best[1, here, w] > best[0, here, w] else 0
+            value = best[state, here, w]
             j = lows[row] + w
             if value <= IMPOSSIBLE or j > targets:
                 continue
+            loss = abs(breaks[0][row] - breaks[1][j])
             if j < targets and w + 1 < width:
-                _reach(value, priors[0, 1], here, w + 1, row, 1, best, choices, gains)
+                gap = priors[0, 1] - loss, gap_extensions[1] - loss
+                _reach_gap(gap, here, w, here, w + 1, row, 1, best, choices, gains)
             if row == sources:
                 continue
             down = j - lows[row + 1]
             if 0 <= down < width:
-                _reach(value, priors[1, 0], (row + 1) % ring, down, row + 1, CODE_BASE, best, choices, gains)
+                gap = priors[1, 0] - loss, gap_extensions[0] - loss
+                _reach_gap(gap, here, w, (row + 1) % ring, down, row + 1, CODE_BASE, best, choices, gains)
             for a in range(max_size):
                 if row + a + 1 > sources:
                     break
@@ -120,30 +134,60 @@ def advance(
                         break
                     if column < 0 or priors[a + 1, b + 1] <= IMPOSSIBLE:
                         continue
-                    gain = scores[r, a, b, w] + priors[a + 1, b + 1]
-                    code = (a + 1) * CODE_BASE + b + 1
-                    _reach(value, gain, (row + a + 1) % ring, column, row + a + 1, code, best, choices, gains)
-        for w in range(width):
-            best[here, w] = IMPOSSIBLE
+                    gain = scores[r, a, b, w] + priors[a + 1, b + 1] - loss
+                    code = (a + 1) * CODE_BASE + b + 1 + state * FROM_GAP
+                    _reach(value, gain, 0, (row + a + 1) % ring, column, row + a + 1, code, best, choices, gains)
+        if row < sources:
+            best[:, here] = IMPOSSIBLE
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _reach_gap(
+    gap: tuple[float, float],
+    here: int,
+    w: int,
+    line: int,
+    column: int,
+    row: int,
+    code: int,
+    best: Floats,
+    choices: Codes,
+    gains: Scores,
+) -> None:
+    """Leave one sentence unaligned, by the gain from either state."""
+    if best[0, here, w] > IMPOSSIBLE:
+        _reach(best[0, here, w], gap[0], 1, line, column, row, code, best, choices, gains)
+    if best[1, here, w] > IMPOSSIBLE:
+        _reach(best[1, here, w], gap[1], 1, line, column, row, code + FROM_GAP, best, choices, gains)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _reach(
-    value: float, gain: float, line: int, w: int, row: int, code: int, best: Floats, choices: Bytes, gains: Scores
+    value: float,
+    gain: float,
+    state: int,
+    line: int,
+    w: int,
+    row: int,
+    code: int,
+    best: Floats,
+    choices: Codes,
+    gains: Scores,
 ) -> None:
-    if value + gain > best[line, w]:
-        best[line, w] = value + gain
-        choices[row, w] = code
-        gains[row, w] = gain
+    if value + gain > best[state, line, w]:
+        best[state, line, w] = value + gain
+        choices[state, row, w] = code
+        gains[state, row, w] = gain
 
 
 @njit(cache=True, nogil=True)
-def trace(choices: Bytes, gains: Scores, lows: Ints, targets: int) -> tuple[Ints, Scores, int]:
+def trace(choices: Codes, gains: Scores, state: int, lows: Ints, targets: int) -> tuple[Ints, Scores, int]:
     """Follow the choices back from the end of both texts.
 
     Args:
-        choices: Codes of beads, (m + 1, W), as `advance` writes them.
-        gains: What each of those beads adds, (m + 1, W).
+        choices: Codes of beads, (2, m + 1, W), as `advance` writes them.
+        gains: What each of those beads adds, (2, m + 1, W).
+        state: The better state of the end.
         lows: First target boundary of each row of the band, (m + 1,).
         targets: Number of target sentences.
 
@@ -152,7 +196,7 @@ def trace(choices: Bytes, gains: Scores, lows: Ints, targets: int) -> tuple[Ints
         the score, float32 (n,); and the smallest distance of the path from an edge of the band that is not an edge of
         the text, −1 where no path was found.
     """
-    width = choices.shape[1]
+    width = choices.shape[2]
     beads = np.empty((len(lows) + targets, 4), np.int64)
     added = np.empty(len(lows) + targets, np.float32)
     margin = targets + 1
@@ -164,12 +208,15 @@ def trace(choices: Bytes, gains: Scores, lows: Ints, targets: int) -> tuple[Ints
             margin = min(margin, w)
         if lows[i] + width <= targets:
             margin = min(margin, width - 1 - w)
-        code = np.int64(choices[i, w])
+        code = np.int64(choices[state, i, w])
+        gain = gains[state, i, w]
+        state = int(code // FROM_GAP)
+        code %= FROM_GAP
         a, b = code // CODE_BASE, code % CODE_BASE
         if a == 0 and b == 0:
             return beads[:0], added[:0], -1
         beads[count] = (i - a, a, j - b, b)
-        added[count] = gains[i, w]
+        added[count] = gain
         count += 1
         i, j = int(i - a), int(j - b)
     return beads[:count][::-1].copy(), added[:count][::-1].copy(), margin

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.alignment.breaks import inner_breaks
 from paraloom.alignment.embeddings import EmbeddingEvidence
-from paraloom.alignment.lengths import LengthEvidence, LengthModel, fit_length_model
+from paraloom.alignment.lengths import LengthContrast, LengthEvidence, LengthModel, fit_length_model
 from paraloom.alignment.lexical import (
     Background,
     ExpectedWords,
@@ -21,17 +22,19 @@ from paraloom.alignment.lexical import (
     word_prefixes,
 )
 from paraloom.alignment.lexicon import BilingualLexicon, bead_tokens, concatenate, learn_lexicon, spread_evenly
+from paraloom.alignment.priors import PriorModel, count_kinds
 from paraloom.alignment.search import (
     Alignment,
     Band,
     Evidence,
+    LogPriors,
     band_along,
     best_alignment,
     path_from_anchors,
     path_from_beads,
     path_from_lengths,
 )
-from paraloom.core.beads import Bead
+from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.core.config import check_range
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
@@ -42,16 +45,11 @@ Floats = npt.NDArray[np.float64]
 Vectors = npt.NDArray[np.float32]
 LexiconPair = tuple[BilingualLexicon, BilingualLexicon]
 """From source to target, and from target to source."""
+LearnedPair = tuple[BilingualLexicon | None, BilingualLexicon | None]
+"""The same, as far as the texts were enough to learn one."""
 
 # Beads that a lexicon is learned from, at most.
 _MAX_LEXICON_BEADS = 20_000
-
-# Prior probability of beads by source and target sentences; other sizes are rare.  Gale and Church's table (1993, Table
-# 5) has fewer unaligned sentences, as is true of parliamentary debates.
-_PRIORS = {(1, 1): 0.8, (1, 0): 0.04, (0, 1): 0.04, (2, 1): 0.04, (1, 2): 0.04, (2, 2): 0.01}
-_RARE_PRIOR = 0.003
-# The table counts as this many beads, plus this share of the observed ones: a round overestimates frequent sizes.
-_PRIOR_BEADS, _PRIOR_SHARE = 10.0, 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,15 +64,20 @@ class AlignerConfig:
         embedding_weight: Weight of sentence embeddings, where there are any.
         rounds: Alignments to learn from: priors of bead sizes, a lexicon, and how far to trust the evidence.  With 0
             the priors are fixed.
-        learn_lexicon: Whether a lexicon learned in a round is evidence in the next.
+        learn_lexicon: Whether lexicons of words and of prefixes, learned in a round, are evidence in the next.
         band_radius: Boundaries on each side of the expected path that are searched, for texts too long for all.
+        priors: How probable beads of each kind are.
+        break_weight: Cost of a boundary between beads that is inside a sentence on one side only, such as in brackets.
+        length_contrast: How far two lengths count by how rare they are, 0 to 1; see `LengthContrast`.
+        background_tokens: Words that the evidence is assumed not to explain, beside those of the texts: with few words
+            of their own, texts are mostly aligned by lengths and priors.
 
     Example:
         >>> AlignerConfig(word_weight=0.0, prefix_weight=0.0, learn_lexicon=False).max_bead_size  # lengths alone
-        3
+        5
     """
 
-    max_bead_size: int = 3
+    max_bead_size: int = MAX_BEAD_SIZE
     length_weight: float = 1.0
     word_weight: float = 0.7
     prefix_weight: float = 0.5
@@ -82,6 +85,10 @@ class AlignerConfig:
     rounds: int = 3
     learn_lexicon: bool = True
     band_radius: int = 16
+    priors: PriorModel = field(default_factory=PriorModel)
+    break_weight: float = 3.0
+    length_contrast: float = 0.5
+    background_tokens: float = 300.0
 
     def check(self) -> None:
         """Raise ConfigError for a field that is out of range."""
@@ -89,6 +96,9 @@ class AlignerConfig:
         check_range(self, "length_weight", "word_weight", "prefix_weight", "embedding_weight", low=0)
         check_range(self, "rounds", low=0)
         check_range(self, "band_radius", low=1)
+        check_range(self, "break_weight", "background_tokens", low=0)
+        check_range(self, "length_contrast", low=0, high=1)
+        self.priors.check()
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,19 +161,19 @@ class SentenceAligner:
 
     Args:
         config: Its settings.
-        priors: float64 (A + 1, A + 1), natural log-probability of a bead by its source and target sentences.
+        priors: Log-probabilities of beads by their numbers of sentences.
         backgrounds: By unit (`word`, `prefix`), the unigram probabilities of source and target.
         weights: By unit, the mixture weights of each direction, see `LexicalDirection`.
-        learned: The lexicons of the last round, from source to target and back.
+        learned: By unit, the lexicons of the last round, from source to target and back.
         lexicon: A lexicon that was given.
         lengths: How the lengths of corresponding sentences relate.
     """
 
     config: AlignerConfig
-    priors: Floats
+    priors: LogPriors
     backgrounds: dict[str, tuple[Background, Background]]
     weights: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
-    learned: tuple[BilingualLexicon | None, BilingualLexicon | None] = (None, None)
+    learned: dict[str, LearnedPair] = field(default_factory=dict)
     lexicon: LexiconPair | None = None
     lengths: LengthModel | None = None
 
@@ -201,7 +211,7 @@ def align(
         target_translation: `target` in the source language, n sentences.
         embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
         lexicon: Bilingual lexicons from source to target and back, see `lexicon.read_lexicon`.
-        config: Settings; by default beads of at most three sentences a side.
+        config: Settings; by default beads of at most `MAX_BEAD_SIZE` sentences a side.
 
     Returns:
         The beads in order; every sentence is in one of them, and a sentence without a counterpart is in a bead with
@@ -286,32 +296,13 @@ def to_beads(alignment: Alignment) -> list[Bead]:
     return [Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain) for (i, a, j, b), gain in rows]
 
 
-def bead_priors(sizes: Counter[tuple[int, int]], max_size: int) -> Floats:
-    """Log priors of bead sizes: observed counts, smoothed by a fixed table.
-
-    Args:
-        sizes: Observed beads by source and target sentences.
-        max_size: Sentences on one side of a bead at most.
-
-    Returns:
-        float64 (max_size + 1, max_size + 1).
-    """
-    table = np.array([[_PRIORS.get((a, b), _RARE_PRIOR) for b in range(max_size + 1)] for a in range(max_size + 1)])
-    table[0, 0] = 0.0
-    table[0, 2:] = table[2:, 0] = 0.0
-    counts = np.array([[sizes[a, b] for b in range(max_size + 1)] for a in range(max_size + 1)], np.float64)
-    smoothed = counts + (_PRIOR_BEADS + _PRIOR_SHARE * counts.sum()) * table / table.sum()
-    with np.errstate(divide="ignore"):
-        priors = np.log(smoothed / smoothed.sum())
-    return np.where(np.isfinite(priors), priors, -1e30)
-
-
 class _PreparedPair:
     """A pair of texts, tokenized once for all rounds."""
 
     def __init__(self, pair: TextPair, config: AlignerConfig) -> None:
         self.sizes = (len(pair.source), len(pair.target))
         self.characters = (_characters(pair.source), _characters(pair.target))
+        self.breaks = inner_breaks(pair.source, pair.target)
         self.embeddings = pair.embeddings
         self.texts = pair.source, pair.target
         self.lists: dict[str, tuple[TokenLists, TokenLists]] = {}
@@ -329,11 +320,9 @@ class _PreparedPair:
         directions = []
         for side in (0, 1):
             expected = list(self.expected[unit][side])
-            lexicons = (aligner.lexicon[side] if aligner.lexicon else None, aligner.learned[side])
-            if unit == "word":
-                expected += [
-                    lexicon.expected_words(self.lists[unit][side]) for lexicon in lexicons if lexicon is not None
-                ]
+            given = aligner.lexicon[side] if aligner.lexicon and unit == "word" else None
+            lexicons = given, aligner.learned.get(unit, (None, None))[side]
+            expected += [lexicon.expected_words(self.lists[unit][side]) for lexicon in lexicons if lexicon is not None]
             weights = aligner.weights.get(unit, (None, None))[side]
             if weights is None or len(weights) != len(expected) + 1:
                 weights = np.array([0.8, *[0.2 / len(expected)] * len(expected)])
@@ -352,6 +341,8 @@ class _PreparedPair:
         anchors = []
         if config.length_weight > 0:
             evidence.append(LengthEvidence(*self.characters, config.length_weight, model=aligner.lengths))
+            contrast = config.length_weight * config.length_contrast
+            evidence.append(LengthContrast(*self.characters, config.max_bead_size, contrast, aligner.lengths))
         if self.embeddings is not None and config.embedding_weight > 0:
             words = tokenize(self.texts[0]).lengths, tokenize(self.texts[1]).lengths
             evidence.append(EmbeddingEvidence(*self.embeddings, words, config.embedding_weight))
@@ -363,6 +354,8 @@ class _PreparedPair:
                 columns, rows, weights = backward.anchors()
                 anchors.append((rows, columns, weights))
 
+        breaks = config.break_weight * self.breaks[0], config.break_weight * self.breaks[1]
+
         def make_band(radius: int) -> Band:
             if previous is not None:
                 return band_along(path_from_beads(previous.beads, sources), targets, radius // 2, 2)
@@ -371,7 +364,7 @@ class _PreparedPair:
                 path = path_from_lengths(*self.characters)
             return band_along(path, targets, radius, 8)
 
-        return best_alignment(evidence, aligner.priors, sources, targets, make_band, config.band_radius)
+        return best_alignment(evidence, aligner.priors, sources, targets, make_band, config.band_radius, breaks)
 
 
 def _fit(
@@ -380,7 +373,7 @@ def _fit(
     """The aligner after all rounds, and the alignments of the last round."""
     aligner = SentenceAligner(
         config,
-        bead_priors(Counter(), config.max_bead_size),
+        config.priors.log_priors(Counter(), config.max_bead_size),
         {unit: _backgrounds([pair.lists[unit] for pair in prepared]) for unit in _units(config)},
         lexicon=lexicon,
     )
@@ -398,7 +391,6 @@ def _fit(
 def _refit(prepared: Sequence[_PreparedPair], alignments: Sequence[Ints], aligner: SentenceAligner) -> SentenceAligner:
     """The aligner with everything re-estimated from an alignment of the texts."""
     config = aligner.config
-    sizes = Counter((int(a), int(b)) for beads in alignments for _, a, _, b in beads)
     weights = {}
     for unit in _units(config):
         sides = []
@@ -408,41 +400,43 @@ def _refit(prepared: Sequence[_PreparedPair], alignments: Sequence[Ints], aligne
                 if min(pair.sizes):
                     counts = pair.directions(unit, aligner)[side].mixture_counts(beads, bool(side))
                     total = counts if total is None else total + counts
-            sides.append(_mixture_weights(total))
+            sides.append(_mixture_weights(total, config.background_tokens))
         if sides[0] is not None and sides[1] is not None:
             weights[unit] = (sides[0], sides[1])
-    learned: tuple[BilingualLexicon | None, BilingualLexicon | None] = (None, None)
-    if config.learn_lexicon and "word" in _units(config):
-        source, target = _lexicon_side(prepared, alignments, 0), _lexicon_side(prepared, alignments, 1)
-        learned = (learn_lexicon(source, target), learn_lexicon(target, source))
+    learned = {}
+    for unit in _units(config) if config.learn_lexicon else ():
+        source, target = (_lexicon_side(prepared, alignments, unit, side) for side in (0, 1))
+        learned[unit] = (learn_lexicon(source, target), learn_lexicon(target, source))
     lengths = fit_length_model([pair.characters for pair in prepared], alignments)
-    priors = bead_priors(sizes, config.max_bead_size)
+    priors = config.priors.log_priors(count_kinds(alignments), config.max_bead_size)
     return replace(aligner, priors=priors, weights=weights, learned=learned, lengths=lengths)
 
 
-def _lexicon_side(prepared: Sequence[_PreparedPair], alignments: Sequence[Ints], side: int) -> TokenLists:
-    """The words of one side of the two-sided beads; of a sample spread over the texts where there are too many."""
+def _lexicon_side(prepared: Sequence[_PreparedPair], alignments: Sequence[Ints], unit: str, side: int) -> TokenLists:
+    """The words or prefixes of one side of the two-sided beads, or of a sample spread over the texts."""
     both = [beads[(beads[:, 1] > 0) & (beads[:, 3] > 0)] for beads in alignments]
     samples = spread_evenly([len(beads) for beads in both], _MAX_LEXICON_BEADS)
     parts = []
     for pair, beads, sample in zip(prepared, both, samples, strict=True):
-        parts.append(bead_tokens(pair.lists["word"][side], beads[sample, 2 * side : 2 * side + 2]))
+        parts.append(bead_tokens(pair.lists[unit][side], beads[sample, 2 * side : 2 * side + 2]))
     return concatenate(parts)
 
 
-def _mixture_weights(counts: Floats | None) -> Floats | None:
+def _mixture_weights(counts: Floats | None, background_tokens: float) -> Floats | None:
     """Smoothed mixture weights; the background keeps at least a twentieth."""
     if counts is None or counts.sum() <= 0:
         return None
-    weights: Floats = (counts + 1.0) / (counts + 1.0).sum()
+    counts = counts + 1.0
+    counts[0] += background_tokens
+    weights: Floats = counts / counts.sum()
     weights[0] = max(weights[0], 0.05)
     weights /= weights.sum()
     return weights
 
 
-def _unaligned(sources: int, targets: int, priors: Floats) -> Alignment:
+def _unaligned(sources: int, targets: int, priors: LogPriors) -> Alignment:
     beads = [(i, 1, 0, 0) for i in range(sources)] + [(0, 0, j, 1) for j in range(targets)]
-    gains = [priors[1, 0]] * sources + [priors[0, 1]] * targets
+    gains = [priors.kinds[1, 0]] * sources + [priors.kinds[0, 1]] * targets
     return Alignment(np.array(beads, np.int64).reshape(-1, 4), np.array(gains, np.float32))
 
 

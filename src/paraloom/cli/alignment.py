@@ -15,6 +15,7 @@ from paraloom.cli import options
 from paraloom.cli.evaluate import Method
 from paraloom.cli.output import as_written, conclude, print_usage
 from paraloom.cli.translator_options import TranslatorOptions, translating
+from paraloom.core.beads import MAX_BEAD_SIZE
 
 
 def extract(
@@ -91,7 +92,9 @@ def align_sentences(
         str | None,
         typer.Option(help="Source to target: a bundled name, a folder, OWNER/NAME, the address of an endpoint."),
     ] = None,
-    max_bead_size: Annotated[int, typer.Option(help="Maximum number of sentences on one side of a bead.")] = 3,
+    max_bead_size: Annotated[
+        int, typer.Option(help="Maximum number of sentences on one side of a bead.")
+    ] = MAX_BEAD_SIZE,
     method: Method = "evidence",
     lexicon: Annotated[
         str | None, typer.Option(help="Source word, target word, perhaps a probability, between tabs; or hunalign's.")

@@ -12,6 +12,7 @@ from paraloom import workflows
 from paraloom.cli import options
 from paraloom.cli.output import print_result, print_usage
 from paraloom.cli.translator_options import TranslatorOptions, translating, translating_here
+from paraloom.core.beads import MAX_BEAD_SIZE
 
 Method = Annotated[
     str,
@@ -245,7 +246,9 @@ def aligner(
     encoder: Annotated[
         str | None, typer.Option(help="An encoder of both languages, or of the target's with a translator.")
     ] = None,
-    max_bead_size: Annotated[int, typer.Option(help="Maximum number of sentences on one side of a bead.")] = 3,
+    max_bead_size: Annotated[
+        int, typer.Option(help="Maximum number of sentences on one side of a bead.")
+    ] = MAX_BEAD_SIZE,
     method: Method = "evidence",
     translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     as_json: options.Json = False,

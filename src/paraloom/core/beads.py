@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from paraloom.core.errors import DataError
 
+MAX_BEAD_SIZE = 5
+"""Sentences on one side of a bead at most, unless a caller says otherwise."""
+
 
 class Bead(NamedTuple):
     """Sentences of two texts that an aligner puts together, any number on either side.

@@ -16,6 +16,7 @@ from paraloom.alignment.park17 import (
     write_weights,
 )
 from paraloom.alignment.sentences import AlignerConfig, TextPair
+from paraloom.core.beads import MAX_BEAD_SIZE
 from paraloom.core.progress import progress
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.evaluate.alignment import AlignmentScore
@@ -53,7 +54,7 @@ class TuneAligner(Fit):
 
     Example:
         >>> TuneAligner(documents="development.ko-en.jsonl", translator="ko-en").max_bead_size
-        3
+        5
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
@@ -61,7 +62,7 @@ class TuneAligner(Fit):
     documents: Path
     translator: Ref | None = None
     decode: str = "beam:1"
-    max_bead_size: int = 3
+    max_bead_size: int = MAX_BEAD_SIZE
     limit: int = 0
 
     def validate(self) -> None:
@@ -84,7 +85,7 @@ class TuneAligner(Fit):
 
 
 def grid_f1(
-    documents: Sequence[GoldDocument], pairs: Sequence[TextPair], max_bead_size: int = 3
+    documents: Sequence[GoldDocument], pairs: Sequence[TextPair], max_bead_size: int = MAX_BEAD_SIZE
 ) -> dict[Park17Weights, float]:
     """F1 of the beads under all weights of `park17.weight_grid`.
 

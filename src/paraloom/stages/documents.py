@@ -19,9 +19,10 @@ from paraloom.alignment.multinews import pair_by_scores
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights, read_weights
 from paraloom.alignment.pivot import apply_pivots, orient_pivot
 from paraloom.alignment.sentences import AlignerConfig, TextPair
+from paraloom.alignment.topic_pairs import THRESHOLD as TOPIC_THRESHOLD
 from paraloom.alignment.topic_pairs import pair_by_topics
 from paraloom.alignment.within_documents import align_within
-from paraloom.core.beads import join_sentences
+from paraloom.core.beads import MAX_BEAD_SIZE, join_sentences
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
@@ -100,7 +101,7 @@ class AlignDocumentSentences(Source):
 
     Example:
         >>> AlignDocumentSentences(source="documents-de", target="documents-en", pairs="align-documents").max_bead_size
-        3
+        5
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
@@ -112,7 +113,7 @@ class AlignDocumentSentences(Source):
     target: Ref
     pairs: Ref
     encoder: Ref | None = None
-    max_bead_size: int = 3
+    max_bead_size: int = MAX_BEAD_SIZE
     pivot: bool = False
     method: str = "evidence"
     aligner: Ref | None = None
@@ -212,19 +213,19 @@ class EvaluateAligner(Fit):
 
     Example:
         >>> EvaluateAligner(documents="gold.cs-en.jsonl", translator="cs-en").max_bead_size
-        3
+        5
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
     optional_fields: ClassVar[tuple[str, ...]] = ("method",)
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
     translator: Ref | None = None
     encoder: Ref | None = None
     decode: str = "beam:1"
-    max_bead_size: int = 3
+    max_bead_size: int = MAX_BEAD_SIZE
     method: str = "evidence"
     aligner: Ref | None = None
 
@@ -351,7 +352,7 @@ class AlignDocuments(Fit):
         gold_swapped: The target comes first in `gold`.
         pivot: Compare the translations of both sides, which are in a third language, instead of the texts.
         method: 'evidence' (as the other keys say), 'park17' or 'multinews', as published: the best of all targets by
-            topics, if their cosine is `threshold` or more, or by MultiNews' score. They use no other key but `gold`,
+            topics, if their cosine is `threshold` (0.5) or more, or by MultiNews' score. They use no other key but `gold`,
             `gold_swapped` and `pivot`, and 'multinews' counts pictures, too, if `evidence` names 'pictures'.
         topics: Number of topics of the method 'park17'.
 
@@ -426,7 +427,8 @@ class AlignDocuments(Fit):
     def _pairs(self, source: Documents, target: Documents, seed: int) -> tuple[list[DocumentPair], float | None]:
         """The pairs by the method, and the floor of their scores where it has one."""
         if self.method == "park17":
-            return pair_by_topics(source, target, self.threshold, self.topics, seed % 2**31), None
+            threshold = TOPIC_THRESHOLD if self.threshold is None else self.threshold
+            return pair_by_topics(source, target, threshold, self.topics, seed % 2**31), None
         if self.method == "multinews":
             pictures = "pictures" in self.evidence.split(",")
             return pair_by_scores(source, target, EVIDENCE["pictures"]["pictures"] if pictures else 0.0), None

@@ -15,7 +15,7 @@ from paraloom.alignment.lexicon import BilingualLexicon, read_lexicon
 from paraloom.alignment.methods import aligner_config, fit_method
 from paraloom.alignment.park17 import align_by_cosine
 from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair
-from paraloom.core.beads import Bead, join_sentences
+from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
@@ -73,7 +73,7 @@ def align_files(
     translations: str | Path | Sequence[str | Path] = (),
     target_translations: str | Path | Sequence[str | Path] = (),
     translator: AnyTranslator | None = None,
-    max_bead_size: int = 3,
+    max_bead_size: int = MAX_BEAD_SIZE,
     method: str = "evidence",
     lexicon: str | Path | None = None,
     encoder: EncoderLike | str | Path | None = None,

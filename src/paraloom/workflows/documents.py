@@ -13,6 +13,7 @@ from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.sentences import AlignerConfig
 from paraloom.alignment.within_documents import align_within
 from paraloom.bundled import bundled_path
+from paraloom.core.beads import MAX_BEAD_SIZE
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.schema import LINKS
 from paraloom.core.stage import Fit, Ref, Stage
@@ -121,7 +122,7 @@ def align_paired_documents(
     output: str,
     *,
     encoder: str | Path | None = None,
-    max_bead_size: int = 3,
+    max_bead_size: int = MAX_BEAD_SIZE,
     pivot: bool = False,
     seed: int = 1,
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.methods import aligner_config
+from paraloom.core.beads import MAX_BEAD_SIZE
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.embed.encoder import open_encoder
@@ -300,7 +301,7 @@ def evaluate_sentence_aligner(
     *,
     translator: AnyTranslator | TranslatorLike | None = None,
     encoder: EncoderLike | str | Path | None = None,
-    max_bead_size: int = 3,
+    max_bead_size: int = MAX_BEAD_SIZE,
     method: str = "evidence",
 ) -> AlignmentScore:
     """Align documents whose beads are known, and score the result.
