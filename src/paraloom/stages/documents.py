@@ -352,8 +352,8 @@ class AlignDocuments(Fit):
         gold_swapped: The target comes first in `gold`.
         pivot: Compare the translations of both sides, which are in a third language, instead of the texts.
         method: 'evidence' (as the other keys say), 'park17' or 'multinews', as published: the best of all targets by
-            topics, if their cosine is `threshold` (0.5) or more, or by MultiNews' score. They use no other key but `gold`,
-            `gold_swapped` and `pivot`, and 'multinews' counts pictures, too, if `evidence` names 'pictures'.
+            topics, if their cosine is `threshold` (0.5) or more, or by MultiNews' score. They use no other key but
+            `gold`, `gold_swapped` and `pivot`, and 'multinews' counts pictures, too, if `evidence` names 'pictures'.
         topics: Number of topics of the method 'park17'.
 
     Raises:
