@@ -2,10 +2,10 @@
 
     PARALOOM_DATA=… python benchmarks/document_alignment.py cs de ko --setting recombined:2 split:2 -o work
 
-Settings: `all` is the pages as they are;
-`recombined:N` adds N times as many pages a side, made of paragraphs of others; `split:N` takes counterparts away, so
-that there are N pages a side without one for each pair. Rows: the default, with its floor; the same without a floor
-(margin of 0 or more); TF-IDF of surface words, mutual best. F1 has a 95 % interval, from 1,000 resamples of the pairs. Pages are extracted to the folder of -o, once.
+Settings: `all` is the pages as they are; `recombined:N` adds N times as many pages a side, of paragraphs of others;
+`split:N` takes counterparts away, so that there are N pages a side without one for each pair. Rows: the default, with
+its floor; the same without a floor (margin of 0 or more); TF-IDF of surface words, mutual best. F1 has a 95 % interval,
+from 1,000 resamples of the pairs. Pages are extracted to the folder of -o, once.
 """
 
 from __future__ import annotations
