@@ -58,7 +58,7 @@ def recombined(pages: list[Page], count: int, seed: int) -> list[Page]:
     """Pages of as many paragraphs as real ones have, in runs from three or more of them."""
     rng = random.Random(seed)
     texts = [[line for line in page["text"].split("\n") if line.strip()] for page in pages]
-    made = []
+    new_pages = []
     for number in range(count):
         size = len(rng.choice(texts))
         lines: list[str] = []
@@ -67,8 +67,8 @@ def recombined(pages: list[Page], count: int, seed: int) -> list[Page]:
             length = min(-(-size // 3), size - len(lines), len(text))
             start = rng.randrange(len(text) - length + 1)
             lines += text[start : start + length]
-        made.append({"doc_id": f"made-{seed}-{number}", "text": "\n".join(lines), "images": []})
-    return made
+        new_pages.append({"doc_id": f"made-{seed}-{number}", "text": "\n".join(lines), "images": []})
+    return new_pages
 
 
 def set_up(source: list[Page], target: list[Page], gold: Pairs, setting: str) -> tuple[list[Page], list[Page], Pairs]:
