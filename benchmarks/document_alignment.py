@@ -2,10 +2,10 @@
 
     PARALOOM_DATA=… python benchmarks/document_alignment.py cs de ko --setting recombined:2 split:2 -o work
 
-Settings: `all` is the pages as they are; `recombined:N` adds N times as many pages a side, made of paragraphs of
-others; `split:N` takes counterparts away, so that there are N pages a side without one for each pair. Rows: the
-default, with its floor; the same without a floor (margin of 0 or more); TF-IDF of surface words, mutual best. F1 has a
-95 % interval, from 1,000 resamples of the pairs. Pages are extracted to the folder of -o, once.
+Settings: `all` is the pages as they are; `recombined:N` adds N times as many pages a side, of paragraphs of others;
+`split:N` takes counterparts away, so that there are N pages a side without one for each pair. Rows: the default, with
+its floor; the same without a floor (margin of 0 or more); TF-IDF of surface words, mutual best. F1 has a 95 % interval,
+from 1,000 resamples of the pairs. Pages are extracted to the folder of -o, once.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def recombined(pages: list[Page], count: int, seed: int) -> list[Page]:
     """Pages of as many paragraphs as real ones have, in runs from three or more of them."""
     rng = random.Random(seed)
     texts = [[line for line in page["text"].split("\n") if line.strip()] for page in pages]
-    made = []
+    new_pages = []
     for number in range(count):
         size = len(rng.choice(texts))
         lines: list[str] = []
@@ -67,8 +67,8 @@ def recombined(pages: list[Page], count: int, seed: int) -> list[Page]:
             length = min(-(-size // 3), size - len(lines), len(text))
             start = rng.randrange(len(text) - length + 1)
             lines += text[start : start + length]
-        made.append({"doc_id": f"made-{seed}-{number}", "text": "\n".join(lines), "images": []})
-    return made
+        new_pages.append({"doc_id": f"made-{seed}-{number}", "text": "\n".join(lines), "images": []})
+    return new_pages
 
 
 def set_up(source: list[Page], target: list[Page], gold: Pairs, setting: str) -> tuple[list[Page], list[Page], Pairs]:

@@ -10,6 +10,7 @@ import pytest
 for _package in ("trafilatura", "justext", "warcio", "imagehash"):
     pytest.importorskip(_package, reason="extraction needs packages: pip install 'paraloom[extract]'")
 
+import numpy as np  # noqa: E402
 import pyarrow as pa  # noqa: E402
 from toy_pages import ENGLISH, GERMAN, html, png  # noqa: E402
 
@@ -17,6 +18,7 @@ from paraloom.extract.boilerplate import find_repeated  # noqa: E402
 from paraloom.extract.charset import decode_page  # noqa: E402
 from paraloom.extract.html import (  # noqa: E402
     _stop_list,
+    code_texts,
     declared_language,
     extract_paragraphs,
     extract_title,
@@ -24,6 +26,8 @@ from paraloom.extract.html import (  # noqa: E402
     split_paragraphs,
 )
 from paraloom.extract.images import hash_image  # noqa: E402
+from paraloom.extract.languages import PageProse, identify_pages  # noqa: E402
+from paraloom.extract.links import find_links  # noqa: E402
 from paraloom.extract.pages import Page  # noqa: E402
 from paraloom.extract.parsing import ParseJob, parse_page  # noqa: E402
 from paraloom.io import write_shard  # noqa: E402
@@ -191,3 +195,41 @@ def test_a_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
         stream.truncate(1 << 40)
     row = parse_page(ParseJob("x", Page("a.html", "x", "html", tmp_path / "a.html"), "site", counted=True))
     assert (row["reason"], row["detail"]) == ("size", "more than 16 MB")
+
+
+class Spelling:
+    """Identifies German by its umlauts and Korean by its syllables; everything else is English."""
+
+    languages = ("de", "en", "ko")
+
+    def identify(self, texts):
+        return ["ko" if any("가" <= c <= "힣" for c in text[:30]) else "de" if "ü" in text else "en" for text in texts]
+
+    def probabilities(self, texts, languages):
+        return np.array([float(a == b) for a, b in zip(self.identify(texts), languages, strict=True)])
+
+
+@pytest.mark.parametrize(("korean", "expected"), [(1, "ko"), (0, "en")])
+def test_a_page_is_in_its_language_if_a_tenth_of_it_is(korean: int, expected: str) -> None:
+    """40 bytes of Korean after 300 of English: more than a tenth."""
+    page = PageProse(
+        ["A sentence of fifty letters, more or less, in all."] * 6 + ["한국어로 쓴 문장입니다"] * korean, "ko"
+    )
+    assert identify_pages([page], Spelling()) == [expected]  # type: ignore[arg-type]
+    assert identify_pages([page], Spelling(), keep_declared=True) == [None]  # type: ignore[arg-type]
+    assert identify_pages([page], None) == [None]
+
+
+def test_code_is_known_by_its_elements() -> None:
+    tree = parse_html("<p>Call <code>f(x)</code> so:<pre>f(1)\nf(2)</pre><p class='note code'>g()</p><p>codes</p>")
+    assert code_texts(tree) == {"f(x)", "f(1) f(2)", "f(1)", "f(2)", "g()"}
+
+
+def test_links_are_absolute_and_each_once() -> None:
+    tree = parse_html(
+        "<a href='b.html#x'>b</a><a href='b.html'>b</a><a href='mailto:a@b.c'>m</a><a href='https://c.org/'>c</a>"
+        "<a href='http://[bad'>d</a><a href='#top'>top</a>"
+    )
+    page = Page("https://a.org/de/a.html", "a.org", "html")
+    assert find_links(tree, page) == ["https://a.org/de/b.html", "https://c.org/"]
+    assert find_links(tree, Page("de/a.html", "de", "html"))[0] == "de/b.html"
