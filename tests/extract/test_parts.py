@@ -211,9 +211,9 @@ class Spelling:
 
 @pytest.mark.parametrize(("korean", "expected"), [(1, "ko"), (0, "en")])
 def test_a_page_is_in_its_language_if_a_tenth_of_it_is(korean: int, expected: str) -> None:
-    """40 bytes of Korean after 300 of English: more than a tenth."""
+    """32 bytes of Korean after 255 of English: more than a tenth."""
     page = PageProse(
-        ["A sentence of fifty letters, more or less, in all."] * 6 + ["한국어로 쓴 문장입니다"] * korean, "ko"
+        ["A sentence of fifty letters, more or less, in all."] * 5 + ["한국어로 쓴 문장입니다"] * korean, "ko"
     )
     assert identify_pages([page], Spelling()) == [expected]  # type: ignore[arg-type]
     assert identify_pages([page], Spelling(), keep_declared=True) == [None]  # type: ignore[arg-type]
