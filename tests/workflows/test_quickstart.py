@@ -12,6 +12,7 @@ import pytest
 from paraloom.evaluate.row_groups import read_row_ranges
 from paraloom.experiments.augmentation import stage_tables as experiment_stages
 from paraloom.experiments.augmentation_config import read_experiment
+from paraloom.experiments.recipe import read_recipe
 from paraloom.io import read_pairs
 from paraloom.mt import Translator
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
@@ -97,13 +98,16 @@ def test_the_example_pipelines_are_well_formed(
     path: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = path.read_text(encoding="utf-8")
-    for name in ("TEACHER", "GERMAN", "ENGLISH", "DOCUMENTS", "CAPTIONS", "PARSER", "DE_EN", "BUNDLED"):
+    for name in ("TEACHER", "GERMAN", "ENGLISH", "DOCUMENTS", "CAPTIONS", "PARSER", "DE_EN", "BUNDLED", "LEXICON"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("LANGUAGE", "de")
     for name in re.findall(r"\$\{(?:GERMAN|ENGLISH|DOCUMENTS|CAPTIONS|BUNDLED)\}/([\w./${}-]+)", text):
         (tmp_path / name.replace("${LANGUAGE}", "de")).mkdir(parents=True, exist_ok=True)
     if "[[stage]]" in text:
         assert read_pipeline(path).steps
+        return
+    if "[[run]]" in text:
+        assert read_recipe(path).run
         return
     if "[[monolingual]]" in text:
         name, seed, experiment = read_experiment(path)
