@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -40,7 +41,9 @@ def encoder_lexicon(
     sides = []
     for texts in (source, target):
         words = _common_words(texts)
-        vectors = _unit_rows(encoder.encode(words)) if words else np.zeros((0, encoder.dimension), np.float32)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*unknown units only")
+            vectors = _unit_rows(encoder.encode(words)) if words else np.zeros((0, encoder.dimension), np.float32)
         known = np.flatnonzero(vectors.any(axis=1))
         sides.append((tokenize([words[row] for row in known]).ids, vectors[known]))
     (source_ids, source_vectors), (target_ids, target_vectors) = sides

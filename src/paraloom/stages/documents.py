@@ -255,6 +255,8 @@ def score_aligner(
     method: str = "evidence",
     encoder: EncoderLike | None = None,
     weights: Park17Weights = PUBLISHED,
+    *,
+    words_only: bool = False,
 ) -> AlignmentScore:
     """Align documents with a gold alignment, learning from all of them together, and score the result.
 
@@ -267,8 +269,9 @@ def score_aligner(
         method: 'evidence', 'length', or 'park17' for the cosine alignment of Park et al. 2017.
         encoder: Encoder of both languages; with a translator, of the target language.
         weights: λ of the method 'park17'.
+        words_only: Whether only the encoder's vectors of words are evidence, not those of sentences.
     """
-    pairs = text_pairs(documents, translator, encoder)
+    pairs = text_pairs(documents, translator, None if words_only else encoder)
     lexicons: Sequence[LexiconPair] = ()
     if encoder is not None:
         sources, targets = [document.source for document in documents], [document.target for document in documents]
