@@ -106,7 +106,7 @@ class AlignDocumentSentences(Source):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     optional_fields: ClassVar[tuple[str, ...]] = ("method",)
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
@@ -220,7 +220,7 @@ class EvaluateAligner(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
     optional_fields: ClassVar[tuple[str, ...]] = ("method",)
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
@@ -377,7 +377,7 @@ class AlignDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",
