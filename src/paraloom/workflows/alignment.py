@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,13 @@ import pyarrow as pa
 from paraloom.alignment.delimiters import align_between_delimiters
 from paraloom.alignment.lexicon import read_lexicon
 from paraloom.alignment.methods import aligner_config, fit_method
-from paraloom.alignment.nearest_words import encoder_lexicon
+from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 from paraloom.alignment.park17 import align_by_cosine
 from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, Vectors, align_pair
+from paraloom.alignment.sentences import align as align_sentences
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import PAIRS
 from paraloom.embed.encoder import open_encoder
@@ -66,6 +65,73 @@ class AlignmentCounts:
     def to_dict(self) -> dict[str, Any]:
         """The counts by name."""
         return asdict(self)
+
+
+def align(
+    source: Sequence[str],
+    target: Sequence[str],
+    *,
+    source_translation: Sequence[str] | None = None,
+    target_translation: Sequence[str] | None = None,
+    embeddings: tuple[Vectors, Vectors] | None = None,
+    lexicon: LexiconPair | None = None,
+    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
+    config: AlignerConfig | None = None,
+) -> list[Bead]:
+    """Align the sentences of two texts that are translations of each other, n to m.
+
+    Works without any resource: lengths, shared words, the bundled encoder's vectors, and a lexicon learned from the two
+    texts are the evidence.  Translations make it more accurate.
+
+    Args:
+        source: m sentences.
+        target: n sentences.
+        source_translation: `source` in the target language, m sentences.
+        target_translation: `target` in the source language, n sentences.
+        embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
+        lexicon: Bilingual lexicons from source to target and back, see `paraloom.alignment.lexicon.read_lexicon`.
+        encoder: An encoder of both languages, its name or folder: its vectors of words are evidence, and without a
+            translation those of sentences.  The default knows seven languages and is no evidence for others; None for
+            no encoder.
+        config: Settings; by default beads of at most `MAX_BEAD_SIZE` sentences a side.
+
+    Returns:
+        The beads in order; every sentence is in one of them, and a sentence without a counterpart is in a bead with
+        an empty other side.  `score` is the bead's natural log-likelihood ratio, higher is better.
+
+    Raises:
+        TypeError: A text is not a list of strings.
+        DataError: A translation or the embeddings do not have one entry for each sentence.
+        ModelError: The encoder is not found.
+        ConfigError: A setting is out of range.
+
+    Example:
+        >>> beads = align(["Der Hund schläft.", "Gute Nacht."], ["The dog", "sleeps.", "Good night."])
+        >>> [(bead.source, bead.target) for bead in beads]
+        [((0,), (0, 1)), ((1,), (2,))]
+    """
+    return align_sentences(
+        source,
+        target,
+        source_translation=source_translation,
+        target_translation=target_translation,
+        embeddings=embeddings,
+        lexicon=lexicon,
+        encoder=None if encoder is None else _opened(encoder),
+        config=config,
+    )
+
+
+def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
+    if encoder == ALIGNMENT_ENCODER:
+        return _default_encoder()
+    return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+
+
+@cache
+def _default_encoder() -> EncoderLike:
+    """Opened once: programs that align many short texts call `align` for each."""
+    return open_encoder(ALIGNMENT_ENCODER)
 
 
 def align_files(
@@ -149,11 +215,11 @@ def align_files(
     compared = (forward[0] if forward else texts[0], backward[0] if pivot else texts[1])
     vectors = None
     if encoder is not None and method == "evidence":
-        model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+        model = _opened(encoder)
         lexicons += encoder_lexicon(model, *([text] for text in (compared if pivot else texts)))
         # Beside a translation, vectors of sentences add mistakes: they say less, of the same.
         if not is_default or (not forward and not backward):
-            vectors = _encode(model, compared)
+            vectors = encode_texts(model, *compared)
     pair = TextPair(texts[0], texts[1], forward, backward, vectors)
     if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair
@@ -169,17 +235,6 @@ def align_files(
     both = [bead for bead in beads if bead.source and bead.target]
     aligned = (sum(len(bead.source) for bead in both), sum(len(bead.target) for bead in both))
     return AlignmentCounts(len(both), aligned, (len(texts[0]) - aligned[0], len(texts[1]) - aligned[1]))
-
-
-def _encode(encoder: EncoderLike, texts: Sequence[Sequence[str]]) -> tuple[Vectors, Vectors]:
-    """The vectors of the sentences of two texts; those of languages that the encoder does not know may be zero."""
-    sides = []
-    with warnings.catch_warnings(), progress("encoding", sum(map(len, texts)), unit="sentences") as advance:
-        warnings.filterwarnings("ignore", message=".*unknown units only")
-        for text in texts:
-            sides.append(encoder.encode(text))
-            advance(len(text))
-    return sides[0], sides[1]
 
 
 def _parts(
