@@ -45,6 +45,7 @@ class BlockCosines:
 
     def __init__(self, source: Any, target: Any) -> None:
         self._sides = source, target
+        self._norms: dict[int, list[list[Floats]]] = {}
 
     def blocks(self, first: int, rows: int, band: Band, max_size: int) -> Iterator[BeadCosines]:
         """The cosines of all beads that start in some rows of the band; 0 where a block has no vector.
@@ -55,7 +56,9 @@ class BlockCosines:
             band: The search band.
             max_size: Sentences on one side of a bead at most.
         """
-        norms = [_block_norms(side, max_size) for side in self._sides]
+        norms = self._norms.get(max_size)
+        if norms is None:
+            norms = self._norms[max_size] = [_block_norms(side, max_size) for side in self._sides]
         source, target = self._sides
         for row in range(min(rows, band.sources - first)):
             i, low = first + row, int(band.lows[first + row])
