@@ -29,7 +29,7 @@ from alignment_peers import by_position, hunalign, like_hunalign, like_vecalign
 from paraloom.alignment.methods import aligner_config
 from paraloom.alignment.sentences import align
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
-from paraloom.embed.encoder import SentenceEncoder
+from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.store import load_encoder
 from paraloom.evaluate.alignment import AlignmentScore
 

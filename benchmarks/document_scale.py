@@ -86,7 +86,7 @@ def measure(folder: Path, count: int) -> dict[str, float]:
     start, processor = time.perf_counter(), time.process_time()
     sides = [open_documents(Corpus.open(folder / f"{count}-{side}")) for side in SIDES]
     features = time.perf_counter() - start
-    chosen = {(pair.source, pair.target) for pair in align_documents(*sides).pairs()}
+    chosen = {(pair.source, pair.target) for pair in align_documents(sides[0], sides[1]).pairs()}
     seconds, processor = time.perf_counter() - start, time.process_time() - processor
     right = sum(source == target for source, target in chosen)
     gold = len(set(sides[0].ids) & set(sides[1].ids))
