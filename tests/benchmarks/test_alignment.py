@@ -34,6 +34,11 @@ def peers() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
+def documents() -> ModuleType:
+    return load("document_alignment")
+
+
+@pytest.fixture(scope="module")
 def scale() -> ModuleType:
     return load("document_scale")
 
@@ -128,3 +133,32 @@ def test_a_tenth_of_the_pages_is_missing_on_each_side(scale: ModuleType) -> None
     assert [len(set(side)) for side in sides] == [180, 180]
     assert sides[0] != sides[1]
     assert 160 <= len(set(sides[0]) & set(sides[1])) < 180
+
+
+def test_a_row_of_documents_shows_only_what_it_measures(documents: ModuleType) -> None:
+    page = {"doc_id": "a", "text": "One.", "images": [], "url": "de/a.html", "links": ["/de/b.html"]}
+    side = documents.documents([page], "de", None)
+    assert side.addresses is not None and side.links is not None
+    assert documents.show(side, ("links",)).addresses is None
+    assert documents.show(side, ("links",)).links is side.links
+    assert documents.show(side, ()).links is None
+    made = documents.documents([{name: page[name] for name in ("doc_id", "text", "images")}], "de", None)
+    assert made.addresses is None and made.links is None
+
+
+def test_a_swept_row_has_one_configuration_for_each_weight(documents: ModuleType) -> None:
+    swept = dict(documents.configurations("content and links", [0.1, 1.0]))
+    assert [(name, config.weights["links"]) for name, config in swept.items()] == [
+        ("content and links × 0.1", 0.1),
+        ("content and links × 1", 1.0),
+    ]
+    assert swept["content and links × 1"].weights["words"] == 1.0
+    assert [name for name, _ in documents.configurations("default", [0.1, 1.0])] == ["default"]
+
+
+def test_the_interval_of_f1_holds_it(documents: ModuleType) -> None:
+    gold = {(str(i), str(i)) for i in range(100)}
+    chosen = {(str(i), str(i)) for i in range(90)} | {(str(i), "x") for i in range(10)}
+    low, high = documents.interval(chosen, gold)
+    assert low < 2 * 90 / 200 < high
+    assert documents.interval(gold, gold) == (1.0, 1.0)
