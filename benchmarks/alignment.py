@@ -78,7 +78,7 @@ def align_by(row: str, source: list[str], target: list[str], encoder: SentenceEn
     """The beads by a row of ROWS; None where its program is not installed."""
     if encoder is not None:
         vectors = encoder.encode(source), encoder.encode(target)
-        return like_vecalign(source, target, vectors) if "like" in row else align(source, target, embeddings=vectors)
+        return like_vecalign(*vectors) if "like" in row else align(source, target, embeddings=vectors)
     if row == "ours, lengths alone":
         return align(source, target, config=aligner_config("length", MAX_BEAD_SIZE))
     return PROGRAMS[row](source, target)

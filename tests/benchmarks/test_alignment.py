@@ -84,11 +84,29 @@ def test_vectors_find_a_joined_line_and_continue_after_a_missing_one(peers: Modu
     # Targets 3 and 4 are one line; 20 is missing.
     target = np.concatenate([vectors[:3], vectors[3:4] + vectors[4:5], vectors[5:20], vectors[21:]])
     target += rng.normal(scale=0.2, size=target.shape).astype(np.float32)
-    beads = kinds(peers.like_vecalign(["x" * 20] * 30, ["x" * 20] * 28, (vectors, target)))
+    beads = kinds(peers.like_vecalign(vectors, target))
     assert ((3, 4), (3,)) in beads
     # A sentence without a counterpart costs more than one more sentence in a bead of 2:1, of which the cosine is √½.
     assert not any(source == (20,) for source, _ in beads)
     assert ((29,), (27,)) in beads
+
+
+def test_the_path_of_averaged_neighbors_leads_through_long_texts(peers: ModuleType) -> None:
+    rng = np.random.default_rng(2)
+    vectors = rng.normal(size=(1500, 16)).astype(np.float32)
+    target = np.concatenate([vectors[:200], vectors[260:]])  # a band along the diagonal would miss the gap
+    target += rng.normal(scale=0.2, size=target.shape).astype(np.float32)
+    beads = set(kinds(peers.like_vecalign(vectors, target)))
+    assert sum(((i,), (i - 60,)) in beads for i in range(300, 1500)) >= 1000
+
+
+def test_long_texts_are_cut_at_rare_words(peers: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peers, "_PART", 10)
+    source = [f"satz nummer {i} das ist klar" for i in range(40)]
+    target = [f"sentence number {i} this is clear" for i in range(40) if not 12 <= i < 18]
+    assert peers._cuts(source, target) == [(0, 0), (10, 10), (20, 14), (30, 24), (40, 34)]
+    beads = kinds(peers.like_hunalign(source, target))
+    assert sum(((i,), (i - 6,)) in beads for i in range(18, 40)) >= 21
 
 
 def test_hunalign_is_left_out_where_it_is_missing(
