@@ -16,9 +16,10 @@ from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs,
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
 from paraloom.alignment.methods import aligner_config, fit_method
 from paraloom.alignment.multinews import pair_by_scores
+from paraloom.alignment.nearest_words import encoder_lexicon
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights, read_weights
 from paraloom.alignment.pivot import apply_pivots, orient_pivot
-from paraloom.alignment.sentences import AlignerConfig, TextPair
+from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair
 from paraloom.alignment.topic_pairs import THRESHOLD as TOPIC_THRESHOLD
 from paraloom.alignment.topic_pairs import pair_by_topics
 from paraloom.alignment.within_documents import align_within
@@ -105,7 +106,7 @@ class AlignDocumentSentences(Source):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     optional_fields: ClassVar[tuple[str, ...]] = ("method",)
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
@@ -219,7 +220,7 @@ class EvaluateAligner(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
     optional_fields: ClassVar[tuple[str, ...]] = ("method",)
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
@@ -254,6 +255,8 @@ def score_aligner(
     method: str = "evidence",
     encoder: EncoderLike | None = None,
     weights: Park17Weights = PUBLISHED,
+    *,
+    words_only: bool = False,
 ) -> AlignmentScore:
     """Align documents with a gold alignment, learning from all of them together, and score the result.
 
@@ -266,9 +269,14 @@ def score_aligner(
         method: 'evidence', 'length', or 'park17' for the cosine alignment of Park et al. 2017.
         encoder: Encoder of both languages; with a translator, of the target language.
         weights: λ of the method 'park17'.
+        words_only: Whether only the encoder's vectors of words are evidence, not those of sentences.
     """
-    pairs = text_pairs(documents, translator, encoder)
-    aligner = fit_method(method, pairs, config, weights=weights)
+    pairs = text_pairs(documents, translator, None if words_only else encoder)
+    lexicons: Sequence[LexiconPair] = ()
+    if encoder is not None:
+        sources, targets = [document.source for document in documents], [document.target for document in documents]
+        lexicons = encoder_lexicon(encoder, sources, targets)
+    aligner = fit_method(method, pairs, config, lexicons=lexicons, weights=weights)
     score = AlignmentScore()
     with progress("aligning", len(pairs), unit="documents") as advance:
         for document, pair in zip(documents, pairs, strict=True):
@@ -369,7 +377,7 @@ class AlignDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -11,10 +12,12 @@ from typing import Any
 import pyarrow as pa
 
 from paraloom.alignment.delimiters import align_between_delimiters
-from paraloom.alignment.lexicon import BilingualLexicon, read_lexicon
+from paraloom.alignment.lexicon import read_lexicon
 from paraloom.alignment.methods import aligner_config, fit_method
+from paraloom.alignment.nearest_words import encoder_lexicon
 from paraloom.alignment.park17 import align_by_cosine
-from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair
+from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, Vectors, align_pair
+from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
@@ -76,7 +79,7 @@ def align_files(
     max_bead_size: int = MAX_BEAD_SIZE,
     method: str = "evidence",
     lexicon: str | Path | None = None,
-    encoder: EncoderLike | str | Path | None = None,
+    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
     hard_delimiter: str | None = None,
     pivot: bool = False,
     languages: tuple[str | None, str | None] = (None, None),
@@ -93,7 +96,9 @@ def align_files(
         max_bead_size: Sentences on one side of a bead, at most.
         method: 'evidence', 'length' or 'park17'.
         lexicon: File with source word, target word and perhaps a probability, between tabs; or hunalign's dictionary.
-        encoder: Encoder of both languages, or of the target's language if there is a translation.
+        encoder: Encoder of both languages, or of the target's language if there is a translation: its vectors of words
+            and sentences are evidence.  The default knows seven languages, and is left out beside a translation as far
+            as sentences are concerned; None for no encoder.
         hard_delimiter: A line that no bead crosses, such as ``.EOA``; '' for empty lines.
         pivot: The translations of both sides are into a third language, and are compared there.
         languages: Languages of the two sides; default: from the file's name.
@@ -115,7 +120,8 @@ def align_files(
     """
     source, target, output = str(source), str(target), str(output)
     config = aligner_config(method, max_bead_size)
-    for name, given in (("a lexicon", lexicon), ("an encoder", encoder)):
+    is_default = encoder == ALIGNMENT_ENCODER
+    for name, given in (("a lexicon", lexicon), ("an encoder", None if is_default else encoder)):
         if given is not None and method != "evidence":
             raise ConfigError(
                 f"method '{method}' does not use {name}", remedy="Leave it out, or choose another method."
@@ -134,7 +140,7 @@ def align_files(
     backward = [_translation(path, target, texts[1]) for path in as_list(target_translations)]
     if translator is not None:
         forward.append(best_translations(named_model(translator, "beam:5"), texts[0]))
-    words = read_lexicon(lexicon) if lexicon is not None else None
+    lexicons = [read_lexicon(lexicon)] if lexicon is not None else []
     if pivot and (len(forward), len(backward)) != (1, 1):
         raise ConfigError(
             "a pivot needs one translation of each side",
@@ -142,20 +148,18 @@ def align_files(
         )
     compared = (forward[0] if forward else texts[0], backward[0] if pivot else texts[1])
     vectors = None
-    if encoder is not None:
-        model_ = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
-        with progress("encoding", len(compared[0]) + len(compared[1]), unit="sentences") as advance:
-            sides = []
-            for side in compared:
-                sides.append(model_.encode(side))
-                advance(len(side))
-        vectors = sides[0], sides[1]
+    if encoder is not None and method == "evidence":
+        model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+        lexicons += encoder_lexicon(model, *([text] for text in (compared if pivot else texts)))
+        # Beside a translation, vectors of sentences add mistakes: they say less, of the same.
+        if not is_default or (not forward and not backward):
+            vectors = _encode(model, compared)
     pair = TextPair(texts[0], texts[1], forward, backward, vectors)
     if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair
-        beads = align_by_cosine(pair, max_bead_size) if method == "park17" else align_pair(pair, config, words)
+        beads = align_by_cosine(pair, max_bead_size) if method == "park17" else align_pair(pair, config, lexicons)
     else:
-        parts = partial(_parts, method=method, config=config, given=words, pivot=pivot)
+        parts = partial(_parts, method=method, config=config, lexicons=lexicons, pivot=pivot)
         beads = align_between_delimiters(pair, hard_delimiter, parts)
     if suffix in _BEADS:
         write_beads(output, beads, src_doc=file_stem(source), tgt_doc=file_stem(target))
@@ -167,16 +171,27 @@ def align_files(
     return AlignmentCounts(len(both), aligned, (len(texts[0]) - aligned[0], len(texts[1]) - aligned[1]))
 
 
+def _encode(encoder: EncoderLike, texts: Sequence[Sequence[str]]) -> tuple[Vectors, Vectors]:
+    """The vectors of the sentences of two texts; those of languages that the encoder does not know may be zero."""
+    sides = []
+    with warnings.catch_warnings(), progress("encoding", sum(map(len, texts)), unit="sentences") as advance:
+        warnings.filterwarnings("ignore", message=".*unknown units only")
+        for text in texts:
+            sides.append(encoder.encode(text))
+            advance(len(text))
+    return sides[0], sides[1]
+
+
 def _parts(
     parts: Sequence[TextPair],
     *,
     method: str,
     config: AlignerConfig,
-    given: tuple[BilingualLexicon, BilingualLexicon] | None,
+    lexicons: Sequence[LexiconPair],
     pivot: bool,
 ) -> list[list[Bead]]:
     parts = [_in_pivot(part) for part in parts] if pivot else parts
-    aligner = fit_method(method, parts, config, lexicon=given)
+    aligner = fit_method(method, parts, config, lexicons=lexicons)
     return [aligner.align(part) for part in parts]
 
 
