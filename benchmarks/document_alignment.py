@@ -192,7 +192,7 @@ def main() -> None:
     parser.add_argument("--setting", nargs="+", default=["all"], help="all, recombined:N, split:N")
     parser.add_argument("--rows", nargs="+", default=list(ROWS)[:3], choices=list(ROWS), help="configurations")
     parser.add_argument("--weights", nargs="+", type=float, default=[0.3], help="of links, or of the encoder")
-    parser.add_argument("--encoder", type=Path, help="folder of an encoder of all languages")
+    parser.add_argument("--encoder", type=Path, help="an encoder of all languages: a folder, or a bundled name")
     parser.add_argument("--packages", type=Path, help="folder of Debian's packages, for addresses and links")
     parser.add_argument("--output", "-o", type=Path, required=True, help="folder for the pages")
     options = parser.parse_args()

@@ -134,7 +134,7 @@ def test_the_benchmark_of_sentences_prints_each_row(tmp_path: Path) -> None:
     nothing, ours, vecalign = done.stdout.splitlines()
     assert nothing.startswith("nothing: line by line") and "F1 strict 0." in nothing
     assert ours.startswith("ours  ") and "s of processor" in ours
-    assert vecalign.endswith("left out: give --encoder, the folder of an encoder of both languages")
+    assert vecalign.endswith("left out: give --encoder, an encoder of both languages")
 
 
 def test_pages_are_made_of_the_same_sections_on_both_sides(scale: ModuleType) -> None:
