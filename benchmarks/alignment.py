@@ -8,8 +8,8 @@ The text is German and English news, followed by everyday sentences.  One line i
 side, and one in fifty is dropped from one side, so that the true beads are known.  No translation is given: the aligner
 has lengths, tokens that both texts share, and the lexicon that it learns.  Each row of each length runs in a process of
 its own.  Rows of other methods are in alignment_peers.py; what is not installed is left out.  An encoder must not have
-seen the text, which is why wmt-news and tatoeba are not in the command above; `--encoder multilingual`, the bundled one,
-has seen the everyday sentences, which begin at line 20,374.  Encoding counts as time.
+seen the text, which is why wmt-news and tatoeba are not in the command above; the bundled `--encoder multilingual` has
+seen the everyday sentences, which begin at line 20,374.  Encoding counts as time.
 """
 
 from __future__ import annotations
