@@ -33,6 +33,12 @@ def test_the_floor_by_hand() -> None:
     assert find_floor(np.repeat([2.0, 3.0], [10, 80]), decoys) == 2
 
 
+def test_of_floors_that_cannot_be_told_apart_the_lowest_is_taken() -> None:
+    """As above with 2,000 pairs at 3: at a floor of 2 the expected F1 is 2 · 2,000 / (2,010 + 2,000), 0.0025 lower."""
+    decoys = np.repeat([1.0, 2.0], 20)
+    assert find_floor(np.repeat([1.0, 2.0, 3.0], [10, 10, 2000]), decoys) == 2
+
+
 def test_without_decoys_there_is_no_floor() -> None:
     assert find_floor(np.ones(5), np.ones(19)) is None
     assert find_floor(np.empty(0), np.ones(30)) is None
