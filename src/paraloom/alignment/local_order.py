@@ -1,0 +1,288 @@
+"""Alignment of texts that are only locally parallel: passages that were moved are cut out and aligned by themselves.
+
+The texts are aligned as if they were in the same order.  Sentences that this leaves without a counterpart, or with an
+improbable one, are free: runs of free sentences on both sides are aligned with each other, and where the evidence is
+strong the passage is taken out of both texts.  What remains is aligned again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.alignment.search import Alignment, Band
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Scores = npt.NDArray[np.float32]
+Flags = npt.NDArray[np.bool_]
+
+# A bead across a place where sentences were taken out.
+_CROSSING = -1e9
+# A passage counts as moved if its score is higher than that of a random place: this many times log(m n).
+_EVIDENCE = 1.0
+# How often passages are taken out and the remainder is aligned again, and how often the free sentences are searched.
+_ROUNDS, _SEARCHES = 2, 3
+# Runs of target sentences that each run of source sentences is compared with, and the reverse.
+_PARTNERS = 8
+
+
+class Walls:
+    """Rules out beads across places where sentences were taken out of a text.
+
+    Args:
+        source: Rows of the whole source text that remain, rising.
+        target: Rows of the whole target text that remain, rising.
+
+    Example:
+        >>> from paraloom.alignment.search import full_band
+        >>> scores = np.zeros((3, 2, 2, 3), np.float32)
+        >>> Walls(np.array([0, 5]), np.array([0, 1])).add(0, 3, full_band(2, 2), scores)
+        >>> bool(scores[0, 0, 1, 0] == 0), bool(scores[0, 1, 0, 0] < -1e6)
+        (True, True)
+    """
+
+    def __init__(self, source: Ints, target: Ints) -> None:
+        self._before = tuple(_gaps_before(rows) for rows in (source, target))
+
+    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
+        """See `search.Evidence`."""
+        source, target = self._before
+        sizes = np.arange(out.shape[1])
+        starts = first + np.arange(rows)
+        ends = np.minimum(starts[:, None] + sizes, band.sources)
+        blocked = source[ends] > source[np.minimum(starts, band.sources)][:, None]
+        out[blocked] += _CROSSING
+        if target[-1]:
+            starts = np.minimum(band.lows[first : first + rows, None] + np.arange(band.width), band.targets)
+            ends = np.minimum(starts[:, None, :] + sizes[:, None], band.targets)
+            crossed = target[ends] > target[starts][:, None, :]
+            out += np.where(crossed, np.float32(_CROSSING), np.float32(0))[:, None]
+
+
+def _gaps_before(rows: Ints) -> Ints:
+    """Places up to each remaining sentence where some were taken out, (n + 1,)."""
+    counts = np.concatenate([[0], np.cumsum(np.diff(rows) != 1)]) if len(rows) else np.zeros(0, np.int64)
+    return np.concatenate([counts, counts[-1:] if len(counts) else [0]]).astype(np.int64)
+
+
+class Part(NamedTuple):
+    """Sentences of both texts that are in the same order.
+
+    Args:
+        source: Rows of the source text, rising.
+        target: Rows of the target text, rising.
+        alignment: Their beads, by position among those rows.
+    """
+
+    source: Ints
+    target: Ints
+    alignment: Alignment
+
+    def beads(self) -> Ints:
+        """The beads by rows of the whole texts."""
+        beads = self.alignment.beads.copy()
+        for side, rows in ((0, self.source), (2, self.target)):
+            some = beads[:, side + 1] > 0
+            beads[some, side] = rows[beads[some, side]]
+        return beads
+
+
+class LocalAlignment(NamedTuple):
+    """Beads that may cross, with the parts of the texts that they come from.
+
+    Args:
+        beads: As in `search.Alignment`, in the order of the source.
+        gains: As in `search.Alignment`.
+        parts: What is in the same order on both sides, then each moved passage.
+        ordered: The best alignment without crossings.
+    """
+
+    beads: Ints
+    gains: Scores
+    parts: Sequence[Part]
+    ordered: Alignment
+
+
+class Texts(Protocol):
+    """A pair of texts that can be aligned in order, and so can a selection of their sentences."""
+
+    sizes: tuple[int, int]
+
+    def select(self, source: Ints, target: Ints) -> Self:
+        """Some of the sentences, by rows; no bead joins sentences that were not next to each other."""
+
+    def anchors(self, aligner: Any) -> tuple[Ints, Ints, Floats]:
+        """Pairs of sentences that probably correspond: source rows, target rows, weights."""
+
+    def align(self, aligner: Any, previous: Alignment | None = None) -> Alignment:
+        """The best alignment without crossings."""
+
+
+class LocalSearch:
+    """Aligns a pair of texts of which passages may have been moved.
+
+    Args:
+        texts: The texts.
+        evidence: A passage is moved if its score is more than this many times log(m n): by chance, the best of the
+            m n places of a passage scores about the logarithm of their number.
+    """
+
+    def __init__(self, texts: Texts, evidence: float = _EVIDENCE) -> None:
+        self.texts = texts
+        self.min_score = evidence * math.log(max(2, texts.sizes[0]) * max(2, texts.sizes[1]))
+
+    def align(self, aligner: Any, previous: Alignment | LocalAlignment | None = None) -> LocalAlignment:
+        """The best alignment found, searched for near the one in the same order of a previous round.
+
+        Args:
+            aligner: What scores the beads.
+            previous: The alignment of the previous round.
+        """
+        previous = previous.ordered if isinstance(previous, LocalAlignment) else previous
+        remaining = tuple(np.arange(size) for size in self.texts.sizes)
+        ordered = self.texts.align(aligner, previous)
+        remainder, moved = Part(*remaining, ordered), list[Part]()
+        for _ in range(_ROUNDS):
+            found = self._moved_passages(aligner, remainder)
+            if not found:
+                break
+            moved += found
+            source, target = (_without(remainder[side], [part[side] for part in found]) for side in (0, 1))
+            near = _restricted(remainder, source, target)
+            remainder = Part(source, target, self.texts.select(source, target).align(aligner, near))
+        return _merged([remainder, *moved], ordered)
+
+    def _moved_passages(self, aligner: Any, remainder: Part) -> list[Part]:
+        """Strong passages among the free sentences of the remainder, none of which share a sentence."""
+        free = _free_rows(remainder, self.texts.sizes)
+        found: list[Part] = []
+        for _ in range(_SEARCHES):
+            candidates = [self._strongest_stretch(aligner, *runs) for runs in self._likely_runs(aligner, free)]
+            strong = sorted((c for c in candidates if c[0] > self.min_score), key=lambda c: -c[0])
+            accepted = 0
+            for _, part in strong:
+                if free[0][part.source].all() and free[1][part.target].all():
+                    free[0][part.source] = free[1][part.target] = False
+                    found.append(part)
+                    accepted += 1
+            if accepted == 0:
+                break
+        return found
+
+    def _likely_runs(self, aligner: Any, free: tuple[Flags, Flags]) -> Iterator[tuple[Ints, Ints]]:
+        """Runs of free source rows and of free target rows that share anchors."""
+        rows, columns, weights = self.texts.anchors(aligner)
+        both = free[0][rows] & free[1][columns]
+        runs = [_runs(side) for side in free]
+        left, right = (run.number[side[both]] for run, side in zip(runs, (rows, columns), strict=True))
+        count = max(1, len(runs[1].bounds))
+        cells, inverse = np.unique(left * count + right, return_inverse=True)
+        totals = np.bincount(inverse, weights[both], len(cells))
+        left, right = cells // count, cells % count
+        chosen = _best_of_each(left, totals, _PARTNERS) | _best_of_each(right, totals, _PARTNERS)
+        for i, j in zip(left[chosen].tolist(), right[chosen].tolist(), strict=True):
+            yield np.arange(*runs[0].bounds[i]), np.arange(*runs[1].bounds[j])
+
+    def _strongest_stretch(self, aligner: Any, source: Ints, target: Ints) -> tuple[float, Part]:
+        """The stretch of the best alignment of some sentences that has the highest score, and that score."""
+        alignment = self.texts.select(source, target).align(aligner)
+        start, end, score = _heaviest_stretch(alignment.gains)
+        beads = alignment.beads[start:end]
+        if not len(beads):
+            return 0.0, Part(source[:0], target[:0], alignment)
+        i, j = beads[0, 0], beads[0, 2]
+        last = beads[-1]
+        part = Part(
+            source[i : last[0] + last[1]],
+            target[j : last[2] + last[3]],
+            Alignment(beads - np.array([i, 0, j, 0]), alignment.gains[start:end]),
+        )
+        return score, part
+
+
+class _Runs(NamedTuple):
+    """Runs of consecutive free rows: bounds (runs, 2), and the number of each row's run, −1 for a row that is not."""
+
+    bounds: Ints
+    number: Ints
+
+
+def _runs(free: Flags) -> _Runs:
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], free.astype(np.int8), [0]])))
+    bounds = edges.reshape(-1, 2)
+    number = np.full(len(free), -1, np.int64)
+    number[free] = np.repeat(np.arange(len(bounds)), bounds[:, 1] - bounds[:, 0])
+    return _Runs(bounds, number)
+
+
+def _free_rows(part: Part, sizes: tuple[int, int]) -> tuple[Flags, Flags]:
+    """Which rows of the whole texts are in a bead of the part that is less probable than none."""
+    beads = part.beads()[part.alignment.gains < 0]
+    free = tuple(np.zeros(size, np.bool_) for size in sizes)
+    for side, column in ((0, 0), (1, 2)):
+        starts, counts = beads[:, column], beads[:, column + 1]
+        firsts = np.repeat(starts, counts)
+        free[side][firsts + np.arange(len(firsts)) - np.repeat(np.cumsum(counts) - counts, counts)] = True
+    return free[0], free[1]
+
+
+def _best_of_each(groups: Ints, weights: Floats, count: int) -> Flags:
+    """Which entries are among the `count` heaviest ones of their group."""
+    order = np.lexsort((-weights, groups))
+    ordered = groups[order]
+    ranks = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    chosen = np.zeros(len(order), np.bool_)
+    chosen[order] = ranks < count
+    return chosen
+
+
+def _heaviest_stretch(gains: Scores) -> tuple[int, int, float]:
+    """First index, last index + 1 and sum of the consecutive gains with the highest sum.
+
+    Example:
+        >>> _heaviest_stretch(np.array([-1.0, 2.0, -1.0, 3.0, -5.0, 1.0]))
+        (1, 4, 4.0)
+    """
+    sums = np.concatenate([[0.0], np.cumsum(gains, dtype=np.float64)])
+    lows = np.minimum.accumulate(sums)
+    end = int(np.argmax(sums - lows))
+    start = int(np.argmin(sums[: end + 1]))
+    return start, end, float(sums[end] - sums[start])
+
+
+def _without(rows: Ints, taken: Sequence[Ints]) -> Ints:
+    return np.setdiff1d(rows, np.concatenate(taken), assume_unique=True)
+
+
+def _restricted(part: Part, source: Ints, target: Ints) -> Alignment:
+    """The beads of a part whose sentences all remain, by position among those; its last one is the end of both."""
+    beads, gains = part.beads(), part.alignment.gains
+    kept = (beads[:, 1] > 0) & (beads[:, 3] > 0)
+    positions = beads.copy()
+    for column, rows in ((0, source), (2, target)):
+        first = np.searchsorted(rows, beads[:, column])
+        last = np.searchsorted(rows, beads[:, column] + beads[:, column + 1])
+        kept &= last - first == beads[:, column + 1]
+        positions[:, column] = first
+    end = np.array([[len(source), 0, len(target), 0]])
+    return Alignment(np.concatenate([positions[kept], end]), np.append(gains[kept], np.float32(0)))
+
+
+def _merged(parts: Sequence[Part], ordered: Alignment) -> LocalAlignment:
+    """All beads in the order of the source; a target sentence without a counterpart follows the one before it."""
+    beads = np.concatenate([part.beads() for part in parts])
+    gains = np.concatenate([part.alignment.gains for part in parts])
+    by_target = np.lexsort((beads[:, 0], np.where(beads[:, 3] > 0, beads[:, 2], np.iinfo(np.int64).max)))
+    places = np.empty(len(beads), np.int64)
+    place = -1
+    for index in by_target.tolist():
+        if beads[index, 1] > 0:
+            place = int(beads[index, 0])
+        places[index] = place
+    order = np.lexsort((beads[:, 2], beads[:, 1] == 0, places))
+    return LocalAlignment(beads[order], gains[order], parts, ordered)
