@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.alignment.search import Alignment, Band
+from paraloom.alignment.search import Alignment, Band, LogPriors
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -23,8 +24,11 @@ Flags = npt.NDArray[np.bool_]
 
 # A bead across a place where sentences were taken out.
 _CROSSING = -1e9
-# A passage counts as moved if its score is higher than that of a random place: this many times log(m n).
-_EVIDENCE = 1.0
+# A passage counts as moved if it scores this many times log(m n) more than where it is.
+_EVIDENCE = 0.7
+# What a sentence without a counterpart costs among free sentences, where most have none; and what one costs that is
+# inside a passage.
+_FREE_GAP, _INNER_GAP = 1.2, 0.3
 # How often passages are taken out and the remainder is aligned again, and how often the free sentences are searched.
 _ROUNDS, _SEARCHES = 2, 3
 # Runs of target sentences that each run of source sentences is compared with, and the reverse.
@@ -160,15 +164,19 @@ class LocalSearch:
     def _moved_passages(self, aligner: Any, remainder: Part) -> list[Part]:
         """Strong passages among the free sentences of the remainder, none of which share a sentence."""
         free = _free_rows(remainder, self.texts.sizes)
+        worth = _worth_of_rows(remainder, self.texts.sizes)
+        searching = replace(aligner, priors=_with_free_gaps(aligner.priors))
         found: list[Part] = []
         for _ in range(_SEARCHES):
-            candidates = [self._strongest_stretch(aligner, *runs) for runs in self._likely_runs(aligner, free)]
-            strong = sorted((c for c in candidates if c[0] > self.min_score), key=lambda c: -c[0])
+            candidates = [self._strongest_stretch(searching, *runs) for runs in self._likely_runs(aligner, free)]
+            scored = [(score - max(worth[0][part.source].sum(), worth[1][part.target].sum()), part) for score, part in candidates]
             accepted = 0
-            for _, part in strong:
+            for score, part in sorted(scored, key=lambda candidate: -candidate[0]):
+                if score < self.min_score:
+                    break
                 if free[0][part.source].all() and free[1][part.target].all():
                     free[0][part.source] = free[1][part.target] = False
-                    found.append(part)
+                    found.append(part._replace(alignment=self.texts.select(part.source, part.target).align(aligner)))
                     accepted += 1
             if accepted == 0:
                 break
@@ -176,13 +184,16 @@ class LocalSearch:
 
     def _likely_runs(self, aligner: Any, free: tuple[Flags, Flags]) -> Iterator[tuple[Ints, Ints]]:
         """Runs of free source rows and of free target rows that share anchors."""
-        rows, columns, weights = self.texts.anchors(aligner)
-        both = free[0][rows] & free[1][columns]
+        free_rows = [np.flatnonzero(side) for side in free]
+        if not all(map(len, free_rows)):
+            return
+        # A word that is rare among the free sentences need not be so in the whole texts.
+        rows, columns, weights = self.texts.select(*free_rows).anchors(aligner)
         runs = [_runs(side) for side in free]
-        left, right = (run.number[side[both]] for run, side in zip(runs, (rows, columns), strict=True))
+        left, right = runs[0].number[free_rows[0][rows]], runs[1].number[free_rows[1][columns]]
         count = max(1, len(runs[1].bounds))
         cells, inverse = np.unique(left * count + right, return_inverse=True)
-        totals = np.bincount(inverse, weights[both], len(cells))
+        totals = np.bincount(inverse, weights, len(cells))
         left, right = cells // count, cells % count
         chosen = _best_of_each(left, totals, _PARTNERS) | _best_of_each(right, totals, _PARTNERS)
         for i, j in zip(left[chosen].tolist(), right[chosen].tolist(), strict=True):
@@ -191,7 +202,7 @@ class LocalSearch:
     def _strongest_stretch(self, aligner: Any, source: Ints, target: Ints) -> tuple[float, Part]:
         """The stretch of the best alignment of some sentences that has the highest score, and that score."""
         alignment = self.texts.select(source, target).align(aligner)
-        start, end, score = _heaviest_stretch(alignment.gains)
+        start, end, score = _heaviest_stretch(_worth(alignment))
         beads = alignment.beads[start:end]
         if not len(beads):
             return 0.0, Part(source[:0], target[:0], alignment)
@@ -253,6 +264,32 @@ def _heaviest_stretch(gains: Scores) -> tuple[int, int, float]:
     end = int(np.argmax(sums - lows))
     start = int(np.argmin(sums[: end + 1]))
     return start, end, float(sums[end] - sums[start])
+
+
+def _with_free_gaps(priors: LogPriors) -> LogPriors:
+    """The priors where most sentences have no counterpart."""
+    kinds = priors.kinds.copy()
+    kinds[0, 1] = kinds[1, 0] = -_FREE_GAP
+    return LogPriors(kinds, (-_FREE_GAP, -_FREE_GAP))
+
+
+def _worth(alignment: Alignment) -> Floats:
+    """How much more probable each bead is than its sentences without a counterpart."""
+    sizes = alignment.beads[:, 1] + alignment.beads[:, 3]
+    both = (alignment.beads[:, 1] > 0) & (alignment.beads[:, 3] > 0)
+    return np.where(both, alignment.gains + _FREE_GAP * sizes, -_INNER_GAP)
+
+
+def _worth_of_rows(part: Part, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
+    """The worth of the beads of a part where it is positive, at the first row of each bead on either side."""
+    beads, worth = part.beads(), _worth(part.alignment)
+    sides = []
+    for size, column in zip(sizes, (0, 2), strict=True):
+        rows = np.zeros(size)
+        strong = worth > 0
+        rows[beads[strong, column]] = worth[strong]
+        sides.append(rows)
+    return sides[0], sides[1]
 
 
 def _without(rows: Ints, taken: Sequence[Ints]) -> Ints:
