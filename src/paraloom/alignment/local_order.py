@@ -30,7 +30,9 @@ _EVIDENCE = 0.7
 # inside a passage.
 _FREE_GAP, _INNER_GAP = 1.2, 0.3
 # How often passages are taken out and the remainder is aligned again, and how often the free sentences are searched.
-_ROUNDS, _SEARCHES = 2, 3
+_ROUNDS, _SEARCHES = 3, 3
+# Sentences on each end that a passage may grow by at a time, and what that has to add to its score.
+_NEIGHBORS, _MIN_GROWTH = 4, 0.5
 # Runs of target sentences that each run of source sentences is compared with, and the reverse.
 _PARTNERS = 8
 
@@ -127,6 +129,13 @@ class Texts(Protocol):
         """The best alignment without crossings."""
 
 
+class _Passage(NamedTuple):
+    """A passage that was moved, and how much more probable its beads are than none."""
+
+    score: float
+    part: Part
+
+
 class LocalSearch:
     """Aligns a pair of texts of which passages may have been moved.
 
@@ -150,35 +159,56 @@ class LocalSearch:
         previous = previous.ordered if isinstance(previous, LocalAlignment) else previous
         remaining = tuple(np.arange(size) for size in self.texts.sizes)
         ordered = self.texts.align(aligner, previous)
-        remainder, moved = Part(*remaining, ordered), list[Part]()
+        whole = remainder = Part(*remaining, ordered)
+        searching = replace(aligner, priors=_with_free_gaps(aligner.priors))
+        moved: list[_Passage] = []
         for _ in range(_ROUNDS):
-            found = self._moved_passages(aligner, remainder)
-            if not found:
+            passages = self._grown(searching, moved, remainder)
+            passages += self._found(searching, passages, remainder)
+            if len(passages) == len(moved) and all(a is b for a, b in zip(passages, moved, strict=True)):
                 break
-            moved += found
-            source, target = (_without(remainder[side], [part[side] for part in found]) for side in (0, 1))
+            moved = passages
+            source, target = (_without(whole[side], [passage.part[side] for passage in moved]) for side in (0, 1))
             near = _restricted(remainder, source, target)
             remainder = Part(source, target, self.texts.select(source, target).align(aligner, near))
-        return _merged([remainder, *moved], ordered)
+        parts = [passage.part for passage in moved]
+        aligned = [part._replace(alignment=self.texts.select(part.source, part.target).align(aligner)) for part in parts]
+        return _merged([remainder, *aligned], ordered)
 
-    def _moved_passages(self, aligner: Any, remainder: Part) -> list[Part]:
-        """Strong passages among the free sentences of the remainder, none of which share a sentence."""
-        free = _free_rows(remainder, self.texts.sizes)
+    def _grown(self, searching: Any, moved: Sequence[_Passage], remainder: Part) -> list[_Passage]:
+        """Moved passages with sentences of the remainder next to them that fit there better."""
         worth = _worth_of_rows(remainder, self.texts.sizes)
-        searching = replace(aligner, priors=_with_free_gaps(aligner.priors))
-        found: list[Part] = []
+        available = [np.isin(np.arange(size), remainder[side]) for side, size in enumerate(self.texts.sizes)]
+        grown = []
+        for passage in moved:
+            near = [_with_neighbors(passage.part[side], available[side]) for side in (0, 1)]
+            larger = self._strongest_stretch(searching, *near)
+            added = [np.setdiff1d(larger.part[side], passage.part[side]) for side in (0, 1)]
+            if larger.score - _highest_worth(worth, added) > passage.score + _MIN_GROWTH:
+                passage = larger
+                for side in (0, 1):
+                    available[side][passage.part[side]] = False
+            grown.append(passage)
+        return grown
+
+    def _found(self, searching: Any, moved: Sequence[_Passage], remainder: Part) -> list[_Passage]:
+        """Strong passages among the free sentences of the remainder, none of which share a sentence."""
+        worth = _worth_of_rows(remainder, self.texts.sizes)
+        free = _free_rows(remainder, self.texts.sizes)
+        for passage in moved:
+            free[0][passage.part.source] = free[1][passage.part.target] = False
+        found: list[_Passage] = []
         for _ in range(_SEARCHES):
-            candidates = [self._strongest_stretch(searching, *runs) for runs in self._likely_runs(aligner, free)]
-            scored = [(score - max(worth[0][part.source].sum(), worth[1][part.target].sum()), part) for score, part in candidates]
-            accepted = 0
-            for score, part in sorted(scored, key=lambda candidate: -candidate[0]):
-                if score < self.min_score:
-                    break
-                if free[0][part.source].all() and free[1][part.target].all():
-                    free[0][part.source] = free[1][part.target] = False
-                    found.append(part._replace(alignment=self.texts.select(part.source, part.target).align(aligner)))
-                    accepted += 1
-            if accepted == 0:
+            candidates = [self._strongest_stretch(searching, *runs) for runs in self._likely_runs(searching, free)]
+            gains = [passage.score - _highest_worth(worth, passage.part) for passage in candidates]
+            before = len(found)
+            for index in np.argsort(-np.array(gains), kind="stable").tolist():
+                passage = candidates[index]
+                source, target = passage.part.source, passage.part.target
+                if gains[index] >= self.min_score and free[0][source].all() and free[1][target].all():
+                    free[0][source] = free[1][target] = False
+                    found.append(passage)
+            if len(found) == before:
                 break
         return found
 
@@ -199,13 +229,13 @@ class LocalSearch:
         for i, j in zip(left[chosen].tolist(), right[chosen].tolist(), strict=True):
             yield np.arange(*runs[0].bounds[i]), np.arange(*runs[1].bounds[j])
 
-    def _strongest_stretch(self, aligner: Any, source: Ints, target: Ints) -> tuple[float, Part]:
-        """The stretch of the best alignment of some sentences that has the highest score, and that score."""
-        alignment = self.texts.select(source, target).align(aligner)
+    def _strongest_stretch(self, searching: Any, source: Ints, target: Ints) -> _Passage:
+        """The stretch of the best alignment of some sentences that has the highest score."""
+        alignment = self.texts.select(source, target).align(searching)
         start, end, score = _heaviest_stretch(_worth(alignment))
         beads = alignment.beads[start:end]
         if not len(beads):
-            return 0.0, Part(source[:0], target[:0], alignment)
+            return _Passage(0.0, Part(source[:0], target[:0], alignment))
         i, j = beads[0, 0], beads[0, 2]
         last = beads[-1]
         part = Part(
@@ -213,7 +243,7 @@ class LocalSearch:
             target[j : last[2] + last[3]],
             Alignment(beads - np.array([i, 0, j, 0]), alignment.gains[start:end]),
         )
-        return score, part
+        return _Passage(score, part)
 
 
 class _Runs(NamedTuple):
@@ -290,6 +320,20 @@ def _worth_of_rows(part: Part, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
         rows[beads[strong, column]] = worth[strong]
         sides.append(rows)
     return sides[0], sides[1]
+
+
+def _highest_worth(worth: tuple[Floats, Floats], rows: Sequence[Ints]) -> float:
+    """The worth of the beads that some source rows, or some target rows, would leave."""
+    return max(float(worth[side][rows[side]].sum()) for side in (0, 1))
+
+
+def _with_neighbors(rows: Ints, available: Flags) -> Ints:
+    """Consecutive rows with up to `_NEIGHBORS` available ones before and after them."""
+    start, end = int(rows[0]), int(rows[-1]) + 1
+    for _ in range(_NEIGHBORS):
+        start -= start > 0 and bool(available[start - 1])
+        end += end < len(available) and bool(available[end])
+    return np.arange(start, end)
 
 
 def _without(rows: Ints, taken: Sequence[Ints]) -> Ints:
