@@ -182,9 +182,8 @@ class LocalSearch:
         grown = []
         for passage in moved:
             near = [_with_neighbors(passage.part[side], available[side]) for side in (0, 1)]
-            larger = self._strongest_stretch(searching, *near)
-            added = [np.setdiff1d(larger.part[side], passage.part[side]) for side in (0, 1)]
-            if larger.score - _highest_worth(worth, added) > passage.score + _MIN_GROWTH:
+            larger = self._strongest_stretch(searching, worth, *near)
+            if larger.score > passage.score + _MIN_GROWTH:
                 passage = larger
                 for side in (0, 1):
                     available[side][passage.part[side]] = False
@@ -195,18 +194,24 @@ class LocalSearch:
         """Strong passages among the free sentences of the remainder, none of which share a sentence."""
         worth = _worth_of_rows(remainder, self.texts.sizes)
         free = _free_rows(remainder, self.texts.sizes)
+        available = [np.isin(np.arange(size), remainder[side]) for side, size in enumerate(self.texts.sizes)]
         for passage in moved:
-            free[0][passage.part.source] = free[1][passage.part.target] = False
+            for side in (0, 1):
+                free[side][passage.part[side]] = available[side][passage.part[side]] = False
         found: list[_Passage] = []
         for _ in range(_SEARCHES):
-            candidates = [self._strongest_stretch(searching, *runs) for runs in self._likely_runs(searching, free)]
-            gains = [passage.score - _highest_worth(worth, passage.part) for passage in candidates]
+            candidates = [
+                self._strongest_stretch(
+                    searching, worth, *(_with_neighbors(run, flags) for run, flags in zip(runs, available, strict=True))
+                )
+                for runs in self._likely_runs(searching, free)
+            ]
             before = len(found)
-            for index in np.argsort(-np.array(gains), kind="stable").tolist():
-                passage = candidates[index]
-                source, target = passage.part.source, passage.part.target
-                if gains[index] >= self.min_score and free[0][source].all() and free[1][target].all():
-                    free[0][source] = free[1][target] = False
+            for passage in sorted(candidates, key=lambda candidate: -candidate.score):
+                rows = passage.part
+                if passage.score >= self.min_score and all(available[side][rows[side]].all() for side in (0, 1)):
+                    for side in (0, 1):
+                        free[side][rows[side]] = available[side][rows[side]] = False
                     found.append(passage)
             if len(found) == before:
                 break
@@ -229,10 +234,13 @@ class LocalSearch:
         for i, j in zip(left[chosen].tolist(), right[chosen].tolist(), strict=True):
             yield np.arange(*runs[0].bounds[i]), np.arange(*runs[1].bounds[j])
 
-    def _strongest_stretch(self, searching: Any, source: Ints, target: Ints) -> _Passage:
-        """The stretch of the best alignment of some sentences that has the highest score."""
+    def _strongest_stretch(
+        self, searching: Any, worth: tuple[Floats, Floats], source: Ints, target: Ints
+    ) -> _Passage:
+        """The stretch of the best alignment of some consecutive sentences that gains most over where they are."""
         alignment = self.texts.select(source, target).align(searching)
-        start, end, score = _heaviest_stretch(_worth(alignment))
+        lost = [_sums(worth[0][source], alignment.beads[:, :2]), _sums(worth[1][target], alignment.beads[:, 2:])]
+        start, end, score = _heaviest_stretch(_worth(alignment) - np.maximum(*lost))
         beads = alignment.beads[start:end]
         if not len(beads):
             return _Passage(0.0, Part(source[:0], target[:0], alignment))
@@ -311,20 +319,23 @@ def _worth(alignment: Alignment) -> Floats:
 
 
 def _worth_of_rows(part: Part, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
-    """The worth of the beads of a part where it is positive, at the first row of each bead on either side."""
+    """The worth of the beads of a part where it is positive, in equal shares by the sentences of either side."""
     beads, worth = part.beads(), _worth(part.alignment)
     sides = []
     for size, column in zip(sizes, (0, 2), strict=True):
-        rows = np.zeros(size)
         strong = worth > 0
-        rows[beads[strong, column]] = worth[strong]
-        sides.append(rows)
+        starts, counts = beads[strong, column], beads[strong, column + 1]
+        steps = np.zeros(size + 1)
+        np.add.at(steps, starts, worth[strong] / counts)
+        np.add.at(steps, starts + counts, -worth[strong] / counts)
+        sides.append(np.maximum(np.cumsum(steps)[:-1], 0.0))
     return sides[0], sides[1]
 
 
-def _highest_worth(worth: tuple[Floats, Floats], rows: Sequence[Ints]) -> float:
-    """The worth of the beads that some source rows, or some target rows, would leave."""
-    return max(float(worth[side][rows[side]].sum()) for side in (0, 1))
+def _sums(values: Floats, spans: Ints) -> Floats:
+    """The sums of some consecutive values, by first index and count, (n, 2)."""
+    cumulative = np.concatenate([[0.0], np.cumsum(values)])
+    return cumulative[spans[:, 0] + spans[:, 1]] - cumulative[spans[:, 0]]
 
 
 def _with_neighbors(rows: Ints, available: Flags) -> Ints:
