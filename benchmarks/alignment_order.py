@@ -99,9 +99,7 @@ def _rearranged(text: GoldText, ranges: Sequence[tuple[range, range]], orders: S
     places = [{row: place for place, row in enumerate(side)} for side in rows]
     gold: list[Bead] = []
     for bead in text.gold:
-        source, target = (
-            tuple(places[side][row] for row in bead[side] if row in places[side]) for side in (0, 1)
-        )
+        source, target = (tuple(places[side][row] for row in bead[side] if row in places[side]) for side in (0, 1))
         if source and target:
             gold.append(Bead(source, target))
         else:

@@ -51,7 +51,7 @@ def fit_method(
     pairs: Sequence[TextPair],
     config: AlignerConfig,
     *,
-    lexicon: LexiconPair | None = None,
+    lexicons: Sequence[LexiconPair] = (),
     weights: Park17Weights = PUBLISHED,
 ) -> Aligner:
     """An aligner by its method, fitted to texts where the method learns.
@@ -60,7 +60,7 @@ def fit_method(
         method: One of `METHODS`.
         pairs: Texts to learn from; PARK17's formula learns nothing.
         config: What `aligner_config` returns for the method.
-        lexicon: Bilingual lexicons from source to target and back; only for 'evidence'.
+        lexicons: Bilingual lexicons, each from source to target and back; only for 'evidence'.
         weights: λ of PARK17's formula.
 
     Example:
@@ -70,4 +70,4 @@ def fit_method(
     """
     if method == "park17":
         return Park17Aligner(weights, config.max_bead_size)
-    return fit_aligner(pairs, config, lexicon)
+    return fit_aligner(pairs, config, lexicons)

@@ -16,9 +16,10 @@ from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs,
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
 from paraloom.alignment.methods import aligner_config, fit_method
 from paraloom.alignment.multinews import pair_by_scores
+from paraloom.alignment.nearest_words import encoder_lexicon
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights, read_weights
 from paraloom.alignment.pivot import apply_pivots, orient_pivot
-from paraloom.alignment.sentences import AlignerConfig, TextPair
+from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair
 from paraloom.alignment.topic_pairs import THRESHOLD as TOPIC_THRESHOLD
 from paraloom.alignment.topic_pairs import pair_by_topics
 from paraloom.alignment.within_documents import align_within
@@ -268,7 +269,11 @@ def score_aligner(
         weights: λ of the method 'park17'.
     """
     pairs = text_pairs(documents, translator, encoder)
-    aligner = fit_method(method, pairs, config, weights=weights)
+    lexicons: Sequence[LexiconPair] = ()
+    if encoder is not None:
+        sources, targets = [document.source for document in documents], [document.target for document in documents]
+        lexicons = encoder_lexicon(encoder, sources, targets)
+    aligner = fit_method(method, pairs, config, lexicons=lexicons, weights=weights)
     score = AlignmentScore()
     with progress("aligning", len(pairs), unit="documents") as advance:
         for document, pair in zip(documents, pairs, strict=True):

@@ -11,10 +11,11 @@ from typing import Any
 import pyarrow as pa
 
 from paraloom.alignment.delimiters import align_between_delimiters
-from paraloom.alignment.lexicon import BilingualLexicon, read_lexicon
+from paraloom.alignment.lexicon import read_lexicon
 from paraloom.alignment.methods import aligner_config, fit_method
+from paraloom.alignment.nearest_words import encoder_lexicon
 from paraloom.alignment.park17 import align_by_cosine
-from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair
+from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, align_pair
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
@@ -134,7 +135,7 @@ def align_files(
     backward = [_translation(path, target, texts[1]) for path in as_list(target_translations)]
     if translator is not None:
         forward.append(best_translations(named_model(translator, "beam:5"), texts[0]))
-    words = read_lexicon(lexicon) if lexicon is not None else None
+    lexicons = [read_lexicon(lexicon)] if lexicon is not None else []
     if pivot and (len(forward), len(backward)) != (1, 1):
         raise ConfigError(
             "a pivot needs one translation of each side",
@@ -150,12 +151,13 @@ def align_files(
                 sides.append(model_.encode(side))
                 advance(len(side))
         vectors = sides[0], sides[1]
+        lexicons += encoder_lexicon(model_, *([text] for text in compared))
     pair = TextPair(texts[0], texts[1], forward, backward, vectors)
     if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair
-        beads = align_by_cosine(pair, max_bead_size) if method == "park17" else align_pair(pair, config, words)
+        beads = align_by_cosine(pair, max_bead_size) if method == "park17" else align_pair(pair, config, lexicons)
     else:
-        parts = partial(_parts, method=method, config=config, given=words, pivot=pivot)
+        parts = partial(_parts, method=method, config=config, lexicons=lexicons, pivot=pivot)
         beads = align_between_delimiters(pair, hard_delimiter, parts)
     if suffix in _BEADS:
         write_beads(output, beads, src_doc=file_stem(source), tgt_doc=file_stem(target))
@@ -172,11 +174,11 @@ def _parts(
     *,
     method: str,
     config: AlignerConfig,
-    given: tuple[BilingualLexicon, BilingualLexicon] | None,
+    lexicons: Sequence[LexiconPair],
     pivot: bool,
 ) -> list[list[Bead]]:
     parts = [_in_pivot(part) for part in parts] if pivot else parts
-    aligner = fit_method(method, parts, config, lexicon=given)
+    aligner = fit_method(method, parts, config, lexicons=lexicons)
     return [aligner.align(part) for part in parts]
 
 
