@@ -1,7 +1,8 @@
-"""A bilingual lexicon of the words of some texts, from an encoder of both languages: near words are translations."""
+"""What an encoder of both languages says about two texts: vectors of sentences, and near words as a lexicon."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from paraloom.alignment.lexicon import BilingualLexicon
+from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.text.buffers import Texts
 from paraloom.text.tokens import token_strings, tokenize
@@ -40,7 +42,7 @@ def encoder_lexicon(
     sides = []
     for texts in (source, target):
         words = _common_words(texts)
-        vectors = _unit_rows(encoder.encode(words)) if words else np.zeros((0, encoder.dimension), np.float32)
+        vectors = _unit_rows(_encode(encoder, words))
         known = np.flatnonzero(vectors.any(axis=1))
         sides.append((tokenize([words[row] for row in known]).ids, vectors[known]))
     (source_ids, source_vectors), (target_ids, target_vectors) = sides
@@ -50,6 +52,32 @@ def encoder_lexicon(
     forward = _nearest(source_vectors, target_vectors, levels)
     backward = _nearest(target_vectors, source_vectors, levels[::-1])
     return [(_lexicon(source_ids, target_ids, *forward), _lexicon(target_ids, source_ids, *backward))]
+
+
+def encode_texts(encoder: EncoderLike, source: Sequence[str], target: Sequence[str]) -> tuple[Vectors, Vectors]:
+    """Vectors of the sentences of two texts; those of a language that the encoder does not know may be zero.
+
+    Args:
+        encoder: Of both languages.
+        source: m sentences.
+        target: n sentences.
+
+    Returns:
+        float32 (m, d) and (n, d).
+    """
+    with progress("encoding", len(source) + len(target), unit="sentences") as advance:
+        vectors = _encode(encoder, source)
+        advance(len(source))
+        return vectors, _encode(encoder, target)
+
+
+def _encode(encoder: EncoderLike, texts: Sequence[str]) -> Vectors:
+    """Vectors of texts, without the warning about unknown ones: they are no evidence, and do no harm."""
+    if not texts:
+        return np.zeros((0, encoder.dimension), np.float32)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*unknown units only")
+        return encoder.encode(texts)
 
 
 def _common_words(texts: Sequence[Texts]) -> list[str]:

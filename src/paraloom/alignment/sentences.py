@@ -25,7 +25,7 @@ from paraloom.alignment.lexical import (
 from paraloom.alignment.lexicon import BilingualLexicon, bead_tokens, concatenate, learn_lexicon, spread_evenly
 from paraloom.alignment.local_order import LocalSearch
 from paraloom.alignment.local_parts import LocalAlignment, Walls
-from paraloom.alignment.nearest_words import encoder_lexicon
+from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 from paraloom.alignment.priors import PriorModel, count_kinds
 from paraloom.alignment.search import (
     Alignment,
@@ -228,7 +228,8 @@ def align(
         target_translation: `target` in the source language, n sentences.
         embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
         lexicon: Bilingual lexicons from source to target and back, see `lexicon.read_lexicon`.
-        encoder: An encoder of both languages: its vectors of words and of sentences are evidence.
+        encoder: An encoder of both languages: its vectors of words are evidence, and without a translation those of
+            sentences.
         config: Settings; by default beads of at most `MAX_BEAD_SIZE` sentences a side.
 
     Returns:
@@ -256,7 +257,8 @@ def align(
     lexicons = [] if lexicon is None else [lexicon]
     if encoder is not None:
         lexicons += encoder_lexicon(encoder, [source], [target])
-        embeddings = embeddings or (encoder.encode(source), encoder.encode(target))
+        if embeddings is None and not source_translations and not target_translations:
+            embeddings = encode_texts(encoder, source, target)
     pair = TextPair(source, target, source_translations, target_translations, embeddings)
     return align_pair(pair, config, lexicons)
 

@@ -106,7 +106,7 @@ class AlignDocumentSentences(Source):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     optional_fields: ClassVar[tuple[str, ...]] = ("method",)
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
@@ -220,7 +220,7 @@ class EvaluateAligner(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
     optional_fields: ClassVar[tuple[str, ...]] = ("method",)
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
@@ -255,6 +255,8 @@ def score_aligner(
     method: str = "evidence",
     encoder: EncoderLike | None = None,
     weights: Park17Weights = PUBLISHED,
+    *,
+    words_only: bool = False,
 ) -> AlignmentScore:
     """Align documents with a gold alignment, learning from all of them together, and score the result.
 
@@ -267,8 +269,9 @@ def score_aligner(
         method: 'evidence', 'length', or 'park17' for the cosine alignment of Park et al. 2017.
         encoder: Encoder of both languages; with a translator, of the target language.
         weights: λ of the method 'park17'.
+        words_only: Whether only the encoder's vectors of words are evidence, not those of sentences.
     """
-    pairs = text_pairs(documents, translator, encoder)
+    pairs = text_pairs(documents, translator, None if words_only else encoder)
     lexicons: Sequence[LexiconPair] = ()
     if encoder is not None:
         sources, targets = [document.source for document in documents], [document.target for document in documents]
@@ -374,7 +377,7 @@ class AlignDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",

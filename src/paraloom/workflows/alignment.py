@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,13 @@ import pyarrow as pa
 from paraloom.alignment.delimiters import align_between_delimiters
 from paraloom.alignment.lexicon import read_lexicon
 from paraloom.alignment.methods import aligner_config, fit_method
-from paraloom.alignment.nearest_words import encoder_lexicon
+from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 from paraloom.alignment.park17 import align_by_cosine
-from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, align_pair
+from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, Vectors, align_pair
+from paraloom.alignment.sentences import align as align_sentences
+from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import PAIRS
 from paraloom.embed.encoder import open_encoder
@@ -66,6 +67,73 @@ class AlignmentCounts:
         return asdict(self)
 
 
+def align(
+    source: Sequence[str],
+    target: Sequence[str],
+    *,
+    source_translation: Sequence[str] | None = None,
+    target_translation: Sequence[str] | None = None,
+    embeddings: tuple[Vectors, Vectors] | None = None,
+    lexicon: LexiconPair | None = None,
+    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
+    config: AlignerConfig | None = None,
+) -> list[Bead]:
+    """Align the sentences of two texts that are translations of each other, n to m.
+
+    Works without any resource: lengths, shared words, the bundled encoder's vectors, and a lexicon learned from the two
+    texts are the evidence.  Translations make it more accurate.
+
+    Args:
+        source: m sentences.
+        target: n sentences.
+        source_translation: `source` in the target language, m sentences.
+        target_translation: `target` in the source language, n sentences.
+        embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
+        lexicon: Bilingual lexicons from source to target and back, see `paraloom.alignment.lexicon.read_lexicon`.
+        encoder: An encoder of both languages, its name or folder: its vectors of words are evidence, and without a
+            translation those of sentences.  The default knows seven languages and is no evidence for others; None for
+            no encoder.
+        config: Settings; by default beads of at most `MAX_BEAD_SIZE` sentences a side.
+
+    Returns:
+        The beads in order; every sentence is in one of them, and a sentence without a counterpart is in a bead with
+        an empty other side.  `score` is the bead's natural log-likelihood ratio, higher is better.
+
+    Raises:
+        TypeError: A text is not a list of strings.
+        DataError: A translation or the embeddings do not have one entry for each sentence.
+        ModelError: The encoder is not found.
+        ConfigError: A setting is out of range.
+
+    Example:
+        >>> beads = align(["Der Hund schläft.", "Gute Nacht."], ["The dog", "sleeps.", "Good night."])
+        >>> [(bead.source, bead.target) for bead in beads]
+        [((0,), (0, 1)), ((1,), (2,))]
+    """
+    return align_sentences(
+        source,
+        target,
+        source_translation=source_translation,
+        target_translation=target_translation,
+        embeddings=embeddings,
+        lexicon=lexicon,
+        encoder=None if encoder is None else _opened(encoder),
+        config=config,
+    )
+
+
+def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
+    if encoder == ALIGNMENT_ENCODER:
+        return _default_encoder()
+    return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+
+
+@cache
+def _default_encoder() -> EncoderLike:
+    """Opened once: programs that align many short texts call `align` for each."""
+    return open_encoder(ALIGNMENT_ENCODER)
+
+
 def align_files(
     source: str | Path,
     target: str | Path,
@@ -77,7 +145,7 @@ def align_files(
     max_bead_size: int = MAX_BEAD_SIZE,
     method: str = "evidence",
     lexicon: str | Path | None = None,
-    encoder: EncoderLike | str | Path | None = None,
+    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
     hard_delimiter: str | None = None,
     pivot: bool = False,
     languages: tuple[str | None, str | None] = (None, None),
@@ -94,7 +162,9 @@ def align_files(
         max_bead_size: Sentences on one side of a bead, at most.
         method: 'evidence', 'length' or 'park17'.
         lexicon: File with source word, target word and perhaps a probability, between tabs; or hunalign's dictionary.
-        encoder: Encoder of both languages, or of the target's language if there is a translation.
+        encoder: Encoder of both languages, or of the target's language if there is a translation: its vectors of words
+            and sentences are evidence.  The default knows seven languages, and is left out beside a translation as far
+            as sentences are concerned; None for no encoder.
         hard_delimiter: A line that no bead crosses, such as ``.EOA``; '' for empty lines.
         pivot: The translations of both sides are into a third language, and are compared there.
         languages: Languages of the two sides; default: from the file's name.
@@ -116,7 +186,8 @@ def align_files(
     """
     source, target, output = str(source), str(target), str(output)
     config = aligner_config(method, max_bead_size)
-    for name, given in (("a lexicon", lexicon), ("an encoder", encoder)):
+    is_default = encoder == ALIGNMENT_ENCODER
+    for name, given in (("a lexicon", lexicon), ("an encoder", None if is_default else encoder)):
         if given is not None and method != "evidence":
             raise ConfigError(
                 f"method '{method}' does not use {name}", remedy="Leave it out, or choose another method."
@@ -143,15 +214,12 @@ def align_files(
         )
     compared = (forward[0] if forward else texts[0], backward[0] if pivot else texts[1])
     vectors = None
-    if encoder is not None:
-        model_ = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
-        with progress("encoding", len(compared[0]) + len(compared[1]), unit="sentences") as advance:
-            sides = []
-            for side in compared:
-                sides.append(model_.encode(side))
-                advance(len(side))
-        vectors = sides[0], sides[1]
-        lexicons += encoder_lexicon(model_, *([text] for text in compared))
+    if encoder is not None and method == "evidence":
+        model = _opened(encoder)
+        lexicons += encoder_lexicon(model, *([text] for text in (compared if pivot else texts)))
+        # Beside a translation, vectors of sentences add mistakes: they say less, of the same.
+        if not is_default or (not forward and not backward):
+            vectors = encode_texts(model, *compared)
     pair = TextPair(texts[0], texts[1], forward, backward, vectors)
     if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair

@@ -12,7 +12,7 @@ from paraloom.alignment.document_features import open_documents
 from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.sentences import AlignerConfig
 from paraloom.alignment.within_documents import align_within
-from paraloom.bundled import bundled_path
+from paraloom.bundled import ALIGNMENT_ENCODER, bundled_path
 from paraloom.core.beads import MAX_BEAD_SIZE
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.schema import LINKS
@@ -121,7 +121,7 @@ def align_paired_documents(
     pairs: str | Path,
     output: str,
     *,
-    encoder: str | Path | None = None,
+    encoder: str | Path | None = ALIGNMENT_ENCODER,
     max_bead_size: int = MAX_BEAD_SIZE,
     pivot: bool = False,
     seed: int = 1,
@@ -133,7 +133,7 @@ def align_paired_documents(
         target: Another one.
         pairs: Their pairs, as `pair_documents` writes them.
         output: .parquet for links (LINKS); .tsv, .tmx, .jsonl or a folder for sentence pairs.
-        encoder: Encoder of both languages (of the third one with `pivot`): its name or folder.
+        encoder: Encoder of both languages (of the third one with `pivot`): its name or folder; None for no encoder.
         max_bead_size: Sentences on one side of a bead, at most.
         pivot: Compare the column `translation` of both instead of the text.
         seed: Seed of every random choice.
