@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.alignment.local_parts import LocalAlignment, Part, Rows, merge, restrict
+from paraloom.alignment.local_parts import LocalAlignment, OrderedPart, Rows, merge, restrict
 from paraloom.alignment.search import Alignment, LogPriors
 
 Ints = npt.NDArray[np.int64]
@@ -31,7 +31,9 @@ _FREE_GAP, _INNER_GAP = 1.2, 0.3
 # How often passages are taken out and the remainder is aligned again, and how often its free sentences are searched.
 _ROUNDS, _SEARCHES = 3, 3
 # Runs of the other side that each run of free sentences is compared with, at most.
-_PARTNERS = 8
+_PARTNERS = 5
+# Free sentences next to each other that make a run, at least.
+_MIN_RUN = 2
 # Sentences at each end that a passage may grow by at a time, and what that has to add to its score.
 _NEIGHBORS, _MIN_GROWTH = 4, 0.5
 
@@ -79,7 +81,7 @@ class LocalSearch:
         previous = previous.ordered if isinstance(previous, LocalAlignment) else previous
         ordered = self.texts.align(aligner, previous)
         whole = np.arange(self.texts.sizes[0]), np.arange(self.texts.sizes[1])
-        remainder = Part(whole, ordered)
+        remainder = OrderedPart(whole, ordered)
         searching = replace(aligner, priors=_with_free_gaps(aligner.priors))
         moved: list[_Passage] = []
         for _ in range(_ROUNDS):
@@ -91,8 +93,8 @@ class LocalSearch:
             moved = grown + found
             rows = _without(whole, moved)
             near = restrict(remainder, rows)
-            remainder = Part(rows, self.texts.select(*rows).align(aligner, near))
-        passages = [Part(passage.rows, self.texts.select(*passage.rows).align(aligner)) for passage in moved]
+            remainder = OrderedPart(rows, self.texts.select(*rows).align(aligner, near))
+        passages = [OrderedPart(passage.rows, self.texts.select(*passage.rows).align(aligner)) for passage in moved]
         return merge([remainder, *passages], ordered)
 
     def _grow(self, searching: Any, passage: _Passage, current: _Current) -> _Passage:
@@ -106,11 +108,15 @@ class LocalSearch:
     def _find(self, searching: Any, current: _Current) -> list[_Passage]:
         """Strong passages around the free sentences of the remainder, none of which share a sentence."""
         found: list[_Passage] = []
+        compared: dict[tuple[int, ...], _Passage] = {}
         for _ in range(_SEARCHES):
-            candidates = [
-                self._strongest_stretch(searching, current, current.with_neighbors(runs))
-                for runs in self._likely_runs(searching, current.free)
-            ]
+            candidates = []
+            for runs in self._likely_runs(searching, current.free):
+                near = current.with_neighbors(runs)
+                ends = tuple(int(row) for side in near for row in (side[0], side[-1]))
+                if ends not in compared:
+                    compared[ends] = self._strongest_stretch(searching, current, near)
+                candidates.append(compared[ends])
             strong = sorted((each for each in candidates if each.score >= self.min_score), key=lambda each: -each.score)
             before = len(found)
             for passage in strong:
@@ -129,6 +135,9 @@ class LocalSearch:
         # A word that is rare among the free sentences need not be so in the whole texts.
         sources, targets, weights = self.texts.select(*rows).anchors(searching)
         runs = _Runs.of(free[0]), _Runs.of(free[1])
+        long = runs[0].lengths[rows[0][sources]] >= _MIN_RUN
+        long &= runs[1].lengths[rows[1][targets]] >= _MIN_RUN
+        sources, targets, weights = sources[long], targets[long], weights[long]
         count = len(runs[1].bounds)
         cells = runs[0].numbers[rows[0][sources]] * count + runs[1].numbers[rows[1][targets]]
         cells, inverse = np.unique(cells, return_inverse=True)
@@ -157,7 +166,7 @@ class LocalSearch:
 class _Current:
     """What the remainder has at the time: free and available rows of either side, and the worth of their beads."""
 
-    def __init__(self, remainder: Part, sizes: tuple[int, int]) -> None:
+    def __init__(self, remainder: OrderedPart, sizes: tuple[int, int]) -> None:
         beads, worth = remainder.beads(), _worth(remainder.alignment)
         weak, strong = remainder.alignment.gains < 0, worth > 0
         self.available = _marked(sizes[0], remainder.rows[0]), _marked(sizes[1], remainder.rows[1])
@@ -185,19 +194,21 @@ class _Current:
 
 
 class _Runs(NamedTuple):
-    """Runs of consecutive free rows: bounds (runs, 2), and the number of each row's run, −1 for a row that is not."""
+    """Runs of consecutive free rows: bounds (runs, 2), and the number and the length of the run of each row."""
 
     bounds: Ints
     numbers: Ints
+    lengths: Ints
 
     @classmethod
     def of(cls, free: Flags) -> _Runs:
         """The runs of some rows."""
         edges = np.flatnonzero(np.diff(np.concatenate([[0], free.astype(np.int8), [0]])))
         bounds = edges.reshape(-1, 2).astype(np.int64)
-        numbers = np.full(len(free), -1, np.int64)
-        numbers[free] = np.repeat(np.arange(len(bounds)), bounds[:, 1] - bounds[:, 0])
-        return cls(bounds, numbers)
+        sizes = bounds[:, 1] - bounds[:, 0]
+        numbers, lengths = np.full(len(free), -1, np.int64), np.zeros(len(free), np.int64)
+        numbers[free], lengths[free] = np.repeat(np.arange(len(bounds)), sizes), np.repeat(sizes, sizes)
+        return cls(bounds, numbers, lengths)
 
 
 def best_of_each(groups: Ints, weights: Floats, count: int) -> Flags:

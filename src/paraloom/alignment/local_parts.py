@@ -19,7 +19,7 @@ Rows = tuple[Ints, Ints]
 _CROSSING = np.float32(-1e9)
 
 
-class Part(NamedTuple):
+class OrderedPart(NamedTuple):
     """Sentences of both texts that are in the same order.
 
     Args:
@@ -51,7 +51,7 @@ class LocalAlignment(NamedTuple):
 
     beads: Ints
     gains: Scores
-    parts: Sequence[Part]
+    parts: Sequence[OrderedPart]
     ordered: Alignment
 
 
@@ -97,7 +97,7 @@ def _places_before(rows: Ints) -> Ints:
     return places
 
 
-def restrict(part: Part, rows: Rows) -> Alignment:
+def restrict(part: OrderedPart, rows: Rows) -> Alignment:
     """The beads of a part whose sentences are all among some rows, by position among those, to search near them.
 
     Args:
@@ -119,7 +119,7 @@ def restrict(part: Part, rows: Rows) -> Alignment:
     return Alignment(np.concatenate([positions[kept], end]), np.append(gains[kept], np.float32(0)))
 
 
-def merge(parts: Sequence[Part], ordered: Alignment) -> LocalAlignment:
+def merge(parts: Sequence[OrderedPart], ordered: Alignment) -> LocalAlignment:
     """All beads in the order of the source; a target sentence without a counterpart follows the one before it.
 
     Args:
@@ -129,7 +129,7 @@ def merge(parts: Sequence[Part], ordered: Alignment) -> LocalAlignment:
     Example:
         >>> rows = np.array([0]), np.array([1])
         >>> one = Alignment(np.array([[0, 1, 0, 1]]), np.zeros(1, np.float32))
-        >>> merge([Part((np.array([1]), np.array([0])), one), Part(rows, one)], one).beads.tolist()
+        >>> merge([OrderedPart((np.array([1]), np.array([0])), one), OrderedPart(rows, one)], one).beads.tolist()
         [[0, 1, 1, 1], [1, 1, 0, 1]]
     """
     beads = np.concatenate([part.beads() for part in parts])

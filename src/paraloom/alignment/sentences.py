@@ -410,7 +410,7 @@ class _PreparedPair:
             evidence.append(LexicalEvidence(forward, backward, weight))
             if unit == "word":
                 unexplained -= (forward.explained_share + backward.explained_share) / 2
-            if unit == "word" and previous is None:
+            if unit == "word" and previous is None and targets > 2 * config.band_radius:
                 anchors.append(forward.anchors())
                 columns, rows, weights = backward.anchors()
                 anchors.append((rows, columns, weights))
