@@ -441,7 +441,7 @@ def run_alignment(languages: Sequence[str], seeds: Sequence[int], folder: Path) 
                 return align(["--encoder", str(into)] if with_ else [])
 
             def sentences(options: list[str], of: Path = gold) -> Any:
-                return paraloom("evaluate", "aligner", str(of), *options, "--json")
+                return paraloom("evaluate", "aligner", str(of), *(options or ["--encoder", "none"]), "--json")
 
             def documents(options: list[str], one: str = language) -> Any:
                 return align_documents(one, options, folder / "documents")

@@ -1,4 +1,4 @@
-"""A task for engines that says where it ran, and what its worker had loaded."""
+"""Tasks for engines: one says where it ran and what its worker had loaded, one asks DuckDB."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from paraloom.core.progress import Advance
 from paraloom.core.stage_cache import begin_stage, cached_per_stage
+from paraloom.pairs.filtering.expressions import evaluate_sql
 from paraloom.pipeline.memory import peak_memory
 
 
@@ -36,3 +38,16 @@ class Look:
         warnings.warn("look twice", stacklevel=1)
         time.sleep(0.2)  # Both workers get a task.
         return os.getpid(), load("model")[1], peak_memory()
+
+
+@dataclass(frozen=True)
+class Query:
+    """Returns the sum of two columns, by DuckDB."""
+
+    stage: str = "query"
+    file: str = "shard"
+    rows: int = 1
+
+    def __call__(self, advance: Advance) -> list[int]:
+        table = evaluate_sql(pa.RecordBatch.from_pydict({"a": [1], "b": [2]}), "a + b")
+        return table.column("c0").to_pylist()

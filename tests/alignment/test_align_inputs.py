@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy import stats
 
@@ -23,6 +24,7 @@ from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
 from paraloom.io.formats.alignments import read_beads
+from paraloom.workflows.alignment import align as public_align
 from paraloom.workflows.alignment import align_files
 from paraloom.workflows.quickstart import BUNDLED
 
@@ -240,3 +242,38 @@ def test_embeddings_that_are_not_finite_are_an_error(value: float) -> None:
 def test_an_aligner_that_learns_from_no_texts_is_an_error() -> None:
     with pytest.raises(DataError, match="expected texts to learn from, got none"):
         fit_aligner([])
+
+
+SHUFFLED = (
+    ["Der Hund schläft im Haus.", "Gute Nacht, mein Freund.", "Wir trinken Wasser."],
+    ["The dog sleeps in the house.", "Good night, my friend.", "It rains.", "We drink water."],
+)
+
+
+def test_the_bundled_encoder_is_evidence_by_default(paraloom: Command, tmp_path: Path) -> None:
+    for name, lines in zip(("a.de", "a.en"), SHUFFLED, strict=True):
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    beads = {}
+    for encoder in ((), ("--encoder", "multilingual"), ("--encoder", "none")):
+        status, _, message = paraloom("align", "sentences", "a.de", "a.en", *encoder, "-o", "out.vecalign", "--force")
+        assert status == 0, message
+        beads[encoder] = (tmp_path / "out.vecalign").read_text()
+    assert beads[()] == beads["--encoder", "multilingual"] != beads["--encoder", "none"]
+    aligned = [(bead.source, bead.target) for bead in public_align(*SHUFFLED)]
+    assert aligned == [((0,), (0,)), ((1,), (1,)), ((), (2,)), ((2,), (3,))]
+    scores = [bead.score for bead in public_align(*SHUFFLED, encoder=None)]
+    assert scores == [bead.score for bead in align(*SHUFFLED)]
+
+
+def test_beside_a_translation_the_encoders_words_alone_are_evidence() -> None:
+    class OnlyWords:
+        signature, dimension = "words", 2
+
+        def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+            assert all(" " not in text for text in sentences)
+            return np.ones((len(sentences), 2), np.float32)
+
+    source, target = ["Guten Morgen.", "Gute Nacht."], ["Good morning.", "Good night."]
+    assert len(align(source, target, source_translation=target, encoder=OnlyWords())) == 2
+    with pytest.raises(AssertionError):
+        align(source, target, encoder=OnlyWords())

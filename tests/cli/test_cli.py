@@ -42,6 +42,20 @@ def test_every_command_has_a_description_and_an_example(paraloom: Command, path:
         assert parameter.help, f"{path}: {parameter.name} has no help"
 
 
+@pytest.mark.parametrize("group", sorted({path.split()[0] for path in commands() if " " in path}))
+def test_every_group_has_an_example(paraloom: Command, group: str) -> None:
+    _, out, _ = paraloom(group, "--help")
+    assert re.search(rf"Example: paraloom {group} [a-z-]+ --help", " ".join(out.split()))
+
+
+def test_help_shows_all_words_that_are_written() -> None:
+    # The help is Markdown: a word in angle brackets is taken for a tag, and left out.
+    for path, command in commands().items():
+        for parameter in command.params:
+            plain = re.sub("`[^`]*`", "", parameter.help or "")
+            assert not re.search(r"<\w+>", plain), f"{path}: {parameter.help}"
+
+
 def test_help_lists_all_commands_in_panels(paraloom: Command) -> None:
     status, out, _ = paraloom("--help")
     assert status == 0

@@ -20,10 +20,10 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Moments, merge_all
-from paraloom.diversity_metrics.corpus_statistics import TextStatistics, text_statistics
+from paraloom.diversity_metrics.corpus_statistics import TextStatistics
 from paraloom.diversity_metrics.groups import group_bounds, whole_groups
-from paraloom.diversity_metrics.lexical import LexicalDiversity, group_overlaps, lexical_diversity, signatures
-from paraloom.diversity_metrics.surface import UNITS, SurfaceStatistics, surface_statistics
+from paraloom.diversity_metrics.lexical import LexicalDiversity, group_overlaps, signatures
+from paraloom.diversity_metrics.surface import UNITS, SurfaceStatistics
 
 # What the 13a tokenizer treats specially, what it does not, and characters whose lower case depends on context.
 PIECES = (
@@ -158,6 +158,12 @@ def variants(groups: dict[str, list[str]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(rows, schema=pa.schema([("pair_id", pa.string()), ("text", pa.string())]))
 
 
+def lexical_diversity(batches: list[pa.RecordBatch]) -> LexicalDiversity:
+    """The sums of a corpus of variants, as batches are read."""
+    groups = ((batch.column("text"), group_bounds(batch.column("pair_id"))) for batch in whole_groups(batches))
+    return merge_all((LexicalDiversity.of(group_overlaps(*group)) for group in groups), LexicalDiversity())
+
+
 GROUPS = {"1": ["a dog", "a dot", "a dog"], "2": ["one"], "3": ["x y", "x y"], "4": ["", ""], "5": ["c d e", "c d"]}
 
 
@@ -212,7 +218,8 @@ def test_parity_with_wc(data: Path, tmp_path: Path) -> None:
     file.write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
     process = subprocess.run(["wc", file], capture_output=True, check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
     rows, words, size = map(int, process.stdout.split()[:3])
-    statistics = surface_statistics(text[i : i + 700] for i in range(0, len(text), 700))
+    batches = [text[i : i + 700] for i in range(0, len(text), 700)]
+    statistics = merge_all(map(SurfaceStatistics.of, batches), SurfaceStatistics())
     assert (statistics.sentences, statistics.characters.under, statistics.size) == (rows, words, size)
     figures = statistics.figures()
     assert figures.keys() == UNITS.keys()
@@ -249,7 +256,7 @@ def test_vocabularies_equal_sets(texts: list[str]) -> None:
     words = [word for text in texts for word in text.split()]
     ascii_only = {chr(c): chr(c + 32) for c in range(65, 91)} | dict.fromkeys("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "")
     folded = {word.translate(str.maketrans(ascii_only)) for word in words} - {""}
-    statistics = surface_statistics([text] for text in texts)
+    statistics = merge_all((SurfaceStatistics.of([text]) for text in texts), SurfaceStatistics())
     assert (len(statistics.vocabulary), len(statistics.folded)) == (len(set(words)), len(folded))
     assert statistics.vocabulary.total == len(words)
     assert statistics.empty == sum(not text.split() for text in texts)
@@ -268,6 +275,6 @@ def test_merging_keeps_the_order(parts: list[str]) -> None:
 
 def test_text_statistics_of_batches_are_those_of_all() -> None:
     texts = ["a b a c", "c d", "", "e f g h i", "a b"]
-    parts, whole = text_statistics([text] for text in texts), TextStatistics.of(texts)
+    parts, whole = merge_all((TextStatistics.of([text]) for text in texts), TextStatistics()), TextStatistics.of(texts)
     assert parts.figures()["unigram_entropy"] == whole.figures()["unigram_entropy"]
     assert parts.length.mean == pytest.approx(whole.length.mean)

@@ -14,7 +14,7 @@ import pytest
 from paraloom.core.schema import PAIRS
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
 from paraloom.evaluate.sts_tasks import TASKS, STSPairs
-from paraloom.experiments import encoder_tables, selection_tables
+from paraloom.experiments import architecture_tables, megabatch_tables, selection_tables, source_tables
 from paraloom.experiments.measurements import ALL_TASKS, Measurements, combined_estimate
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.study import Study, padded_vectors
@@ -30,6 +30,7 @@ from paraloom.experiments.trainings import (
 )
 from paraloom.io import write_corpus
 
+MODULES = (source_tables, megabatch_tables, architecture_tables, selection_tables)
 PAIRS_PER_TASK = 40
 SOURCES = ("news", "talks")
 
@@ -166,9 +167,9 @@ def study(monkeypatch: pytest.MonkeyPatch, corpora: dict[str, Path], tmp_path: P
     def selected(*arguments: Any, **options: Any) -> list[dict[str, Any]]:
         return [{"selection": "random"}, *({"selection": c.label} for c in arguments[0].candidates())]
 
-    for module in (encoder_tables, selection_tables):
+    for module in MODULES:
         monkeypatch.setattr(module, "train", train)
-    monkeypatch.setattr(encoder_tables, "open_encoder", lambda folder: WordCounter())
+    monkeypatch.setattr(megabatch_tables, "open_encoder", lambda folder: WordCounter())
     monkeypatch.setattr(selection_tables, "compare_candidates", selected)
     scored = {source: corpora[source] for source in SOURCES}
     monkeypatch.setattr(Study, "scored", lambda self: scored)
@@ -183,7 +184,7 @@ def study(monkeypatch: pytest.MonkeyPatch, corpora: dict[str, Path], tmp_path: P
     )
 
 
-ALL = {**encoder_tables.TABLES, **selection_tables.TABLES}
+ALL = {name: table for module in MODULES for name, table in module.TABLES.items()}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -205,7 +206,7 @@ def test_every_table_has_starts_baselines_conditions_and_verdicts(name: str, stu
     assert table.to_dict()["orders"] == [order.to_dict() for order in table.orders]
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name not in encoder_tables.RECURRENT_TABLES])
+@pytest.mark.parametrize("name", [name for name in ALL if name not in architecture_tables.RECURRENT_TABLES])
 def test_tables_without_recurrent_encoders(name: str, study: Study) -> None:
     fewer = Study(**{**vars(study), "recurrent_size": 0})
     assert "GRAN above" not in ALL[name](fewer, name).format()

@@ -11,7 +11,7 @@ import pytest
 from commands import Command
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.experiments.catalog import PAPER_NAMES, catalog_entries
+from paraloom.experiments.catalog import catalog_entries
 from paraloom.experiments.page import papers_page, write_page
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.tables import BASELINES, NOT_MEASURED, ReproducedTable, read_table, table_json
@@ -113,7 +113,8 @@ def test_a_page_names_what_is_missing(tmp_path: Path) -> None:
 def test_the_catalog_has_every_table_that_is_made() -> None:
     entries = catalog_entries()
     assert {entry.table for entry in entries if entry.table} == set(PAPERS)
-    assert list(dict.fromkeys(entry.paper for entry in entries)) == list(PAPER_NAMES)
+    names = [entry.paper for entry in entries]
+    assert names == sorted(names, key=["W17", "PNMT", "BBH22", "PARK17", "MultiNews", "PGRU", "SCPN"].index)
     for entry in entries:
         assert entry.note or entry.status == "faithfully", entry
         assert not entry.table or (entry.inputs and entry.hours)

@@ -9,7 +9,6 @@ from paraloom.generate.linearization import (
     cut_tree,
     height_of,
     is_template,
-    labels_of,
     nodes_of,
     plain_text,
     read_template,
@@ -94,7 +93,6 @@ def test_tokens_that_are_not_a_template() -> None:
 def test_vocabulary() -> None:
     tokens = special_tokens(["NP", "S", "NP", "."])
     assert tokens == ("<sep>", "<)>", "<(.>", "<(NP>", "<(S>")
-    assert labels_of([*tokens, "▁dog", "</s>"]) == [".", "NP", "S"]
 
 
 def test_texts_cannot_contain_tokens() -> None:

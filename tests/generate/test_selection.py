@@ -15,7 +15,7 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.generate import selection as selecting
 from paraloom.generate.control import ControlledVariant
-from paraloom.generate.selection import ParaphraseSelector, word_difference
+from paraloom.generate.selection import ParaphraseSelector, text_units, unit_difference
 from paraloom.generate.selection_config import SELECTION_PRESETS, SelectionConfig, selection_config
 
 SOURCE = "the small dog sleeps in the garden"
@@ -78,8 +78,8 @@ def variants(*texts: str) -> list[Variant]:
     ],
 )
 def test_difference_counts_words(first: str, second: str, expected: float) -> None:
-    assert word_difference(first, second) == pytest.approx(expected)
-    assert word_difference(second, first) == pytest.approx(expected)
+    assert unit_difference(text_units(first), text_units(second)) == pytest.approx(expected)
+    assert unit_difference(text_units(second), text_units(first)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from toy_tasks import Look
+from processes import start, wait_until
+from toy_tasks import Look, Query
 
 from paraloom.pipeline.engines.local import Local
 
@@ -59,3 +60,34 @@ def test_the_worker_of_a_fit_ends_with_it() -> None:
     local = Local(1, threads=True)
     ((process, _, _),) = local.run([Look(0, "fit")], print)
     assert not Path(f"/proc/{process}").exists()
+
+
+def test_a_worker_ends_without_a_report_of_leaks(capfd: pytest.CaptureFixture[str]) -> None:
+    # Nanobind prints one if DuckDB is open and a thread is still alive while Python shuts down.
+    with closing(Local(1)) as local:
+        assert list(local.run([Query()], print)) == [[3]]
+    assert capfd.readouterr().err == ""
+
+
+ORPHAN = """
+import signal
+from toy_tasks import Look
+from paraloom.pipeline.engines.local import Local
+
+if __name__ == "__main__":
+    engine = Local(1)
+    [(process, _, _)] = engine.run([Look(0, "one")], print)
+    print(process, flush=True)
+    signal.pause()
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_ends_with_its_parent() -> None:
+    parent = start(ORPHAN)
+    assert parent.stdout is not None
+    worker = Path("/proc", parent.stdout.readline().strip())
+    assert worker.exists()
+    parent.kill()
+    parent.wait()
+    wait_until(lambda: not worker.exists())

@@ -16,7 +16,7 @@ from toy_syntax import TEMPLATES, text_of, tree_pairs, write_parsed_pairs
 import paraloom as library
 from paraloom import workflows
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.generate.linearization import cut_tree, labels_of, read_template, special_tokens
+from paraloom.generate.linearization import cut_tree, read_template, special_tokens
 from paraloom.generate.settings import ParaphraserSettings
 from paraloom.io import Corpus, write_corpus
 from paraloom.mt.model_card import read_card
@@ -48,7 +48,7 @@ def test_labels_are_single_pieces_of_the_vocabulary(toy_paraphraser: Path) -> No
     model = library.Paraphraser.load(toy_paraphraser)
     tokens = special_tokens(model.settings.labels)
     vocabulary = read_vocabulary(toy_paraphraser / "huggingface")
-    assert set(tokens) <= set(vocabulary) and labels_of(vocabulary) == sorted(model.settings.labels)
+    assert set(tokens) <= set(vocabulary)
     (pieces,) = model.translator._codec.encode_target([f"{''.join(tokens)} the dog"])  # type: ignore[attr-defined]
     assert pieces[1 : len(tokens) + 1] == list(tokens)
 

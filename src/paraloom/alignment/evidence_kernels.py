@@ -48,15 +48,11 @@ def add_lengths(
     sources, targets = len(source) - 1, len(target) - 1
     for r in range(rows):
         i = first + r
-        for a in range(max_size):
-            if i + a + 1 > sources:
-                break
+        for a in range(min(max_size, sources - i)):
             expected = (source[i + a + 1] - source[i]) * ratio
             for b in range(max_size):
-                for w in range(width):
+                for w in range(min(width, targets - b - lows[i])):
                     j = lows[i] + w
-                    if j + b + 1 > targets:
-                        break
                     actual = target[j + b + 1] - target[j]
                     deviation = abs(actual - expected) / math.sqrt((expected + actual) / 2 * variance)
                     out[r, a, b, w] += table[min(len(table) - 1, int(deviation * steps))]
@@ -95,15 +91,11 @@ def add_length_contrast(
     sources, targets = len(source) - 1, len(target) - 1
     for r in range(rows):
         i = first + r
-        for a in range(max_size):
-            if i + a + 1 > sources:
-                break
+        for a in range(min(max_size, sources - i)):
             expected = (source[i + a + 1] - source[i]) * ratio
             for b in range(max_size):
-                for w in range(width):
+                for w in range(min(width, targets - b - lows[i])):
                     j = lows[i] + w
-                    if j + b + 1 > targets:
-                        break
                     square = (expected + target[j + b + 1] - target[j]) / 2 * variance
                     background = (source_background[a, i] + target_background[b, j]) / 2
                     out[r, a, b, w] += weight * (constant - math.log(square) / 2 - background)

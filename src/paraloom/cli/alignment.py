@@ -194,10 +194,7 @@ def align_documents(
     ] = None,
     evidence: Annotated[
         str,
-        typer.Option(
-            help="words, pictures, topics (PARK17), scores (MultiNews), encoder, addresses, links, all; several with "
-            "commas."
-        ),
+        typer.Option(help="words, pictures, topics, scores, encoder, addresses, links, all; several with commas."),
     ] = "all",
     assignment: Annotated[
         str, typer.Option(help="one-to-one, mutual (best in both directions) or best (of each source).")

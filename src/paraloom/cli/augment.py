@@ -65,7 +65,7 @@ def augment(
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Back-translate monolingual text into training bitext; or run an experiment that compares methods (BBH22).
+    """Back-translate monolingual text into training bitext; or run an experiment that compares methods.
 
     The translations are the source, the original text is the target. An experiment trains a translator on each method's
     bitext with the parallel text, and evaluates all: BLEU, chrF, diversity, training perplexity, translationese.

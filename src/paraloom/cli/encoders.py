@@ -215,13 +215,13 @@ def mine(
     ] = False,
     above: Annotated[
         float | None,
-        typer.Option(help="Minimum cosine of paraphrases. Default: 0.8. Of translations, minimum margin; 1.2."),
+        typer.Option(help="Minimum cosine of paraphrases. Default: 0.8. Of translations: minimum margin; 1.2."),
     ] = None,
     below: Annotated[float | None, typer.Option(help="Maximum cosine of paraphrases. Default: 0.99.")] = None,
     k: Annotated[
         int | None,
         typer.Option(
-            "-k", help="Pairs of a sentence at most. Default: 5. With --bilingual: neighbors in the margin; 4."
+            "-k", help="Pairs of a sentence at most. Default: 5. With --bilingual: neighbors of the margin; 4."
         ),
     ] = None,
     retrieval: Annotated[

@@ -36,7 +36,8 @@ def sts(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="A folder of similarity tasks, such as data/sts, or a file of score<TAB>a<TAB>b (or .jsonl, .parquet)."
+            help="A folder of similarity tasks, such as data/sts, or a file: score and two sentences, between "
+            "tabs (or .jsonl, .parquet)."
         ),
     ],
     task: Annotated[
@@ -72,7 +73,8 @@ def classification(
     data: Annotated[
         Path,
         typer.Option(
-            help="A folder with train.tsv and test.tsv of label<TAB>text, or of such folders (data/classification)."
+            help="A folder with train.tsv and test.tsv (label and text, between tabs), or of such folders "
+            "(data/classification)."
         ),
     ],
     task: Annotated[list[str] | None, typer.Option(help="Only this one, such as trec. Repeatable.")] = None,
@@ -194,7 +196,7 @@ def documents(
     swap: Annotated[bool, typer.Option("--swap", help="The gold has the target first.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Compute precision, recall and F1 of pairs of documents (PARK17, Table 2).
+    """Compute precision, recall and F1 of pairs of documents.
 
     Example: `paraloom evaluate documents pairs.tsv --gold gold.tsv`
     """
@@ -252,7 +254,7 @@ def aligner(
     translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     as_json: options.Json = False,
 ) -> None:
-    """Align documents whose true beads are known, and score the result, as PARK17's Tables 4 and 5.
+    """Align documents whose true beads are known, and score the result.
 
     Example: `paraloom evaluate aligner cs-en.jsonl.gz --translator cs-en`
     """

@@ -44,10 +44,12 @@ def reproduce(
         ),
     ] = None,
     sts: Annotated[Path | None, typer.Option(help="A folder of similarity tasks.")] = None,
-    loop: Annotated[Path | None, typer.Option(help="A run of `selftrain`, for the tables of PARK17.")] = None,
+    loop: Annotated[
+        Path | None, typer.Option(help="A run of `selftrain`, for the tables of Park et al. (2017).")
+    ] = None,
     phrases: Annotated[
         list[Path] | None,
-        typer.Option(help="A run of examples/pgru.toml, for the tables of PGRU. Repeatable, by seed."),
+        typer.Option(help="A run of examples/pgru.toml, for the tables of Zhou et al. (2017). Repeatable, by seed."),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs/reproduce"),
     encoder: Annotated[str | None, typer.Option(help="For the paraphrase score; default: the bundled one.")] = None,
@@ -55,15 +57,15 @@ def reproduce(
     word_frequencies: Annotated[
         Path | None,
         typer.Option(
-            help="A file of `word count` lines of a large corpus, such as Wikipedia's, for the IDF of W17 10 and PNMT "
-            "1. Default: the pairs' own references."
+            help="A word and its count on each line, of a large corpus such as Wikipedia's, for the IDF of W17 10 and "
+            "PNMT 1. Default: the pairs' own references."
         ),
     ] = None,
     vectors: Annotated[
         Path | None,
         typer.Option(
             help="Word vectors that all trainings start from, in the part of the papers' paragram-sl999: a text file, "
-            ".npy, or a folder of `distill-words`. Default: random vectors."
+            ".npy, or a folder of `distill words`. Default: random vectors."
         ),
     ] = None,
     simple_wikipedia: Annotated[
@@ -97,6 +99,8 @@ def reproduce(
     as_json: options.Json = False,
 ) -> None:
     """Make the papers' tables from your own pairs, next to the published figures; if stopped, run it again to resume.
+
+    The papers: W17 is Wieting, Mallinson and Gimpel (2017), PNMT Wieting and Gimpel (2018).
 
     Example: `paraloom reproduce w17-9 pnmt-1 --pairs news=scored.parquet --sts data/sts -o runs/reproduce`
     """

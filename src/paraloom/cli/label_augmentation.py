@@ -59,7 +59,7 @@ def augment_labels(
 
     Example: `paraloom augment-labels train.csv -o more.csv --forward en-de --backward de-en --balance`
 
-    Example: `paraloom augment-labels train.tsv -o more.tsv --model paraphraser-en --text 2 --label 1`
+    Example: `paraloom augment-labels train.tsv -o more.tsv --model english --text 2 --label 1`
     """
     opened = paraphraser.opened(output)
     result = workflows.augment_labels(

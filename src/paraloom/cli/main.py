@@ -131,6 +131,7 @@ for panel, commands in PANELS.items():
         watchable = with_urls(watching.watchable(name, protected(function, name)), name)
         app.command(name, cls=RenamedOptions, rich_help_panel=panel)(_guarded(watchable))
 for name, (panel, description, commands) in GROUPS.items():
+    description += f"\n\nExample: `paraloom {name} {next(iter(commands))} --help`"
     group = typer.Typer(cls=RenamedCommands, help=description, no_args_is_help=True)
     for member, function in commands.items():
         path = f"{name} {member}"

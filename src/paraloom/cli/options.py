@@ -197,14 +197,16 @@ Encoder = Annotated[
 Decode = Annotated[
     str,
     typer.Option(
-        help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf; settings follow commas: nucleus:0.95,nbest=3.",
+        help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf, diverse:chrf; settings follow commas: "
+        "nucleus:0.95,nbest=3.",
         autocompletion=complete_decoding,
     ),
 ]
 OwnDecode = Annotated[
     str | None,
     typer.Option(
-        help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf; settings follow commas: nucleus:0.95,nbest=3. "
+        help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf, diverse:chrf; settings follow commas: "
+        "nucleus:0.95,nbest=3. "
         "Default: beam:5; greedy for an endpoint.",
         autocompletion=complete_decoding,
     ),

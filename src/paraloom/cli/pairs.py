@@ -214,7 +214,8 @@ def filter_pairs(
 
     Example: `paraloom filter scored.parquet -o kept.parquet
     --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"`
-    or `paraloom filter pairs.parquet -o kept.parquet --preset strict --reverse-translator en-de`
+
+    Example: `paraloom filter pairs.parquet -o kept.parquet --preset strict --reverse-translator en-de`
     """
     criteria: dict[str, Any] = {
         "top": top,
@@ -318,7 +319,8 @@ def tune(
     grids: Annotated[
         list[str] | None,
         typer.Option(
-            "--grid", help="A preset (w17-overlap …: an unknown one lists all), or a condition in SQL. Repeatable."
+            "--grid",
+            help="A condition in SQL, or a set of them: w17-overlap (default), w17-length, pnmt-tenths … Repeatable.",
         ),
     ] = None,
     size: Annotated[int, typer.Option(help="Pairs of each selection.")] = 24_000,

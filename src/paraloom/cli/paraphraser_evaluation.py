@@ -67,7 +67,7 @@ def paraphraser(
 
     Rows: the source, the reference, each paraphraser and round trip, and what a selection of their candidates keeps.
 
-    Example: `paraloom evaluate paraphraser paraphraser-en held-out.tsv --forward en-de --backward de-en`
+    Example: `paraloom evaluate paraphraser english held-out.tsv --forward en-de --backward de-en`
     """
     pool = paraphraser_options.number_of_candidates(candidates, selection, "remove --no-selection")
     if sheet is not None:
@@ -139,7 +139,7 @@ def control(
     Rows: the source, the reference, the model without a template, with the template of another pair, with the template,
     and the nearest of five candidates.
 
-    Example: `paraloom evaluate control paraphraser-en held-out.parquet`
+    Example: `paraloom evaluate control english held-out.parquet`
     """
     result = workflows.measure_control(
         paraphraser,
@@ -175,7 +175,7 @@ def exemplars(
 
     Rows: source, exemplar and reference as they are, the model without an exemplar, with it, and the nearest of five.
 
-    Example: `paraloom evaluate exemplars paraphraser-en held-out.parquet`
+    Example: `paraloom evaluate exemplars english held-out.parquet`
     """
     result = workflows.measure_exemplars(
         paraphraser,

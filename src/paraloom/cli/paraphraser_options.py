@@ -111,7 +111,8 @@ LanguageModel = Annotated[
 Hold = Annotated[
     str | None,
     typer.Option(
-        help="What stays as it is, held by placeholders: markup,fields,links,mail,mentions,terms,numbers,names. "
+        help="What stays as it is, held by placeholders: markup, fields, links, mail, mentions, terms, numbers, names, "
+        "separated by commas. "
         "Default: all; for German, all but names."
     ),
 ]

@@ -37,7 +37,7 @@ def train_paraphraser(
     ] = 0.0,
     parser: Parser = None,
     network: Annotated[
-        str, typer.Option(help="transformer; lstm: PNMT's paraphraser; or scpn: parse, then paraphrase.")
+        str, typer.Option(help="transformer; lstm; or scpn: one LSTM writes the parse, another the paraphrase.")
     ] = "transformer",
     word_dim: Annotated[int, typer.Option(help="Width of the embeddings of lstm and scpn.")] = 300,
     hidden_dim: Annotated[int, typer.Option(help="Width of the LSTMs of lstm and scpn.")] = 512,
@@ -228,7 +228,7 @@ def templates(
     count: Annotated[int, typer.Option(help="Templates to show, the commonest first.")] = 20,
     as_json: options.Json = False,
 ) -> None:
-    """Show the commonest templates of paraphrases, with examples, beside the ten of SCPN.
+    """Show the commonest templates of paraphrases, with examples, beside ten published ones (Iyyer et al. 2018).
 
     Example: `paraloom templates parsed.parquet`
     """

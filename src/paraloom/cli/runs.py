@@ -112,7 +112,7 @@ def selftrain(
     workers: options.Workers = None,
     as_json: options.Json = False,
 ) -> None:
-    """Let a translator and an aligner improve each other: align, train on the result, align again (PARK17).
+    """Let a translator and an aligner improve each other: align, train on the result, align again.
 
     Example: `paraloom selftrain examples/selftrain.toml -o runs/korean`
     """

@@ -34,7 +34,9 @@ def scores_table(
 ) -> None:
     """List the scores that `score --with` knows: name, unit, range, better values, description.
 
-    Example: `paraloom scores` or `paraloom scores --paraphrase-model paraphrases-en`
+    Example: `paraloom scores`
+
+    Example: `paraloom scores --paraphrase-model paraphrases-en`
     """
     if paraphrase_model is not None:
         typer.echo(workflows.describe_paraphrase_model(paraphrase_model), nl=False)

@@ -61,7 +61,7 @@ def variants(
 ) -> None:
     """Translate each text in several ways, for diversity and for training, with rank, logprob and tokens of each.
 
-    Without --method and --decode the method is nucleus, BBH22's best.
+    Without --method and --decode the method is nucleus, the best of Burchell et al. (2022).
 
     Variants of pairs keep their ids, and the pairs can then be their references in `diversity`.
 
@@ -121,7 +121,7 @@ def diversity(
     ] = None,
     workers: options.Workers = None,
 ) -> None:
-    """Measure how diverse and adequate variants are: a row per corpus, as in BBH22's Tables 1 to 4.
+    """Measure how diverse and adequate variants are: a row per corpus.
 
     Variants with a column text_parse, from `parse --columns text`, need no --parser for the difference of their parses.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from paraloom.core.stats import Estimate, IdCounts, Moments, entropy, merge_all
+from paraloom.core.stats import Estimate, IdCounts, Moments, entropy
 from paraloom.text.buffers import Texts
 from paraloom.text.ngrams import ngrams
 from paraloom.text.tokens import token_hash, tokenize
@@ -78,11 +77,6 @@ class TextStatistics:
             "trigram_entropy": entropy(self.trigrams.counts),
         }
         return figures | ({"parse_entropy": entropy(self.trees.counts)} if len(self.trees) else {})
-
-
-def text_statistics(batches: Iterable[Texts]) -> TextStatistics:
-    """Sum up all batches; memory grows with the number of different trigrams."""
-    return merge_all(map(TextStatistics.of, batches), TextStatistics())
 
 
 def _count_texts(texts: Texts) -> IdCounts:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate, Moments
-from paraloom.diversity_metrics.groups import group_bounds, whole_groups
 from paraloom.diversity_metrics.mteval_kernels import mteval_words
 from paraloom.text.bleu import BLEU_ORDER, bleu_from_counts
 from paraloom.text.buffers import Texts, code_points, text_buffers
@@ -155,30 +153,6 @@ class LexicalDiversity:
             "ichrf": self.ichrf.estimate(),
             "repeated": self.repeated.estimate(),
         }
-
-
-def lexical_diversity(batches: Iterable[pa.RecordBatch], *, effective_order: bool = True) -> LexicalDiversity:
-    """Sum up a corpus of VARIANTS in one pass.
-
-    Memory is that of a batch and a group, and about 16 bytes per source.
-
-    Args:
-        batches: With the columns pair_id and text; the variants of one source are consecutive rows.
-        effective_order: See `group_overlaps`.
-
-    Raises:
-        DataError: The rows of a group are not consecutive.
-
-    Example:
-        >>> rows = [{"pair_id": "1", "text": "a dog"}, {"pair_id": "1", "text": "a cat"}]
-        >>> lexical_diversity([pa.RecordBatch.from_pylist(rows)]).ibleu.mean
-        50.0
-    """
-    total = LexicalDiversity()
-    for batch in whole_groups(batches):
-        bounds = group_bounds(batch.column("pair_id"))
-        total += LexicalDiversity.of(group_overlaps(batch.column("text"), bounds, effective_order=effective_order))
-    return total
 
 
 def signatures(*, effective_order: bool = True) -> dict[str, str]:

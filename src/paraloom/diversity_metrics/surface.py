@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.stats import Estimate, IdCounts, Ratio, merge_all
+from paraloom.core.stats import Estimate, IdCounts, Ratio
 from paraloom.diversity_metrics.surface_kernels import spaced_words
 from paraloom.text.buffers import Texts, code_points, text_buffers
 from paraloom.text.characters import white_table
@@ -112,11 +111,6 @@ class SurfaceStatistics:
             "vocabulary": _exact(len(self.vocabulary)),
             "folded_vocabulary": _exact(len(self.folded)),
         }
-
-
-def surface_statistics(batches: Iterable[Texts]) -> SurfaceStatistics:
-    """Sum up all batches; memory grows with the vocabulary, about 32 bytes per word."""
-    return merge_all(map(SurfaceStatistics.of, batches), SurfaceStatistics())
 
 
 def _exact(value: float) -> Estimate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -41,6 +42,23 @@ class TrainingState:
     triples: int = 0
     steps: int = 0
     curve: list[dict[str, Any]] = field(default_factory=list)
+
+    def add_loss(self, value: float) -> None:
+        """Add the loss of the current step, which `step` already counts, to the sums.
+
+        Args:
+            value: The loss of the batch.
+
+        Raises:
+            ModelError: It is not finite.
+        """
+        if not math.isfinite(value):
+            raise ModelError(
+                f"the loss is {value} in epoch {self.epoch + 1}, batch {self.step}",
+                remedy="Lower the learning rate; the last checkpoint is intact.",
+            )
+        self.loss += value
+        self.steps += 1
 
 
 def write_checkpoint(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ import pyarrow as pa
 
 from paraloom.core.config import check_range
 from paraloom.core.digests import digest, file_digest
-from paraloom.core.errors import DataError, ModelError
+from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import START
 from paraloom.core.seeds import generator
@@ -314,15 +313,9 @@ def _train_step(
     lists = learner.take(selected)
     loss = _loss(config, learner.forward(lists), teacher @ teacher.T)
     state.step += 1
-    if not math.isfinite(loss.value):
-        raise ModelError(
-            f"the loss is {loss.value} in epoch {state.epoch + 1}, batch {state.step}",
-            remedy="Lower the learning rate; the last checkpoint is intact.",
-        )
+    state.add_loss(loss.value)
     remaining = 1 - (state.step - 1) / config.steps
     learner.update(lists, loss, config.learning_rate * min(remaining, state.step / _WARMUP), state.step)
-    state.loss += loss.value
-    state.steps += 1
 
 
 def _loss(config: DistillationConfig, vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32]) -> Loss:

@@ -170,12 +170,8 @@ def contrastive_loss(
         (0.3133, 0)
     """
     count = len(vectors) // 2
-    with np.errstate(over="ignore"):
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    known = norms > 0
-    lengths: npt.NDArray[np.float32] = np.where(known, norms, np.float32(1))
-    units: npt.NDArray[np.float32] = (vectors / lengths).astype(np.float32, copy=False)
-    first, second = units[:count], units[count:]
+    batch = _unit_rows(vectors)
+    first, second = batch.units[:count], batch.units[count:]
     scores = (first @ second.T) / np.float32(temperature)
     scores[_sharing(keys, other_keys)] = -np.inf
     diagonal = np.arange(count)
@@ -185,15 +181,14 @@ def contrastive_loss(
     tiny = np.finfo(np.float32).tiny
     value = -0.5 * float(np.log(np.maximum(by_row[diagonal, diagonal], tiny)).mean(dtype=np.float64))
     value -= 0.5 * float(np.log(np.maximum(by_column[diagonal, diagonal], tiny)).mean(dtype=np.float64))
-    if not np.isfinite(norms).all():
+    if not batch.finite:
         value = math.nan
     violations = int((scores.max(axis=1) > positive).sum() + (scores.max(axis=0) > positive).sum())
     by_score = by_row + by_column
     by_score[diagonal, diagonal] -= 2
     by_score *= np.float32(0.5 / (count * temperature))
     by_unit: npt.NDArray[np.float32] = np.concatenate([by_score @ second, by_score.T @ first])
-    gradient = np.where(known, _through_norm(by_unit, units) / lengths, 0).astype(np.float32, copy=False)
-    return Loss(value, violations, gradient, known[:, 0])
+    return Loss(value, violations, batch.gradient(by_unit), batch.known[:, 0])
 
 
 def _sharing(keys: npt.NDArray[np.uint64], other_keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
@@ -211,10 +206,38 @@ def _softmax(scores: npt.NDArray[np.float32], axis: int) -> npt.NDArray[np.float
     return powers
 
 
-def _through_norm(by_unit: npt.NDArray[np.float32], units: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Only the component of d cos / d vector that is orthogonal to the vector remains."""
-    along: npt.NDArray[np.float32] = np.einsum("nd,nd->n", by_unit, units)[:, None] * units
-    return by_unit - along
+class _UnitRows(NamedTuple):
+    """The rows of a batch divided by their norms; a zero row stays zero.
+
+    Args:
+        units: float32 `(n, d)`.
+        lengths: float32 `(n, 1)`, the norms; 1 where they are 0.
+        known: bool `(n, 1)`, rows that are not zero.
+        finite: Whether no norm overflowed. A row whose norm did has cosine 0 with every other, which must not count as
+            a small loss.
+    """
+
+    units: npt.NDArray[np.float32]
+    lengths: npt.NDArray[np.float32]
+    known: npt.NDArray[np.bool_]
+    finite: bool
+
+    def gradient(self, by_unit: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """The gradient by the rows, float32 `(n, d)`, from that by the unit rows.
+
+        Only the component of d cos / d row that is orthogonal to the row remains.
+        """
+        along: npt.NDArray[np.float32] = np.einsum("nd,nd->n", by_unit, self.units)[:, None] * self.units
+        return np.where(self.known, (by_unit - along) / self.lengths, 0).astype(np.float32, copy=False)
+
+
+def _unit_rows(vectors: npt.NDArray[np.float32]) -> _UnitRows:
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    known = norms > 0
+    lengths: npt.NDArray[np.float32] = np.where(known, norms, np.float32(1))
+    units: npt.NDArray[np.float32] = (vectors / lengths).astype(np.float32, copy=False)
+    return _UnitRows(units, lengths, known, bool(np.isfinite(norms).all()))
 
 
 def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32]) -> Loss:
@@ -231,20 +254,15 @@ def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.flo
         >>> round(loss.value, 4)
         0.25
     """
-    with np.errstate(over="ignore"):
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    known = norms > 0
-    lengths: npt.NDArray[np.float32] = np.where(known, norms, np.float32(1))
-    units: npt.NDArray[np.float32] = (vectors / lengths).astype(np.float32, copy=False)
+    batch = _unit_rows(vectors)
+    units = batch.units
     errors = units @ units.T
     errors -= target
     np.fill_diagonal(errors, 0)
     count = len(vectors)
-    # A vector whose norm overflows has cosine 0 with every vector here, which must not count as a small loss.
-    value = float(np.einsum("ij,ij->", errors, errors)) / count if np.isfinite(norms).all() else math.nan
+    value = float(np.einsum("ij,ij->", errors, errors)) / count if batch.finite else math.nan
     by_unit: npt.NDArray[np.float32] = (errors @ units * (4 / count)).astype(np.float32, copy=False)
-    gradient = np.where(known, _through_norm(by_unit, units) / lengths, 0).astype(np.float32, copy=False)
-    return Loss(value, 0, gradient, known[:, 0])
+    return Loss(value, 0, batch.gradient(by_unit), batch.known[:, 0])
 
 
 def distribution_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.float32], temperature: float) -> Loss:
@@ -267,24 +285,20 @@ def distribution_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.f
         >>> round(distribution_loss(vectors, vectors @ vectors.T, 0.1).value, 4)
         0.0
     """
-    with np.errstate(over="ignore"):
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    known = norms > 0
-    lengths: npt.NDArray[np.float32] = np.where(known, norms, np.float32(1))
-    units: npt.NDArray[np.float32] = (vectors / lengths).astype(np.float32, copy=False)
+    batch = _unit_rows(vectors)
+    units = batch.units
     count = len(vectors)
     cosines: npt.NDArray[np.float32] = units @ units.T
     ours, theirs = _log_softmax(cosines, temperature), _log_softmax(target.astype(np.float32), temperature)
     wanted = np.exp(theirs)
     np.fill_diagonal(wanted, 0)
-    value = float(np.einsum("ij,ij->", wanted, theirs - ours)) / count if np.isfinite(norms).all() else math.nan
+    value = float(np.einsum("ij,ij->", wanted, theirs - ours)) / count if batch.finite else math.nan
     by_cosine = np.exp(ours)
     np.fill_diagonal(by_cosine, 0)
     by_cosine -= wanted
     by_cosine *= np.float32(1 / (count * temperature))
     by_unit: npt.NDArray[np.float32] = (by_cosine + by_cosine.T) @ units
-    gradient = np.where(known, _through_norm(by_unit, units) / lengths, 0).astype(np.float32, copy=False)
-    return Loss(value, 0, gradient, known[:, 0])
+    return Loss(value, 0, batch.gradient(by_unit), batch.known[:, 0])
 
 
 def _log_softmax(cosines: npt.NDArray[np.float32], temperature: float) -> npt.NDArray[np.float32]:

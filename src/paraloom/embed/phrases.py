@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import digest
-from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
+from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder, Vectors
@@ -259,16 +259,11 @@ def _train(
             for batch in _batches(len(data.pairs), config.batch_size, parameters.draw):
                 loss = _loss(data, batch, config, network, table, parameters.draw)
                 state.step += 1
-                if not math.isfinite(loss.item()):
-                    raise ModelError(
-                        f"the loss is {loss.item()} in epoch {epoch}, batch {state.step}",
-                        remedy="Lower the learning rate; the last checkpoint is intact.",
-                    )
+                state.add_loss(loss.item())
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 clip_gradient(network.parameters(), config.max_grad_norm)
                 optimizer.step()
-                state.loss, state.steps = state.loss + loss.item(), state.steps + 1
             line = {"epoch": epoch, "step": state.step, "loss": state.loss / max(1, state.steps)}
             state.loss, state.steps = 0.0, 0
             if evaluator is not None and (epoch % evaluate_every == 0 or epoch == config.epochs):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import time
 import warnings
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.digests import digest, file_digest
-from paraloom.core.errors import ConfigError, ModelError
+from paraloom.core.errors import ConfigError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import START
 from paraloom.core.seeds import generator
@@ -395,19 +394,13 @@ class _Training:
     def _update(self, lists: dict[str, RowLists], loss: Loss, state: TrainingState, triples: int) -> None:
         """A step of the optimizer, on weights or on vectors, and its statistics."""
         state.step += 1
-        if not math.isfinite(loss.value):
-            raise ModelError(
-                f"the loss is {loss.value} in epoch {state.epoch + 1}, batch {state.step}",
-                remedy="Lower the learning rate; the last checkpoint is intact.",
-            )
+        state.add_loss(loss.value)
         if state.epoch < self.config.weight_epochs:
             self.learner.update_weights(lists, loss, self.config.weight_learning_rate, state.step)
         else:
             self.learner.update(lists, loss, self.config.learning_rate, state.step - self._weight_steps)
-        state.loss += loss.value
         state.violations += loss.violations
         state.triples += triples
-        state.steps += 1
 
     def _scrambled(self, lists: dict[str, RowLists], step: int) -> dict[str, RowLists]:
         """Scrambling (PNMT §5.3): recurrent parts read the words of some sentences in random order."""

@@ -21,7 +21,6 @@ from torch.nn import functional
 
 from paraloom.core.devices import Device, parse_device
 from paraloom.core.digests import digest
-from paraloom.core.errors import ModelError
 from paraloom.core.hardware import supports_bfloat16
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator, spawn_seed
@@ -377,15 +376,8 @@ def _train(
                 teacher = data.vectors[data.rows[selected]].astype(np.float32)
                 state.step += 1
                 loss = trainer.update(data.take(selected), teacher, learning_rate_at(config, state.step), state.step)
-                value = float(loss.total.detach())
-                if not math.isfinite(value):
-                    raise ModelError(
-                        f"the loss is {value} in epoch {state.epoch + 1}, batch {state.step}",
-                        remedy="Lower the learning rate; the last checkpoint is intact.",
-                    )
+                state.add_loss(float(loss.total.detach()))
                 state.megabatch += 1
-                state.loss += value
-                state.steps += 1
                 if state.step == config.steps or state.steps == _LINE:
                     parts = {"squared": loss.squared, "softmax": loss.softmax, "vector": loss.vector}
                     mean = state.loss / state.steps

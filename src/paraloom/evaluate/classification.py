@@ -27,6 +27,7 @@ from paraloom.evaluate.classification_tasks import (
 )
 from paraloom.evaluate.logistic import Features, Logistic, fit_logistic
 from paraloom.evaluate.tfidf import TfIdf
+from paraloom.evaluate.untrained import encoders_by_name
 from paraloom.text.tokens import tokenize
 
 STRENGTHS = tuple(4.0**power for power in range(-1, 6))
@@ -199,10 +200,7 @@ def evaluate_classification(
         >>> result.accuracy(folder.name, "majority class")
         50.0
     """
-    encoders = dict(encoder) if isinstance(encoder, Mapping) else {"encoder": encoder}
-    if not encoders:
-        raise ConfigError("no encoder to evaluate", remedy="Give one encoder or more.")
-    starts = _starts(encoders, untrained)
+    encoders, starts = encoders_by_name(encoder, untrained)
     by_name = find_classification_tasks(folder, tasks)
     rows: list[ClassificationRow] = []
     differences: list[ClassificationDifference] = []
@@ -362,19 +360,6 @@ def _systems(
         if name in starts:
             yield f"{name}, untrained", "untrained", starts[name]
         yield name, "encoder", model
-
-
-def _starts(
-    encoders: Mapping[str, EncoderLike], untrained: EncoderLike | Mapping[str, EncoderLike] | None
-) -> dict[str, EncoderLike]:
-    if untrained is None or isinstance(untrained, Mapping):
-        starts = dict(untrained or {})
-    else:
-        starts = {next(iter(encoders)): untrained}
-    for name in starts:
-        if name not in encoders:
-            raise ConfigError(f"'untrained' names '{name}'; the encoders are {', '.join(encoders)}")
-    return starts
 
 
 def _difference(

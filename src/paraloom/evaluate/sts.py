@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.digests import digest, signature
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import pearson, pearson_interval, spearman
@@ -30,6 +30,7 @@ from paraloom.evaluate.sts_tasks import (
     read_task,
 )
 from paraloom.evaluate.tfidf import Overlap
+from paraloom.evaluate.untrained import encoders_by_name
 
 Cosines: TypeAlias = npt.NDArray[np.float32]
 
@@ -324,7 +325,7 @@ def evaluate_sts(
         >>> result.row("STS-B", "dev").n, [system.name for system in result.systems]
         (3, ['encoder', 'overlap'])
     """
-    encoders, starts = _named(encoder, untrained)
+    encoders, starts = encoders_by_name(encoder, untrained)
     root, present, skipped = find_tasks(folder, tasks)
     data = {task.name: read_task(root, task) for task in present}
     pooled = complete_mteb_tasks(root, present) if tasks is None else []
@@ -416,23 +417,6 @@ def paired_cosines(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> np
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     products: npt.NDArray[np.float32] = np.einsum("nd,nd->n", a, b)
     return np.divide(products, np.where(norms > 0, norms, 1), dtype=np.float32)
-
-
-def _named(
-    encoder: EncoderLike | Mapping[str, EncoderLike], untrained: EncoderLike | Mapping[str, EncoderLike] | None
-) -> tuple[dict[str, EncoderLike], dict[str, EncoderLike]]:
-    """Encoders, and what they started from, by name."""
-    encoders = dict(encoder) if isinstance(encoder, Mapping) else {"encoder": encoder}
-    if not encoders:
-        raise ConfigError("no encoder to evaluate", remedy="Give one encoder or more.")
-    if untrained is None or isinstance(untrained, Mapping):
-        starts = dict(untrained or {})
-    else:
-        starts = {next(iter(encoders)): untrained}
-    for name in starts:
-        if name not in encoders:
-            raise ConfigError(f"'untrained' names '{name}'; the encoders are {', '.join(encoders)}")
-    return encoders, starts
 
 
 def _complete(data: Mapping[str, STSPairs]) -> list[str]:

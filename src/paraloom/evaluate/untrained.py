@@ -1,11 +1,13 @@
-"""Where the start of a training lies: the row *untrained* of every table of encoders."""
+"""The start of a training, which is the row *untrained* of every table of encoders: where it lies, whose it is."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from paraloom.bundled import bundled_path
-from paraloom.core.protocols import START
+from paraloom.core.errors import ConfigError
+from paraloom.core.protocols import START, EncoderLike
 
 
 def untrained_folder(encoder: str | Path) -> Path | None:
@@ -26,3 +28,28 @@ def untrained_folder(encoder: str | Path) -> Path | None:
         folder = bundled_path(str(encoder)) or folder
     start = folder / START
     return start if start.is_dir() else None
+
+
+def encoders_by_name(
+    encoder: EncoderLike | Mapping[str, EncoderLike], untrained: EncoderLike | Mapping[str, EncoderLike] | None
+) -> tuple[dict[str, EncoderLike], dict[str, EncoderLike]]:
+    """Encoders to compare, and what they started from, by name.
+
+    Args:
+        encoder: Name → encoder; a single one is called 'encoder'.
+        untrained: Name → what that encoder started from; a single one is that of the first encoder.
+
+    Raises:
+        ConfigError: No encoder is given, or `untrained` names one that is not among them.
+    """
+    encoders = dict(encoder) if isinstance(encoder, Mapping) else {"encoder": encoder}
+    if not encoders:
+        raise ConfigError("no encoder to evaluate", remedy="Give one encoder or more.")
+    if untrained is None or isinstance(untrained, Mapping):
+        starts = dict(untrained or {})
+    else:
+        starts = {next(iter(encoders)): untrained}
+    for name in starts:
+        if name not in encoders:
+            raise ConfigError(f"'untrained' names '{name}'; the encoders are {', '.join(encoders)}")
+    return encoders, starts

@@ -12,9 +12,6 @@ from typing import Literal
 from paraloom.core.config import Config
 from paraloom.experiments.tables import Cost, format_hours
 
-PAPER_NAMES = ("W17", "PNMT", "BBH22", "PARK17", "MultiNews", "PGRU", "SCPN")
-"""Short names of the papers, in the order of the catalog."""
-
 Status = Literal["faithfully", "under other conditions", "no"]
 """Whether a table is made: with the paper's method, sizes and kind of data; with others, which are named; or not."""
 

@@ -126,16 +126,7 @@ def shortest_source_orders(rows: Sequence[Row]) -> Iterator[Order]:
 
 def reference_differences(study: Study, name: str) -> ReproducedTable:
     """W17 Table 9: entropy and repetition of the references minus those of the translations."""
-    rows: list[Row] = [
-        (
-            source,
-            [
-                _estimate(statistics["reference_minus_translation"].get(measure.key), measure.factor)
-                for measure in DIFFERENCES
-            ],
-        )
-        for source, statistics in _statistics(study).items()
-    ]
+    rows = _rows(study, "reference_minus_translation", DIFFERENCES)
     return ReproducedTable(
         name,
         PAPERS[name],
@@ -155,16 +146,7 @@ def reference_differences(study: Study, name: str) -> ReproducedTable:
 
 def reference_correlations(study: Study, name: str) -> ReproducedTable:
     """W17 Table 10: what the probability that a translation is a reference correlates with."""
-    rows: list[Row] = [
-        (
-            source,
-            [
-                _estimate(statistics["spearman_of_reference_probability"].get(measure.key), measure.factor)
-                for measure in CORRELATES
-            ],
-        )
-        for source, statistics in _statistics(study).items()
-    ]
+    rows = _rows(study, "spearman_of_reference_probability", CORRELATES)
     return ReproducedTable(
         name,
         PAPERS[name],
@@ -348,6 +330,14 @@ def _statistics(study: Study) -> dict[str, Any]:
     stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in study.scored().items()]
     results = study.results(stages, study.folder / "statistics")
     return {source: results[f"{source}-statistics"] for source in study.sources}
+
+
+def _rows(study: Study, group: str, measures: Sequence[Measure]) -> list[Row]:
+    """The measures of a group of statistics, a row for each source."""
+    return [
+        (source, [_estimate(statistics[group].get(measure.key), measure.factor) for measure in measures])
+        for source, statistics in _statistics(study).items()
+    ]
 
 
 def _parsed_statistics(study: Study) -> dict[str, Any]:

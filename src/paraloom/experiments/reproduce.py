@@ -7,7 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.experiments import encoder_tables, loop_tables, pair_tables, phrase_tables, selection_tables
+from paraloom.experiments import (
+    architecture_tables,
+    loop_tables,
+    megabatch_tables,
+    pair_tables,
+    phrase_tables,
+    selection_tables,
+    source_tables,
+)
 from paraloom.experiments.catalog import entry_of
 from paraloom.experiments.loop_tables import LoopRun
 from paraloom.experiments.phrase_tables import PhraseRuns
@@ -15,7 +23,13 @@ from paraloom.experiments.published import PAPERS
 from paraloom.experiments.study import Study
 from paraloom.experiments.tables import ReproducedTable
 
-PAIR_TABLES = {**pair_tables.TABLES, **selection_tables.TABLES, **encoder_tables.TABLES}
+PAIR_TABLES = {
+    **pair_tables.TABLES,
+    **selection_tables.TABLES,
+    **source_tables.TABLES,
+    **megabatch_tables.TABLES,
+    **architecture_tables.TABLES,
+}
 """Tables from back-translated pairs."""
 
 LOOP_TABLES = loop_tables.TABLES
@@ -108,7 +122,7 @@ def reproduce_tables(
         )
     if from_pairs and (not pairs or sts is None):
         raise ConfigError(f"table '{from_pairs[0]}' needs pairs and similarity tasks", remedy="Give --pairs and --sts.")
-    without = [name for name in from_pairs if recurrent_size == 0 and name in encoder_tables.RECURRENT_TABLES]
+    without = [name for name in from_pairs if recurrent_size == 0 and name in architecture_tables.RECURRENT_TABLES]
     if without:
         raise ConfigError(f"table '{without[0]}' needs recurrent encoders", remedy="Leave out recurrent_size = 0.")
     for key, value in (("size", size), ("seeds", seeds), ("epochs", epochs)):

@@ -13,23 +13,21 @@ import numpy as np
 from paraloom.core.errors import DataError
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
 from paraloom.experiments.conditions import PNMT, TIME, conditions
-from paraloom.experiments.encoder_tables import (
-    KINDS,
-    W17_EPOCHS,
-    about_encoders,
-    baseline_rows,
-    judged,
-    kinds,
-    w17_conditions,
-    w17_settings,
-    w17_training,
-)
+from paraloom.experiments.encoder_baselines import about_encoders, baseline_rows, judged
 from paraloom.experiments.measurements import Measurements
 from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import SIMPLE_WIKIPEDIA, Study
 from paraloom.experiments.tables import ExperimentCondition, ReproducedTable, Row
 from paraloom.experiments.trainings import Training, slug, train, untrained
 from paraloom.experiments.verdicts import Order
+from paraloom.experiments.w17_trainings import (
+    KINDS,
+    W17_EPOCHS,
+    kinds,
+    w17_conditions,
+    w17_settings,
+    w17_training,
+)
 from paraloom.io import Corpus
 from paraloom.workflows.filter_grids import GRIDS, Candidate
 from paraloom.workflows.tuning import RANDOM, compare_candidates

@@ -14,14 +14,10 @@ from paraloom.core.digests import signature
 from paraloom.core.protocols import EncoderLike, ParaphraseLike
 from paraloom.generate.protection import ProtectedText, Protector
 from paraloom.generate.selection import (
-    CUT,
     DRIFT,
-    EMPTY,
     LENGTH,
-    MAX_RUN,
-    REPETITION,
     FluencyModel,
-    max_run,
+    decoding_fault,
     text_cosines,
     text_units,
 )
@@ -276,12 +272,8 @@ class Canonicalizer:
 def _surface_problem(text: str, form: str, candidate: ParaphraseLike) -> str:
     """Why a form is not safe, whatever it means; '' if it is."""
     source, units = text_units(text), text_units(form)
-    if not units:
-        return EMPTY
-    if getattr(candidate, "cut", False):
-        return CUT
-    if (run := max_run(units)) >= MAX_RUN and run > max_run(source):
-        return REPETITION
+    if broken := decoding_fault(source, units, candidate):
+        return broken
     shorter, longer = sorted((len(source), len(units)))
     return LENGTH if longer > max(shorter * _LENGTH_RATIO, shorter + _FEW_WORDS) else ""
 

@@ -223,16 +223,6 @@ def special_tokens(labels: Iterable[str], *, canonical: bool = False) -> tuple[s
     return (SEPARATOR, CLOSE, *(f"<({label}>" for label in sorted(set(labels))), *([CANONICAL] if canonical else []))
 
 
-def labels_of(tokens: Iterable[str]) -> list[str]:
-    """The labels among the tokens of a vocabulary.
-
-    Example:
-        >>> labels_of(special_tokens(["S", "NP"]))
-        ['NP', 'S']
-    """
-    return sorted(match[1] for token in tokens if (match := _OPEN.fullmatch(token)))
-
-
 def plain_text(text: str) -> str:
     """A text in which nothing reads as a token of templates: a space after `<` breaks those that are in it.
 

@@ -25,7 +25,7 @@ EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, IMPROBABLE, 
 )
 """Why a candidate is dropped, in the order in which it is checked."""
 
-MAX_RUN = 3
+_MAX_RUN = 3
 """A word that comes so often in a row, and does not in the text, is what decoders repeat."""
 
 
@@ -110,23 +110,6 @@ class Selection(NamedTuple):
     measured: list[list[Measured]]
 
 
-def word_difference(first: str, second: str) -> float:
-    """Edits of words between two texts, divided by the number of words of the longer one.
-
-    Args:
-        first: A text.
-        second: A text.
-
-    Returns:
-        0 (equal but for case and punctuation) to 1 (all words differ). Texts without spaces are compared by characters.
-
-    Example:
-        >>> word_difference("A dog sleeps.", "a dog sleeps"), word_difference("A dog sleeps.", "The dog sleeps.")
-        (0.0, 0.3333333333333333)
-    """
-    return _difference_of(text_units(first), text_units(second))
-
-
 class ParaphraseSelector:
     """Keeps the best candidates of each text, far enough from the text and from one another.
 
@@ -203,7 +186,7 @@ class ParaphraseSelector:
             source = text_units(text)
             for index, candidate in enumerate(group):
                 units = text_units(candidate.text)
-                difference = _difference_of(source, units)
+                difference = unit_difference(source, units)
                 reasons[row][index] = self._surface_reason(source, units, candidate, difference)
                 if reasons[row][index] not in (REFUSED, EMPTY):
                     figures[row][index] = Measured(difference=difference)
@@ -230,12 +213,8 @@ class ParaphraseSelector:
         """Why a candidate is dropped without a look at its meaning; '' where it is not."""
         if getattr(candidate, "reason", None):
             return REFUSED
-        if not units:
-            return EMPTY
-        if getattr(candidate, "cut", False):
-            return CUT
-        if (run := max_run(units)) >= MAX_RUN and run > max_run(source):
-            return REPETITION
+        if broken := decoding_fault(source, units, candidate):
+            return broken
         if difference < self.config.difference or not difference:
             return COPY
         shorter, longer = sorted((len(source), len(units)))
@@ -307,7 +286,7 @@ class ParaphraseSelector:
             for index in waiting:
                 if index == best:
                     continue
-                difference = _difference_of(units[best], units[index])
+                difference = unit_difference(units[best], units[index])
                 if difference < self.config.distinct or not difference:
                     reasons[index] = DUPLICATE
                     continue
@@ -332,15 +311,45 @@ def text_units(text: str) -> list[str]:
     return [part for unit in units for part in (unit if WITHOUT_SPACES.search(unit) else [unit])]
 
 
-def _difference_of(first: Sequence[str], second: Sequence[str]) -> float:
+def unit_difference(first: Sequence[str], second: Sequence[str]) -> float:
+    """Edits between the units of two texts, divided by the number of units of the longer one.
+
+    Args:
+        first: Units of a text, from `text_units`.
+        second: Those of another.
+
+    Returns:
+        0 (equal) to 1 (all units differ).
+
+    Example:
+        >>> unit_difference(text_units("A dog sleeps."), text_units("The dog sleeps."))
+        0.3333333333333333
+    """
     return float(Levenshtein.normalized_distance(first, second))
 
 
-def max_run(units: Sequence[str]) -> int:
+def decoding_fault(source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike) -> str:
+    """What the decoder did wrong: `EMPTY`, `CUT`, `REPETITION`; '' if nothing.
+
+    Args:
+        source: Units of the text.
+        units: Units of the candidate.
+        candidate: The candidate.
+    """
+    if not units:
+        return EMPTY
+    if getattr(candidate, "cut", False):
+        return CUT
+    if (run := _max_run(units)) >= _MAX_RUN and run > _max_run(source):
+        return REPETITION
+    return ""
+
+
+def _max_run(units: Sequence[str]) -> int:
     """How often a word follows itself at most, itself included.
 
     Example:
-        >>> max_run(["no", "no", "no", "way"])
+        >>> _max_run(["no", "no", "no", "way"])
         3
     """
     run = best = 1

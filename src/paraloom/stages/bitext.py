@@ -24,7 +24,7 @@ from paraloom.io.shards import open_shard, read_batches
 from paraloom.pairs.common_translations import common_translations
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
 from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut, is_held_out
-from paraloom.text.languages import LanguageIdentifier
+from paraloom.text.languages import LanguageIdentifier, check_candidates
 from paraloom.text.normalize import normalize
 
 UNREAD = "unread"
@@ -432,11 +432,7 @@ class Clean(CleaningRules, Map):
 
     def validate(self) -> None:
         super().validate()
-        if len(self.languages) == 1:
-            raise ConfigError(
-                f"key 'languages' must have two languages or more, not only '{self.languages[0]}'",
-                remedy="List all languages that may occur, or none.",
-            )
+        check_candidates(self.languages)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`; held-out texts and language models are loaded once per worker."""

@@ -41,7 +41,7 @@ from paraloom.pairs.scoring.table import MODEL_OPTIONS, find_scorers, score
 from paraloom.pairs.scoring.translation import translation_scorers
 from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
 from paraloom.stages.input_checks import check_scored_languages
-from paraloom.text.languages import LanguageIdentifier
+from paraloom.text.languages import LanguageIdentifier, check_candidates
 
 _SMOOTHINGS = ("kneser-ney", "witten-bell")
 
@@ -129,12 +129,7 @@ class Score(Map):
             raise ConfigError(
                 "keys 'encoder' and 'sentence_transformer' both add paraphrase_score", remedy="Give one of them."
             )
-        if len(self.languages) == 1:
-            raise ConfigError(
-                f"key 'languages' must have two languages or more, not only '{self.languages[0]}'",
-                remedy="List all languages that may occur, or none.",
-            )
-
+        check_candidates(self.languages)
         if self.agreement_samples:
             if self.translator is None:
                 raise ConfigError("key 'agreement_samples' needs a translator", remedy="Set 'translator', too.")

@@ -13,6 +13,19 @@ from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
 
 
+def check_candidates(languages: Sequence[str]) -> None:
+    """Check the key `languages` of a stage: none, or two languages or more to choose among.
+
+    Raises:
+        ConfigError: There is a single one.
+    """
+    if len(languages) == 1:
+        raise ConfigError(
+            f"key 'languages' must have two languages or more, not only '{languages[0]}'",
+            remedy="List all languages that may occur, or none.",
+        )
+
+
 class LanguageIdentifier:
     """Identifies the language of texts among some candidates.
 

@@ -38,7 +38,7 @@ from paraloom.stages.encoders import TrainEncoder
 from paraloom.stages.phrases import TrainPhrases
 from paraloom.stages.sentences import Encode, LoadEncoder, ReadSentences
 from paraloom.workflows.rejected import RejectedLines
-from paraloom.workflows.run import as_list, input_stages, run_stages
+from paraloom.workflows.run import as_list, input_stages, input_stages_of, run_stages
 
 CHUNK = 10_000
 """Lines that are encoded at a time."""
@@ -95,7 +95,9 @@ def train_encoder(
         raise ConfigError(
             "expected either pairs or bitext", remedy="Give paraphrases as 'pairs', or translations as 'bitext'."
         )
-    stages, references = _read_pairs(as_list(pairs) or bitext, on_error, src_column=src_column, tgt_column=tgt_column)
+    stages, references = input_stages_of(
+        as_list(pairs) or bitext, "pairs", on_error=on_error, src_column=src_column, tgt_column=tgt_column
+    )
     training = (TrainBilingualEncoder if as_list(bitext) else TrainEncoder)(
         pairs=references,
         init_from=None if init_from is None else _encoder_folder(init_from),
@@ -135,7 +137,7 @@ def train_phrases(
     if bool(vectors) == bool(teacher):
         raise ConfigError("expected either 'vectors' or 'teacher'", remedy="Give exactly one of them.")
     stages, encoder = ([], None) if teacher is None else teacher_stages(teacher)
-    reading, references = _read_pairs(pairs, on_error)
+    reading, references = input_stages_of(pairs, "pairs", on_error=on_error)
     stages += reading
     folder = None if tasks is None else Path(tasks).absolute()
     source: Ref
@@ -432,18 +434,6 @@ def _export_transformer(folder: Path, output: Path, *, onnx: bool, int8: bool) -
 
 def _encoder_folder(encoder: str | Path) -> Path:
     return (bundled_path(str(encoder)) if not Path(encoder).exists() else None) or Path(encoder).absolute()
-
-
-def _read_pairs(
-    sources: str | Path | Sequence[str | Path], on_error: OnError, **columns: str | int | None
-) -> tuple[list[Stage], tuple[Ref, ...]]:
-    stages: list[Stage] = []
-    references: list[Ref] = []
-    for number, source in enumerate(as_list(sources), start=1):
-        reading, reference = input_stages(str(source), name=f"pairs-{number}", on_error=on_error, **columns)
-        stages += reading
-        references.append(reference)
-    return stages, tuple(references)
 
 
 def _is_lines(source: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.errors import DataError
-from paraloom.core.stage import Fit, Ref, Stage
+from paraloom.core.stage import Fit
 from paraloom.evaluate.discrimination import DiscriminationResult, LookalikeResult
 from paraloom.evaluate.discrimination import evaluate_lookalikes as compare_lookalikes
 from paraloom.io.bitext import check_target
@@ -30,7 +30,7 @@ from paraloom.stages.labels import (
 )
 from paraloom.workflows.pair_inputs import PairsLike, open_pairs
 from paraloom.workflows.pairs import Pairs
-from paraloom.workflows.run import as_list, input_stages, run_stages
+from paraloom.workflows.run import as_list, input_stages_of, run_stages
 
 DEFAULT_SCORES = ("overlap", "bleu1", "chrf", "mismatch", "meaning")
 """Scores that look-alikes are tried on by default."""
@@ -143,14 +143,9 @@ def train_paraphrase_model(
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **config: Fields of `paraloom.stages.TrainParaphraseModel`: `fallbacks`, `l2`, `strict`, `license` …
     """
-    stages: list[Stage] = []
-    references: list[Ref] = []
-    for number, source in enumerate(as_list(pairs), start=1):
-        read, reference = input_stages(str(source), name=f"input-{number}", on_error=on_error)
-        stages += read
-        references.append(reference)
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
     names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0], on_error=on_error).columns)
-    stage: Fit = TrainParaphraseModel(name="model", pairs=tuple(references), features=names, **config)
+    stage: Fit = TrainParaphraseModel(name="model", pairs=references, features=names, **config)
     return run_stages([*stages, stage], str(output))
 
 

@@ -91,6 +91,26 @@ def input_stages(
     return [stage], stage
 
 
+def input_stages_of(
+    sources: str | Path | Sequence[str | Path], name: str, *, on_error: OnError = "stop", **options: Any
+) -> tuple[list[Stage], tuple[Ref, ...]]:
+    """As `input_stages` for several sources: all stages that read them, and what later stages refer to.
+
+    Args:
+        sources: One bitext or several.
+        name: The stages are called that and their number, from 1.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **options: Fields of `ReadPairs`; None leaves one out.
+    """
+    stages: list[Stage] = []
+    references: list[Ref] = []
+    for number, source in enumerate(as_list(sources), start=1):
+        reading, reference = input_stages(str(source), name=f"{name}-{number}", on_error=on_error, **options)
+        stages += reading
+        references.append(reference)
+    return stages, tuple(references)
+
+
 def run_stages(
     stages: Sequence[Stage],
     output: str,

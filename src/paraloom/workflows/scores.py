@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from paraloom.core.stage import Fit, Ref, Stage
+from paraloom.core.stage import Fit, Stage
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.scores import CountWords, TrainClassifier, TrainLanguageModel
-from paraloom.workflows.run import as_list, input_stages, run_stages
+from paraloom.workflows.run import input_stages_of, run_stages
 
 
 def train_word_counts(
@@ -28,7 +28,7 @@ def train_word_counts(
         columns: Text columns to learn from.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
     """
-    stages, references = _read(pairs, on_error)
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
     return _train(stages, CountWords(corpora=references, columns=tuple(columns)), output)
 
 
@@ -54,7 +54,7 @@ def train_language_model(
             installed.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
     """
-    stages, references = _read(pairs, on_error)
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
     training = TrainLanguageModel(
         corpora=references, columns=tuple(columns), order=order, units=units, smoothing=smoothing
     )
@@ -81,18 +81,8 @@ def train_classifier(
     Reference:
         Wieting et al. (2017), §5.6.1.
     """
-    stages, references = _read(pairs, on_error)
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
     return _train(stages, TrainClassifier(pairs_from=references, **config), output, seed)
-
-
-def _read(pairs: str | Path | Sequence[str | Path], on_error: OnError) -> tuple[list[Stage], tuple[Ref, ...]]:
-    stages: list[Stage] = []
-    references: list[Ref] = []
-    for number, source in enumerate(as_list(pairs), start=1):
-        reading, reference = input_stages(str(source), name=f"input-{number}", on_error=on_error)
-        stages += reading
-        references.append(reference)
-    return stages, tuple(references)
 
 
 def _train(stages: Sequence[Stage], training: Fit, output: str | Path, seed: int = 1) -> RunResult:

@@ -204,11 +204,10 @@ class _Worker:
 
 def _serve(connection: Connection) -> None:
     """Main loop of a worker: receive a task, send its outcome, until None comes or the pipe is closed."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     disable_progress()
     warnings.showwarning = _print_warning  # type: ignore[assignment]
     start_without_pandas()
-    with suppress(EOFError, ConnectionError):
+    with _ending_with_parent(), suppress(EOFError, ConnectionError):
         while True:
             try:
                 task = connection.recv()
@@ -243,12 +242,28 @@ def _unknown(error: Exception) -> RunError:
     )
 
 
-def _end_with_parent() -> None:
-    """End with the parent process: an orphan must not keep writing into the run's folder."""
+@contextmanager
+def _ending_with_parent() -> Iterator[None]:
+    """End this process when its parent ends: an orphan must not keep writing into the run's folder."""
     parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
+    if parent is None:
+        yield
+        return
+    done, finish = multiprocessing.Pipe(duplex=False)
+
+    def watch() -> None:
+        if parent.sentinel in wait([parent.sentinel, done]):
+            os._exit(1)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        # Nanobind, and so DuckDB, prints a page of leaks if a thread is still alive while Python shuts down.
+        finish.close()
+        thread.join()
+        done.close()
 
 
 def _cause(exitcode: int | None) -> str:
