@@ -21,11 +21,14 @@ from pathlib import Path
 from statistics import mean
 
 sys.path.insert(0, str(Path(__file__).parent))
-from alignment_priors import GoldText, bible, help_pages, joined_and_dropped, magazine, yearbook
+from alignment_priors import GoldText, bible, help_pages, joined_and_dropped, magazine, with_vectors, yearbook
 
 from paraloom.alignment.methods import aligner_config
+from paraloom.alignment.nearest_words import encoder_lexicon
 from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair
+from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
+from paraloom.embed.encoder import Encoder
 from paraloom.evaluate.alignment import AlignmentScore
 
 # Gold beads of a passage, and the share of the beads that is moved, and that is dropped.
@@ -156,14 +159,18 @@ def configurations(max_bead_size: int) -> dict[str, AlignerConfig]:
     return {
         "lengths alone": aligner_config("length", max_bead_size),
         "strict": config,
-        **({"local": replace(config, order="local")} if hasattr(config, "order") else {}),
+        "local": replace(config, order="local"),
     }
 
 
-def score(text: GoldText, config: AlignerConfig) -> AlignmentScore:
-    """Align one text and score its beads."""
+def score(text: GoldText, config: AlignerConfig, encoder: Encoder | None) -> AlignmentScore:
+    """Align one text, with what `paraloom align sentences` takes from an encoder, and score its beads."""
+    pair, lexicons = text.pair, []
+    if encoder is not None and config.word_weight > 0:
+        lexicons = encoder_lexicon(encoder, [pair.source], [pair.target])
+        pair = pair if pair.source_translations else with_vectors(pair, encoder)
     result = AlignmentScore()
-    result.add(text.gold, align_pair(text.pair, config))
+    result.add(text.gold, align_pair(pair, config, lexicons))
     return result
 
 
@@ -175,11 +182,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of the passages")
     parser.add_argument("--moved", type=float, default=SHARE, help="share of the sentences that are moved")
     parser.add_argument("--dropped", type=float, default=SHARE, help="share of the sentences that are dropped")
+    parser.add_argument("--encoder", default=ALIGNMENT_ENCODER, help="a bundled name or a folder; none: no encoder")
     parser.add_argument("--max-bead-size", type=int, default=MAX_BEAD_SIZE)
     arguments = parser.parse_args()
     data = Path(os.environ.get("PARALOOM_DATA", ""))
     if not (data / "align").is_dir():
         sys.exit(f"{data / 'align'} not found: set PARALOOM_DATA to the folder of real corpora")
+    encoder = None if arguments.encoder == "none" else Encoder.load(arguments.encoder)
     settings = configurations(arguments.max_bead_size)
     print(f"{'text':24}{'order':15}{'clean: strict / lax':>22}{'disordered: strict':>28}{'lax':>22}{'seconds':>9}")
     for name in arguments.texts:
@@ -187,7 +196,7 @@ def main() -> None:
         texts = [disordered(clean, seed, arguments.moved, arguments.dropped) for seed in arguments.seeds]
         for row in arguments.rows:
             start = time.perf_counter()
-            base, *scores = (score(text, settings[row]) for text in (clean, *texts))
+            base, *scores = (score(text, settings[row], encoder) for text in (clean, *texts))
             seconds = (time.perf_counter() - start) / (1 + len(texts))
             strict, lax = (_with_range([getattr(each, kind).f1 for each in scores]) for kind in ("strict", "lax"))
             print(

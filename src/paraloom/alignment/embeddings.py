@@ -185,6 +185,28 @@ class EmbeddingEvidence:
             ratios = self.log_ratios(block.cosines - (sources[:, None] + targets) / 2)
             out[block.row, : len(size), b - 1, : len(j)] += self._weight * ratios
 
+    def anchors(self) -> tuple[Ints, Ints, Floats]:
+        """Pairs of sentences that are each other's nearest by margin, and more probably correspond than not.
+
+        Returns:
+            Source indices, target indices, and log-likelihood ratios of their margins.
+        """
+        if not self._weight:
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+        norms = [np.maximum(np.linalg.norm(side, axis=1), 1e-9) for side in self._sides]
+        (source, target), (rows, columns) = (
+            [
+                values / norm if values.ndim == 1 else values / norm[:, None]
+                for values, norm in zip(each, norms, strict=True)
+            ]
+            for each in (self._sides, self._levels)
+        )
+        forward, margins = _nearest(source, target, rows, columns)
+        backward, _ = _nearest(target, source, columns, rows)
+        ratios = self.log_ratios(margins)
+        chosen = np.flatnonzero((backward[forward] == np.arange(len(forward))) & (ratios > 0))
+        return chosen, forward[chosen], ratios[chosen]
+
     def log_ratios(self, margins: Floats) -> Floats:
         """The log-likelihood ratio of each margin: corresponding against random, −6 at least.
 
@@ -200,6 +222,17 @@ class EmbeddingEvidence:
             - math.log(deviation / random_deviation)
         )
         return np.maximum(ratios, _MIN_RATIO)
+
+
+def _nearest(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> tuple[Ints, Floats]:
+    """The target sentence with the highest margin for each source sentence, and that margin."""
+    nearest, margins = np.zeros(len(source), np.int64), np.zeros(len(source))
+    for start in range(0, len(source), _ROWS):
+        some = slice(start, start + _ROWS)
+        block = source[some] @ target.T - (source_levels[some, None] + target_levels) / 2
+        nearest[some] = block.argmax(axis=1)
+        margins[some] = block.max(axis=1)
+    return nearest, margins
 
 
 def _nearest_margins(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> Scores:

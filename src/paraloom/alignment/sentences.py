@@ -363,8 +363,8 @@ class _PreparedPair:
         return selected
 
     def anchors(self, aligner: SentenceAligner) -> tuple[Ints, Ints, Floats]:
-        """Pairs of sentences that share rare expected words, of any unit; rows, columns, weights."""
-        sets = []
+        """Pairs of sentences that share rare expected words, or are each other's nearest; rows, columns, weights."""
+        sets = [] if self.embeddings is None else [self.embeddings.anchors()]
         for unit in _units(aligner.config):
             forward, backward = self.directions(unit, aligner)
             columns, rows, weights = backward.anchors()
