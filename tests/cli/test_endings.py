@@ -54,6 +54,19 @@ def test_judge(paraloom: Command, scored: Path) -> None:
     assert status == 0 and f"{rows} pairs by 1 rater, " in err and "Next: paraloom filter" in err
 
 
+@pytest.mark.parametrize(
+    ("scores", "then"),
+    [
+        ("overlap,length", 'filter new.parquet --where "trigram_overlap <= 0.7" -o kept.parquet'),
+        ("length", 'filter new.parquet --where "tgt_tokens between 3 and 30" -o kept.parquet'),
+        ("mismatch", "head new.parquet"),
+    ],
+)
+def test_score_suggests_a_filter_by_what_it_added(paraloom: Command, scored: Path, scores: str, then: str) -> None:
+    status, _, err = paraloom("score", "scored.parquet", "--with", scores, "-o", "new.parquet", "--engine", "inline")
+    assert status == 0 and err.rstrip().endswith(f"Next: paraloom {then}")
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> RunResult:
     """A run of two stages, in the folder `run`."""

@@ -94,8 +94,11 @@ def test_a_template_orders_candidates_by_distance() -> None:
 
 
 def test_a_template_that_no_candidate_has_is_reported() -> None:
-    with pytest.warns(UserWarning, match=r"no paraphrase with the template .* nearest is 'it rains .' with .* 2$"):
+    with pytest.warns(
+        UserWarning, match=r"no paraphrase with the template .* nearest is 'it rains .' with .* 2$"
+    ) as warned:
         (variants,) = paraphraser(candidates=["it rains ."]).paraphrase(["it rains ."], template=FRONTED)
+    assert warned[0].filename == __file__  # It is reported where the user called, and not inside of us.
     assert (variants[0].distance, variants[0].has_template) == (2, False)
     with pytest.warns(UserWarning, match=r"^2 of 2 texts have no paraphrase with the template"):
         paraphraser(candidates=["it rains ."]).paraphrase(["it rains .", "rains ."], template=FRONTED)

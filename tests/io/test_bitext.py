@@ -136,6 +136,25 @@ def test_tmx_of_other_programs(tmp_path: Path) -> None:
         assert sides(write_file(file, packed), src_lang="de", tgt_lang="en-US") == [("Hallo", "Hi")]
 
 
+@pytest.mark.parametrize(
+    ("columns", "langs"),
+    [(("de", "en"), ("de", "en")), (("source", "target"), ("und", "und")), (("left", "right"), ("und", "und"))],
+)
+def test_columns_of_parquet_are_found_as_those_of_tables(
+    tmp_path: Path, columns: tuple[str, str], langs: tuple[str, str]
+) -> None:
+    table = pa.table({"number": [1], columns[0]: ["Ein Hund."], columns[1]: ["A dog."]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    [row] = read(tmp_path / "a.parquet")
+    assert (row["src"], row["tgt"], row["src_lang"], row["tgt_lang"]) == ("Ein Hund.", "A dog.", *langs)
+
+
+def test_columns_of_parquet_that_are_not_clear(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": ["x"], "b": ["y"], "c": ["z"]}), tmp_path / "a.parquet")
+    with pytest.raises(ConfigError, match="the columns of the two sides are not clear; the columns are a, b, c"):
+        read(tmp_path / "a.parquet")
+
+
 def test_other_columns_of_json_and_parquet(tmp_path: Path) -> None:
     row = {"de": "a", "en": "b", "score": 0.5}
     write_file(tmp_path / "a.jsonl", json.dumps(row) + "\n\n" + json.dumps(row))

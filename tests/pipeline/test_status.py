@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from paraloom.core.errors import DataError, ParaloomError, RunError
 from paraloom.core.events import report_events_to
 from paraloom.core.progress import ProgressState
 from paraloom.pipeline import monitor
+from paraloom.pipeline.definition import OF_COMMAND
 from paraloom.pipeline.heartbeat import ProgressTracker
 from paraloom.pipeline.monitor import STATUS
 from paraloom.pipeline.status import RunStatus, read_status
@@ -218,6 +220,13 @@ def test_the_output_of_a_command(tmp_path: Path) -> None:
     (tmp_path / "other.tsv").write_text("a\tb\n")
     with pytest.raises(ParaloomError, match="no command is writing it"):
         run_status(tmp_path / "other.tsv")
+
+
+def test_the_name_that_all_commands_share_is_not_shown(tmp_path: Path) -> None:
+    run(CHAIN, tmp_path / "run")
+    status = read_status(tmp_path / "run")
+    assert f"{tmp_path}/run ({status.name}): done in " in status.format()
+    assert f"{tmp_path}/run: done in " in replace(status, name=OF_COMMAND).format()
 
 
 def test_reading_the_status_does_not_keep_a_run_from_starting(tmp_path: Path) -> None:

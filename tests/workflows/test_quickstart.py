@@ -20,7 +20,7 @@ from paraloom.pipeline.toml import pipeline_from_tables, read_pipeline
 from paraloom.report import write_report
 from paraloom.syntax.parsers.loading import load_parser
 from paraloom.workflows.paraphrasers import Paraphraser
-from paraloom.workflows.quickstart import BUNDLED, run_quickstart
+from paraloom.workflows.quickstart import BUNDLED, kernels_are_new, run_quickstart
 from paraloom.workflows.selftraining import read_loop
 from paraloom.workflows.selftraining import stage_tables as loop_stages
 
@@ -29,6 +29,15 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_first_run_says_that_it_compiles(tmp_path: Path) -> None:
+    cache = tmp_path / "text/__pycache__"
+    assert not kernels_are_new(tmp_path)
+    cache.mkdir(parents=True)
+    assert kernels_are_new(tmp_path)
+    (cache / "token_kernels.hash_spans-160.py311.nbi").touch()
+    assert not kernels_are_new(tmp_path)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -119,26 +120,55 @@ class EmbeddingEvidence:
         source: Sentence embeddings, float32 (m, d).
         target: Sentence embeddings in the same space, float32 (n, d).
         sizes: Words of each source sentence (m,) and target sentence (n,), the weights of the embeddings in a sum.
-        weight: Factor of the score.
+        weight: Factor of the score, see `weighted`.
 
     Reference:
         Artetxe and Schwenk 2019, Margin-based Parallel Corpus Mining with Multilingual Sentence Embeddings, eq. 2 with
         a difference; Thompson and Koehn 2019, Vecalign, §3, for the mean over random sentences.
     """
 
-    def __init__(self, source: Scores, target: Scores, sizes: tuple[Ints, Ints], weight: float) -> None:
+    def __init__(self, source: Scores, target: Scores, sizes: tuple[Ints, Ints], weight: float = 1.0) -> None:
         units = [_unit_rows(side) for side in (source, target)]
         means = units[1].mean(axis=0), units[0].mean(axis=0)
         levels = [side @ mean for side, mean in zip(units, means, strict=True)]
         matching, random = _nearest_margins(*units, *levels), _random_margins(*units, *levels)
-        self._weight = weight if len(matching) >= _MIN_MATCHES else 0.0
-        self._match = (float(np.median(matching)), float(matching.std())) if self._weight else (0.0, 1.0)
+        few = len(matching) < _MIN_MATCHES
+        self._weight = 0.0 if few else weight
+        self._match = (0.0, 1.0) if few else (float(np.median(matching)), float(matching.std()))
         self._random = float(random.mean()), max(float(random.std()), _MIN_DEVIATION)
         self._match = self._match[0], max(self._match[1], self._random[1])
         scaled = [side * np.maximum(size, 1)[:, None] for side, size in zip((source, target), sizes, strict=True)]
-        self._cosines = BlockCosines(*(np.asarray(side, np.float32) for side in scaled))
+        self._sides = [np.asarray(side, np.float32) for side in scaled]
+        self._levels = [side @ mean for side, mean in zip(scaled, means, strict=True)]
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._cosines = BlockCosines(*self._sides)
         # The mean cosine of a block is the sum of its sentences' products with the mean, over its norm.
-        self._products = [_cumulative(side @ mean) for side, mean in zip(scaled, means, strict=True)]
+        self._products = [_cumulative(levels) for levels in self._levels]
+
+    def weighted(self, factor: float) -> EmbeddingEvidence:
+        """The same evidence with another weight.
+
+        Args:
+            factor: Of the weight.
+        """
+        other = copy.copy(self)
+        other._weight = factor * self._weight
+        return other
+
+    def select(self, source: Ints, target: Ints) -> EmbeddingEvidence:
+        """The evidence of some of the sentences; what is similar is judged by all of them.
+
+        Args:
+            source: Rows of the source sentences.
+            target: Rows of the target sentences.
+        """
+        other, rows = copy.copy(self), (source, target)
+        other._sides = [side[some] for side, some in zip(self._sides, rows, strict=True)]
+        other._levels = [levels[some] for levels, some in zip(self._levels, rows, strict=True)]
+        other._prepare()
+        return other
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
         """See `search.Evidence`."""
@@ -155,6 +185,28 @@ class EmbeddingEvidence:
             ratios = self.log_ratios(block.cosines - (sources[:, None] + targets) / 2)
             out[block.row, : len(size), b - 1, : len(j)] += self._weight * ratios
 
+    def anchors(self) -> tuple[Ints, Ints, Floats]:
+        """Pairs of sentences that are each other's nearest by margin, and more probably correspond than not.
+
+        Returns:
+            Source indices, target indices, and log-likelihood ratios of their margins.
+        """
+        if not self._weight:
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+        norms = [np.maximum(np.linalg.norm(side, axis=1), 1e-9) for side in self._sides]
+        (source, target), (rows, columns) = (
+            [
+                values / norm if values.ndim == 1 else values / norm[:, None]
+                for values, norm in zip(each, norms, strict=True)
+            ]
+            for each in (self._sides, self._levels)
+        )
+        forward, margins = _nearest(source, target, rows, columns)
+        backward, _ = _nearest(target, source, columns, rows)
+        ratios = self.log_ratios(margins)
+        chosen = np.flatnonzero((backward[forward] == np.arange(len(forward))) & (ratios > 0))
+        return chosen, forward[chosen], ratios[chosen]
+
     def log_ratios(self, margins: Floats) -> Floats:
         """The log-likelihood ratio of each margin: corresponding against random, −6 at least.
 
@@ -170,6 +222,17 @@ class EmbeddingEvidence:
             - math.log(deviation / random_deviation)
         )
         return np.maximum(ratios, _MIN_RATIO)
+
+
+def _nearest(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> tuple[Ints, Floats]:
+    """The target sentence with the highest margin for each source sentence, and that margin."""
+    nearest, margins = np.zeros(len(source), np.int64), np.zeros(len(source))
+    for start in range(0, len(source), _ROWS):
+        some = slice(start, start + _ROWS)
+        block = source[some] @ target.T - (source_levels[some, None] + target_levels) / 2
+        nearest[some] = block.argmax(axis=1)
+        margins[some] = block.max(axis=1)
+    return nearest, margins
 
 
 def _nearest_margins(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> Scores:

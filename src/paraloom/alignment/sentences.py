@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,8 @@ from paraloom.alignment.lexical import (
     word_prefixes,
 )
 from paraloom.alignment.lexicon import BilingualLexicon, bead_tokens, concatenate, learn_lexicon, spread_evenly
+from paraloom.alignment.local_order import LocalSearch
+from paraloom.alignment.local_parts import LocalAlignment, Walls
 from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 from paraloom.alignment.priors import PriorModel, count_kinds
 from paraloom.alignment.search import (
@@ -38,7 +41,7 @@ from paraloom.alignment.search import (
 from paraloom.alignment.wordless import WordlessEvidence
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.core.config import check_range
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.text.tokens import TokenLists, tokenize
@@ -46,10 +49,14 @@ from paraloom.text.tokens import TokenLists, tokenize
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Vectors = npt.NDArray[np.float32]
+AnyAlignment = Alignment | LocalAlignment
 LexiconPair = tuple[BilingualLexicon, BilingualLexicon]
 """From source to target, and from target to source."""
 LearnedPair = tuple[BilingualLexicon | None, BilingualLexicon | None]
 """The same, as far as the texts were enough to learn one."""
+
+ORDERS = ("strict", "local")
+"""Whether both texts are in the same order, or only within passages."""
 
 # Beads that a lexicon is learned from, at most.
 _MAX_LEXICON_BEADS = 20_000
@@ -75,6 +82,8 @@ class AlignerConfig:
         length_contrast: How far two lengths count by how rare they are, 0 to 1; see `LengthContrast`.
         background_tokens: Words that the evidence is assumed not to explain, beside those of the texts: with few words
             of their own, texts are mostly aligned by lengths and priors.
+        order: 'strict' where both texts are in the same order; 'local' where passages of one may have been moved: beads
+            then cross where the evidence is strong.
 
     Example:
         >>> AlignerConfig(word_weight=0.0, prefix_weight=0.0, learn_lexicon=False).max_bead_size  # lengths alone
@@ -94,6 +103,7 @@ class AlignerConfig:
     wordless_cost: float = 3.0
     length_contrast: float = 0.5
     background_tokens: float = 300.0
+    order: str = "strict"
 
     def check(self) -> None:
         """Raise ConfigError for a field that is out of range."""
@@ -103,6 +113,7 @@ class AlignerConfig:
         check_range(self, "band_radius", low=1)
         check_range(self, "break_weight", "wordless_cost", "background_tokens", low=0)
         check_range(self, "length_contrast", low=0, high=1)
+        check_order(self.order)
         self.priors.check()
 
 
@@ -191,7 +202,7 @@ class SentenceAligner:
         Returns:
             The beads in order; every sentence is in one of them.
         """
-        return to_beads(_PreparedPair(pair, self.config).align(self))
+        return to_beads(_search(_PreparedPair(pair, self.config), self.config).align(self))
 
 
 def align(
@@ -266,9 +277,10 @@ def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Se
     Raises:
         ConfigError: A setting is out of range.
     """
-    prepared = _PreparedPair(pair, _checked(config))
-    aligner, alignments = _fit([prepared], _checked(config), lexicons)
-    return to_beads(prepared.align(aligner, alignments[0]))
+    config = _checked(config)
+    prepared = _PreparedPair(pair, config)
+    aligner, alignments = _fit([prepared], config, lexicons)
+    return to_beads(_search(prepared, config).align(aligner, alignments[0]))
 
 
 def fit_aligner(
@@ -299,7 +311,7 @@ def fit_aligner(
     return _fit([_PreparedPair(pair, _checked(config)) for pair in pairs], _checked(config), lexicons)[0]
 
 
-def to_beads(alignment: Alignment) -> list[Bead]:
+def to_beads(alignment: AnyAlignment) -> list[Bead]:
     """The beads of an alignment as lists of sentence indices.
 
     Args:
@@ -316,8 +328,12 @@ class _PreparedPair:
         self.sizes = (len(pair.source), len(pair.target))
         self.characters = (_characters(pair.source), _characters(pair.target))
         self.breaks = inner_breaks(pair.source, pair.target)
-        self.embeddings = pair.embeddings
         self.texts = pair.source, pair.target
+        self.embeddings: EmbeddingEvidence | None = None
+        if pair.embeddings is not None and config.embedding_weight > 0 and min(self.sizes):
+            words = tokenize(pair.source).lengths, tokenize(pair.target).lengths
+            self.embeddings = EmbeddingEvidence(*pair.embeddings, words)
+        self.walls: Walls | None = None
         self.lists: dict[str, tuple[TokenLists, TokenLists]] = {}
         self.expected: dict[str, tuple[list[ExpectedWords], list[ExpectedWords]]] = {}
         for unit in _units(config):
@@ -327,6 +343,34 @@ class _PreparedPair:
                 [expected_copies(source), *(expected_copies(_tokenize(unit, t)) for t in pair.source_translations)],
                 [expected_copies(target), *(expected_copies(_tokenize(unit, t)) for t in pair.target_translations)],
             )
+
+    def select(self, source: Ints, target: Ints) -> _PreparedPair:
+        """Some of the sentences, by rows; no bead joins sentences that were not next to each other."""
+        selected, rows = copy.copy(self), (source, target)
+        selected.sizes = (len(source), len(target))
+        selected.walls = Walls(source, target)
+        selected.characters = self.characters[0][source], self.characters[1][target]
+        selected.breaks = _breaks_at(self.breaks[0], source), _breaks_at(self.breaks[1], target)
+        selected.texts = [self.texts[0][row] for row in source], [self.texts[1][row] for row in target]
+        if self.embeddings is not None:
+            selected.embeddings = self.embeddings.select(source, target)
+        selected.lists, selected.expected = {}, {}
+        for unit in self.lists:
+            lists = [_rows_of(self.lists[unit][side], rows[side]) for side in (0, 1)]
+            expected = [[_expected_of(words, rows[side]) for words in self.expected[unit][side]] for side in (0, 1)]
+            selected.lists[unit] = lists[0], lists[1]
+            selected.expected[unit] = expected[0], expected[1]
+        return selected
+
+    def anchors(self, aligner: SentenceAligner) -> tuple[Ints, Ints, Floats]:
+        """Pairs of sentences that share rare expected words, or are each other's nearest; rows, columns, weights."""
+        sets = [] if self.embeddings is None else [self.embeddings.anchors()]
+        for unit in _units(aligner.config):
+            forward, backward = self.directions(unit, aligner)
+            columns, rows, weights = backward.anchors()
+            sets += [forward.anchors(), (rows, columns, weights)]
+        rows, columns, weights = (np.concatenate([each[field] for each in sets]) for field in range(3))
+        return rows, columns, weights
 
     def directions(self, unit: str, aligner: SentenceAligner) -> tuple[LexicalDirection, LexicalDirection]:
         """The mixture models in which the source predicts, and in which the target predicts."""
@@ -344,7 +388,7 @@ class _PreparedPair:
             directions.append(LexicalDirection(expected, predictors.lengths, observed, background, weights))
         return directions[0], directions[1]
 
-    def align(self, aligner: SentenceAligner, previous: Alignment | None = None) -> Alignment:
+    def align(self, aligner: SentenceAligner, previous: AnyAlignment | None = None) -> Alignment:
         """The best alignment, searched for near that of the previous round."""
         sources, targets = self.sizes
         config = aligner.config
@@ -356,6 +400,8 @@ class _PreparedPair:
             evidence.append(LengthEvidence(*self.characters, config.length_weight, model=aligner.lengths))
             contrast = config.length_weight * config.length_contrast
             evidence.append(LengthContrast(*self.characters, config.max_bead_size, contrast, aligner.lengths))
+        if self.walls is not None:
+            evidence.append(self.walls)
         if config.wordless_cost > 0:
             evidence.append(WordlessEvidence(*self.texts, config.wordless_cost))
         unexplained = 1.0
@@ -364,13 +410,12 @@ class _PreparedPair:
             evidence.append(LexicalEvidence(forward, backward, weight))
             if unit == "word":
                 unexplained -= (forward.explained_share + backward.explained_share) / 2
-            if unit == "word" and previous is None:
+            if unit == "word" and previous is None and targets > 2 * config.band_radius:
                 anchors.append(forward.anchors())
                 columns, rows, weights = backward.anchors()
                 anchors.append((rows, columns, weights))
-        if self.embeddings is not None and config.embedding_weight > 0:
-            words = tokenize(self.texts[0]).lengths, tokenize(self.texts[1]).lengths
-            evidence.append(EmbeddingEvidence(*self.embeddings, words, config.embedding_weight * unexplained))
+        if self.embeddings is not None:
+            evidence.append(self.embeddings.weighted(config.embedding_weight * unexplained))
 
         breaks = config.break_weight * self.breaks[0], config.break_weight * self.breaks[1]
 
@@ -385,9 +430,29 @@ class _PreparedPair:
         return best_alignment(evidence, aligner.priors, sources, targets, make_band, config.band_radius, breaks)
 
 
+def _search(pair: _PreparedPair, config: AlignerConfig) -> _PreparedPair | LocalSearch:
+    """What aligns a pair in the order of the configuration."""
+    return LocalSearch(pair) if config.order == "local" else pair
+
+
+def _breaks_at(breaks: Floats, rows: Ints) -> Floats:
+    """Whether the boundary before each of some sentences is inside a sentence; the end is not."""
+    return np.append(breaks[rows], 0.0)
+
+
+def _rows_of(lists: TokenLists, rows: Ints) -> TokenLists:
+    return bead_tokens(lists, np.stack([rows, np.ones(len(rows), np.int64)], axis=1))
+
+
+def _expected_of(words: ExpectedWords, rows: Ints) -> ExpectedWords:
+    """What some of the sentences lead to expect."""
+    entries = _rows_of(TokenLists(np.arange(len(words.ids), dtype=np.uint64), words.offsets), rows)
+    return ExpectedWords(words.ids[entries.ids], words.counts[entries.ids], entries.offsets, words.sizes[rows])
+
+
 def _fit(
     prepared: Sequence[_PreparedPair], config: AlignerConfig, lexicons: Sequence[LexiconPair]
-) -> tuple[SentenceAligner, list[Alignment | None]]:
+) -> tuple[SentenceAligner, list[AnyAlignment | None]]:
     """The aligner after all rounds, and the alignments of the last round."""
     aligner = SentenceAligner(
         config,
@@ -395,11 +460,13 @@ def _fit(
         {unit: _backgrounds([pair.lists[unit] for pair in prepared]) for unit in _units(config)},
         lexicons=tuple(lexicons),
     )
-    alignments: list[Alignment | None] = [None] * len(prepared)
+    alignments: list[AnyAlignment | None] = [None] * len(prepared)
     with progress("learning to align", config.rounds * len(prepared), unit="texts") as advance:
-        for _ in range(config.rounds):
+        for number in range(1, config.rounds + 1):
             for index, pair in enumerate(prepared):
-                alignments[index] = pair.align(aligner, alignments[index])
+                # What was moved is found by a lexicon, of which there is none in the first rounds.
+                search = _search(pair, config) if number == config.rounds else pair
+                alignments[index] = search.align(aligner, alignments[index])
                 advance(1)
             beads = [alignment.beads for alignment in alignments if alignment is not None]
             aligner = _refit(prepared, beads, aligner)
@@ -456,6 +523,19 @@ def _unaligned(sources: int, targets: int, priors: LogPriors) -> Alignment:
     beads = [(i, 1, 0, 0) for i in range(sources)] + [(0, 0, j, 1) for j in range(targets)]
     gains = [priors.kinds[1, 0]] * sources + [priors.kinds[0, 1]] * targets
     return Alignment(np.array(beads, np.int64).reshape(-1, 4), np.array(gains, np.float32))
+
+
+def check_order(order: str) -> None:
+    """Check a value of `AlignerConfig.order`.
+
+    Args:
+        order: 'strict' or 'local'.
+
+    Raises:
+        ConfigError: It is another one.
+    """
+    if order not in ORDERS:
+        raise ConfigError(f"unknown order '{order}'{nearest(order, ORDERS)}", remedy="Choose strict or local.")
 
 
 def _checked(config: AlignerConfig | None) -> AlignerConfig:

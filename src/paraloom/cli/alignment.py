@@ -104,6 +104,9 @@ def align_sentences(
     hard_delimiter: Annotated[
         str | None, typer.Option(help="A line such as .EOA that no bead crosses; '' for empty lines.")
     ] = None,
+    order: Annotated[
+        str, typer.Option(help="strict: both in the same order; local: passages of one may be moved or missing.")
+    ] = "strict",
     documents: Annotated[
         Path | None, typer.Option(help="Pairs of documents; SRC and TGT are then corpora of documents.")
     ] = None,
@@ -124,6 +127,8 @@ def align_sentences(
     Example: `paraloom align sentences a.de a.en --translations a.google.en -o a.de-en.tsv`
 
     Example: `paraloom align sentences a.de a.en --encoder de-en-encoder -o a.de-en.tsv`
+
+    Example: `paraloom align sentences a.de a.en --order local -o a.de-en.tsv`
     """
     if documents is not None:
         given: dict[str, object] = {"--translations": translations, "--target-translations": target_translations}
@@ -141,6 +146,7 @@ def align_sentences(
             output,
             encoder=options.given_encoder(encoder),
             max_bead_size=max_bead_size,
+            order=order,
             pivot=pivot,
             seed=seed,
         )
@@ -163,6 +169,7 @@ def align_sentences(
         lexicon=lexicon,
         encoder=options.given_encoder(encoder),
         hard_delimiter=hard_delimiter,
+        order=order,
         pivot=pivot,
         languages=(src_lang, tgt_lang),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -161,7 +162,7 @@ def score(
         languages=options.names(languages or ""),
     )
     result = scored.write(output, engine=engine, workers=translation.workers(workers), on_error=on_error.value)
-    print_run(result, output, 'filter {output} --where "trigram_overlap <= 0.7" -o kept.parquet', as_json)
+    print_run(result, output, _use_of_scores(options.names(scores)), as_json)
 
 
 @translating_here
@@ -357,6 +358,25 @@ def tune(
         return
     typer.echo(f"{tuned.format()}\nReport: {page}")
     conclude(output, _use_of_selection(tuning, tuned), rows=False)
+
+
+def _use_of_scores(names: Sequence[str]) -> str:
+    """The command that comes after `score`: a filter by a score that was added, or else a look at the rows.
+
+    >>> _use_of_scores(["length"])
+    'filter {output} --where "tgt_tokens between 3 and 30" -o kept.parquet'
+    """
+    added = {score for name in names for score in workflows.GROUPS.get(name, (name,))}
+    conditions = (
+        ("trigram_overlap", "trigram_overlap <= 0.7"),
+        ("bilingual", "bilingual_similarity >= 0.5"),
+        ("tgt_tokens", "tgt_tokens between 3 and 30"),
+        ("length_ratio", "length_ratio <= 2"),
+    )
+    for score, condition in conditions:
+        if score in added:
+            return f'filter {{output}} --where "{condition}" -o kept.parquet'
+    return "head {output}"
 
 
 def _use_of_selection(tuning: workflows.Tuning, tuned: workflows.TuningResult) -> str:

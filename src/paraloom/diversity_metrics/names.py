@@ -22,7 +22,7 @@ NOTE = (
     "± is half the width of a 95 % interval. sources: with two or more variants; alone: with one. i-BLEU, i-chrF and\n"
     "tree kernel differences: 0 to 100, higher is more diverse; an empty variant differs from all others, also from\n"
     "empty ones. words: per sentence; letters and bytes: per word, with white space among the bytes; vocabulary:\n"
-    "different words, ignoring ASCII case and punctuation. The tables of BBH22 have words, bytes and vocabulary.\n"
+    "different words, ignoring ASCII case and punctuation. Burchell et al. (2022) print words, bytes and vocabulary.\n"
     "cost: nats per token, lower is more likely. chrF: against the reference, 0 to 100."
 )
 """Explanation below such a table."""

@@ -111,20 +111,8 @@ def reproduce_tables(
         **dict.fromkeys(PHRASE_TABLES, bool(phrases)),
     }
     names = _table_names([names] if isinstance(names, str) else names, allowed)
-    from_loop = [name for name in names if name in LOOP_TABLES]
-    from_pairs = [name for name in names if name in PAIR_TABLES]
-    if from_loop and loop is None:
-        raise ConfigError(f"table '{from_loop[0]}' needs a run of `paraloom selftrain`", remedy="Give --loop.")
-    from_phrases = [name for name in names if name in PHRASE_TABLES]
-    if from_phrases and not phrases:
-        raise ConfigError(
-            f"table '{from_phrases[0]}' needs runs of examples/pgru.toml", remedy="Give --phrases, once for each seed."
-        )
-    if from_pairs and (not pairs or sts is None):
-        raise ConfigError(f"table '{from_pairs[0]}' needs pairs and similarity tasks", remedy="Give --pairs and --sts.")
-    without = [name for name in from_pairs if recurrent_size == 0 and name in architecture_tables.RECURRENT_TABLES]
-    if without:
-        raise ConfigError(f"table '{without[0]}' needs recurrent encoders", remedy="Leave out recurrent_size = 0.")
+    for name in names:
+        _check_inputs(name, allowed[name], sts is not None, recurrent_size != 0)
     for key, value in (("size", size), ("seeds", seeds), ("epochs", epochs)):
         if value < 1:
             raise ConfigError(f"'{key}' is {value}; expected 1 or more")
@@ -153,12 +141,12 @@ def reproduce_tables(
 
     def tables() -> Iterator[ReproducedTable]:
         if run is not None:
-            yield from (LOOP_TABLES[name](run, name) for name in from_loop)
+            yield from (LOOP_TABLES[name](run, name) for name in names if name in LOOP_TABLES)
         if phrase_runs is not None:
-            yield from (PHRASE_TABLES[name](phrase_runs, name) for name in from_phrases)
-        for name in from_pairs:
-            table = PAIR_TABLES[name](study, name)
-            yield replace(table, signature=study.signature)
+            yield from (PHRASE_TABLES[name](phrase_runs, name) for name in names if name in PHRASE_TABLES)
+        for name in names:
+            if name in PAIR_TABLES:
+                yield replace(PAIR_TABLES[name](study, name), signature=study.signature)
 
     return _written(tables(), Path(folder))
 
@@ -176,6 +164,30 @@ def _table_names(names: Sequence[str], allowed: Mapping[str, bool]) -> Sequence[
         if name not in PAPERS:
             raise ConfigError(f"unknown table '{name}'{nearest(name, list(PAPERS))}")
     return names
+
+
+def _check_inputs(name: str, allowed: bool, tasks: bool, recurrent: bool) -> None:
+    """Check that a table has what it is made from.
+
+    Args:
+        name: The table.
+        allowed: Whether its pairs or runs are given.
+        tasks: Whether similarity tasks are given.
+        recurrent: Whether recurrent encoders are trained.
+
+    Raises:
+        ConfigError: It has not.
+    """
+    if name in LOOP_TABLES and not allowed:
+        raise ConfigError(f"table '{name}' needs a run of `paraloom selftrain`", remedy="Give --loop.")
+    if name in PHRASE_TABLES and not allowed:
+        raise ConfigError(
+            f"table '{name}' needs runs of examples/pgru.toml", remedy="Give --phrases, once for each seed."
+        )
+    if name in PAIR_TABLES and not (allowed and tasks):
+        raise ConfigError(f"table '{name}' needs pairs and similarity tasks", remedy="Give --pairs and --sts.")
+    if name in architecture_tables.RECURRENT_TABLES and not recurrent:
+        raise ConfigError(f"table '{name}' needs recurrent encoders", remedy="Leave out recurrent_size = 0.")
 
 
 def _written(tables: Iterator[ReproducedTable], folder: Path) -> Iterator[ReproducedTable]:

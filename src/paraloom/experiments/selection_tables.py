@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -14,7 +14,7 @@ from paraloom.core.errors import DataError
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
 from paraloom.experiments.conditions import PNMT, TIME, conditions
 from paraloom.experiments.encoder_baselines import about_encoders, baseline_rows, judged
-from paraloom.experiments.measurements import Measurements
+from paraloom.experiments.measurements import Measurements, SystemNames
 from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import SIMPLE_WIKIPEDIA, Study
 from paraloom.experiments.tables import ExperimentCondition, ReproducedTable, Row
@@ -78,16 +78,8 @@ def length_ranges(study: Study, name: str) -> ReproducedTable:
             figures = [measured.figure(cells[label], W17_MEAN) for label in (*labels, RANDOM)]
             start = measured.figure(starts, W17_MEAN)
             rows += [(f"{kind}{suffix}, ours", figures), (f"{kind}{suffix}, untrained", [start] * len(figures))]
-            paper = published_figures(name)[f"{kind}{suffix}"]
-            for first, second in ((0, 1), (1, 2), (2, 3), (0, 3)):
-                above = paper[first] - paper[second]
-                if not above:
-                    continue
-                better, worse = (first, second) if above > 0 else (second, first)
-                heads = PAPERS[name].columns
-                claim = f"{kind}{suffix}: {heads[better]} above {heads[worse]}"
-                ranged = (cells[labels[better]], cells[labels[worse]])
-                orders.append(judged(measured, claim, *ranged, abs(above), W17_MEAN))
+            ranged = [cells[label] for label in labels]
+            orders += _row_orders(measured, name, f"{kind}{suffix}", ranged, ((0, 1), (1, 2), (2, 3), (0, 3)))
     rows += baseline_rows(measured, [W17_MEAN] * (len(labels) + 1))
     listed = ", ".join(f"{source} {count:,}" for source, count in used.items())
     return ReproducedTable(
@@ -140,7 +132,8 @@ def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
                 figures = [measured.figure(system, W17_MEAN) for system in names]
                 starts = [measured.figure(untrained(system), W17_MEAN) for system in names]
                 rows += [(f"{kind}{suffix}, ours", figures), (f"{kind}{suffix}, untrained", starts)]
-                orders += _gains(measured, name, f"{kind}{suffix}", names)
+                with_random = [(column, 0) for column in range(1, len(names))]
+                orders += _row_orders(measured, name, f"{kind}{suffix}", names, with_random)
         rows += baseline_rows(measured, [W17_MEAN] * len(PAPERS[name].columns))
         selected = [
             f"{key}: "
@@ -256,20 +249,17 @@ TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
 """Name of a table → the function that makes it."""
 
 
-def _gains(measured: Measurements, name: str, row: str, systems: Sequence[str]) -> list[Order]:
-    """The orders of a row of a table whose first column is random selection."""
-    paper = published_figures(name)[row]
-    random, columns = PAPERS[name].columns[0], PAPERS[name].columns
-    orders = []
-    for column in range(1, len(columns)):
-        above = paper[column] - paper[0]
-        if above > 0:
-            claim = f"{row}: {columns[column]} above {random}"
-            orders.append(judged(measured, claim, systems[column], systems[0], above, W17_MEAN))
-        elif above < 0:
-            claim = f"{row}: {random} above {columns[column]}"
-            orders.append(judged(measured, claim, systems[0], systems[column], -above, W17_MEAN))
-    return orders
+def _row_orders(
+    measured: Measurements, name: str, row: str, systems: Sequence[SystemNames], compared: Iterable[tuple[int, int]]
+) -> Iterator[Order]:
+    """The orders of pairs of columns of a row of a table, with the better one in the paper first."""
+    heads, paper = PAPERS[name].columns, published_figures(name)[row]
+    for first, second in compared:
+        above = paper[first] - paper[second]
+        if above:
+            better, worse = (first, second) if above > 0 else (second, first)
+            claim = f"{row}: {heads[better]} above {heads[worse]}"
+            yield judged(measured, claim, systems[better], systems[worse], abs(above), W17_MEAN)
 
 
 def _winners(study: Study, folder: Path, source: str, grids: Sequence[str]) -> list[Candidate]:

@@ -161,5 +161,5 @@ def warn_of_distance(texts: Sequence[str], groups: Sequence[Sequence[ControlledV
         warnings.warn(
             f"{count} with the template that was asked for: for '{shown}' and {nearest.template} the nearest is "
             f"'{nearest.text}' with {nearest.parsed}, at tree edit distance {nearest.distance}",
-            stacklevel=4,
+            stacklevel=3,
         )

@@ -20,6 +20,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.optional import OptionalModule
 from paraloom.core.remote_files import fetched, is_url
 from paraloom.io.atomic import atomic_write
+from paraloom.io.file_kinds import check_text
 
 zstandard = OptionalModule("zstandard", "writing .zst files", "zstd")
 
@@ -229,7 +230,7 @@ def read_raw_lines(path: str | Path) -> Iterator[bytes]:
         path: The file; '-' is standard input.
 
     Raises:
-        DataError: As `open_read`.
+        DataError: As `open_read`, and for a file that is not text, such as a picture or Parquet.
     """
     with open_read(path) as stream:
         first = True
@@ -238,6 +239,7 @@ def read_raw_lines(path: str | Path) -> Iterator[bytes]:
         while piece := stream.read(_CHUNK_BYTES):
             if first:
                 piece = _without_mark(piece, stream)
+                check_text(piece, path)
                 first = False
             begin, *lines = piece.split(b"\n")
             rest.append(begin)

@@ -39,6 +39,10 @@ class Step:
     references: Mapping[str, Reference] = field(default_factory=dict)
 
 
+OF_COMMAND = "verb"
+"""Name of the pipeline of a command that is not `run`."""
+
+
 @dataclass(frozen=True)
 class Definition:
     """Steps in the order they run; a step refers only to earlier ones.

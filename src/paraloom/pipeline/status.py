@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from paraloom.core.errors import DataError
 from paraloom.core.progress import format_duration
 from paraloom.core.reasons import NOT_SAMPLED
+from paraloom.pipeline.definition import OF_COMMAND
 from paraloom.pipeline.monitor import STATUS
 from paraloom.pipeline.result import count_not_sampled
 
@@ -102,7 +103,8 @@ class RunStatus:
 
     def format(self) -> str:
         """The status in lines: the state, the current stage, memory, all stages, failed rows, the error."""
-        lines = [f"{self.folder} ({self.name}): {self._headline()}"]
+        name = "" if self.name == OF_COMMAND else f" ({self.name})"
+        lines = [f"{self.folder}{name}: {self._headline()}"]
         lines += [line for line in (self._position(), self._memory()) if line]
         lines += self._table()
         for stage in self.stages:

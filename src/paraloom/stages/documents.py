@@ -90,11 +90,12 @@ class AlignDocumentSentences(Source):
         encoder: Encoder of both languages, whose vectors are evidence.
         max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
         pivot: Align the translations of both sides, which are in a third language, instead of the texts.
+        order: 'strict', or 'local' where passages of one document may have been moved or left out: beads then cross.
         method: 'evidence' (all of it, learned from the texts), 'length', or 'park17', the formula of Park et al. 2017.
         aligner: A stage `tune-aligner`, whose weights the method 'park17' takes instead of the published ones.
 
     Raises:
-        ConfigError: `max_bead_size` is out of range, `method` is unknown, or it does not take an `aligner`.
+        ConfigError: `max_bead_size` is out of range, `method` or `order` is unknown, or it does not take an `aligner`.
         DataError: When it runs: `pairs` is empty, or a pair names a document that does not exist.
 
     Reference:
@@ -107,7 +108,7 @@ class AlignDocumentSentences(Source):
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
     version: ClassVar[str] = "3"
-    optional_fields: ClassVar[tuple[str, ...]] = ("method",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
 
@@ -117,11 +118,12 @@ class AlignDocumentSentences(Source):
     encoder: Ref | None = None
     max_bead_size: int = MAX_BEAD_SIZE
     pivot: bool = False
+    order: str = "strict"
     method: str = "evidence"
     aligner: Ref | None = None
 
     def validate(self) -> None:
-        _check_method(self.method, self.max_bead_size, self.aligner)
+        _check_method(self.method, self.max_bead_size, self.aligner, self.order)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """One batch for each pair of documents that has sentence pairs."""
@@ -132,7 +134,7 @@ class AlignDocumentSentences(Source):
         pairs = _read_pairs(context.inputs["pairs"])
         if not pairs:
             raise DataError("no pairs of documents found", remedy="Lower the threshold of align-documents.")
-        config = aligner_config(self.method, self.max_bead_size)
+        config = aligner_config(self.method, self.max_bead_size, self.order)
         weights = _weights(context)
         for aligned in align_within(
             sides[0], sides[1], pairs, config, method=self.method, weights=weights, seed=context.seed
@@ -307,8 +309,8 @@ def text_pairs(
     return pairs
 
 
-def _check_method(method: str, max_bead_size: int, aligner: Ref | None) -> None:
-    aligner_config(method, max_bead_size)
+def _check_method(method: str, max_bead_size: int, aligner: Ref | None, order: str = "strict") -> None:
+    aligner_config(method, max_bead_size, order)
     if aligner is not None and method != "park17":
         raise ConfigError(
             f"key 'aligner' has weights of the method 'park17', not of '{method}'",

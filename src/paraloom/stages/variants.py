@@ -337,7 +337,7 @@ def holds_variants(source: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadVariants(Source):
-    """Reads VARIANTS from .parquet, .tsv with a header, or .jsonl, as `paraloom translate` writes them.
+    """Reads VARIANTS from .parquet, .tsv with a header, or .jsonl, as `paraloom variants` writes them.
 
     The columns rank, method, logprob and tokens are read if they exist, else null; so is text_parse, of .jsonl if its
     first line has it. Of .parquet, all further columns are kept.

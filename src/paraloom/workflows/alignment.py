@@ -28,6 +28,9 @@ from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
 from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
 from paraloom.mt.streams import best_translations
+from paraloom.stages.input_checks import Direction
+from paraloom.workflows.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
+from paraloom.workflows.mining import encoder_languages
 from paraloom.workflows.run import as_list
 from paraloom.workflows.translators import AnyTranslator, named_model
 
@@ -147,6 +150,7 @@ def align_files(
     lexicon: str | Path | None = None,
     encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
     hard_delimiter: str | None = None,
+    order: str = "strict",
     pivot: bool = False,
     languages: tuple[str | None, str | None] = (None, None),
 ) -> AlignmentCounts:
@@ -166,6 +170,7 @@ def align_files(
             and sentences are evidence.  The default knows seven languages, and is left out beside a translation as far
             as sentences are concerned; None for no encoder.
         hard_delimiter: A line that no bead crosses, such as ``.EOA``; '' for empty lines.
+        order: 'local' where passages of one text may have been moved or left out: beads then cross.
         pivot: The translations of both sides are into a third language, and are compared there.
         languages: Languages of the two sides; default: from the file's name.
 
@@ -174,7 +179,8 @@ def align_files(
 
     Raises:
         ConfigError: The output's suffix, the method or a combination of options is not supported.
-        DataError: A translation does not have one line per sentence, or a text is empty.
+        DataError: A translation does not have one line per sentence, a text is empty, or the texts have different
+            numbers of delimiters.
 
     Example:
         >>> import tempfile
@@ -185,7 +191,7 @@ def align_files(
         2
     """
     source, target, output = str(source), str(target), str(output)
-    config = aligner_config(method, max_bead_size)
+    config = aligner_config(method, max_bead_size, order)
     is_default = encoder == ALIGNMENT_ENCODER
     for name, given in (("a lexicon", lexicon), ("an encoder", None if is_default else encoder)):
         if given is not None and method != "evidence":
@@ -198,14 +204,30 @@ def align_files(
             f"unknown output format '{suffix}' of '{output}'",
             remedy=f"For beads choose {', '.join(_BEADS)}; for the sentences {', '.join(_PAIRS[:-1])}, or a folder.",
         )
+    if suffix == ".ladder" and order == "local":
+        raise ConfigError(
+            "the beads of a ladder cannot cross, as those of the order 'local' do",
+            remedy="Write .vecalign or .parquet.",
+        )
     texts = [list(read_lines(path)) for path in (source, target)]
     for path, text in zip((source, target), texts, strict=True):
         if not any(line.strip() for line in text):
             raise DataError("the file has no sentences", file=path, remedy="Write a sentence per line.")
     forward = [_translation(path, source, texts[0]) for path in as_list(translations)]
     backward = [_translation(path, target, texts[1]) for path in as_list(target_translations)]
-    if translator is not None:
-        forward.append(best_translations(named_model(translator, "beam:5"), texts[0]))
+    model = None if translator is None else named_model(translator, "beam:5")
+    sides = NamedText(source, texts[0]), NamedText(target, texts[1])
+    if hard_delimiter is not None:
+        check_delimiters(*sides, hard_delimiter)
+    warn_of_lengths(*sides)
+    warn_of_languages(
+        *sides,
+        declared=_named_languages(source, languages),
+        translator=None if model is None or pivot else Direction.of(model),
+        encoder=() if is_default or encoder is None or forward or model is not None else encoder_languages(encoder),
+    )
+    if model is not None:
+        forward.append(best_translations(model, texts[0]))
     lexicons = [read_lexicon(lexicon)] if lexicon is not None else []
     if pivot and (len(forward), len(backward)) != (1, 1):
         raise ConfigError(
@@ -215,11 +237,11 @@ def align_files(
     compared = (forward[0] if forward else texts[0], backward[0] if pivot else texts[1])
     vectors = None
     if encoder is not None and method == "evidence":
-        model = _opened(encoder)
-        lexicons += encoder_lexicon(model, *([text] for text in (compared if pivot else texts)))
+        opened = _opened(encoder)
+        lexicons += encoder_lexicon(opened, *([text] for text in (compared if pivot else texts)))
         # Beside a translation, vectors of sentences add mistakes: they say less, of the same.
         if not is_default or (not forward and not backward):
-            vectors = encode_texts(model, *compared)
+            vectors = encode_texts(opened, *compared)
     pair = TextPair(texts[0], texts[1], forward, backward, vectors)
     if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair
@@ -271,11 +293,16 @@ def _translation(path: str | Path, of: str, text: Sequence[str]) -> list[str]:
     return lines
 
 
+def _named_languages(source: str, languages: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
+    """The languages as given, or else by the name of the source file."""
+    named = languages_in_name(file_stem(source)) or (None, None)
+    return languages[0] or named[0], languages[1] or named[1]
+
+
 def _pairs(
     beads: Sequence[Bead], texts: Sequence[Sequence[str]], source: str, languages: tuple[str | None, str | None]
 ) -> pa.Table:
-    named = languages_in_name(file_stem(source)) or (None, None)
-    langs = [given or from_name or "und" for given, from_name in zip(languages, named, strict=True)]
+    langs = [language or "und" for language in _named_languages(source, languages)]
     both = [bead for bead in beads if bead.source and bead.target]
     origin = origin_in_name(file_stem(source))
     columns = {

@@ -123,6 +123,7 @@ def align_paired_documents(
     *,
     encoder: str | Path | None = ALIGNMENT_ENCODER,
     max_bead_size: int = MAX_BEAD_SIZE,
+    order: str = "strict",
     pivot: bool = False,
     seed: int = 1,
 ) -> None:
@@ -135,6 +136,7 @@ def align_paired_documents(
         output: .parquet for links (LINKS); .tsv, .tmx, .jsonl or a folder for sentence pairs.
         encoder: Encoder of both languages (of the third one with `pivot`): its name or folder; None for no encoder.
         max_bead_size: Sentences on one side of a bead, at most.
+        order: 'local' where passages of one document may have been moved or left out: beads then cross.
         pivot: Compare the column `translation` of both instead of the text.
         seed: Seed of every random choice.
 
@@ -142,7 +144,7 @@ def align_paired_documents(
         DataError: `pairs` is empty, or names a document that is not in the corpora.
     """
     _check(source, target)
-    config = AlignerConfig(max_bead_size=max_bead_size)
+    config = AlignerConfig(max_bead_size=max_bead_size, order=order)
     config.check()
     suffix = without_compression(output).suffix
     if suffix not in (".parquet", ".tsv", ".tmx", ".jsonl", "") and output != PIPE and "{" not in output:
@@ -161,6 +163,7 @@ def align_paired_documents(
             pairs=Path(pairs).absolute(),
             encoder=_encoder_folder(encoder),
             max_bead_size=max_bead_size,
+            order=order,
             pivot=pivot,
         )
         run_stages([stage], output, seed=seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +70,8 @@ def run_quickstart(folder: str | Path, *, workers: int | None = None) -> Quickst
     Returns:
         The run and its figures.
     """
+    if kernels_are_new():
+        warnings.warn("the first run compiles the inner loops, for a minute or two; later ones do not", stacklevel=2)
     result = run_pipeline(read_pipeline(BUNDLED / "quickstart.toml"), folder, workers=workers)
     references = _second_references()
     before, pairs = _mean_chrf(result.stage("scored").folder, references)
@@ -75,6 +79,12 @@ def run_quickstart(folder: str | Path, *, workers: int | None = None) -> Quickst
     rewritten = Corpus.open(result.stage("rewritten").folder)
     examples = _examples(Corpus.open(result.stage("kept").folder), rewritten)
     return Quickstart(result, before, after, pairs, kept, rewritten.rows, examples)
+
+
+def kernels_are_new(package: Path = BUNDLED.parent) -> bool:
+    """Whether numba has compiled nothing yet into the folder of a package; False where it would compile elsewhere."""
+    folder = package / "text" / "__pycache__"
+    return "NUMBA_CACHE_DIR" not in os.environ and os.access(folder, os.W_OK) and not any(folder.glob("*.nbi"))
 
 
 def _examples(pairs: Corpus, variants: Corpus) -> tuple[tuple[str, str], ...]:

@@ -18,7 +18,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Ref, Stage
 from paraloom.io import Corpus, write_table
 from paraloom.io.bitext import check_target
-from paraloom.pipeline.definition import Definition, Step, define_steps
+from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
@@ -141,7 +141,7 @@ def run_stages(
             would replace a folder of something else.
         RunError: Before anything runs: the output cannot be written, or the folder already holds a corpus.
     """
-    definition = Definition("verb", seed, define_steps(stages, Path.cwd()))
+    definition = Definition(OF_COMMAND, seed, define_steps(stages, Path.cwd()))
     definition = replace(definition, text=format_pipeline(definition))
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
@@ -167,7 +167,7 @@ def run_in(
     folder: str | Path,
     stages: Sequence[Stage],
     *,
-    name: str = "verb",
+    name: str = OF_COMMAND,
     seed: int = 1,
     engine: str = "local",
     workers: int | None = None,

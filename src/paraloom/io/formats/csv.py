@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import DataError
 from paraloom.io.compression import open_read, open_write, utf8_error
+from paraloom.io.file_kinds import check_text
 from paraloom.io.formats.base import PairRow, ReadOptions, text_column
 from paraloom.io.formats.tsv import table_columns
 
@@ -36,7 +37,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     with open_read(options.path) as stream:
         # Bytes that are not UTF-8 become surrogates, so that one bad row does not end the file.
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        peeked = list(islice(text, _PEEK_LINES))
+        peeked = _first_lines(text, options.path)
         records = _records(chain(peeked, text), _delimiter(peeked))
         first = next(records, None)
         if first is None:
@@ -76,13 +77,20 @@ def read_rows(path: str | Path) -> Iterator[list[str] | DataError]:
     """
     with open_read(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        peeked = list(islice(text, _PEEK_LINES))
+        peeked = _first_lines(text, path)
         for record in _records(chain(peeked, text), _delimiter(peeked)):
             try:
                 yield _checked(record)
             except DataError as error:
                 yield error
         text.detach()
+
+
+def _first_lines(text: io.TextIOWrapper, path: str | Path) -> list[str]:
+    """The lines that the delimiter is found by; DataError if they are not text."""
+    peeked = list(islice(text, _PEEK_LINES))
+    check_text("".join(peeked[:1]).encode(errors="surrogateescape"), path)
+    return peeked
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:

@@ -21,20 +21,19 @@ from paraloom.io.formats.columns import (
     kept_provenance,
     pair_values,
     row_error,
-    translation_keys,
 )
 from paraloom.io.shards import open_shard, read_batches, write_shard
 
 
 def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
-    """Read pairs from two columns (`src` and `tgt` by default), or from the column `translation`.
+    """Read pairs from two columns: those that are named, else `src` and `tgt`, else those of `choose_sides`.
 
     Args:
         options: What to read.
         batch_rows: Rows to read at a time.
 
     Raises:
-        ConfigError: The languages of the column `translation` are not clear.
+        ConfigError: The columns of the two sides, or the languages of the column `translation`, are not clear.
         DataError: A column is missing or not text, or a value is null or not valid UTF-8.
     """
     with _uncompressed(options.path) as path:
@@ -102,8 +101,8 @@ def _uncompressed(path: str) -> Iterator[Path]:
 
 def _sides(schema: pa.Schema, options: ReadOptions) -> tuple[Side, Side]:
     """The columns of the two sides, which exist and are text."""
-    unnamed = options.src_column is None and options.tgt_column is None and "src" not in schema.names
-    if unnamed and translation_keys(schema):
+    unnamed = options.src_column is None and options.tgt_column is None
+    if unnamed and not {"src", "tgt"} & set(schema.names):
         return choose_sides(schema, options)
     names = [str(options.src_column or "src"), str(options.tgt_column or "tgt")]
     for name in names:
