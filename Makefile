@@ -68,6 +68,7 @@ reproduce: $(VENV)/dev
 	$(BIN)/paraloom run examples/multi30k-cs-en.toml -o runs/multi30k-cs-en-2 --seed 2
 	$(BIN)/paraloom run examples/german.toml -o runs/german
 	GERMAN=runs/german $(BIN)/paraloom run examples/random-start.toml -o runs/random-start
+	$(BIN)/paraloom run examples/bundled-multilingual.toml -o runs/bundled-multilingual
 	$(BIN)/paraloom run examples/bundled-en-de.toml -o runs/bundled-en-de
 	$(BIN)/paraloom run examples/bundled-de-en.toml -o runs/bundled-de-en
 	DE_EN=$(CURDIR)/runs/bundled-de-en/430-de-en/artifact $(BIN)/paraloom run examples/general-translator.toml \

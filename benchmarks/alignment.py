@@ -1,10 +1,15 @@
-"""Measure sentence alignment at increasing lengths: lines per second, memory, and F1.
+"""Measure sentence aligners at increasing lengths: lines per second, memory, and F1.
 
-    PARALOOM_DATA=… python benchmarks/alignment.py --lines 1000 10000 100000
+    paraloom train encoder -o de-en-encoder $(for corpus in news-commentary-v8 europarl-sample ted-sample yast \\
+        gnome-help; do echo --bitext $PARALOOM_DATA/bitext/$corpus/de-en.tsv.gz; done)
+    PARALOOM_DATA=… python benchmarks/alignment.py --lines 1000 10000 100000 --encoder de-en-encoder
 
 The text is German and English news, followed by everyday sentences.  One line in ten is joined with the next on one
 side, and one in fifty is dropped from one side, so that the true beads are known.  No translation is given: the aligner
-has lengths, tokens that both texts share, and the lexicon that it learns.  Each length runs in a process of its own.
+has lengths, tokens that both texts share, and the lexicon that it learns.  Each row of each length runs in a process of
+its own.  Rows of other methods are in alignment_peers.py; what is not installed is left out.  An encoder must not have
+seen the text, which is why wmt-news and tatoeba are not in the command above; the bundled `--encoder multilingual` has
+seen the everyday sentences, which begin at line 20,374.  Encoding counts as time.
 """
 
 from __future__ import annotations
@@ -20,7 +25,14 @@ import sys
 import time
 from pathlib import Path
 
-from paraloom.core.beads import Bead
+from alignment_peers import by_position, hunalign, like_hunalign, like_vecalign
+
+from paraloom.alignment.methods import aligner_config
+from paraloom.alignment.sentences import align
+from paraloom.core.beads import MAX_BEAD_SIZE, Bead
+from paraloom.embed.average import SentenceEncoder
+from paraloom.embed.store import load_encoder
+from paraloom.evaluate.alignment import AlignmentScore
 
 
 def pairs(data: Path, count: int) -> list[tuple[str, str]]:
@@ -63,43 +75,79 @@ def cut(sentences: list[tuple[str, str]], seed: int = 1) -> tuple[list[str], lis
     return sides[0], sides[1], gold
 
 
-def measure(data: Path, count: int) -> dict[str, float]:
-    """Align one length in this process."""
-    from paraloom.alignment.sentences import align
-    from paraloom.evaluate.alignment import AlignmentScore
+def align_by(row: str, source: list[str], target: list[str], encoder: SentenceEncoder | None) -> list[Bead] | None:
+    """The beads by a row of ROWS; None where its program is not installed."""
+    if encoder is not None:
+        if row == "like vecalign":
+            return like_vecalign(encoder.encode(source), encoder.encode(target))
+        return align(source, target, encoder=encoder)
+    if row == "ours, lengths alone":
+        return align(source, target, config=aligner_config("length", MAX_BEAD_SIZE))
+    return PROGRAMS[row](source, target)
 
-    align(*cut(pairs(data, 50))[:2])  # compiles the kernels
+
+PROGRAMS = {
+    "nothing: line by line": by_position,
+    "like hunalign": like_hunalign,
+    "hunalign": hunalign,
+    "ours": align,
+}
+"""Aligners that need nothing but two texts."""
+
+WITH_ENCODER = ("like vecalign", "ours, with the encoder")
+"""Rows that need an encoder of both languages."""
+
+ROWS = ("nothing: line by line", "ours, lengths alone", "like hunalign", "hunalign", "ours", *WITH_ENCODER)
+
+
+def measure(data: Path, row: str, count: int, folder: Path | None) -> dict[str, float] | None:
+    """Align one length in this process; None where the program of the row is not installed."""
+    encoder = None if folder is None else load_encoder(folder)
+    if align_by(row, *cut(pairs(data, 50))[:2], encoder) is None:  # compiles the kernels
+        return None
     source, target, gold = cut(pairs(data, count))
-    start = time.perf_counter()
-    beads = align(source, target)
-    seconds = time.perf_counter() - start
+    start, processor = time.perf_counter(), time.process_time()
+    beads = align_by(row, source, target, encoder)
+    seconds, processor = time.perf_counter() - start, time.process_time() - processor
     score = AlignmentScore()
-    score.add(gold, beads)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"lines": len(source), "seconds": seconds, "MiB": peak, "strict": score.strict.f1, "lax": score.lax.f1}
+    score.add(gold, beads or [])
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
+    return {
+        **{"lines": len(source), "seconds": seconds, "processor": processor, "MiB": peak},
+        **{"strict": score.strict.f1, "lax": score.lax.f1},
+    }
 
 
 def main() -> None:
-    """Print one line for each length."""
+    """Print one line for each row and length."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", type=int, nargs="+", default=[1000, 10_000, 100_000], help="lengths in lines")
-    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=ROWS, help="aligners")
+    parser.add_argument("--encoder", type=Path, help="an encoder of both languages: a folder, or a bundled name")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
     data = Path(os.environ.get("PARALOOM_DATA", ""))
-    if arguments.one:
-        print(json.dumps(measure(data, arguments.one)))
+    if options.one:
+        print(json.dumps(measure(data, options.rows[0], options.lines[0], options.encoder)))
         return
-    for count in arguments.lines:
-        ended = subprocess.run(
-            [sys.executable, __file__, "--one", str(count)], check=True, capture_output=True, text=True
-        )
-        row = json.loads(ended.stdout)
-        rate = row["lines"] / row["seconds"]
-        print(
-            f"{row['lines']:8,.0f} lines  {row['seconds']:8.1f} s  {rate:7,.0f} lines/s"
-            f"  {row['MiB']:7,.0f} MiB  F1 strict {row['strict']:.4f} lax {row['lax']:.4f}",
-            flush=True,
-        )
+    for row in options.rows:
+        if row in WITH_ENCODER and options.encoder is None:
+            print(f"{row:24} left out: give --encoder, an encoder of both languages")
+            continue
+        encoder = ["--encoder", str(options.encoder)] if row in WITH_ENCODER else []
+        for count in options.lines:
+            command = [sys.executable, __file__, "--one", "--rows", row, "--lines", str(count), *encoder]
+            result = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+            if result is None:
+                print(f"{row:24} left out: the program is not installed")
+                break
+            print(
+                f"{row:24} {result['lines']:8,.0f} lines  {result['seconds']:8.1f} s"
+                f"  {result['lines'] / max(result['seconds'], 1e-9):9,.0f} lines/s"
+                f"  {result['processor']:8.1f} s of processor  {result['MiB']:7,.0f} MiB"
+                f"  F1 strict {result['strict']:.4f} lax {result['lax']:.4f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

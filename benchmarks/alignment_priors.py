@@ -10,14 +10,18 @@ import gzip
 import os
 import random
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from statistics import mean
 
-from paraloom.alignment.sentences import AlignerConfig, TextPair, fit_aligner
+from paraloom.alignment.nearest_words import encoder_lexicon
+from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, fit_aligner
+from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
+from paraloom.embed.encoder import Encoder
 from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.io import read_lines
 from paraloom.io.formats.alignments import read_beads, read_gold_documents
@@ -42,14 +46,26 @@ class Fold:
     name: str
     groups: Sequence[Sequence[GoldText]]
 
-    def score(self, config: AlignerConfig) -> AlignmentScore:
-        """Fit an aligner to each group, and score its beads."""
+    def score(self, config: AlignerConfig, encoder: Encoder | None = None) -> AlignmentScore:
+        """Fit an aligner to each group, with what `paraloom align sentences` takes from an encoder; score its beads."""
         score = AlignmentScore()
         for group in self.groups:
-            aligner = fit_aligner([text.pair for text in group], config)
-            for text in group:
-                score.add(text.gold, aligner.align(text.pair))
+            pairs = [text.pair for text in group]
+            lexicons: Sequence[LexiconPair] = ()
+            if encoder is not None:
+                lexicons = encoder_lexicon(encoder, [pair.source for pair in pairs], [pair.target for pair in pairs])
+                pairs = [pair if pair.source_translations else with_vectors(pair, encoder) for pair in pairs]
+            aligner = fit_aligner(pairs, config, lexicons)
+            for text, pair in zip(group, pairs, strict=True):
+                score.add(text.gold, aligner.align(pair))
         return score
+
+
+def with_vectors(pair: TextPair, encoder: Encoder) -> TextPair:
+    """The texts with the vectors of their sentences; those of an unknown language may be zero."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*unknown units only")
+        return replace(pair, embeddings=(encoder.encode(list(pair.source)), encoder.encode(list(pair.target))))
 
 
 def pieces(text: GoldText, size: int = PIECE) -> Iterator[GoldText]:
@@ -173,6 +189,8 @@ CANDIDATES: dict[str, tuple[float, ...]] = {
     "max_ratio": (1.0, 1000.0),
     "gap_extension": (0.04, 0.2),
     "break_weight": (0.0, 2.0, 4.0),
+    "wordless_cost": (0.0, 1.5, 6.0),
+    "embedding_weight": (0.0, 0.25, 1.0),
     "length_contrast": (0.0, 0.25, 1.0),
     "background_tokens": (0.0, 100.0, 1000.0),
 }
@@ -222,17 +240,19 @@ def main() -> None:
     parser.add_argument("--constants", nargs="*", choices=list(CANDIDATES), default=list(CANDIDATES))
     parser.add_argument("--max-bead-size", type=int, default=MAX_BEAD_SIZE)
     parser.add_argument("--seed", type=int, default=1, help="of the joined and dropped lines")
+    parser.add_argument("--encoder", default=ALIGNMENT_ENCODER, help="a bundled name or a folder; none: no encoder")
     arguments = parser.parse_args()
     data = Path(os.environ.get("PARALOOM_DATA", ""))
     if not (data / "align").is_dir():
         sys.exit(f"{data / 'align'} not found: set PARALOOM_DATA to the folder of real corpora")
     folds = all_folds(data, arguments.seed)
     config = AlignerConfig(max_bead_size=arguments.max_bead_size)
+    encoder = None if arguments.encoder == "none" else Encoder.load(arguments.encoder)
     print(" " * 24 + "".join(f"{fold.kind[:9]:>10}" for fold in folds))
     print(" " * 24 + "".join(f"{fold.name:>10}" for fold in folds) + "      mean")
 
     def scored(label: str, settings: AlignerConfig) -> dict[str, float]:
-        figures = [fold.score(settings).strict.f1 for fold in folds]
+        figures = [fold.score(settings, encoder).strict.f1 for fold in folds]
         kinds = by_kind(folds, figures)
         print(
             f"{label:24}" + "".join(f"{figure:10.3f}" for figure in figures) + f"{mean(kinds.values()):10.4f}",

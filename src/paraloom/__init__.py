@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from paraloom import stages as stages
     from paraloom.alignment.documents import align_documents as align_documents
     from paraloom.alignment.sentences import AlignerConfig as AlignerConfig
-    from paraloom.alignment.sentences import align as align
     from paraloom.core.beads import Bead as Bead
     from paraloom.core.errors import ConfigError as ConfigError
     from paraloom.core.errors import DataError as DataError
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from paraloom.pipeline.pipeline import Pipeline as Pipeline
     from paraloom.pipeline.result import RunResult as RunResult
     from paraloom.report.page import write_report as write_report
+    from paraloom.workflows.alignment import align as align
     from paraloom.workflows.alignment import align_files as align_files
     from paraloom.workflows.analysis import pair_statistics as pair_statistics
     from paraloom.workflows.augmentation import augment as augment
@@ -78,7 +78,7 @@ _EXPORTS = {
     "TranslatorConfig": "paraloom.mt.config",
     "TranslatorLike": "paraloom.core.protocols",
     "Variant": "paraloom.core.protocols",
-    "align": "paraloom.alignment.sentences",
+    "align": "paraloom.workflows.alignment",
     "align_documents": "paraloom.alignment.documents",
     "align_files": "paraloom.workflows.alignment",
     "as_pairs": "paraloom.workflows.pair_inputs",

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from scipy import stats
 
 from paraloom.alignment.delimiters import align_between_delimiters, split_at_delimiters
-from paraloom.alignment.embeddings import EmbeddingEvidence, mean_random_cosine
+from paraloom.alignment.embeddings import EmbeddingEvidence
 from paraloom.alignment.lengths import VARIANCE
 from paraloom.alignment.lexicon import read_lexicon
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights, align_by_cosine
@@ -20,7 +22,9 @@ from paraloom.alignment.search import full_band
 from paraloom.alignment.sentences import AlignerConfig, TextPair, align, fit_aligner
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.seeds import generator
 from paraloom.io.formats.alignments import read_beads
+from paraloom.workflows.alignment import align as public_align
 from paraloom.workflows.alignment import align_files
 from paraloom.workflows.quickstart import BUNDLED
 
@@ -162,20 +166,37 @@ def test_a_lexicon_for_a_method_without_words_is_an_error(tmp_path: Path) -> Non
         align_files("a", "b", str(tmp_path / "out.tsv"), method="park17", lexicon="c")
 
 
-def test_embedding_evidence_is_vecaligns_cost() -> None:
+def test_embedding_evidence_is_the_log_ratio_of_two_normal_distributions_of_margins() -> None:
     rng = np.random.default_rng(3)
-    source, target = (rng.normal(size=(n, 4)).astype(np.float32) for n in (4, 5))
-    sizes = np.array([2, 1, 3, 1]), np.array([1, 2, 1, 4, 1])
-    scores = np.zeros((4, 3, 3, 6), np.float32)
-    EmbeddingEvidence(source, target, sizes, 1.5).add(0, 4, full_band(4, 5), scores)
-    random_cosine = mean_random_cosine(source, target)
-    for i, a, j, b in itertools.product(range(4), (1, 2, 3), range(5), (1, 2, 3)):
-        if i + a <= 4 and j + b <= 5:
-            x = (source[i : i + a] * sizes[0][i : i + a, None]).sum(axis=0)
-            y = (target[j : j + b] * sizes[1][j : j + b, None]).sum(axis=0)
-            cosine = x @ y / np.linalg.norm(x) / np.linalg.norm(y)
-            expected = 1.5 * (1 - (1 - cosine) * a * b / (1 - random_cosine))
-            assert scores[i, a - 1, b - 1, j] == pytest.approx(expected, abs=1e-4)
+    source = rng.normal(size=(6, 8)).astype(np.float32)
+    target = source + rng.normal(scale=0.5, size=(6, 8)).astype(np.float32)
+    sizes = np.array([2, 1, 3, 1, 2, 1]), np.array([1, 2, 1, 4, 1, 1])
+    scores = np.zeros((6, 3, 3, 7), np.float32)
+    EmbeddingEvidence(source, target, sizes, 1.5).add(0, 6, full_band(6, 6), scores)
+    x, y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (source, target))
+    margins = x @ y.T - ((x @ y.mean(axis=0))[:, None] + y @ x.mean(axis=0)) / 2
+    nearest = [
+        margins[i, j] for i, j in enumerate(margins.argmax(axis=1)) if margins[:, j].argmax() == i
+    ]  # of each other
+    pairs = generator(1).integers(0, (6, 6), (2000, 2))
+    random = margins[pairs[:, 0], pairs[:, 1]]
+    match = stats.norm(np.median(nearest), max(np.std(nearest), random.std()))
+    other = stats.norm(random.mean(), random.std())
+    for i, a, j, b in itertools.product(range(6), (1, 2, 3), range(6), (1, 2, 3)):
+        if i + a <= 6 and j + b <= 6:
+            u = (source[i : i + a] * sizes[0][i : i + a, None]).sum(axis=0)
+            v = (target[j : j + b] * sizes[1][j : j + b, None]).sum(axis=0)
+            u, v = u / np.linalg.norm(u), v / np.linalg.norm(v)
+            margin = min(u @ v - (u @ y.mean(axis=0) + v @ x.mean(axis=0)) / 2, match.mean())
+            expected = 1.5 * max(match.logpdf(margin) - other.logpdf(margin), -6)
+            assert scores[i, a - 1, b - 1, j] == pytest.approx(expected, abs=1e-3)
+
+
+def test_too_few_nearest_sentences_are_no_evidence() -> None:
+    scores = np.zeros((2, 1, 1, 3), np.float32)
+    vectors = np.eye(2, dtype=np.float32)
+    EmbeddingEvidence(vectors, vectors, (np.array([1, 1]), np.array([1, 1])), 1.0).add(0, 2, full_band(2, 2), scores)
+    assert not scores.any()
 
 
 def test_embeddings_align_texts_without_shared_words() -> None:
@@ -221,3 +242,38 @@ def test_embeddings_that_are_not_finite_are_an_error(value: float) -> None:
 def test_an_aligner_that_learns_from_no_texts_is_an_error() -> None:
     with pytest.raises(DataError, match="expected texts to learn from, got none"):
         fit_aligner([])
+
+
+SHUFFLED = (
+    ["Der Hund schläft im Haus.", "Gute Nacht, mein Freund.", "Wir trinken Wasser."],
+    ["The dog sleeps in the house.", "Good night, my friend.", "It rains.", "We drink water."],
+)
+
+
+def test_the_bundled_encoder_is_evidence_by_default(paraloom: Command, tmp_path: Path) -> None:
+    for name, lines in zip(("a.de", "a.en"), SHUFFLED, strict=True):
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    beads = {}
+    for encoder in ((), ("--encoder", "multilingual"), ("--encoder", "none")):
+        status, _, message = paraloom("align", "sentences", "a.de", "a.en", *encoder, "-o", "out.vecalign", "--force")
+        assert status == 0, message
+        beads[encoder] = (tmp_path / "out.vecalign").read_text()
+    assert beads[()] == beads["--encoder", "multilingual"] != beads["--encoder", "none"]
+    aligned = [(bead.source, bead.target) for bead in public_align(*SHUFFLED)]
+    assert aligned == [((0,), (0,)), ((1,), (1,)), ((), (2,)), ((2,), (3,))]
+    scores = [bead.score for bead in public_align(*SHUFFLED, encoder=None)]
+    assert scores == [bead.score for bead in align(*SHUFFLED)]
+
+
+def test_beside_a_translation_the_encoders_words_alone_are_evidence() -> None:
+    class OnlyWords:
+        signature, dimension = "words", 2
+
+        def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+            assert all(" " not in text for text in sentences)
+            return np.ones((len(sentences), 2), np.float32)
+
+    source, target = ["Guten Morgen.", "Gute Nacht."], ["Good morning.", "Good night."]
+    assert len(align(source, target, source_translation=target, encoder=OnlyWords())) == 2
+    with pytest.raises(AssertionError):
+        align(source, target, encoder=OnlyWords())

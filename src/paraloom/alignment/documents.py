@@ -202,12 +202,12 @@ def align_documents(
 def _above_floor(
     pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int], assignment: str
 ) -> tuple[float | None, npt.NDArray[np.bool_]]:
-    """The estimated floor, and which of the chosen pairs reach it; without one, those ahead of their rivals."""
+    """The estimated floor, and which of the chosen pairs are ahead of their rivals and reach it, if there is one."""
     lead = margins(pairs, scores, chosen, sizes)
     decoys = decoy_certainties(pairs, scores, chosen, sizes, assignment)
     observed = certainties(pairs, scores, chosen, sizes)
     floor = find_floor(observed, decoys)
-    return floor, lead >= 0 if floor is None else observed >= floor
+    return floor, (lead >= 0) & (observed >= (-np.inf if floor is None else floor))
 
 
 def _as_documents(documents: Documents | Sequence[str]) -> Documents:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -15,8 +17,10 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float32]
 
-# Random sentence pairs that estimate the cosine of unrelated sentences.
-_RANDOM_PAIRS = 2000
+# Sentences whose nearest ones show what corresponds; rows of cosines in memory at a time; random pairs.
+_SAMPLE, _ROWS, _RANDOM_PAIRS = 1000, 128, 2000
+# Pairs of nearest sentences to estimate a distribution from; its deviation, and a log-likelihood ratio, at least.
+_MIN_MATCHES, _MIN_DEVIATION, _MIN_RATIO = 3, 1e-3, -6.0
 
 
 class BeadCosines(NamedTuple):
@@ -45,6 +49,18 @@ class BlockCosines:
 
     def __init__(self, source: Any, target: Any) -> None:
         self._sides = source, target
+        self._norms: dict[int, tuple[list[Floats], list[Floats]]] = {}
+
+    def norms(self, max_size: int) -> tuple[list[Floats], list[Floats]]:
+        """Norms of the blocks of 1, 2 … `max_size` sentences of either side, by the sentence that they start at.
+
+        Args:
+            max_size: Sentences of a block at most.
+        """
+        if max_size not in self._norms:
+            source, target = (_block_norms(side, max_size) for side in self._sides)
+            self._norms[max_size] = source, target
+        return self._norms[max_size]
 
     def blocks(self, first: int, rows: int, band: Band, max_size: int) -> Iterator[BeadCosines]:
         """The cosines of all beads that start in some rows of the band; 0 where a block has no vector.
@@ -55,7 +71,7 @@ class BlockCosines:
             band: The search band.
             max_size: Sentences on one side of a bead at most.
         """
-        norms = [_block_norms(side, max_size) for side in self._sides]
+        norms = self.norms(max_size)
         source, target = self._sides
         for row in range(min(rows, band.sources - first)):
             i, low = first + row, int(band.lows[first + row])
@@ -94,46 +110,160 @@ class CosineEvidence:
 
 
 class EmbeddingEvidence:
-    """Scores a bead of a and b sentences by weight × (1 − c), c = (1 − cosine) · a · b / (1 − mean random cosine).
+    """Scores a bead by weight × the log-likelihood ratio of the margin between its sides, −6 at least.
 
-    c is vecalign's cost; the factor a · b makes up for longer blocks always being more alike.
+    The margin is the cosine less the mean cosine of either side with the sentences of the other text. It is normally
+    distributed among sentences that correspond, here those that are each other's nearest, and among random pairs.
+    What is more similar than usual is no worse for that. Without three pairs of nearest sentences it is no evidence.
 
     Args:
         source: Sentence embeddings, float32 (m, d).
         target: Sentence embeddings in the same space, float32 (n, d).
         sizes: Words of each source sentence (m,) and target sentence (n,), the weights of the embeddings in a sum.
-        weight: Factor of the score.
+        weight: Factor of the score, see `weighted`.
 
     Reference:
-        Thompson and Koehn 2019, Vecalign: Improved Sentence Alignment in Linear Time and Space, §3.
+        Artetxe and Schwenk 2019, Margin-based Parallel Corpus Mining with Multilingual Sentence Embeddings, eq. 2 with
+        a difference; Thompson and Koehn 2019, Vecalign, §3, for the mean over random sentences.
     """
 
-    def __init__(self, source: Scores, target: Scores, sizes: tuple[Ints, Ints], weight: float) -> None:
+    def __init__(self, source: Scores, target: Scores, sizes: tuple[Ints, Ints], weight: float = 1.0) -> None:
+        units = [_unit_rows(side) for side in (source, target)]
+        means = units[1].mean(axis=0), units[0].mean(axis=0)
+        levels = [side @ mean for side, mean in zip(units, means, strict=True)]
+        matching, random = _nearest_margins(*units, *levels), _random_margins(*units, *levels)
+        few = len(matching) < _MIN_MATCHES
+        self._weight = 0.0 if few else weight
+        self._match = (0.0, 1.0) if few else (float(np.median(matching)), float(matching.std()))
+        self._random = float(random.mean()), max(float(random.std()), _MIN_DEVIATION)
+        self._match = self._match[0], max(self._match[1], self._random[1])
         scaled = [side * np.maximum(size, 1)[:, None] for side, size in zip((source, target), sizes, strict=True)]
-        self._cosines = BlockCosines(*(np.asarray(side, np.float32) for side in scaled))
-        self._random, self._weight = mean_random_cosine(source, target), weight
+        self._sides = [np.asarray(side, np.float32) for side in scaled]
+        self._levels = [side @ mean for side, mean in zip(scaled, means, strict=True)]
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._cosines = BlockCosines(*self._sides)
+        # The mean cosine of a block is the sum of its sentences' products with the mean, over its norm.
+        self._products = [_cumulative(levels) for levels in self._levels]
+
+    def weighted(self, factor: float) -> EmbeddingEvidence:
+        """The same evidence with another weight.
+
+        Args:
+            factor: Of the weight.
+        """
+        other = copy.copy(self)
+        other._weight = factor * self._weight
+        return other
+
+    def select(self, source: Ints, target: Ints) -> EmbeddingEvidence:
+        """The evidence of some of the sentences; what is similar is judged by all of them.
+
+        Args:
+            source: Rows of the source sentences.
+            target: Rows of the target sentences.
+        """
+        other, rows = copy.copy(self), (source, target)
+        other._sides = [side[some] for side, some in zip(self._sides, rows, strict=True)]
+        other._levels = [levels[some] for levels, some in zip(self._levels, rows, strict=True)]
+        other._prepare()
+        return other
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
         """See `search.Evidence`."""
-        for block in self._cosines.blocks(first, rows, band, out.shape[1]):
-            sources = np.arange(1, len(block.cosines) + 1)[:, None]
-            costs = (1 - block.cosines) * sources * block.targets / max(1e-3, 1 - self._random)
-            cells = (block.row, slice(len(block.cosines)), block.targets - 1, slice(len(block.starts)))
-            out[cells] += self._weight * (1 - costs)
+        if not self._weight:
+            return
+        max_size = out.shape[1]
+        source_norms, target_norms = self._cosines.norms(max_size)
+        for block in self._cosines.blocks(first, rows, band, max_size):
+            i, j, b = first + block.row, int(band.lows[first + block.row]) + block.starts, block.targets
+            size = np.arange(1, len(block.cosines) + 1)
+            norms = np.array([source_norms[a - 1][i] for a in size])
+            sources = (self._products[0][i + size] - self._products[0][i]) / np.maximum(norms, 1e-9)
+            targets = (self._products[1][j + b] - self._products[1][j]) / np.maximum(target_norms[b - 1][j], 1e-9)
+            ratios = self.log_ratios(block.cosines - (sources[:, None] + targets) / 2)
+            out[block.row, : len(size), b - 1, : len(j)] += self._weight * ratios
+
+    def anchors(self) -> tuple[Ints, Ints, Floats]:
+        """Pairs of sentences that are each other's nearest by margin, and more probably correspond than not.
+
+        Returns:
+            Source indices, target indices, and log-likelihood ratios of their margins.
+        """
+        if not self._weight:
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+        norms = [np.maximum(np.linalg.norm(side, axis=1), 1e-9) for side in self._sides]
+        (source, target), (rows, columns) = (
+            [
+                values / norm if values.ndim == 1 else values / norm[:, None]
+                for values, norm in zip(each, norms, strict=True)
+            ]
+            for each in (self._sides, self._levels)
+        )
+        forward, margins = _nearest(source, target, rows, columns)
+        backward, _ = _nearest(target, source, columns, rows)
+        ratios = self.log_ratios(margins)
+        chosen = np.flatnonzero((backward[forward] == np.arange(len(forward))) & (ratios > 0))
+        return chosen, forward[chosen], ratios[chosen]
+
+    def log_ratios(self, margins: Floats) -> Floats:
+        """The log-likelihood ratio of each margin: corresponding against random, −6 at least.
+
+        Args:
+            margins: float64, any shape.
+        """
+        mean, deviation = self._match
+        random_mean, random_deviation = self._random
+        margins = np.minimum(margins, mean)
+        ratios: Floats = (
+            ((margins - random_mean) / random_deviation) ** 2 / 2
+            - ((margins - mean) / deviation) ** 2 / 2
+            - math.log(deviation / random_deviation)
+        )
+        return np.maximum(ratios, _MIN_RATIO)
 
 
-def mean_random_cosine(source: Scores, target: Scores) -> float:
-    """Mean cosine of 2,000 random pairs of a source and a target sentence; always the same sample.
+def _nearest(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> tuple[Ints, Floats]:
+    """The target sentence with the highest margin for each source sentence, and that margin."""
+    nearest, margins = np.zeros(len(source), np.int64), np.zeros(len(source))
+    for start in range(0, len(source), _ROWS):
+        some = slice(start, start + _ROWS)
+        block = source[some] @ target.T - (source_levels[some, None] + target_levels) / 2
+        nearest[some] = block.argmax(axis=1)
+        margins[some] = block.max(axis=1)
+    return nearest, margins
 
-    Args:
-        source: float32 (m, d).
-        target: float32 (n, d).
-    """
+
+def _nearest_margins(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> Scores:
+    """Margins of pairs that are each other's nearest, of 1,000 source sentences spread over the text at most."""
+    rows = np.unique(np.linspace(0, len(source) - 1, min(len(source), _SAMPLE)).astype(np.int64))
+    margins = []
+    for start in range(0, len(rows), _ROWS):
+        some = rows[start : start + _ROWS]
+        forward = source[some] @ target.T - (source_levels[some, None] + target_levels) / 2
+        nearest = forward.argmax(axis=1)
+        backward = target[nearest] @ source.T - (target_levels[nearest, None] + source_levels) / 2
+        mutual = backward.argmax(axis=1) == some
+        margins.append(forward[mutual, nearest[mutual]])
+    return np.concatenate(margins)
+
+
+def _random_margins(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> Scores:
+    """Margins of 2,000 random pairs; always the same sample."""
     pairs = generator(1).integers(0, (len(source), len(target)), (_RANDOM_PAIRS, 2))
-    a, b = source[pairs[:, 0]], target[pairs[:, 1]]
-    norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-    cosines = (a * b).sum(axis=1) / np.maximum(norms, 1e-9)
-    return float(cosines.mean())
+    cosines = np.einsum("nd,nd->n", source[pairs[:, 0]], target[pairs[:, 1]])
+    margins: Scores = cosines - (source_levels[pairs[:, 0]] + target_levels[pairs[:, 1]]) / 2
+    return margins
+
+
+def _unit_rows(vectors: Scores) -> Scores:
+    vectors = np.asarray(vectors, np.float32)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+def _cumulative(values: Scores) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
 
 
 def _block_norms(rows: Any, max_size: int) -> list[Floats]:

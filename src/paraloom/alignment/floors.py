@@ -18,6 +18,9 @@ _PARTS, _FOLDS = 5, 2
 # How much the lead over the nearest rival counts beside the score itself.
 _LEAD = 3.0
 
+# Floors whose expected F1 is lower than the highest by this at most cannot be told from the best.
+_TOLERANCE = 0.01
+
 # With fewer wrong pairs nothing can be estimated.
 _MIN_WRONG = 20
 
@@ -75,12 +78,13 @@ def decoy_certainties(
 
 
 def find_floor(observed: Floats, decoys: Floats) -> float | None:
-    """The floor with the highest expected F1.
+    """The lowest floor whose expected F1 is within 0.01 of the highest.
 
     The chosen pairs are a mixture of right and wrong ones. Wrong ones are distributed as the decoys are; there are as
     many as it takes to explain the chosen pairs below the median of the decoys, where right ones are rare. With n(t)
     pairs of a certainty of t or more, W wrong ones in all and a share d(t) of the decoys there, n(t) − W d(t) of the
-    pairs are expected to be right.
+    pairs are expected to be right.  Above high floors there are few decoys, and what is expected there is uncertain;
+    that a floor loses right pairs is not.
 
     Args:
         observed: Certainties of the chosen pairs.
@@ -110,8 +114,9 @@ def find_floor(observed: Floats, decoys: Floats) -> float | None:
     expected_f1 = 2 * right / (counts + len(observed) - wrong)
     # Equal certainties are kept or dropped together.
     last = np.append(descending[:-1] > descending[1:], True)
-    best = int(np.argmax(np.where(last, expected_f1, -1)))
-    return float(descending[best])
+    expected_f1 = np.where(last, expected_f1, -1)
+    lowest = np.flatnonzero(expected_f1 >= expected_f1.max() - _TOLERANCE)[-1]
+    return float(descending[lowest])
 
 
 def _mark(rows: Ints, size: int) -> npt.NDArray[np.bool_]:

@@ -240,8 +240,10 @@ class LexicalDirection:
         table = np.zeros((len(entries), len(self.expected)), np.float32)
         occurrences = np.zeros_like(table)
         if len(entries):
-            np.add.at(table, (inverse, np.concatenate(sources)), np.concatenate(counts))
-            np.add.at(occurrences, (inverse, np.concatenate(sources)), 1.0)
+            # One-dimensional indices: `add.at` is several times as fast with them.
+            flat = inverse * len(self.expected) + np.concatenate(sources)
+            np.add.at(table.ravel(), flat, np.concatenate(counts))
+            np.add.at(occurrences.ravel(), flat, np.float32(1))
         offsets = np.searchsorted(entries, np.arange(len(self.lengths) + 1) * size)
         capacities = occurrences.max(axis=1) if len(entries) else np.empty(0, np.float32)
         return (entries % size).astype(np.int32), table, capacities, offsets.astype(np.int64)

@@ -25,15 +25,16 @@ class Aligner(Protocol):
         """The beads of a pair of texts, in order."""
 
 
-def aligner_config(method: str, max_bead_size: int) -> AlignerConfig:
+def aligner_config(method: str, max_bead_size: int, order: str = "strict") -> AlignerConfig:
     """The settings of a method.
 
     Args:
         method: One of `METHODS`.
         max_bead_size: Sentences on one side of a bead at most, 1 to 15.
+        order: 'strict', or 'local' for texts of which passages were moved; only for 'evidence'.
 
     Raises:
-        ConfigError: The method is unknown, or the size is out of range.
+        ConfigError: The method or the order is unknown, they do not go together, or the size is out of range.
 
     Example:
         >>> aligner_config("length", 2).word_weight
@@ -41,7 +42,12 @@ def aligner_config(method: str, max_bead_size: int) -> AlignerConfig:
     """
     if method not in METHODS:
         raise ConfigError(f"unknown method '{method}'{nearest(method, list(METHODS))}")
-    config = AlignerConfig(max_bead_size=max_bead_size, **METHODS[method])
+    if order == "local" and method != "evidence":
+        raise ConfigError(
+            f"method '{method}' aligns texts in the same order only",
+            remedy="Leave out the order 'local', or choose the method 'evidence'.",
+        )
+    config = AlignerConfig(max_bead_size=max_bead_size, order=order, **METHODS[method])
     config.check()
     return config
 
@@ -51,7 +57,7 @@ def fit_method(
     pairs: Sequence[TextPair],
     config: AlignerConfig,
     *,
-    lexicon: LexiconPair | None = None,
+    lexicons: Sequence[LexiconPair] = (),
     weights: Park17Weights = PUBLISHED,
 ) -> Aligner:
     """An aligner by its method, fitted to texts where the method learns.
@@ -60,7 +66,7 @@ def fit_method(
         method: One of `METHODS`.
         pairs: Texts to learn from; PARK17's formula learns nothing.
         config: What `aligner_config` returns for the method.
-        lexicon: Bilingual lexicons from source to target and back; only for 'evidence'.
+        lexicons: Bilingual lexicons, each from source to target and back; only for 'evidence'.
         weights: λ of PARK17's formula.
 
     Example:
@@ -70,4 +76,4 @@ def fit_method(
     """
     if method == "park17":
         return Park17Aligner(weights, config.max_bead_size)
-    return fit_aligner(pairs, config, lexicon)
+    return fit_aligner(pairs, config, lexicons)

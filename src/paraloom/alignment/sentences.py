@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,9 @@ from paraloom.alignment.lexical import (
     word_prefixes,
 )
 from paraloom.alignment.lexicon import BilingualLexicon, bead_tokens, concatenate, learn_lexicon, spread_evenly
+from paraloom.alignment.local_order import LocalSearch
+from paraloom.alignment.local_parts import LocalAlignment, Walls
+from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 from paraloom.alignment.priors import PriorModel, count_kinds
 from paraloom.alignment.search import (
     Alignment,
@@ -34,19 +38,25 @@ from paraloom.alignment.search import (
     path_from_beads,
     path_from_lengths,
 )
+from paraloom.alignment.wordless import WordlessEvidence
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.core.config import check_range
-from paraloom.core.errors import DataError
+from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
+from paraloom.core.protocols import EncoderLike
 from paraloom.text.tokens import TokenLists, tokenize
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Vectors = npt.NDArray[np.float32]
+AnyAlignment = Alignment | LocalAlignment
 LexiconPair = tuple[BilingualLexicon, BilingualLexicon]
 """From source to target, and from target to source."""
 LearnedPair = tuple[BilingualLexicon | None, BilingualLexicon | None]
 """The same, as far as the texts were enough to learn one."""
+
+ORDERS = ("strict", "local")
+"""Whether both texts are in the same order, or only within passages."""
 
 # Beads that a lexicon is learned from, at most.
 _MAX_LEXICON_BEADS = 20_000
@@ -61,16 +71,19 @@ class AlignerConfig:
         length_weight: Weight of lengths in characters.
         word_weight: Weight of words, in both directions, each as far as it explains the texts.
         prefix_weight: Weight of the first characters of words.
-        embedding_weight: Weight of sentence embeddings, where there are any.
+        embedding_weight: Weight of sentence embeddings, where there are any, as far as words explain nothing.
         rounds: Alignments to learn from: priors of bead sizes, a lexicon, and how far to trust the evidence.  With 0
             the priors are fixed.
         learn_lexicon: Whether lexicons of words and of prefixes, learned in a round, are evidence in the next.
         band_radius: Boundaries on each side of the expected path that are searched, for texts too long for all.
         priors: How probable beads of each kind are.
         break_weight: Cost of a boundary between beads that is inside a sentence on one side only, such as in brackets.
+        wordless_cost: Cost of a line without a word in a bead with words, see `wordless.WordlessEvidence`.
         length_contrast: How far two lengths count by how rare they are, 0 to 1; see `LengthContrast`.
         background_tokens: Words that the evidence is assumed not to explain, beside those of the texts: with few words
             of their own, texts are mostly aligned by lengths and priors.
+        order: 'strict' where both texts are in the same order; 'local' where passages of one may have been moved: beads
+            then cross where the evidence is strong.
 
     Example:
         >>> AlignerConfig(word_weight=0.0, prefix_weight=0.0, learn_lexicon=False).max_bead_size  # lengths alone
@@ -81,14 +94,16 @@ class AlignerConfig:
     length_weight: float = 1.0
     word_weight: float = 0.7
     prefix_weight: float = 0.5
-    embedding_weight: float = 1.0
+    embedding_weight: float = 0.5
     rounds: int = 3
     learn_lexicon: bool = True
     band_radius: int = 16
     priors: PriorModel = field(default_factory=PriorModel)
     break_weight: float = 3.0
+    wordless_cost: float = 3.0
     length_contrast: float = 0.5
     background_tokens: float = 300.0
+    order: str = "strict"
 
     def check(self) -> None:
         """Raise ConfigError for a field that is out of range."""
@@ -96,8 +111,9 @@ class AlignerConfig:
         check_range(self, "length_weight", "word_weight", "prefix_weight", "embedding_weight", low=0)
         check_range(self, "rounds", low=0)
         check_range(self, "band_radius", low=1)
-        check_range(self, "break_weight", "background_tokens", low=0)
+        check_range(self, "break_weight", "wordless_cost", "background_tokens", low=0)
         check_range(self, "length_contrast", low=0, high=1)
+        check_order(self.order)
         self.priors.check()
 
 
@@ -165,7 +181,7 @@ class SentenceAligner:
         backgrounds: By unit (`word`, `prefix`), the unigram probabilities of source and target.
         weights: By unit, the mixture weights of each direction, see `LexicalDirection`.
         learned: By unit, the lexicons of the last round, from source to target and back.
-        lexicon: A lexicon that was given.
+        lexicons: Lexicons that were given, each from source to target and back.
         lengths: How the lengths of corresponding sentences relate.
     """
 
@@ -174,7 +190,7 @@ class SentenceAligner:
     backgrounds: dict[str, tuple[Background, Background]]
     weights: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
     learned: dict[str, LearnedPair] = field(default_factory=dict)
-    lexicon: LexiconPair | None = None
+    lexicons: tuple[LexiconPair, ...] = ()
     lengths: LengthModel | None = None
 
     def align(self, pair: TextPair) -> list[Bead]:
@@ -186,7 +202,7 @@ class SentenceAligner:
         Returns:
             The beads in order; every sentence is in one of them.
         """
-        return to_beads(_PreparedPair(pair, self.config).align(self))
+        return to_beads(_search(_PreparedPair(pair, self.config), self.config).align(self))
 
 
 def align(
@@ -197,6 +213,7 @@ def align(
     target_translation: Sequence[str] | None = None,
     embeddings: tuple[Vectors, Vectors] | None = None,
     lexicon: LexiconPair | None = None,
+    encoder: EncoderLike | None = None,
     config: AlignerConfig | None = None,
 ) -> list[Bead]:
     """Align the sentences of two texts that are translations of each other, n to m.
@@ -211,6 +228,8 @@ def align(
         target_translation: `target` in the source language, n sentences.
         embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
         lexicon: Bilingual lexicons from source to target and back, see `lexicon.read_lexicon`.
+        encoder: An encoder of both languages: its vectors of words are evidence, and without a translation those of
+            sentences.
         config: Settings; by default beads of at most `MAX_BEAD_SIZE` sentences a side.
 
     Returns:
@@ -235,17 +254,22 @@ def align(
                 raise TypeError(f"expected a list of sentences, got {type(sentence).__name__} at position {position}")
     source_translations = () if source_translation is None else (source_translation,)
     target_translations = () if target_translation is None else (target_translation,)
+    lexicons = [] if lexicon is None else [lexicon]
+    if encoder is not None:
+        lexicons += encoder_lexicon(encoder, [source], [target])
+        if embeddings is None and not source_translations and not target_translations:
+            embeddings = encode_texts(encoder, source, target)
     pair = TextPair(source, target, source_translations, target_translations, embeddings)
-    return align_pair(pair, config, lexicon)
+    return align_pair(pair, config, lexicons)
 
 
-def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicon: LexiconPair | None = None) -> list[Bead]:
+def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Sequence[LexiconPair] = ()) -> list[Bead]:
     """Align a pair of texts that may have several translations on each side; otherwise as `align`.
 
     Args:
         pair: The texts.
         config: Settings.
-        lexicon: Bilingual lexicons from source to target and back.
+        lexicons: Bilingual lexicons, each from source to target and back.
 
     Returns:
         The beads in order; every sentence is in one of them.
@@ -253,20 +277,21 @@ def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicon: Lex
     Raises:
         ConfigError: A setting is out of range.
     """
-    prepared = _PreparedPair(pair, _checked(config))
-    aligner, alignments = _fit([prepared], _checked(config), lexicon)
-    return to_beads(prepared.align(aligner, alignments[0]))
+    config = _checked(config)
+    prepared = _PreparedPair(pair, config)
+    aligner, alignments = _fit([prepared], config, lexicons)
+    return to_beads(_search(prepared, config).align(aligner, alignments[0]))
 
 
 def fit_aligner(
-    pairs: Sequence[TextPair], config: AlignerConfig | None = None, lexicon: LexiconPair | None = None
+    pairs: Sequence[TextPair], config: AlignerConfig | None = None, lexicons: Sequence[LexiconPair] = ()
 ) -> SentenceAligner:
     """Learn how to align texts from the texts themselves, in `config.rounds` rounds.
 
     Args:
         pairs: Texts of one kind; all have the same number of translations.
         config: Settings.
-        lexicon: Bilingual lexicons from source to target and back, as further evidence.
+        lexicons: Bilingual lexicons as further evidence, each from source to target and back.
 
     Raises:
         DataError: `pairs` is empty, or some have more translations than others.
@@ -283,10 +308,10 @@ def fit_aligner(
         raise DataError(
             "some of the texts have more translations than others", remedy="Translate all texts, or none of them."
         )
-    return _fit([_PreparedPair(pair, _checked(config)) for pair in pairs], _checked(config), lexicon)[0]
+    return _fit([_PreparedPair(pair, _checked(config)) for pair in pairs], _checked(config), lexicons)[0]
 
 
-def to_beads(alignment: Alignment) -> list[Bead]:
+def to_beads(alignment: AnyAlignment) -> list[Bead]:
     """The beads of an alignment as lists of sentence indices.
 
     Args:
@@ -303,8 +328,12 @@ class _PreparedPair:
         self.sizes = (len(pair.source), len(pair.target))
         self.characters = (_characters(pair.source), _characters(pair.target))
         self.breaks = inner_breaks(pair.source, pair.target)
-        self.embeddings = pair.embeddings
         self.texts = pair.source, pair.target
+        self.embeddings: EmbeddingEvidence | None = None
+        if pair.embeddings is not None and config.embedding_weight > 0 and min(self.sizes):
+            words = tokenize(pair.source).lengths, tokenize(pair.target).lengths
+            self.embeddings = EmbeddingEvidence(*pair.embeddings, words)
+        self.walls: Walls | None = None
         self.lists: dict[str, tuple[TokenLists, TokenLists]] = {}
         self.expected: dict[str, tuple[list[ExpectedWords], list[ExpectedWords]]] = {}
         for unit in _units(config):
@@ -315,13 +344,41 @@ class _PreparedPair:
                 [expected_copies(target), *(expected_copies(_tokenize(unit, t)) for t in pair.target_translations)],
             )
 
+    def select(self, source: Ints, target: Ints) -> _PreparedPair:
+        """Some of the sentences, by rows; no bead joins sentences that were not next to each other."""
+        selected, rows = copy.copy(self), (source, target)
+        selected.sizes = (len(source), len(target))
+        selected.walls = Walls(source, target)
+        selected.characters = self.characters[0][source], self.characters[1][target]
+        selected.breaks = _breaks_at(self.breaks[0], source), _breaks_at(self.breaks[1], target)
+        selected.texts = [self.texts[0][row] for row in source], [self.texts[1][row] for row in target]
+        if self.embeddings is not None:
+            selected.embeddings = self.embeddings.select(source, target)
+        selected.lists, selected.expected = {}, {}
+        for unit in self.lists:
+            lists = [_rows_of(self.lists[unit][side], rows[side]) for side in (0, 1)]
+            expected = [[_expected_of(words, rows[side]) for words in self.expected[unit][side]] for side in (0, 1)]
+            selected.lists[unit] = lists[0], lists[1]
+            selected.expected[unit] = expected[0], expected[1]
+        return selected
+
+    def anchors(self, aligner: SentenceAligner) -> tuple[Ints, Ints, Floats]:
+        """Pairs of sentences that share rare expected words, or are each other's nearest; rows, columns, weights."""
+        sets = [] if self.embeddings is None else [self.embeddings.anchors()]
+        for unit in _units(aligner.config):
+            forward, backward = self.directions(unit, aligner)
+            columns, rows, weights = backward.anchors()
+            sets += [forward.anchors(), (rows, columns, weights)]
+        rows, columns, weights = (np.concatenate([each[field] for each in sets]) for field in range(3))
+        return rows, columns, weights
+
     def directions(self, unit: str, aligner: SentenceAligner) -> tuple[LexicalDirection, LexicalDirection]:
         """The mixture models in which the source predicts, and in which the target predicts."""
         directions = []
         for side in (0, 1):
             expected = list(self.expected[unit][side])
-            given = aligner.lexicon[side] if aligner.lexicon and unit == "word" else None
-            lexicons = given, aligner.learned.get(unit, (None, None))[side]
+            given = [lexicon[side] for lexicon in aligner.lexicons] if unit == "word" else []
+            lexicons = [*given, aligner.learned.get(unit, (None, None))[side]]
             expected += [lexicon.expected_words(self.lists[unit][side]) for lexicon in lexicons if lexicon is not None]
             weights = aligner.weights.get(unit, (None, None))[side]
             if weights is None or len(weights) != len(expected) + 1:
@@ -331,7 +388,7 @@ class _PreparedPair:
             directions.append(LexicalDirection(expected, predictors.lengths, observed, background, weights))
         return directions[0], directions[1]
 
-    def align(self, aligner: SentenceAligner, previous: Alignment | None = None) -> Alignment:
+    def align(self, aligner: SentenceAligner, previous: AnyAlignment | None = None) -> Alignment:
         """The best alignment, searched for near that of the previous round."""
         sources, targets = self.sizes
         config = aligner.config
@@ -343,16 +400,22 @@ class _PreparedPair:
             evidence.append(LengthEvidence(*self.characters, config.length_weight, model=aligner.lengths))
             contrast = config.length_weight * config.length_contrast
             evidence.append(LengthContrast(*self.characters, config.max_bead_size, contrast, aligner.lengths))
-        if self.embeddings is not None and config.embedding_weight > 0:
-            words = tokenize(self.texts[0]).lengths, tokenize(self.texts[1]).lengths
-            evidence.append(EmbeddingEvidence(*self.embeddings, words, config.embedding_weight))
+        if self.walls is not None:
+            evidence.append(self.walls)
+        if config.wordless_cost > 0:
+            evidence.append(WordlessEvidence(*self.texts, config.wordless_cost))
+        unexplained = 1.0
         for unit, weight in _units(config).items():
             forward, backward = self.directions(unit, aligner)
             evidence.append(LexicalEvidence(forward, backward, weight))
-            if unit == "word" and previous is None:
+            if unit == "word":
+                unexplained -= (forward.explained_share + backward.explained_share) / 2
+            if unit == "word" and previous is None and targets > 2 * config.band_radius:
                 anchors.append(forward.anchors())
                 columns, rows, weights = backward.anchors()
                 anchors.append((rows, columns, weights))
+        if self.embeddings is not None:
+            evidence.append(self.embeddings.weighted(config.embedding_weight * unexplained))
 
         breaks = config.break_weight * self.breaks[0], config.break_weight * self.breaks[1]
 
@@ -367,21 +430,43 @@ class _PreparedPair:
         return best_alignment(evidence, aligner.priors, sources, targets, make_band, config.band_radius, breaks)
 
 
+def _search(pair: _PreparedPair, config: AlignerConfig) -> _PreparedPair | LocalSearch:
+    """What aligns a pair in the order of the configuration."""
+    return LocalSearch(pair) if config.order == "local" else pair
+
+
+def _breaks_at(breaks: Floats, rows: Ints) -> Floats:
+    """Whether the boundary before each of some sentences is inside a sentence; the end is not."""
+    return np.append(breaks[rows], 0.0)
+
+
+def _rows_of(lists: TokenLists, rows: Ints) -> TokenLists:
+    return bead_tokens(lists, np.stack([rows, np.ones(len(rows), np.int64)], axis=1))
+
+
+def _expected_of(words: ExpectedWords, rows: Ints) -> ExpectedWords:
+    """What some of the sentences lead to expect."""
+    entries = _rows_of(TokenLists(np.arange(len(words.ids), dtype=np.uint64), words.offsets), rows)
+    return ExpectedWords(words.ids[entries.ids], words.counts[entries.ids], entries.offsets, words.sizes[rows])
+
+
 def _fit(
-    prepared: Sequence[_PreparedPair], config: AlignerConfig, lexicon: LexiconPair | None
-) -> tuple[SentenceAligner, list[Alignment | None]]:
+    prepared: Sequence[_PreparedPair], config: AlignerConfig, lexicons: Sequence[LexiconPair]
+) -> tuple[SentenceAligner, list[AnyAlignment | None]]:
     """The aligner after all rounds, and the alignments of the last round."""
     aligner = SentenceAligner(
         config,
         config.priors.log_priors(Counter(), config.max_bead_size),
         {unit: _backgrounds([pair.lists[unit] for pair in prepared]) for unit in _units(config)},
-        lexicon=lexicon,
+        lexicons=tuple(lexicons),
     )
-    alignments: list[Alignment | None] = [None] * len(prepared)
+    alignments: list[AnyAlignment | None] = [None] * len(prepared)
     with progress("learning to align", config.rounds * len(prepared), unit="texts") as advance:
-        for _ in range(config.rounds):
+        for number in range(1, config.rounds + 1):
             for index, pair in enumerate(prepared):
-                alignments[index] = pair.align(aligner, alignments[index])
+                # What was moved is found by a lexicon, of which there is none in the first rounds.
+                search = _search(pair, config) if number == config.rounds else pair
+                alignments[index] = search.align(aligner, alignments[index])
                 advance(1)
             beads = [alignment.beads for alignment in alignments if alignment is not None]
             aligner = _refit(prepared, beads, aligner)
@@ -438,6 +523,19 @@ def _unaligned(sources: int, targets: int, priors: LogPriors) -> Alignment:
     beads = [(i, 1, 0, 0) for i in range(sources)] + [(0, 0, j, 1) for j in range(targets)]
     gains = [priors.kinds[1, 0]] * sources + [priors.kinds[0, 1]] * targets
     return Alignment(np.array(beads, np.int64).reshape(-1, 4), np.array(gains, np.float32))
+
+
+def check_order(order: str) -> None:
+    """Check a value of `AlignerConfig.order`.
+
+    Args:
+        order: 'strict' or 'local'.
+
+    Raises:
+        ConfigError: It is another one.
+    """
+    if order not in ORDERS:
+        raise ConfigError(f"unknown order '{order}'{nearest(order, ORDERS)}", remedy="Choose strict or local.")
 
 
 def _checked(config: AlignerConfig | None) -> AlignerConfig:

@@ -11,6 +11,7 @@ import numpy as np
 from paraloom.alignment.document_features import Documents, ParagraphReader, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
 from paraloom.alignment.methods import Aligner, fit_method
+from paraloom.alignment.nearest_words import encoder_lexicon
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights
 from paraloom.alignment.sentences import AlignerConfig, TextPair
 from paraloom.core.beads import Bead
@@ -77,7 +78,12 @@ def align_within(
     if aligner is None:
         sample = np.sort(generator(seed).permutation(len(pairs))[:_TRAINING_PAIRS])
         texts = list(_read_texts(source, target, [numbered[index] for index in sample]))
-        aligner = fit_method(method, texts, config, weights=weights) if texts else None
+        lexicons = (
+            encoder_lexicon(source.encoder, [text.source for text in texts], [text.target for text in texts])
+            if source.encoder is not None
+            else []
+        )
+        aligner = fit_method(method, texts, config, lexicons=lexicons, weights=weights) if texts else None
     originals = _originals(source), _originals(target)
     translated = originals != (source, target)
     with progress("aligning sentences", len(pairs), unit="documents") as advance:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from paraloom import workflows
+from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.cli import options
 from paraloom.cli.evaluate import Method
 from paraloom.cli.output import as_written, conclude, print_usage
@@ -99,12 +100,13 @@ def align_sentences(
     lexicon: Annotated[
         str | None, typer.Option(help="Source word, target word, perhaps a probability, between tabs; or hunalign's.")
     ] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="An encoder of both languages, or of TGT's if there is a translation.")
-    ] = None,
+    encoder: options.AlignmentEncoder = ALIGNMENT_ENCODER,
     hard_delimiter: Annotated[
         str | None, typer.Option(help="A line such as .EOA that no bead crosses; '' for empty lines.")
     ] = None,
+    order: Annotated[
+        str, typer.Option(help="strict: both in the same order; local: passages of one may be moved or missing.")
+    ] = "strict",
     documents: Annotated[
         Path | None, typer.Option(help="Pairs of documents; SRC and TGT are then corpora of documents.")
     ] = None,
@@ -125,6 +127,8 @@ def align_sentences(
     Example: `paraloom align sentences a.de a.en --translations a.google.en -o a.de-en.tsv`
 
     Example: `paraloom align sentences a.de a.en --encoder de-en-encoder -o a.de-en.tsv`
+
+    Example: `paraloom align sentences a.de a.en --order local -o a.de-en.tsv`
     """
     if documents is not None:
         given: dict[str, object] = {"--translations": translations, "--target-translations": target_translations}
@@ -136,7 +140,15 @@ def align_sentences(
             if value:
                 raise typer.BadParameter(f"{name} is for two texts, not for --documents")
         workflows.align_paired_documents(
-            source, target, documents, output, encoder=encoder, max_bead_size=max_bead_size, pivot=pivot, seed=seed
+            source,
+            target,
+            documents,
+            output,
+            encoder=options.given_encoder(encoder),
+            max_bead_size=max_bead_size,
+            order=order,
+            pivot=pivot,
+            seed=seed,
         )
         if as_json and output != "-":
             written = workflows.preview_output(output)
@@ -155,8 +167,9 @@ def align_sentences(
         max_bead_size=max_bead_size,
         method=method,
         lexicon=lexicon,
-        encoder=encoder,
+        encoder=options.given_encoder(encoder),
         hard_delimiter=hard_delimiter,
+        order=order,
         pivot=pivot,
         languages=(src_lang, tgt_lang),
     )

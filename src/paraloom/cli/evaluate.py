@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from paraloom import workflows
+from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.cli import options
 from paraloom.cli.output import print_result, print_usage
 from paraloom.cli.translator_options import TranslatorOptions, translating, translating_here
@@ -245,9 +246,7 @@ def aligner(
             help="Source to target: a bundled name, a folder, an ensemble A+B, or the address of an endpoint."
         ),
     ] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="An encoder of both languages, or of the target's with a translator.")
-    ] = None,
+    encoder: options.AlignmentEncoder = ALIGNMENT_ENCODER,
     max_bead_size: Annotated[
         int, typer.Option(help="Maximum number of sentences on one side of a bead.")
     ] = MAX_BEAD_SIZE,
@@ -261,7 +260,7 @@ def aligner(
     """
     named = translation.named(translator, "-")
     score = workflows.evaluate_sentence_aligner(
-        gold, translator=named, encoder=encoder, max_bead_size=max_bead_size, method=method
+        gold, translator=named, encoder=options.given_encoder(encoder), max_bead_size=max_bead_size, method=method
     )
     print_usage(named)
     print_result(score, as_json)

@@ -83,8 +83,24 @@ def _models(kind: str, incomplete: str) -> list[str]:
     return [model.name for model in models if model.kind == kind and model.name.startswith(incomplete)]
 
 
+def given_encoder(name: str) -> str | None:
+    """The encoder that an option names; none is no encoder.
+
+    >>> given_encoder("none"), given_encoder("english")
+    (None, 'english')
+    """
+    return None if name == "none" else name
+
+
 Output = Annotated[str, typer.Option("--output", "-o", help="Where to write; the suffix decides the format.")]
 Folder = Annotated[str, typer.Option("--output", "-o", help="The folder to write.")]
+AlignmentEncoder = Annotated[
+    str,
+    typer.Option(
+        metavar="ENCODER",
+        help="Evidence: an encoder of both languages, or of the target's if there is a translation; none: no encoder.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
 Workers = Annotated[int | None, typer.Option(help="Processes; default: one per core. The result is the same.")]
 Engine = Annotated[str, typer.Option(help="local, inline, or ray (pip install 'paraloom[cluster]').")]

@@ -16,9 +16,10 @@ from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs,
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
 from paraloom.alignment.methods import aligner_config, fit_method
 from paraloom.alignment.multinews import pair_by_scores
+from paraloom.alignment.nearest_words import encoder_lexicon
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights, read_weights
 from paraloom.alignment.pivot import apply_pivots, orient_pivot
-from paraloom.alignment.sentences import AlignerConfig, TextPair
+from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair
 from paraloom.alignment.topic_pairs import THRESHOLD as TOPIC_THRESHOLD
 from paraloom.alignment.topic_pairs import pair_by_topics
 from paraloom.alignment.within_documents import align_within
@@ -89,11 +90,12 @@ class AlignDocumentSentences(Source):
         encoder: Encoder of both languages, whose vectors are evidence.
         max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
         pivot: Align the translations of both sides, which are in a third language, instead of the texts.
+        order: 'strict', or 'local' where passages of one document may have been moved or left out: beads then cross.
         method: 'evidence' (all of it, learned from the texts), 'length', or 'park17', the formula of Park et al. 2017.
         aligner: A stage `tune-aligner`, whose weights the method 'park17' takes instead of the published ones.
 
     Raises:
-        ConfigError: `max_bead_size` is out of range, `method` is unknown, or it does not take an `aligner`.
+        ConfigError: `max_bead_size` is out of range, `method` or `order` is unknown, or it does not take an `aligner`.
         DataError: When it runs: `pairs` is empty, or a pair names a document that does not exist.
 
     Reference:
@@ -105,8 +107,8 @@ class AlignDocumentSentences(Source):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
-    version: ClassVar[str] = "2"
-    optional_fields: ClassVar[tuple[str, ...]] = ("method",)
+    version: ClassVar[str] = "3"
+    optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
 
@@ -116,11 +118,12 @@ class AlignDocumentSentences(Source):
     encoder: Ref | None = None
     max_bead_size: int = MAX_BEAD_SIZE
     pivot: bool = False
+    order: str = "strict"
     method: str = "evidence"
     aligner: Ref | None = None
 
     def validate(self) -> None:
-        _check_method(self.method, self.max_bead_size, self.aligner)
+        _check_method(self.method, self.max_bead_size, self.aligner, self.order)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """One batch for each pair of documents that has sentence pairs."""
@@ -131,7 +134,7 @@ class AlignDocumentSentences(Source):
         pairs = _read_pairs(context.inputs["pairs"])
         if not pairs:
             raise DataError("no pairs of documents found", remedy="Lower the threshold of align-documents.")
-        config = aligner_config(self.method, self.max_bead_size)
+        config = aligner_config(self.method, self.max_bead_size, self.order)
         weights = _weights(context)
         for aligned in align_within(
             sides[0], sides[1], pairs, config, method=self.method, weights=weights, seed=context.seed
@@ -219,7 +222,7 @@ class EvaluateAligner(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
     optional_fields: ClassVar[tuple[str, ...]] = ("method",)
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
@@ -254,6 +257,8 @@ def score_aligner(
     method: str = "evidence",
     encoder: EncoderLike | None = None,
     weights: Park17Weights = PUBLISHED,
+    *,
+    words_only: bool = False,
 ) -> AlignmentScore:
     """Align documents with a gold alignment, learning from all of them together, and score the result.
 
@@ -266,9 +271,14 @@ def score_aligner(
         method: 'evidence', 'length', or 'park17' for the cosine alignment of Park et al. 2017.
         encoder: Encoder of both languages; with a translator, of the target language.
         weights: λ of the method 'park17'.
+        words_only: Whether only the encoder's vectors of words are evidence, not those of sentences.
     """
-    pairs = text_pairs(documents, translator, encoder)
-    aligner = fit_method(method, pairs, config, weights=weights)
+    pairs = text_pairs(documents, translator, None if words_only else encoder)
+    lexicons: Sequence[LexiconPair] = ()
+    if encoder is not None:
+        sources, targets = [document.source for document in documents], [document.target for document in documents]
+        lexicons = encoder_lexicon(encoder, sources, targets)
+    aligner = fit_method(method, pairs, config, lexicons=lexicons, weights=weights)
     score = AlignmentScore()
     with progress("aligning", len(pairs), unit="documents") as advance:
         for document, pair in zip(documents, pairs, strict=True):
@@ -299,8 +309,8 @@ def text_pairs(
     return pairs
 
 
-def _check_method(method: str, max_bead_size: int, aligner: Ref | None) -> None:
-    aligner_config(method, max_bead_size)
+def _check_method(method: str, max_bead_size: int, aligner: Ref | None, order: str = "strict") -> None:
+    aligner_config(method, max_bead_size, order)
     if aligner is not None and method != "park17":
         raise ConfigError(
             f"key 'aligner' has weights of the method 'park17', not of '{method}'",
@@ -369,7 +379,7 @@ class AlignDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",

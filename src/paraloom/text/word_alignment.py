@@ -56,7 +56,8 @@ def align_words(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None
 def word_links(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None = None) -> Words:
     """Align each word of `b` to a word of `a`, in one direction.
 
-    Takes 24 bytes for each pair of words that occurs in some sentence pair.
+    Takes 4 bytes for each cell (a word of `b` with each word of the sentence of `a`), and 12 for each pair of words
+    that occurs in some sentence pair.
 
     Args:
         a: The n sentences of one side.
@@ -69,19 +70,15 @@ def word_links(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None 
     config = config or WordAlignmentConfig()
     words = np.unique(np.concatenate([a.ids, b.ids]))
     first, second = (np.searchsorted(words, side.ids).astype(np.int32) for side in (a, b))
-    slots = 1 << 16
-    while True:
-        table, taken = kernels.cooccurrences(first, a.offsets, second, b.offsets, slots)
-        if 2 * taken <= slots:
-            break
-        slots *= 2
-    probabilities = np.full(len(table), 1 / max(1, len(words)), np.float32)
+    rows = np.repeat(np.arange(len(b)), b.lengths)
+    starts = np.concatenate([[0], np.cumsum(a.lengths[rows] + 1)])
+    order = np.argsort(second, kind="stable")
+    pairs, owners = kernels.number_pairs(first, a.offsets, second, rows, starts, order, len(words))
+    probabilities = np.full(len(owners), 1 / max(1, len(words)), np.float32)
     for _ in range(config.iterations):
         counts, sums, _ = kernels.expectation(
-            first, a.offsets, second, b.offsets, table, probabilities, len(words), config.tension, config.null
+            a.offsets, b.offsets, pairs, owners, probabilities, len(words), config.tension, config.null
         )
-        probabilities = kernels.maximization(first, a.offsets, second, b.offsets, table, counts, sums, len(words))
-    links: Words = kernels.best_links(
-        first, a.offsets, second, b.offsets, table, probabilities, config.tension, config.null
-    )
+        probabilities = kernels.maximization(owners, counts, sums)
+    links: Words = kernels.best_links(a.offsets, b.offsets, pairs, probabilities, config.tension, config.null)
     return links

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from paraloom.alignment.delimiters import align_between_delimiters
-from paraloom.alignment.lexicon import BilingualLexicon, read_lexicon
+from paraloom.alignment.lexicon import read_lexicon
 from paraloom.alignment.methods import aligner_config, fit_method
+from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 from paraloom.alignment.park17 import align_by_cosine
-from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair
+from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, Vectors, align_pair
+from paraloom.alignment.sentences import align as align_sentences
+from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import PAIRS
 from paraloom.embed.encoder import open_encoder
@@ -26,6 +28,9 @@ from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
 from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
 from paraloom.mt.streams import best_translations
+from paraloom.stages.input_checks import Direction
+from paraloom.workflows.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
+from paraloom.workflows.mining import encoder_languages
 from paraloom.workflows.run import as_list
 from paraloom.workflows.translators import AnyTranslator, named_model
 
@@ -65,6 +70,73 @@ class AlignmentCounts:
         return asdict(self)
 
 
+def align(
+    source: Sequence[str],
+    target: Sequence[str],
+    *,
+    source_translation: Sequence[str] | None = None,
+    target_translation: Sequence[str] | None = None,
+    embeddings: tuple[Vectors, Vectors] | None = None,
+    lexicon: LexiconPair | None = None,
+    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
+    config: AlignerConfig | None = None,
+) -> list[Bead]:
+    """Align the sentences of two texts that are translations of each other, n to m.
+
+    Works without any resource: lengths, shared words, the bundled encoder's vectors, and a lexicon learned from the two
+    texts are the evidence.  Translations make it more accurate.
+
+    Args:
+        source: m sentences.
+        target: n sentences.
+        source_translation: `source` in the target language, m sentences.
+        target_translation: `target` in the source language, n sentences.
+        embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
+        lexicon: Bilingual lexicons from source to target and back, see `paraloom.alignment.lexicon.read_lexicon`.
+        encoder: An encoder of both languages, its name or folder: its vectors of words are evidence, and without a
+            translation those of sentences.  The default knows seven languages and is no evidence for others; None for
+            no encoder.
+        config: Settings; by default beads of at most `MAX_BEAD_SIZE` sentences a side.
+
+    Returns:
+        The beads in order; every sentence is in one of them, and a sentence without a counterpart is in a bead with
+        an empty other side.  `score` is the bead's natural log-likelihood ratio, higher is better.
+
+    Raises:
+        TypeError: A text is not a list of strings.
+        DataError: A translation or the embeddings do not have one entry for each sentence.
+        ModelError: The encoder is not found.
+        ConfigError: A setting is out of range.
+
+    Example:
+        >>> beads = align(["Der Hund schläft.", "Gute Nacht."], ["The dog", "sleeps.", "Good night."])
+        >>> [(bead.source, bead.target) for bead in beads]
+        [((0,), (0, 1)), ((1,), (2,))]
+    """
+    return align_sentences(
+        source,
+        target,
+        source_translation=source_translation,
+        target_translation=target_translation,
+        embeddings=embeddings,
+        lexicon=lexicon,
+        encoder=None if encoder is None else _opened(encoder),
+        config=config,
+    )
+
+
+def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
+    if encoder == ALIGNMENT_ENCODER:
+        return _default_encoder()
+    return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+
+
+@cache
+def _default_encoder() -> EncoderLike:
+    """Opened once: programs that align many short texts call `align` for each."""
+    return open_encoder(ALIGNMENT_ENCODER)
+
+
 def align_files(
     source: str | Path,
     target: str | Path,
@@ -76,8 +148,9 @@ def align_files(
     max_bead_size: int = MAX_BEAD_SIZE,
     method: str = "evidence",
     lexicon: str | Path | None = None,
-    encoder: EncoderLike | str | Path | None = None,
+    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
     hard_delimiter: str | None = None,
+    order: str = "strict",
     pivot: bool = False,
     languages: tuple[str | None, str | None] = (None, None),
 ) -> AlignmentCounts:
@@ -93,8 +166,11 @@ def align_files(
         max_bead_size: Sentences on one side of a bead, at most.
         method: 'evidence', 'length' or 'park17'.
         lexicon: File with source word, target word and perhaps a probability, between tabs; or hunalign's dictionary.
-        encoder: Encoder of both languages, or of the target's language if there is a translation.
+        encoder: Encoder of both languages, or of the target's language if there is a translation: its vectors of words
+            and sentences are evidence.  The default knows seven languages, and is left out beside a translation as far
+            as sentences are concerned; None for no encoder.
         hard_delimiter: A line that no bead crosses, such as ``.EOA``; '' for empty lines.
+        order: 'local' where passages of one text may have been moved or left out: beads then cross.
         pivot: The translations of both sides are into a third language, and are compared there.
         languages: Languages of the two sides; default: from the file's name.
 
@@ -103,7 +179,8 @@ def align_files(
 
     Raises:
         ConfigError: The output's suffix, the method or a combination of options is not supported.
-        DataError: A translation does not have one line per sentence, or a text is empty.
+        DataError: A translation does not have one line per sentence, a text is empty, or the texts have different
+            numbers of delimiters.
 
     Example:
         >>> import tempfile
@@ -114,8 +191,9 @@ def align_files(
         2
     """
     source, target, output = str(source), str(target), str(output)
-    config = aligner_config(method, max_bead_size)
-    for name, given in (("a lexicon", lexicon), ("an encoder", encoder)):
+    config = aligner_config(method, max_bead_size, order)
+    is_default = encoder == ALIGNMENT_ENCODER
+    for name, given in (("a lexicon", lexicon), ("an encoder", None if is_default else encoder)):
         if given is not None and method != "evidence":
             raise ConfigError(
                 f"method '{method}' does not use {name}", remedy="Leave it out, or choose another method."
@@ -126,15 +204,31 @@ def align_files(
             f"unknown output format '{suffix}' of '{output}'",
             remedy=f"For beads choose {', '.join(_BEADS)}; for the sentences {', '.join(_PAIRS[:-1])}, or a folder.",
         )
+    if suffix == ".ladder" and order == "local":
+        raise ConfigError(
+            "the beads of a ladder cannot cross, as those of the order 'local' do",
+            remedy="Write .vecalign or .parquet.",
+        )
     texts = [list(read_lines(path)) for path in (source, target)]
     for path, text in zip((source, target), texts, strict=True):
         if not any(line.strip() for line in text):
             raise DataError("the file has no sentences", file=path, remedy="Write a sentence per line.")
     forward = [_translation(path, source, texts[0]) for path in as_list(translations)]
     backward = [_translation(path, target, texts[1]) for path in as_list(target_translations)]
-    if translator is not None:
-        forward.append(best_translations(named_model(translator, "beam:5"), texts[0]))
-    words = read_lexicon(lexicon) if lexicon is not None else None
+    model = None if translator is None else named_model(translator, "beam:5")
+    sides = NamedText(source, texts[0]), NamedText(target, texts[1])
+    if hard_delimiter is not None:
+        check_delimiters(*sides, hard_delimiter)
+    warn_of_lengths(*sides)
+    warn_of_languages(
+        *sides,
+        declared=_named_languages(source, languages),
+        translator=None if model is None or pivot else Direction.of(model),
+        encoder=() if is_default or encoder is None or forward or model is not None else encoder_languages(encoder),
+    )
+    if model is not None:
+        forward.append(best_translations(model, texts[0]))
+    lexicons = [read_lexicon(lexicon)] if lexicon is not None else []
     if pivot and (len(forward), len(backward)) != (1, 1):
         raise ConfigError(
             "a pivot needs one translation of each side",
@@ -142,20 +236,18 @@ def align_files(
         )
     compared = (forward[0] if forward else texts[0], backward[0] if pivot else texts[1])
     vectors = None
-    if encoder is not None:
-        model_ = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
-        with progress("encoding", len(compared[0]) + len(compared[1]), unit="sentences") as advance:
-            sides = []
-            for side in compared:
-                sides.append(model_.encode(side))
-                advance(len(side))
-        vectors = sides[0], sides[1]
+    if encoder is not None and method == "evidence":
+        opened = _opened(encoder)
+        lexicons += encoder_lexicon(opened, *([text] for text in (compared if pivot else texts)))
+        # Beside a translation, vectors of sentences add mistakes: they say less, of the same.
+        if not is_default or (not forward and not backward):
+            vectors = encode_texts(opened, *compared)
     pair = TextPair(texts[0], texts[1], forward, backward, vectors)
     if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair
-        beads = align_by_cosine(pair, max_bead_size) if method == "park17" else align_pair(pair, config, words)
+        beads = align_by_cosine(pair, max_bead_size) if method == "park17" else align_pair(pair, config, lexicons)
     else:
-        parts = partial(_parts, method=method, config=config, given=words, pivot=pivot)
+        parts = partial(_parts, method=method, config=config, lexicons=lexicons, pivot=pivot)
         beads = align_between_delimiters(pair, hard_delimiter, parts)
     if suffix in _BEADS:
         write_beads(output, beads, src_doc=file_stem(source), tgt_doc=file_stem(target))
@@ -172,11 +264,11 @@ def _parts(
     *,
     method: str,
     config: AlignerConfig,
-    given: tuple[BilingualLexicon, BilingualLexicon] | None,
+    lexicons: Sequence[LexiconPair],
     pivot: bool,
 ) -> list[list[Bead]]:
     parts = [_in_pivot(part) for part in parts] if pivot else parts
-    aligner = fit_method(method, parts, config, lexicon=given)
+    aligner = fit_method(method, parts, config, lexicons=lexicons)
     return [aligner.align(part) for part in parts]
 
 
@@ -201,11 +293,16 @@ def _translation(path: str | Path, of: str, text: Sequence[str]) -> list[str]:
     return lines
 
 
+def _named_languages(source: str, languages: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
+    """The languages as given, or else by the name of the source file."""
+    named = languages_in_name(file_stem(source)) or (None, None)
+    return languages[0] or named[0], languages[1] or named[1]
+
+
 def _pairs(
     beads: Sequence[Bead], texts: Sequence[Sequence[str]], source: str, languages: tuple[str | None, str | None]
 ) -> pa.Table:
-    named = languages_in_name(file_stem(source)) or (None, None)
-    langs = [given or from_name or "und" for given, from_name in zip(languages, named, strict=True)]
+    langs = [language or "und" for language in _named_languages(source, languages)]
     both = [bead for bead in beads if bead.source and bead.target]
     origin = origin_in_name(file_stem(source))
     columns = {

@@ -12,7 +12,7 @@ from paraloom.alignment.document_features import open_documents
 from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.sentences import AlignerConfig
 from paraloom.alignment.within_documents import align_within
-from paraloom.bundled import bundled_path
+from paraloom.bundled import ALIGNMENT_ENCODER, bundled_path
 from paraloom.core.beads import MAX_BEAD_SIZE
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.schema import LINKS
@@ -121,8 +121,9 @@ def align_paired_documents(
     pairs: str | Path,
     output: str,
     *,
-    encoder: str | Path | None = None,
+    encoder: str | Path | None = ALIGNMENT_ENCODER,
     max_bead_size: int = MAX_BEAD_SIZE,
+    order: str = "strict",
     pivot: bool = False,
     seed: int = 1,
 ) -> None:
@@ -133,8 +134,9 @@ def align_paired_documents(
         target: Another one.
         pairs: Their pairs, as `pair_documents` writes them.
         output: .parquet for links (LINKS); .tsv, .tmx, .jsonl or a folder for sentence pairs.
-        encoder: Encoder of both languages (of the third one with `pivot`): its name or folder.
+        encoder: Encoder of both languages (of the third one with `pivot`): its name or folder; None for no encoder.
         max_bead_size: Sentences on one side of a bead, at most.
+        order: 'local' where passages of one document may have been moved or left out: beads then cross.
         pivot: Compare the column `translation` of both instead of the text.
         seed: Seed of every random choice.
 
@@ -142,7 +144,7 @@ def align_paired_documents(
         DataError: `pairs` is empty, or names a document that is not in the corpora.
     """
     _check(source, target)
-    config = AlignerConfig(max_bead_size=max_bead_size)
+    config = AlignerConfig(max_bead_size=max_bead_size, order=order)
     config.check()
     suffix = without_compression(output).suffix
     if suffix not in (".parquet", ".tsv", ".tmx", ".jsonl", "") and output != PIPE and "{" not in output:
@@ -161,6 +163,7 @@ def align_paired_documents(
             pairs=Path(pairs).absolute(),
             encoder=_encoder_folder(encoder),
             max_bead_size=max_bead_size,
+            order=order,
             pivot=pivot,
         )
         run_stages([stage], output, seed=seed)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.methods import aligner_config
+from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike, TranslatorLike
@@ -300,7 +301,7 @@ def evaluate_sentence_aligner(
     gold: str | Path,
     *,
     translator: AnyTranslator | TranslatorLike | None = None,
-    encoder: EncoderLike | str | Path | None = None,
+    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
     max_bead_size: int = MAX_BEAD_SIZE,
     method: str = "evidence",
 ) -> AlignmentScore:
@@ -309,7 +310,7 @@ def evaluate_sentence_aligner(
     Args:
         gold: JSON lines of documents: source, target, gold.
         translator: Source to target: a translator, a stage that loads one, or a name or folder.
-        encoder: Of both languages, or of the target's if there is a translator.
+        encoder: Of both languages, or of the target's if there is a translator; the default as for `align_files`.
         max_bead_size: Sentences on one side of a bead, at most.
         method: 'evidence', 'length' or 'park17'.
 
@@ -319,8 +320,10 @@ def evaluate_sentence_aligner(
     config = aligner_config(method, max_bead_size)
     documents = read_gold_documents(gold)
     model = None if translator is None else named_model(translator, "beam:5")
-    vectors = None if encoder is None else _open(encoder)
-    return score_aligner(documents, config, model, method, vectors)
+    vectors = None if encoder is None or method != "evidence" else _open(encoder)
+    return score_aligner(
+        documents, config, model, method, vectors, words_only=model is not None and encoder == ALIGNMENT_ENCODER
+    )
 
 
 def _open(encoder: EncoderLike | str | Path) -> EncoderLike:

@@ -170,7 +170,7 @@ def mine_translations(
         sides = [_read(str(path), Path(folder) / name, rejected) for path, name in ((source, "a"), (target, "b"))]
         if true is not None and gold is not None:
             check_gold_rows(true, len(sides[0].rows), len(sides[1].rows), gold)
-        _warn_of_languages([(str(source), sides[0].lines), (str(target), sides[1].lines)], _languages_of(encoder))
+        _warn_of_languages([(str(source), sides[0].lines), (str(target), sides[1].lines)], encoder_languages(encoder))
         for side in sides:
             _encode(model, side)
         vectors = [np.load(side.vectors, mmap_mode="r", allow_pickle=False) for side in sides]
@@ -209,8 +209,15 @@ def _check_format(output: str) -> None:
         )
 
 
-def _languages_of(encoder: EncoderLike | str | Path) -> list[str]:
-    """What the model card of an encoder says of its languages; empty if nothing."""
+def encoder_languages(encoder: EncoderLike | str | Path) -> list[str]:
+    """What the model card of an encoder says of its languages.
+
+    Args:
+        encoder: An encoder, its name or its folder.
+
+    Returns:
+        Codes of the languages, 'und' for one that was not identified; empty if it says nothing.
+    """
     name = str(encoder) if isinstance(encoder, (str, Path)) else str(getattr(encoder, "name", ""))
     try:
         summary = find_model(name) if name else None
@@ -222,7 +229,7 @@ def _languages_of(encoder: EncoderLike | str | Path) -> list[str]:
 
 def _check_encoder(encoder: EncoderLike | str | Path) -> None:
     """ConfigError for an encoder of one language."""
-    languages = _languages_of(encoder)
+    languages = encoder_languages(encoder)
     if len(languages) == 1 and languages[0] != _UNIDENTIFIED:
         raise _not_bilingual(f"is of one language, {language_name(languages[0])}", encoder)
 

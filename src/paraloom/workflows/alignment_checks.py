@@ -1,0 +1,204 @@
+"""What is checked of two texts before they are aligned: their lengths, their languages, and their hard delimiters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from paraloom.core.errors import DataError
+from paraloom.evaluate.alignment_parts import DocumentSpan, find_divergence, find_parts
+from paraloom.stages.input_checks import Direction
+from paraloom.text.function_words import sample_language
+from paraloom.text.language_names import language_name
+
+# A text with this many times the characters of its translation is probably not all of it, or another one.
+_MAX_RATIO = 10
+# Lines whose language is identified.
+_LANGUAGE_SAMPLE = 500
+
+
+class NamedText(NamedTuple):
+    """A text and the file that it comes from.
+
+    Args:
+        path: The file.
+        lines: Its sentences.
+    """
+
+    path: str
+    lines: Sequence[str]
+
+    @property
+    def language(self) -> str | None:
+        """The language of a sample of its lines; None where that is not clear."""
+        step = max(1, len(self.lines) // _LANGUAGE_SAMPLE)
+        return sample_language(self.lines[::step][:_LANGUAGE_SAMPLE]).language
+
+
+def warn_of_lengths(source: NamedText, target: NamedText) -> None:
+    """Warn if one text is many times longer than the other.
+
+    Args:
+        source: The source text.
+        target: The target text.
+    """
+    characters = [sum(map(len, text.lines)) for text in (source, target)]
+    shorter, longer = (source, target) if characters[0] < characters[1] else (target, source)
+    ratio = max(characters) / max(1, min(characters))
+    if ratio >= _MAX_RATIO:
+        warnings.warn(
+            f"{longer.path} is {ratio:,.0f} times longer than {shorter.path} ({len(longer.lines):,} and "
+            f"{len(shorter.lines):,} sentences): most of it has no counterpart. Are they the two files of one text? "
+            "Cut out what the shorter one translates; for sentences anywhere in the texts: paraloom mine --bilingual",
+            stacklevel=3,
+        )
+
+
+def warn_of_languages(
+    source: NamedText,
+    target: NamedText,
+    *,
+    declared: tuple[str | None, str | None] = (None, None),
+    translator: Direction | None = None,
+    encoder: Sequence[str] = (),
+) -> None:
+    """Warn if both texts are in one language, if sides are swapped, or if a model is for other languages.
+
+    Languages that cannot be identified, for lack of text, are taken to be right.
+
+    Args:
+        source: The source text.
+        target: The target text.
+        declared: ISO 639-1 codes of both, as the options or the file's name say.
+        translator: What the translator translates from and into.
+        encoder: Codes of the languages of the encoder that both texts are compared with, where they are known.
+    """
+    found = source.language, target.language
+    for message in (
+        _same_language(source, target, found, declared)
+        or _swapped(source, target, found, declared)
+        or _unlike_translator(source, target, found, translator),
+        *(_unknown_to_encoder(text, language, encoder) for text, language in zip((source, target), found, strict=True)),
+    ):
+        if message:
+            warnings.warn(message, stacklevel=3)
+
+
+def _same_language(
+    source: NamedText,
+    target: NamedText,
+    found: tuple[str | None, str | None],
+    declared: tuple[str | None, str | None],
+) -> str:
+    if found[0] is None or found[0] != found[1] or (declared[0] is not None and declared[0] == declared[1]):
+        return ""
+    return (
+        f"both texts seem to be {language_name(found[0])}: {source.path} and {target.path}. Give a text and its "
+        f"translation; if they are to be in one language, say so: --src-lang {found[0]} --tgt-lang {found[0]}"
+    )
+
+
+def _swapped(
+    source: NamedText,
+    target: NamedText,
+    found: tuple[str | None, str | None],
+    declared: tuple[str | None, str | None],
+) -> str:
+    if None in found or declared[0] == declared[1] or found != declared[::-1]:
+        return ""
+    return (
+        f"the sides are swapped: {source.path} is {language_name(found[0])} and {target.path} is "
+        f"{language_name(found[1])}, but they are said to be {declared[0]} and {declared[1]}. Swap the files, or "
+        "change --src-lang and --tgt-lang"
+    )
+
+
+def _unlike_translator(
+    source: NamedText, target: NamedText, found: tuple[str | None, str | None], translator: Direction | None
+) -> str:
+    if translator is None:
+        return ""
+    wrong = [
+        (text, language)
+        for text, language, expected in zip(
+            (source, target), found, (translator.source, translator.target), strict=True
+        )
+        if language is not None and expected is not None and language != expected
+    ]
+    if not wrong:
+        return ""
+    if found == (translator.target, translator.source):
+        return (
+            f"the sides are swapped: {source.path} is {language_name(found[0])} and {target.path} is "
+            f"{language_name(found[1])}, but the translator translates {translator}. Swap the files, or use a "
+            f"translator from {language_name(found[0])}"
+        )
+    names = " and ".join(f"{text.path} is {language_name(language)}" for text, language in wrong)
+    return (
+        f"{names}, but the translator translates {translator}: its translations are little evidence. Use a translator "
+        "of the languages of the texts, or none"
+    )
+
+
+def _unknown_to_encoder(text: NamedText, language: str | None, known: Sequence[str]) -> str:
+    if language is None or not known or language in known:
+        return ""
+    return (
+        f"{text.path} is {language_name(language)}, but the encoder is of {', '.join(map(language_name, known))}: its "
+        "vectors are little evidence. Use an encoder of the languages of the texts, or none"
+    )
+
+
+def check_delimiters(source: NamedText, target: NamedText, delimiter: str) -> None:
+    """Check that two texts have the same number of hard delimiters.
+
+    Args:
+        source: The source text.
+        target: The target text.
+        delimiter: A whole line, such as `.EOA`; '' for empty lines.
+
+    Raises:
+        DataError: They do not, with the files and rows of the first parts whose lengths do not fit.
+    """
+    counts = [sum(line.strip() == delimiter for line in text.lines) for text in (source, target)]
+    if counts[0] == counts[1]:
+        return
+    parts = [find_parts(text.lines, delimiter) for text in (source, target)]
+    if len(parts[0]) == len(parts[1]):
+        longer = source if counts[0] > counts[1] else target
+        raise DataError(
+            f"{_counted(source, target, counts, delimiter)}; only {longer.path} has one at its end",
+            file=longer.path,
+            row=len(longer.lines),
+            remedy="Delete it, or add one to the other file.",
+        )
+    index = _divergence(source, target, parts)
+    spans = [side[index] for side in parts]
+    raise DataError(
+        f"{_counted(source, target, counts, delimiter)}; part {index + 1} is the first that differs much in length: "
+        f"{_rows(source, spans[0])}, {_rows(target, spans[1])}",
+        file=source.path,
+        row=spans[0].start + 1,
+        remedy="Add the missing delimiter there, or delete the one too many: parts are aligned in order.",
+    )
+
+
+def _counted(source: NamedText, target: NamedText, counts: Sequence[int], delimiter: str) -> str:
+    return f"{source.path} has {counts[0]:,} delimiters '{delimiter}', {target.path} has {counts[1]:,}"
+
+
+def _divergence(source: NamedText, target: NamedText, parts: Sequence[Sequence[DocumentSpan]]) -> int:
+    """The part from which lengths, in characters of the source, do not fit."""
+    sizes = [
+        [sum(map(len, text.lines[part.start : part.end])) for part in side]
+        for text, side in zip((source, target), parts, strict=True)
+    ]
+    scale = sum(sizes[0]) / max(1, sum(sizes[1]))
+    return find_divergence(sizes[0], [round(size * scale) for size in sizes[1]])
+
+
+def _rows(text: NamedText, part: DocumentSpan) -> str:
+    if not part.size:
+        return f"none before row {part.end + 1:,} of {text.path}"
+    return f"rows {part.start + 1:,} to {part.end:,} of {text.path}"
