@@ -49,7 +49,7 @@ def test_a_moved_passage_and_a_dropped_one() -> None:
     text = sentences(60)
     kept = [*range(10), *range(16, 44), *range(10, 16), *range(50, 60)]  # 10 to 15 moved, 44 to 49 dropped
     beads = align_pair(TextPair(text, [text[k] for k in kept]), LOCAL)
-    assert links(beads) == {(k, place) for place, k in enumerate(kept)}
+    assert links(beads) == {(k, index) for index, k in enumerate(kept)}
     assert {bead.source for bead in beads if not bead.target} == {(k,) for k in range(44, 50)}
     check_beads(beads, 60, len(kept))
 
@@ -98,7 +98,7 @@ def test_embeddings_find_a_moved_passage_that_few_words_show() -> None:
     source = [f"aa{chr(97 + k % 26)}{k // 26} name{k // 4}" for k in range(40)]
     target = [f"zz{chr(97 + k % 26)}{k // 26} name{k // 4}" for k in order]
     beads = align_pair(TextPair(source, target, embeddings=(meanings, meanings[order])), LOCAL)
-    assert links(beads) == {(k, place) for place, k in enumerate(order)}
+    assert links(beads) == {(k, index) for index, k in enumerate(order)}
 
 
 def test_walls_are_where_sentences_were_taken_out() -> None:

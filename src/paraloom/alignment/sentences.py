@@ -369,7 +369,7 @@ class _PreparedPair:
             forward, backward = self.directions(unit, aligner)
             columns, rows, weights = backward.anchors()
             sets += [forward.anchors(), (rows, columns, weights)]
-        rows, columns, weights = (np.concatenate([each[field] for each in sets]) for field in range(3))
+        rows, columns, weights = (np.concatenate([anchors[field] for anchors in sets]) for field in range(3))
         return rows, columns, weights
 
     def directions(self, unit: str, aligner: SentenceAligner) -> tuple[LexicalDirection, LexicalDirection]:
