@@ -198,7 +198,7 @@ def test_the_middle_of_a_long_gap() -> None:
     path = np.array([0.0, 1.0, 2.0, 60.0, 61.0])
     assert long_gaps(path, margin=4, limit=50).tolist() == list(range(6, 56))
     assert not len(long_gaps(path, margin=4, limit=59)) and not len(long_gaps(path, margin=30, limit=50))
-    steep = np.arange(100) * 12.0  # a target twelve times as long is no gap
+    steep = np.arange(100) * 12.0  # a target twelve times as long has none
     assert not len(long_gaps(steep, margin=4, limit=50))
 
 
