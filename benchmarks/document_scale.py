@@ -53,13 +53,13 @@ def make_page(pages: list[Paragraphs], number: int) -> Paragraphs:
     """The page of a number, of sections of three real ones or more."""
     rng = random.Random(number)
     size = len(rng.choice(pages))
-    made: Paragraphs = []
-    while len(made) < size:
+    paragraphs: Paragraphs = []
+    while len(paragraphs) < size:
         page = rng.choice(pages)
-        length = min(_SECTION, -(-size // 3), size - len(made), len(page))
+        length = min(_SECTION, -(-size // 3), size - len(paragraphs), len(page))
         start = rng.randrange(len(page) - length + 1)
-        made += page[start : start + length]
-    return made
+        paragraphs += page[start : start + length]
+    return paragraphs
 
 
 def numbers(count: int, side: int) -> list[int]:

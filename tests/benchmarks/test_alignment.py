@@ -138,12 +138,12 @@ def test_the_benchmark_of_sentences_prints_each_row(tmp_path: Path) -> None:
 
 
 def test_pages_are_made_of_the_same_sections_on_both_sides(scale: ModuleType) -> None:
-    pages = [[(f"f{page}.{line}", f"e{page}.{line}") for line in range(12)] for page in range(9)]
-    made = scale.make_page(pages, 5)
-    assert made == scale.make_page(pages, 5) != scale.make_page(pages, 6)
-    assert len(made) == 12
-    assert len({english.split(".")[0] for _, english in made}) >= 3
-    assert all(foreign[1:] == english[1:] for foreign, english in made)
+    pages = [[(f"f{n}.{line}", f"e{n}.{line}") for line in range(12)] for n in range(9)]
+    page = scale.make_page(pages, 5)
+    assert page == scale.make_page(pages, 5) != scale.make_page(pages, 6)
+    assert len(page) == 12
+    assert len({english.split(".")[0] for _, english in page}) >= 3
+    assert all(foreign[1:] == english[1:] for foreign, english in page)
 
 
 def test_a_tenth_of_the_pages_is_missing_on_each_side(scale: ModuleType) -> None:
@@ -160,8 +160,8 @@ def test_a_row_of_documents_shows_only_what_it_measures(documents: ModuleType) -
     assert documents.show(side, ("links",)).addresses is None
     assert documents.show(side, ("links",)).links is side.links
     assert documents.show(side, ()).links is None
-    made = documents.documents([{name: page[name] for name in ("doc_id", "text", "images")}], "de", None)
-    assert made.addresses is None and made.links is None
+    plain = documents.documents([{name: page[name] for name in ("doc_id", "text", "images")}], "de", None)
+    assert plain.addresses is None and plain.links is None
 
 
 def test_a_swept_row_has_one_configuration_for_each_weight(documents: ModuleType) -> None:

@@ -56,6 +56,13 @@ def test_help_shows_all_words_that_are_written() -> None:
             assert not re.search(r"<\w+>", plain), f"{path}: {parameter.help}"
 
 
+@pytest.mark.parametrize("number", [0, -1])
+def test_too_few_workers_are_an_error(paraloom: Command, tmp_path: Path, number: int) -> None:
+    (tmp_path / "pairs.tsv").write_text("a dog\ta hound\n", encoding="utf-8")
+    status, _, err = paraloom("score", "pairs.tsv", "--workers", number, "-o", "scored.tsv")
+    assert status == 1 and f"workers must be 1 or more, not {number}" in err
+
+
 def test_help_lists_all_commands_in_panels(paraloom: Command) -> None:
     status, out, _ = paraloom("--help")
     assert status == 0

@@ -144,7 +144,7 @@ TABLES = [
     ("x.jsonl", '{"pair_id": "1", "text": "a"}\n{"pair_id": "1"}\n', "row 2: 'text' is missing"),
     ("x.jsonl", "[]\n", "row 1: expected a JSON object, got list"),
     ("x.jsonl", "{\n", "row 1: the line is not valid JSON"),
-    ("x.csv", "pair_id,text\n", "cannot read variants from '.csv'"),
+    ("x.csv", "pair_id,text\n", "cannot read variants from a file of the format '.csv'"),
 ]
 
 
@@ -153,6 +153,12 @@ def test_an_invalid_table_is_an_error(paraloom: Command, tmp_path: Path, name: s
     (tmp_path / name).write_text(content)
     status, _, err = paraloom("diversity", "--workers", 1, name)
     assert status == 1 and message in err
+
+
+def test_a_folder_that_is_not_a_corpus_is_an_error(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    status, _, err = paraloom("diversity", "--workers", 1, "folder")
+    assert status == 1 and "folder: cannot read variants from a folder that is not a corpus" in err
 
 
 def test_a_null_in_parquet_is_an_error_with_its_row(paraloom: Command, tmp_path: Path) -> None:

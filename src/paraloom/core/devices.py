@@ -126,7 +126,9 @@ def workers_on(device: Device | None, workers: int | None) -> int | None:
         >>> workers_on(Device("cuda", (0, 1)), None), workers_on(Device("cpu"), None), workers_on(None, 3)
         (2, None, 3)
     """
-    return workers or (len(device.indices) if device is not None and device.kind != "cpu" else None)
+    if workers is not None:
+        return workers
+    return len(device.indices) if device is not None and device.kind != "cpu" else None
 
 
 def worker_number() -> int:

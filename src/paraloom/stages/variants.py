@@ -369,8 +369,11 @@ class ReadVariants(Source):
             yield from self._from_parquet()
             return
         if kind not in (".tsv", ".jsonl"):
+            what = "a folder that is not a corpus" if self.source.is_dir() else f"a file of the format '{kind}'"
             raise ConfigError(
-                f"cannot read variants from '{kind}'", file=self.source, remedy="Give a .tsv, .jsonl or .parquet file."
+                f"cannot read variants from {what}",
+                file=self.source,
+                remedy="Give a .tsv, .jsonl or .parquet file, or the folder that `paraloom variants` wrote.",
             )
         rows = _tsv_rows(self.source) if kind == ".tsv" else _json_rows(self.source)
         schema = VARIANTS.append(_TREES) if _TREES.name in columns_of_file(self.source) else VARIANTS

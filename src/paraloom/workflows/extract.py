@@ -30,8 +30,8 @@ from paraloom.extract.warc import read_archive
 from paraloom.io import read_batches, write_corpus
 from paraloom.io.atomic import atomic_folder
 from paraloom.io.corpus import DESCRIPTION
-from paraloom.pipeline.engines.base import Engine, Inline
-from paraloom.pipeline.engines.local import Local
+from paraloom.pipeline.engines.base import Engine
+from paraloom.pipeline.engines.registry import make_engine
 from paraloom.text.languages import LanguageIdentifier, known_languages
 from paraloom.workflows.run import as_list
 
@@ -127,7 +127,7 @@ def extract_documents(
         raise RunError("the folder already holds a corpus", file=folder, remedy="Delete it, or name another folder.")
     page_sources = find_sources([str(source) for source in as_list(sources)])
     identifier = _identifier(config)
-    engine: Engine = Inline() if workers == 1 else Local(workers)
+    engine = make_engine("inline" if workers == 1 else "local", workers)
     try:
         with atomic_folder(folder, DESCRIPTION) as temporary:
             work = temporary / "work"

@@ -22,7 +22,7 @@ def make_engine(name: str, workers: int | None = None, address: str | None = Non
         ConfigError: The engine is unknown, or `workers` is less than 1.
     """
     if workers is not None and workers < 1:
-        raise ConfigError(f"workers must be 1 or more, not {workers}")
+        raise ConfigError(f"workers must be 1 or more, not {workers}", remedy="Leave the number out for one per core.")
     match name:
         case "local":
             return Local(workers)
