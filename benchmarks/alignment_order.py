@@ -190,7 +190,7 @@ def main() -> None:
         sys.exit(f"{data / 'align'} not found: set PARALOOM_DATA to the folder of real corpora")
     encoder = None if arguments.encoder == "none" else Encoder.load(arguments.encoder)
     settings = configurations(arguments.max_bead_size)
-    print(f"{'text':24}{'order':15}{'clean: strict / lax':>22}{'disordered: strict':>28}{'lax':>22}{'seconds':>9}")
+    print(f"{'text':24}{'order':15}{'clean: strict / lax':>22}{'disordered: strict':>26}{'lax':>24}{'seconds':>9}")
     for name in arguments.texts:
         clean = TEXTS[name](data)
         texts = [disordered(clean, seed, arguments.moved, arguments.dropped) for seed in arguments.seeds]
@@ -200,7 +200,7 @@ def main() -> None:
             seconds = (time.perf_counter() - start) / (1 + len(texts))
             strict, lax = (_with_range([getattr(result, kind).f1 for result in scores]) for kind in ("strict", "lax"))
             print(
-                f"{name:24}{row:15}{base.strict.f1:12.3f} / {base.lax.f1:.3f}{strict:>30}{lax:>22}{seconds:9.1f}",
+                f"{name:24}{row:15}{base.strict.f1:12.3f} / {base.lax.f1:.3f}{strict:>26}{lax:>24}{seconds:9.1f}",
                 flush=True,
             )
 
