@@ -87,7 +87,7 @@ def disordered(text: GoldText, seed: int, moved: float = SHARE, dropped: float =
 def _move(order: list[int], passage: int, rng: random.Random) -> None:
     index = order.index(passage)
     del order[index]
-    places = [place for place in range(len(order) + 1) if place != index]
+    places = [new for new in range(len(order) + 1) if new != index]
     order.insert(rng.choice(places), passage)
 
 
@@ -99,7 +99,7 @@ def _rearranged(text: GoldText, ranges: Sequence[tuple[range, range]], orders: S
     """The text with the passages of each side in the given order, and its gold beads in that of the source."""
     pair = text.pair
     rows = [[row for passage in orders[side] for row in ranges[passage][side]] for side in (0, 1)]
-    places = [{row: place for place, row in enumerate(side)} for side in rows]
+    places = [{row: index for index, row in enumerate(side)} for side in rows]
     gold: list[Bead] = []
     for bead in text.gold:
         source, target = (tuple(places[side][row] for row in bead[side] if row in places[side]) for side in (0, 1))
@@ -190,7 +190,7 @@ def main() -> None:
         sys.exit(f"{data / 'align'} not found: set PARALOOM_DATA to the folder of real corpora")
     encoder = None if arguments.encoder == "none" else Encoder.load(arguments.encoder)
     settings = configurations(arguments.max_bead_size)
-    print(f"{'text':24}{'order':15}{'clean: strict / lax':>22}{'disordered: strict':>28}{'lax':>22}{'seconds':>9}")
+    print(f"{'text':24}{'order':15}{'clean: strict / lax':>22}{'disordered: strict':>26}{'lax':>24}{'seconds':>9}")
     for name in arguments.texts:
         clean = TEXTS[name](data)
         texts = [disordered(clean, seed, arguments.moved, arguments.dropped) for seed in arguments.seeds]
@@ -198,9 +198,9 @@ def main() -> None:
             start = time.perf_counter()
             base, *scores = (score(text, settings[row], encoder) for text in (clean, *texts))
             seconds = (time.perf_counter() - start) / (1 + len(texts))
-            strict, lax = (_with_range([getattr(each, kind).f1 for each in scores]) for kind in ("strict", "lax"))
+            strict, lax = (_with_range([getattr(result, kind).f1 for result in scores]) for kind in ("strict", "lax"))
             print(
-                f"{name:24}{row:15}{base.strict.f1:12.3f} / {base.lax.f1:.3f}{strict:>30}{lax:>22}{seconds:9.1f}",
+                f"{name:24}{row:15}{base.strict.f1:12.3f} / {base.lax.f1:.3f}{strict:>26}{lax:>24}{seconds:9.1f}",
                 flush=True,
             )
 

@@ -7,8 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from paraloom.alignment import long_gaps as long_gaps_module
+from paraloom.alignment import sentences as sentences_module
 from paraloom.alignment.local_order import best_of_each, heaviest_stretch
 from paraloom.alignment.local_parts import OrderedPart, Walls, merge, restrict
+from paraloom.alignment.long_gaps import long_gaps, with_gaps
 from paraloom.alignment.search import Alignment, Band, LogPriors, best_alignment, full_band
 from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair, fit_aligner
 from paraloom.core.beads import Bead, check_beads
@@ -49,7 +52,7 @@ def test_a_moved_passage_and_a_dropped_one() -> None:
     text = sentences(60)
     kept = [*range(10), *range(16, 44), *range(10, 16), *range(50, 60)]  # 10 to 15 moved, 44 to 49 dropped
     beads = align_pair(TextPair(text, [text[k] for k in kept]), LOCAL)
-    assert links(beads) == {(k, place) for place, k in enumerate(kept)}
+    assert links(beads) == {(k, index) for index, k in enumerate(kept)}
     assert {bead.source for bead in beads if not bead.target} == {(k,) for k in range(44, 50)}
     check_beads(beads, 60, len(kept))
 
@@ -98,7 +101,7 @@ def test_embeddings_find_a_moved_passage_that_few_words_show() -> None:
     source = [f"aa{chr(97 + k % 26)}{k // 26} name{k // 4}" for k in range(40)]
     target = [f"zz{chr(97 + k % 26)}{k // 26} name{k // 4}" for k in order]
     beads = align_pair(TextPair(source, target, embeddings=(meanings, meanings[order])), LOCAL)
-    assert links(beads) == {(k, place) for place, k in enumerate(order)}
+    assert links(beads) == {(k, index) for index, k in enumerate(order)}
 
 
 def test_walls_are_where_sentences_were_taken_out() -> None:
@@ -169,6 +172,46 @@ def test_the_best_of_each_group_are_chosen_by_weight() -> None:
     groups, weights = np.array([1, 0, 1, 1, 0]), np.array([0.1, 5.0, 0.3, 0.2, 7.0])
     assert best_of_each(groups, weights, 1).tolist() == [False, False, True, False, True]
     assert not len(best_of_each(np.array([], np.int64), np.array([]), 2))
+
+
+@pytest.mark.parametrize("order", ["strict", "local"])
+def test_a_long_gap_of_the_target_is_left_out_of_the_search(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The band would be as wide as the gap: the search of a text of 100,000 lines would not fit in memory."""
+    widths = []
+
+    def searched(evidence: object, priors: object, sources: int, targets: int, *rest: object) -> Alignment:
+        widths.append(targets)
+        return best_alignment(evidence, priors, sources, targets, *rest)
+
+    monkeypatch.setattr(sentences_module, "best_alignment", searched)
+    monkeypatch.setattr(long_gaps_module, "LONG_GAP", 150)
+    source, between = sentences(60), sentences(300, seed=6)
+    target = [*source[:25], *between, *source[25:]]
+    beads = align_pair(TextPair(source, target), AlignerConfig(order=order))
+    assert links(beads) == {(k, k if k < 25 else k + 300) for k in range(60)}
+    assert [j for bead in beads if not bead.source for j in bead.target] == list(range(25, 325))
+    assert [j for bead in beads for j in bead.target] == list(range(360))
+    assert max(widths) < 360 - 150
+
+
+def test_the_middle_of_a_long_gap() -> None:
+    path = np.array([0.0, 1.0, 2.0, 60.0, 61.0])
+    assert long_gaps(path, margin=4, limit=50).tolist() == list(range(6, 56))
+    assert not len(long_gaps(path, margin=4, limit=59)) and not len(long_gaps(path, margin=30, limit=50))
+    steep = np.arange(100) * 12.0  # a target twelve times as long has none
+    assert not len(long_gaps(steep, margin=4, limit=50))
+
+
+def test_gaps_are_beads_where_they_belong() -> None:
+    """Source 0 is target 0, source 1 has no counterpart, source 2 is target 4; targets 1 to 3 are the gap."""
+    priors = LogPriors(np.zeros((2, 2)), (-1.0, -2.0))
+    remainder = part(([0, 1, 2], [0, 4]), [[0, 1, 0, 1], [1, 1, 1, 0], [2, 1, 1, 1]])
+    alignment = with_gaps(remainder, np.array([1, 2, 3]), priors)
+    assert alignment.beads.tolist() == [
+        *([0, 1, 0, 1], [1, 0, 1, 1], [1, 0, 2, 1], [1, 0, 3, 1]),
+        *([1, 1, 4, 0], [2, 1, 4, 1]),
+    ]
+    assert alignment.gains.tolist() == [0.0, -2.0, -2.0, -2.0, 1.0, 2.0]
 
 
 def test_an_unknown_order_is_an_error() -> None:

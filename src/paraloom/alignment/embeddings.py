@@ -197,9 +197,9 @@ class EmbeddingEvidence:
         (source, target), (rows, columns) = (
             [
                 values / norm if values.ndim == 1 else values / norm[:, None]
-                for values, norm in zip(each, norms, strict=True)
+                for values, norm in zip(vectors, norms, strict=True)
             ]
-            for each in (self._sides, self._levels)
+            for vectors in (self._sides, self._levels)
         )
         forward, margins = _nearest(source, target, rows, columns)
         backward, _ = _nearest(target, source, columns, rows)

@@ -87,15 +87,15 @@ class LocalSearch:
         for _ in range(_ROUNDS):
             current = _Current(remainder, self.texts.sizes)
             grown = [self._grow(searching, passage, current) for passage in moved]
-            found = self._find(searching, current)
-            if not found and all(after is before for after, before in zip(grown, moved, strict=True)):
+            new = self._find(searching, current)
+            if not new and all(after is before for after, before in zip(grown, moved, strict=True)):
                 break
-            moved = grown + found
+            moved = grown + new
             rows = _without(whole, moved)
             near = restrict(remainder, rows)
             remainder = OrderedPart(rows, self.texts.select(*rows).align(aligner, near))
-        passages = [OrderedPart(passage.rows, self.texts.select(*passage.rows).align(aligner)) for passage in moved]
-        return merge([remainder, *passages], ordered)
+        parts = [OrderedPart(passage.rows, self.texts.select(*passage.rows).align(aligner)) for passage in moved]
+        return merge([remainder, *parts], ordered)
 
     def _grow(self, searching: Any, passage: _Passage, current: _Current) -> _Passage:
         """A moved passage, with sentences of the remainder next to it where they fit better than where they are."""
@@ -107,7 +107,7 @@ class LocalSearch:
 
     def _find(self, searching: Any, current: _Current) -> list[_Passage]:
         """Strong passages around the free sentences of the remainder, none of which share a sentence."""
-        found: list[_Passage] = []
+        passages: list[_Passage] = []
         compared: dict[tuple[int, ...], _Passage] = {}
         for _ in range(_SEARCHES):
             candidates = []
@@ -117,15 +117,18 @@ class LocalSearch:
                 if ends not in compared:
                     compared[ends] = self._strongest_stretch(searching, current, near)
                 candidates.append(compared[ends])
-            strong = sorted((each for each in candidates if each.score >= self.min_score), key=lambda each: -each.score)
-            before = len(found)
+            strong = sorted(
+                (passage for passage in candidates if passage.score >= self.min_score),
+                key=lambda passage: -passage.score,
+            )
+            before = len(passages)
             for passage in strong:
                 if current.has(passage.rows):
                     current.take(passage.rows)
-                    found.append(passage)
-            if len(found) == before:
+                    passages.append(passage)
+            if len(passages) == before:
                 break
-        return found
+        return passages
 
     def _likely_runs(self, searching: Any, free: tuple[Flags, Flags]) -> Iterator[Rows]:
         """Runs of free source rows and of free target rows that share anchors."""

@@ -137,10 +137,10 @@ def merge(parts: Sequence[OrderedPart], ordered: Alignment) -> LocalAlignment:
     has_target = beads[:, 3] > 0
     by_target = np.lexsort((beads[:, 0], np.where(has_target, beads[:, 2], 0), ~has_target))
     places = np.empty(len(beads), np.int64)
-    place = -1
+    row = -1
     for index in by_target.tolist():
         if beads[index, 1] > 0:
-            place = int(beads[index, 0])
-        places[index] = place
+            row = int(beads[index, 0])
+        places[index] = row
     order = np.lexsort((beads[:, 2], beads[:, 1] == 0, places))
     return LocalAlignment(beads[order], gains[order], parts, ordered)

@@ -24,7 +24,8 @@ from paraloom.alignment.lexical import (
 )
 from paraloom.alignment.lexicon import BilingualLexicon, bead_tokens, concatenate, learn_lexicon, spread_evenly
 from paraloom.alignment.local_order import LocalSearch
-from paraloom.alignment.local_parts import LocalAlignment, Walls
+from paraloom.alignment.local_parts import LocalAlignment, OrderedPart, Walls, restrict
+from paraloom.alignment.long_gaps import long_gaps, with_gaps
 from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 from paraloom.alignment.priors import PriorModel, count_kinds
 from paraloom.alignment.search import (
@@ -369,7 +370,7 @@ class _PreparedPair:
             forward, backward = self.directions(unit, aligner)
             columns, rows, weights = backward.anchors()
             sets += [forward.anchors(), (rows, columns, weights)]
-        rows, columns, weights = (np.concatenate([each[field] for each in sets]) for field in range(3))
+        rows, columns, weights = (np.concatenate([anchors[field] for anchors in sets]) for field in range(3))
         return rows, columns, weights
 
     def directions(self, unit: str, aligner: SentenceAligner) -> tuple[LexicalDirection, LexicalDirection]:
@@ -418,16 +419,29 @@ class _PreparedPair:
             evidence.append(self.embeddings.weighted(config.embedding_weight * unexplained))
 
         breaks = config.break_weight * self.breaks[0], config.break_weight * self.breaks[1]
+        path = path_from_anchors(anchors, sources, targets) if anchors else None
+        if previous is not None:
+            path = path_from_beads(previous.beads, sources)
+        gaps = long_gaps(path, 4 * config.band_radius) if path is not None else ()
+        if len(gaps):
+            return self._align_without(np.asarray(gaps), aligner, previous)
+        if path is None:
+            path = path_from_lengths(*self.characters)
 
         def make_band(radius: int) -> Band:
-            if previous is not None:
-                return band_along(path_from_beads(previous.beads, sources), targets, radius // 2, 2)
-            path = path_from_anchors(anchors, sources, targets) if anchors else None
-            if path is None:
-                path = path_from_lengths(*self.characters)
-            return band_along(path, targets, radius, 8)
+            narrow = previous is not None
+            return band_along(path, targets, radius // 2 if narrow else radius, 2 if narrow else 8)
 
         return best_alignment(evidence, aligner.priors, sources, targets, make_band, config.band_radius, breaks)
+
+    def _align_without(self, gaps: Ints, aligner: SentenceAligner, previous: AnyAlignment | None) -> Alignment:
+        """The best alignment in which some target sentences, far from the expected path, have no counterpart."""
+        rows = np.arange(self.sizes[0]), np.setdiff1d(np.arange(self.sizes[1]), gaps)
+        whole = np.arange(self.sizes[0]), np.arange(self.sizes[1])
+        near = None
+        if previous is not None:
+            near = restrict(OrderedPart(whole, Alignment(previous.beads, previous.gains)), rows)
+        return with_gaps(OrderedPart(rows, self.select(*rows).align(aligner, near)), gaps, aligner.priors)
 
 
 def _search(pair: _PreparedPair, config: AlignerConfig) -> _PreparedPair | LocalSearch:

@@ -74,12 +74,15 @@ def warn_of_languages(
         translator: What the translator translates from and into.
         encoder: Codes of the languages of the encoder that both texts are compared with, where they are known.
     """
-    found = source.language, target.language
+    identified = source.language, target.language
     for message in (
-        _same_language(source, target, found, declared)
-        or _swapped(source, target, found, declared)
-        or _unlike_translator(source, target, found, translator),
-        *(_unknown_to_encoder(text, language, encoder) for text, language in zip((source, target), found, strict=True)),
+        _same_language(source, target, identified, declared)
+        or _swapped(source, target, identified, declared)
+        or _unlike_translator(source, target, identified, translator),
+        *(
+            _unknown_to_encoder(text, language, encoder)
+            for text, language in zip((source, target), identified, strict=True)
+        ),
     ):
         if message:
             warnings.warn(message, stacklevel=3)
@@ -88,51 +91,55 @@ def warn_of_languages(
 def _same_language(
     source: NamedText,
     target: NamedText,
-    found: tuple[str | None, str | None],
+    identified: tuple[str | None, str | None],
     declared: tuple[str | None, str | None],
 ) -> str:
-    if found[0] is None or found[0] != found[1] or (declared[0] is not None and declared[0] == declared[1]):
+    if (
+        identified[0] is None
+        or identified[0] != identified[1]
+        or (declared[0] is not None and declared[0] == declared[1])
+    ):
         return ""
     return (
-        f"both texts seem to be {language_name(found[0])}: {source.path} and {target.path}. Give a text and its "
-        f"translation; if they are to be in one language, say so: --src-lang {found[0]} --tgt-lang {found[0]}"
+        f"both texts seem to be {language_name(identified[0])}: {source.path} and {target.path}. Give a text and its "
+        f"translation; if they are to be in one language, say so: --src-lang {identified[0]} --tgt-lang {identified[0]}"
     )
 
 
 def _swapped(
     source: NamedText,
     target: NamedText,
-    found: tuple[str | None, str | None],
+    identified: tuple[str | None, str | None],
     declared: tuple[str | None, str | None],
 ) -> str:
-    if None in found or declared[0] == declared[1] or found != declared[::-1]:
+    if None in identified or declared[0] == declared[1] or identified != declared[::-1]:
         return ""
     return (
-        f"the sides are swapped: {source.path} is {language_name(found[0])} and {target.path} is "
-        f"{language_name(found[1])}, but they are said to be {declared[0]} and {declared[1]}. Swap the files, or "
+        f"the sides are swapped: {source.path} is {language_name(identified[0])} and {target.path} is "
+        f"{language_name(identified[1])}, but they are said to be {declared[0]} and {declared[1]}. Swap the files, or "
         "change --src-lang and --tgt-lang"
     )
 
 
 def _unlike_translator(
-    source: NamedText, target: NamedText, found: tuple[str | None, str | None], translator: Direction | None
+    source: NamedText, target: NamedText, identified: tuple[str | None, str | None], translator: Direction | None
 ) -> str:
     if translator is None:
         return ""
     wrong = [
         (text, language)
         for text, language, expected in zip(
-            (source, target), found, (translator.source, translator.target), strict=True
+            (source, target), identified, (translator.source, translator.target), strict=True
         )
         if language is not None and expected is not None and language != expected
     ]
     if not wrong:
         return ""
-    if found == (translator.target, translator.source):
+    if identified == (translator.target, translator.source):
         return (
-            f"the sides are swapped: {source.path} is {language_name(found[0])} and {target.path} is "
-            f"{language_name(found[1])}, but the translator translates {translator}. Swap the files, or use a "
-            f"translator from {language_name(found[0])}"
+            f"the sides are swapped: {source.path} is {language_name(identified[0])} and {target.path} is "
+            f"{language_name(identified[1])}, but the translator translates {translator}. Swap the files, or use a "
+            f"translator from {language_name(identified[0])}"
         )
     names = " and ".join(f"{text.path} is {language_name(language)}" for text, language in wrong)
     return (
