@@ -32,7 +32,7 @@ EVIDENCE: dict[str, dict[str, float]] = {
     "links": {"links": 1.0},
     "all": {
         **{"words": 1.0, "pictures": 0.3, "sentences": 0.5, "length": 0.1, "entities": 0.1, "encoder": 1.0},
-        **{"addresses": 0.3, "links": 0.3},
+        **{"addresses": 0.3, "links": 1.0},
     },
 }
 """Presets of evidence weights: single kinds (`topics` as in PARK17, `scores` as in MultiNews), and the best mix.
