@@ -33,7 +33,7 @@ def test_the_floor_by_hand() -> None:
     assert find_floor(np.repeat([2.0, 3.0], [10, 80]), decoys) == 2
 
 
-def test_of_floors_that_cannot_be_told_apart_the_lowest_is_taken() -> None:
+def test_of_floors_as_good_as_the_best_the_lowest_is_taken() -> None:
     """20 pairs at 1, 5 at 2 and 2,000 at 3, of which 40 are wrong and 1,985 right.
 
     The expected F1 is 2 · 2,000 / (2,000 + 1,985) = 1.004 at a floor of 3, 2 · 1,985 / (2,005 + 1,985) = 0.995 at 2,

@@ -1,4 +1,4 @@
-"""Tests of the lexicon of nearest words: margins by hand, and what is no translation."""
+"""Tests of the lexicon of nearest words: margins by hand, and what has none."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class EmbeddingEvidence:
 
     The margin is the cosine less the mean cosine of either side with the sentences of the other text. It is normally
     distributed among sentences that correspond, here those that are each other's nearest, and among random pairs.
-    What is more similar than usual is no worse for that. Without three pairs of nearest sentences it is no evidence.
+    What is more similar than usual counts as what is usual. Without three pairs of nearest sentences it says nothing.
 
     Args:
         source: Sentence embeddings, float32 (m, d).

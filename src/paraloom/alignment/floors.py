@@ -18,7 +18,7 @@ _PARTS, _FOLDS = 5, 2
 # How much the lead over the nearest rival counts beside the score itself.
 _LEAD = 3.0
 
-# Floors whose expected F1 is lower than the highest by this at most cannot be told from the best.
+# Floors whose expected F1 is lower than the highest by this at most may as well be the best.
 _TOLERANCE = 0.01
 
 # With fewer wrong pairs nothing can be estimated.

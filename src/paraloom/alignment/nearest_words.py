@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 _MAX_WORDS, _ROWS = 20_000, 256
 # Translations of a word, and neighbors whose mean cosine is the level that they have to exceed.
 _TRANSLATIONS, _NEIGHBORS = 3, 10
-# Margins count in units of this; pairs with a lower cosine or probability are no translations.
+# Margins count in units of this; pairs with a lower cosine or probability do not count.
 _TEMPERATURE, _MIN_COSINE, _MIN_PROBABILITY = 0.1, 0.2, 0.01
 
 
@@ -72,7 +72,7 @@ def encode_texts(encoder: EncoderLike, source: Sequence[str], target: Sequence[s
 
 
 def _encode(encoder: EncoderLike, texts: Sequence[str]) -> Vectors:
-    """Vectors of texts, without the warning about unknown ones: they are no evidence, and do no harm."""
+    """Vectors of texts, without the warning about unknown ones: they say nothing, and do no harm."""
     if not texts:
         return np.zeros((0, encoder.dimension), np.float32)
     with warnings.catch_warnings():

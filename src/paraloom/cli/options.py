@@ -84,7 +84,7 @@ def _models(kind: str, incomplete: str) -> list[str]:
 
 
 def given_encoder(name: str) -> str | None:
-    """The encoder that an option names; none is no encoder.
+    """The encoder that an option names; none: no encoder.
 
     >>> given_encoder("none"), given_encoder("english")
     (None, 'english')

@@ -94,7 +94,7 @@ def align(
         embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
         lexicon: Bilingual lexicons from source to target and back, see `paraloom.alignment.lexicon.read_lexicon`.
         encoder: An encoder of both languages, its name or folder: its vectors of words are evidence, and without a
-            translation those of sentences.  The default knows seven languages and is no evidence for others; None for
+            translation those of sentences.  The default knows seven languages and says nothing about others; None for
             no encoder.
         config: Settings; by default beads of at most `MAX_BEAD_SIZE` sentences a side.
 
