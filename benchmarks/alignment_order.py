@@ -12,6 +12,7 @@ import argparse
 import gzip
 import os
 import random
+import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -148,6 +149,7 @@ TEXTS: dict[str, Callable[[Path], GoldText]] = {
     "help de": lambda data: joined_pages(data, "de", 0, 40),
     "help ko": lambda data: joined_pages(data, "ko", 0, 40),
     "news de": lambda data: news(data, 0, 600),
+    "news de, 4,000 lines": lambda data: news(data, 0, 4000),
     "Bible": lambda data: bible(data, 500, 1),
 }
 """Texts by name.  Constants were chosen on 'yearbook' and 'help de' with seeds from 101 on."""
@@ -175,9 +177,10 @@ def score(text: GoldText, config: AlignerConfig, encoder: Encoder | None) -> Ali
 
 
 def main() -> None:
-    """Print a line for each text and way of aligning it: clean, then with passages moved and dropped."""
+    """Print a line for each text and way of aligning it: clean, then disordered; and the peak of memory so far."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", nargs="+", choices=list(TEXTS), default=list(TEXTS))
+    default = [name for name in TEXTS if "lines" not in name]
+    parser.add_argument("--texts", nargs="+", choices=list(TEXTS), default=default)
     parser.add_argument("--rows", nargs="+", choices=list(configurations(1)), default=list(configurations(1)))
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of the passages")
     parser.add_argument("--moved", type=float, default=SHARE, help="share of the sentences that are moved")
@@ -190,7 +193,10 @@ def main() -> None:
         sys.exit(f"{data / 'align'} not found: set PARALOOM_DATA to the folder of real corpora")
     encoder = None if arguments.encoder == "none" else Encoder.load(arguments.encoder)
     settings = configurations(arguments.max_bead_size)
-    print(f"{'text':24}{'order':15}{'clean: strict / lax':>22}{'disordered: strict':>26}{'lax':>24}{'seconds':>9}")
+    print(
+        f"{'text':24}{'order':15}{'clean: strict / lax':>22}{'disordered: strict':>26}{'lax':>24}"
+        f"{'seconds':>9}{'MiB':>7}"
+    )
     for name in arguments.texts:
         clean = TEXTS[name](data)
         texts = [disordered(clean, seed, arguments.moved, arguments.dropped) for seed in arguments.seeds]
@@ -200,7 +206,8 @@ def main() -> None:
             seconds = (time.perf_counter() - start) / (1 + len(texts))
             strict, lax = (_with_range([getattr(result, kind).f1 for result in scores]) for kind in ("strict", "lax"))
             print(
-                f"{name:24}{row:15}{base.strict.f1:12.3f} / {base.lax.f1:.3f}{strict:>26}{lax:>24}{seconds:9.1f}",
+                f"{name:24}{row:15}{base.strict.f1:12.3f} / {base.lax.f1:.3f}{strict:>26}{lax:>24}{seconds:9.1f}"
+                f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:7,.0f}",
                 flush=True,
             )
 

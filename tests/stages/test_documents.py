@@ -196,6 +196,22 @@ def test_the_commands_align_documents_then_sentences(folder: Path, paraloom: Com
     assert [(row["src"], row["tgt"]) for row in rows] == expected
 
 
+def test_passages_of_documents_cross_in_the_order_local(tmp_path: Path, paraloom: Command) -> None:
+    lines = [f"alpha{k} beta{k} gamma{k} delta{k}" for k in range(30)]
+    for side, lang, text in (("kal", "xk", lines), ("eng", "en", lines[12:] + lines[:12])):
+        write_pages(tmp_path / side, [Page(f"page-{side}", lang, "\n".join(text))])
+    write_document_pairs(tmp_path / "pairs.tsv", [DocumentPair("page-kal", "page-eng")])
+    command = ("align", "sentences", "kal", "eng", "--documents", "pairs.tsv", "--encoder", "none", "--order", "local")
+    for output in ("out.tsv", "links.parquet"):
+        status, _, message = paraloom(*command, "-o", output)
+        assert status == 0, message
+    links = pq.read_table(tmp_path / "links.parquet").to_pylist()
+    assert [(row["src_ids"], row["tgt_ids"]) for row in links] == [([k], [(k - 12) % 30]) for k in range(30)]
+    with (tmp_path / "out.tsv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    assert [(row["src"], row["tgt"]) for row in rows] == [(line, line) for line in lines]
+
+
 def test_scores_of_document_pairs_by_hand(tmp_path: Path, paraloom: Command) -> None:
     """Of four true pairs two are found, one of them listed twice, and a wrong one."""
     (tmp_path / "found.tsv").write_text("a\tx\t0.9\t0.5\nb\ty\nc\tw\nb\ty\n")
