@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.alignment import embedding_kernels as kernels
 from paraloom.alignment.search import Band
 from paraloom.core.seeds import generator
 
@@ -49,10 +49,10 @@ class BlockCosines:
 
     def __init__(self, source: Any, target: Any) -> None:
         self._sides = source, target
-        self._norms: dict[int, tuple[list[Floats], list[Floats]]] = {}
+        self._norms: dict[int, tuple[Floats, Floats]] = {}
 
-    def norms(self, max_size: int) -> tuple[list[Floats], list[Floats]]:
-        """Norms of the blocks of 1, 2 … `max_size` sentences of either side, by the sentence that they start at.
+    def norms(self, max_size: int) -> tuple[Floats, Floats]:
+        """Norms of the blocks of 1, 2 … `max_size` sentences of either side, by their first sentence: (A, n).
 
         Args:
             max_size: Sentences of a block at most.
@@ -83,10 +83,10 @@ class BlockCosines:
             products = products if isinstance(products, np.ndarray) else products.toarray()
             dots = products.astype(np.float64).cumsum(axis=0)
             sums = np.concatenate([np.zeros((lines, 1)), dots.cumsum(axis=1)], axis=1)
-            source_norms = np.array([norms[0][a][i] for a in range(lines)])
+            source_norms = norms[0][:lines, i]
             for b in range(min(max_size, reach)):
                 starts = np.arange(min(band.width, reach - b))
-                scale = source_norms[:, None] * norms[1][b][None, low + starts]
+                scale = source_norms[:, None] * norms[1][b, low + starts]
                 cosines = (sums[:, starts + b + 1] - sums[:, starts]) / np.maximum(scale, 1e-9)
                 yield BeadCosines(row, b + 1, starts, cosines)
 
@@ -174,16 +174,23 @@ class EmbeddingEvidence:
         """See `search.Evidence`."""
         if not self._weight:
             return
-        max_size = out.shape[1]
-        source_norms, target_norms = self._cosines.norms(max_size)
-        for block in self._cosines.blocks(first, rows, band, max_size):
-            i, j, b = first + block.row, int(band.lows[first + block.row]) + block.starts, block.targets
-            size = np.arange(1, len(block.cosines) + 1)
-            norms = np.array([source_norms[a - 1][i] for a in size])
-            sources = (self._products[0][i + size] - self._products[0][i]) / np.maximum(norms, 1e-9)
-            targets = (self._products[1][j + b] - self._products[1][j]) / np.maximum(target_norms[b - 1][j], 1e-9)
-            ratios = self.log_ratios(block.cosines - (sources[:, None] + targets) / 2)
-            out[block.row, : len(size), b - 1, : len(j)] += self._weight * ratios
+        (source, target), (source_levels, target_levels) = self._sides, self._products
+        source_norms, target_norms = self._cosines.norms(out.shape[1])
+        kernels.add_log_ratios(
+            first,
+            self._weight,
+            source,
+            target,
+            source_norms,
+            target_norms,
+            source_levels,
+            target_levels,
+            self._match,
+            self._random,
+            _MIN_RATIO,
+            band.lows,
+            out,
+        )
 
     def anchors(self) -> tuple[Ints, Ints, Floats]:
         """Pairs of sentences that are each other's nearest by margin, and more probably correspond than not.
@@ -211,17 +218,10 @@ class EmbeddingEvidence:
         """The log-likelihood ratio of each margin: corresponding against random, −6 at least.
 
         Args:
-            margins: float64, any shape.
+            margins: float64 (n,).
         """
-        mean, deviation = self._match
-        random_mean, random_deviation = self._random
-        margins = np.minimum(margins, mean)
-        ratios: Floats = (
-            ((margins - random_mean) / random_deviation) ** 2 / 2
-            - ((margins - mean) / deviation) ** 2 / 2
-            - math.log(deviation / random_deviation)
-        )
-        return np.maximum(ratios, _MIN_RATIO)
+        ratios = [kernels.log_ratio(float(margin), self._match, self._random, _MIN_RATIO) for margin in margins]
+        return np.array(ratios, np.float64)
 
 
 def _nearest(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> tuple[Ints, Floats]:
@@ -266,12 +266,15 @@ def _cumulative(values: Scores) -> Floats:
     return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
 
 
-def _block_norms(rows: Any, max_size: int) -> list[Floats]:
-    """Norms of the vectors of 1, 2 … `max_size` sentences together, by the sentence that they start at."""
-    norms = []
+def _block_norms(rows: Any, max_size: int) -> Floats:
+    """Norms of the vectors of 1, 2 … `max_size` sentences together, by the sentence that they start at: (A, n).
+
+    Blocks that would reach beyond the end have 0.
+    """
+    norms = np.zeros((max_size, rows.shape[0]))
     block = rows
-    for count in range(1, max_size + 1):
+    for count in range(1, min(max_size, rows.shape[0]) + 1):
         squares = (block * block if isinstance(block, np.ndarray) else block.multiply(block)).sum(axis=1)
-        norms.append(np.sqrt(np.asarray(squares, np.float64).ravel()))
-        block = block[: max(0, block.shape[0] - 1)] + rows[count:]
+        norms[count - 1, : block.shape[0]] = np.sqrt(np.asarray(squares, np.float64).ravel())
+        block = block[:-1] + rows[count:]
     return norms
