@@ -155,7 +155,8 @@ def test_a_translator_is_used(paraloom: Callable[..., tuple[int, str, str]], tmp
     (tmp_path / "a.en").write_text("\n".join(english) + "\n")
     costs = []
     for options in ((), ("--translator", BUNDLED / "de-en")):
-        status, _, _ = paraloom("align", "sentences", "a.de", "a.en", *options, "-o", "a.vecalign", "--force")
+        command = ("align", "sentences", "a.de", "a.en", "--encoder", "none", *options)
+        status, _, _ = paraloom(*command, "-o", "a.vecalign", "--force")
         assert status == 0
         beads = read_beads(tmp_path / "a.vecalign")
         assert [bead.source for bead in beads] == [bead.target for bead in beads] == [(0,), (1,), (2,), (3,)]
