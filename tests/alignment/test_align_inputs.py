@@ -189,7 +189,7 @@ def test_embedding_evidence_is_the_log_ratio_of_two_normal_distributions_of_marg
             u, v = u / np.linalg.norm(u), v / np.linalg.norm(v)
             margin = min(u @ v - (u @ y.mean(axis=0) + v @ x.mean(axis=0)) / 2, match.mean())
             expected = 1.5 * max(match.logpdf(margin) - other.logpdf(margin), -6)
-            assert scores[i, a - 1, b - 1, j] == pytest.approx(expected, abs=1e-3)
+            assert scores[i, a - 1, b - 1, j] == pytest.approx(expected, abs=1e-4)
 
 
 def test_too_few_nearest_sentences_are_no_evidence() -> None:

@@ -34,13 +34,13 @@ def test_the_floor_by_hand() -> None:
 
 
 def test_of_floors_as_good_as_the_best_the_lowest_is_taken() -> None:
-    """20 pairs at 1, 5 at 2 and 2,000 at 3, of which 40 are wrong and 1,985 right.
+    """10 pairs at 1, 2 at 2 and 2,000 at 3, of which 20 are wrong and 1,992 right.
 
-    The expected F1 is 2 · 2,000 / (2,000 + 1,985) = 1.004 at a floor of 3, 2 · 1,985 / (2,005 + 1,985) = 0.995 at 2,
-    and 2 · 1,985 / (2,025 + 1,985) = 0.990 at 1.
+    The expected F1 is 2 · 2,000 / (2,000 + 1,992) = 1.0020 at a floor of 3, 2 · 1,992 / (2,002 + 1,992) = 0.9975 at 2,
+    and 2 · 1,992 / (2,012 + 1,992) = 0.9950 at 1.
     """
     decoys = np.repeat([1.0, 2.0], 20)
-    assert find_floor(np.repeat([1.0, 2.0, 3.0], [20, 5, 2000]), decoys) == 2
+    assert find_floor(np.repeat([1.0, 2.0, 3.0], [10, 2, 2000]), decoys) == 2
 
 
 def test_without_decoys_there_is_no_floor() -> None:
@@ -83,4 +83,4 @@ def test_the_floor_keeps_pages_alone_that_have_no_counterpart(seed: int) -> None
     floor = find_floor(observed, decoy_certainties(pairs, values, chosen, sizes, "one-to-one"))
     assert floor is not None
     best = max(f1(observed >= value) for value in observed)
-    assert f1(np.ones(len(chosen), bool)) < 0.6 and f1(observed >= floor) > best - 0.1
+    assert f1(np.ones(len(chosen), bool)) < 0.6 and f1(observed >= floor) > best - 0.08

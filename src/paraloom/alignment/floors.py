@@ -19,7 +19,7 @@ _PARTS, _FOLDS = 5, 2
 _LEAD = 3.0
 
 # Floors whose expected F1 is lower than the highest by this at most may as well be the best.
-_TOLERANCE = 0.01
+_TOLERANCE = 0.005
 
 # With fewer wrong pairs nothing can be estimated.
 _MIN_WRONG = 20
@@ -78,7 +78,7 @@ def decoy_certainties(
 
 
 def find_floor(observed: Floats, decoys: Floats) -> float | None:
-    """The lowest floor whose expected F1 is within 0.01 of the highest.
+    """The lowest floor whose expected F1 is within 0.005 of the highest.
 
     The chosen pairs are a mixture of right and wrong ones. Wrong ones are distributed as the decoys are; there are as
     many as it takes to explain the chosen pairs below the median of the decoys, where right ones are rare. With n(t)
