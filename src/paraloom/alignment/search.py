@@ -20,6 +20,11 @@ _ROWS = 512
 # The band never gets wider than this many times its first width: the path of unrelated texts runs along the edge of
 # any band.
 _MAX_WIDENING = 32
+# Anchors before and after that an anchor is compared with, how many have to agree with it, by how many columns they may
+# differ, and by what part of their distance.
+_NEIGHBORS, _MIN_AGREEING, _TOLERANCE, _SLOPE_TOLERANCE = 3, 2, 5, 0.1
+# If more anchors than this stand alone, the texts are not of one slope, and all count.
+_MAX_ALONE = 0.1
 # A path that comes nearer than this to an edge of the band may have been constrained by it.
 _EDGE = 4
 
@@ -240,9 +245,24 @@ def path_from_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int
     if len(chain) < max(4, sources // 200):
         return None
     picked = order[chain]
+    picked = picked[_agree(rows[picked], columns[picked], targets / sources)]
     x = np.concatenate([[0], rows[picked] + 0.5, [sources]])
     y = np.concatenate([[0], columns[picked] + 0.5, [targets]])
     return np.interp(np.arange(sources + 1), x, y)
+
+
+def _agree(rows: Ints, columns: Ints, slope: float) -> npt.NDArray[np.bool_]:
+    """Which anchors of a chain have others near the same line; one alone is a word that is rare by chance, and bends the
+    path where few true anchors are. Beside a passage that is missing, those of its own side agree."""
+    votes = np.zeros(len(rows), np.int64)
+    for step in range(1, _NEIGHBORS + 1):
+        expected = slope * (rows[step:] - rows[:-step])
+        found = columns[step:] - columns[:-step]
+        agree = np.abs(found - expected) <= _TOLERANCE + _SLOPE_TOLERANCE * expected
+        votes[step:] += agree
+        votes[:-step] += agree
+    agreeing = votes >= _MIN_AGREEING
+    return agreeing if np.mean(~agreeing) <= _MAX_ALONE else np.ones(len(rows), np.bool_)
 
 
 def _cumulative_shares(lengths: Floats) -> Floats:
