@@ -13,8 +13,9 @@ import pytest
 from toy_language import bitext
 
 from paraloom.alignment.lengths import LengthEvidence, fit_length_model, log_probabilities
-from paraloom.alignment.lexical import LexicalDirection, LexicalEvidence, estimate_background, expected_copies
+from paraloom.alignment.lexical import LexicalDirection, LexicalEvidence, estimate_background
 from paraloom.alignment.lexicon import learn_lexicon
+from paraloom.alignment.numbered_words import expected_copies, number_expected, number_observed
 from paraloom.alignment.search import (
     Band,
     LogPriors,
@@ -110,11 +111,12 @@ def test_a_band_widens_until_it_holds_the_best_path() -> None:
 def directions(source: list[str], target: list[str], weights: list[float]) -> tuple[LexicalDirection, ...]:
     """The mixture models of both directions, with copied words as the only evidence."""
     lists = tokenize(source), tokenize(target)
+    observed = [number_observed(words) for words in lists]
     return tuple(
         LexicalDirection(
-            [expected_copies(lists[side])],
+            [number_expected(expected_copies(lists[side]), lists[side].lengths, observed[1 - side].types)],
             lists[side].lengths,
-            lists[1 - side],
+            observed[1 - side],
             estimate_background([lists[1 - side]]),
             np.array(weights),
         )

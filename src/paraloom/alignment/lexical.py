@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.alignment import evidence_kernels as kernels
+from paraloom.alignment.numbered_words import NumberedWords, ObservedWords
 from paraloom.alignment.search import Band
 from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.token_kernels import hash_spans
@@ -57,31 +58,6 @@ def word_prefixes(texts: Texts) -> TokenLists:
     return TokenLists(hash_spans(data, bounds[:-1], bounds[1:]), np.asarray(lists.offsets))
 
 
-class ExpectedWords(NamedTuple):
-    """The words that each of n sentences leads to expect in the other text, by one source of evidence.
-
-    Args:
-        ids: uint64 (entries,), token ids.
-        counts: float32 (entries,), expected number of occurrences.
-        offsets: int64 (n + 1,), first entry of each sentence.
-        sizes: float64 (n,), number of words that the counts of a sentence are normalized by.
-    """
-
-    ids: npt.NDArray[np.uint64]
-    counts: Scores
-    offsets: Ints
-    sizes: Floats
-
-
-def expected_copies(lists: TokenLists) -> ExpectedWords:
-    """Expect the words themselves: those of a translation, or a text's own names, numbers and loan words.
-
-    Args:
-        lists: Words of n sentences.
-    """
-    return ExpectedWords(lists.ids, np.ones(len(lists.ids), np.float32), lists.offsets, lists.lengths.astype(float))
-
-
 class Background(NamedTuple):
     """Unigram probabilities.
 
@@ -123,16 +99,16 @@ class LexicalDirection:
     """A mixture model of the words of one text (the observed) given aligned sentences of the other (the predictors).
 
     Args:
-        expected: Sources of evidence, each with the expected words of all predictors.
+        expected: Sources of evidence, each with the expected words of all predictors, by number of `observed`.
         lengths: Words of each predictor, int64 (m,).
-        observed: The sentences whose words are to be explained.
+        observed: Words of the sentences that are to be explained.
         background: Unigram probabilities of the observed words.
         weights: Mixture weights, float64 (1 + sources,): of the background, then of each source; they sum to 1.
     """
 
-    expected: Sequence[ExpectedWords]
+    expected: Sequence[NumberedWords]
     lengths: Ints
-    observed: TokenLists
+    observed: ObservedWords
     background: Background
     weights: Floats
 
@@ -144,12 +120,11 @@ class LexicalDirection:
     @cached_property
     def kernel_arguments(self) -> _KernelArguments:
         """What `add_forward` and `add_backward` take between `lows` and `out`."""
-        words, counts, offsets, background = self._observed_words
         expected_words, _, capacities, expected_offsets = self._expected_table
         return (
-            *(words, counts, offsets),
+            *self.observed[1:],
             *(expected_words, self._expected_counts, capacities, expected_offsets),
-            *(self._cumulative_lengths, background, float(self.weights[0])),
+            *(self._cumulative_lengths, self._background, float(self.weights[0])),
         )
 
     def mixture_counts(self, beads: Ints, backward: bool) -> Floats:
@@ -162,12 +137,11 @@ class LexicalDirection:
         Returns:
             float64 (1 + sources,).
         """
-        words, counts, offsets, background = self._observed_words
         expected_words, table, _, expected_offsets = self._expected_table
         totals: Floats = kernels.mixture_counts(
-            *(beads, backward, words, counts, offsets),
+            *(beads, backward, *self.observed[1:]),
             *(expected_words, table, expected_offsets),
-            *(self._cumulative_lengths, background, self.weights),
+            *(self._cumulative_lengths, self._background, self.weights),
         )
         return totals
 
@@ -180,14 +154,14 @@ class LexicalDirection:
         Returns:
             Indices of predictors, indices of observed sentences, and weights.
         """
-        words, _, offsets, background = self._observed_words
+        types, words, _, offsets = self.observed
         expected_words, _, _, expected_offsets = self._expected_table
         by_word = np.argsort(expected_words, kind="stable")
         predictors = np.repeat(np.arange(len(self.lengths)), np.diff(expected_offsets))[by_word]
-        predictor_starts = np.searchsorted(expected_words[by_word], np.arange(len(background) + 1))
-        observed = np.repeat(np.arange(len(self.observed)), np.diff(offsets))
+        predictor_starts = np.searchsorted(expected_words[by_word], np.arange(len(types) + 1))
+        observed = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         order = np.argsort(words, kind="stable")
-        observed_starts = np.searchsorted(words[order], np.arange(len(background) + 1))
+        observed_starts = np.searchsorted(words[order], np.arange(len(types) + 1))
         left, right = np.diff(predictor_starts), np.diff(observed_starts)
         rare = np.flatnonzero((left > 0) & (left <= max_frequency) & (right > 0) & (right <= max_frequency))
         rows, columns, weights = [], [], []
@@ -200,18 +174,9 @@ class LexicalDirection:
         return np.concatenate(rows), np.concatenate(columns), np.concatenate(weights)
 
     @cached_property
-    def _observed_words(self) -> tuple[WordNumbers, Scores, Ints, Floats]:
-        """Observed words by number, each once a sentence; their counts; offsets; background probability by number."""
-        ids, numbers = np.unique(self.observed.ids, return_inverse=True)
-        owners = np.repeat(np.arange(len(self.observed)), self.observed.lengths)
-        cells, counts = np.unique(owners * max(1, len(ids)) + numbers, return_counts=True)
-        offsets = np.searchsorted(cells, np.arange(len(self.observed) + 1) * max(1, len(ids)))
-        return (
-            (cells % max(1, len(ids))).astype(np.int32),
-            counts.astype(np.float32),
-            offsets.astype(np.int64),
-            self.background.probabilities_of(ids),
-        )
+    def _background(self) -> Floats:
+        """Background probability of each observed word, by number."""
+        return self.background.probabilities_of(self.observed.types)
 
     @cached_property
     def _cumulative_lengths(self) -> Floats:
@@ -222,31 +187,14 @@ class LexicalDirection:
     def _expected_table(self) -> tuple[WordNumbers, Scores, Scores, Ints]:
         """All expected words of the predictors: words by number, rising; counts (entries, sources); capacities
         (entries,), how many occurrences they explain at most; offsets (m + 1,)."""
-        known = np.unique(self.observed.ids)
-        size = max(1, len(known))
-        cells, counts, sources = [], [], []
-        for source, expected in enumerate(self.expected):
-            owners = np.repeat(np.arange(len(self.lengths)), np.diff(expected.offsets))
-            indices = np.searchsorted(known, expected.ids)
-            present = indices < len(known)
-            present[present] = known[indices[present]] == expected.ids[present]
-            # Each source expects a number of words of its own; scaled, they weigh as much as the predictor's words.
-            scale = np.maximum(self.lengths, 1) / np.maximum(expected.sizes, 1e-9)
-            cells.append(owners[present] * size + indices[present])
-            counts.append(expected.counts[present] * scale[owners[present]])
-            sources.append(np.full(int(present.sum()), source))
-        cell = np.concatenate(cells) if cells else np.empty(0, np.int64)
-        entries, inverse = np.unique(cell, return_inverse=True)
-        table = np.zeros((len(entries), len(self.expected)), np.float32)
-        occurrences = np.zeros_like(table)
-        if len(entries):
-            # One-dimensional indices: `add.at` is several times as fast with them.
-            flat = inverse * len(self.expected) + np.concatenate(sources)
-            np.add.at(table.ravel(), flat, np.concatenate(counts))
-            np.add.at(occurrences.ravel(), flat, np.float32(1))
-        offsets = np.searchsorted(entries, np.arange(len(self.lengths) + 1) * size)
-        capacities = occurrences.max(axis=1) if len(entries) else np.empty(0, np.float32)
-        return (entries % size).astype(np.int32), table, capacities, offsets.astype(np.int64)
+        ends = np.cumsum([0, *(len(source.words) for source in self.expected)])
+        table: tuple[WordNumbers, Scores, Scores, Ints] = kernels.tabulate_expected(
+            np.concatenate([source.words for source in self.expected]),
+            np.concatenate([source.counts for source in self.expected]),
+            np.stack([source.offsets + end for source, end in zip(self.expected, ends[:-1], strict=True)]),
+            np.stack([source.scales for source in self.expected]),
+        )
+        return table
 
     @cached_property
     def _expected_counts(self) -> Scores:

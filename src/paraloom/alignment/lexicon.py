@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.alignment.lexical import ExpectedWords
+from paraloom.alignment.numbered_words import ExpectedWords, entries_between
 from paraloom.core.errors import DataError
 from paraloom.io import read_lines
 from paraloom.text.tokens import TokenLists, tokenize
@@ -185,10 +185,8 @@ def bead_tokens(lists: TokenLists, beads: Ints) -> TokenLists:
         lists: Words of the sentences of that side.
         beads: int64 (n, 2), first sentence and count.
     """
-    begins, ends = lists.offsets[beads[:, 0]], lists.offsets[beads[:, 0] + beads[:, 1]]
-    offsets = np.concatenate([[0], np.cumsum(ends - begins)])
-    indices = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
-    return TokenLists(lists.ids[indices], offsets)
+    entries, offsets = entries_between(lists.offsets[beads[:, 0]], lists.offsets[beads[:, 0] + beads[:, 1]])
+    return TokenLists(lists.ids[entries], offsets)
 
 
 def spread_evenly(lengths: Sequence[int], max_count: int) -> list[Ints]:

@@ -252,8 +252,11 @@ def path_from_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int
 
 
 def _agree(rows: Ints, columns: Ints, slope: float) -> npt.NDArray[np.bool_]:
-    """Which anchors of a chain have others near the same line; one alone is a word that is rare by chance, and bends the
-    path where few true anchors are. Beside a passage that is missing, those of its own side agree."""
+    """Which anchors of a chain have others near the same line.
+
+    One alone is a word that is rare by chance, and bends the path where true anchors are few. Beside a missing passage,
+    the anchors of the same side of it agree.
+    """
     votes = np.zeros(len(rows), np.int64)
     for step in range(1, _NEIGHBORS + 1):
         expected = slope * (rows[step:] - rows[:-step])

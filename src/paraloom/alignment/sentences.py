@@ -15,11 +15,9 @@ from paraloom.alignment.embeddings import EmbeddingEvidence
 from paraloom.alignment.lengths import LengthContrast, LengthEvidence, LengthModel, fit_length_model
 from paraloom.alignment.lexical import (
     Background,
-    ExpectedWords,
     LexicalDirection,
     LexicalEvidence,
     estimate_background,
-    expected_copies,
     word_prefixes,
 )
 from paraloom.alignment.lexicon import BilingualLexicon, bead_tokens, concatenate, learn_lexicon, spread_evenly
@@ -27,6 +25,13 @@ from paraloom.alignment.local_order import LocalSearch
 from paraloom.alignment.local_parts import LocalAlignment, OrderedPart, Walls, restrict
 from paraloom.alignment.long_gaps import long_gaps, with_gaps
 from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
+from paraloom.alignment.numbered_words import (
+    NumberedWords,
+    ObservedWords,
+    expected_copies,
+    number_expected,
+    number_observed,
+)
 from paraloom.alignment.priors import PriorModel, count_kinds
 from paraloom.alignment.search import (
     Alignment,
@@ -203,7 +208,7 @@ class SentenceAligner:
         Returns:
             The beads in order; every sentence is in one of them.
         """
-        return to_beads(_search(_PreparedPair(pair, self.config), self.config).align(self))
+        return to_beads(_search(_PreparedPair(pair, self.config, self.lexicons), self.config).align(self))
 
 
 def align(
@@ -279,7 +284,7 @@ def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Se
         ConfigError: A setting is out of range.
     """
     config = _checked(config)
-    prepared = _PreparedPair(pair, config)
+    prepared = _PreparedPair(pair, config, lexicons)
     aligner, alignments = _fit([prepared], config, lexicons)
     return to_beads(_search(prepared, config).align(aligner, alignments[0]))
 
@@ -309,7 +314,8 @@ def fit_aligner(
         raise DataError(
             "some of the texts have more translations than others", remedy="Translate all texts, or none of them."
         )
-    return _fit([_PreparedPair(pair, _checked(config)) for pair in pairs], _checked(config), lexicons)[0]
+    config = _checked(config)
+    return _fit([_PreparedPair(pair, config, lexicons) for pair in pairs], config, lexicons)[0]
 
 
 def to_beads(alignment: AnyAlignment) -> list[Bead]:
@@ -323,9 +329,9 @@ def to_beads(alignment: AnyAlignment) -> list[Bead]:
 
 
 class _PreparedPair:
-    """A pair of texts, tokenized once for all rounds."""
+    """A pair of texts, tokenized and numbered once for all rounds."""
 
-    def __init__(self, pair: TextPair, config: AlignerConfig) -> None:
+    def __init__(self, pair: TextPair, config: AlignerConfig, lexicons: Sequence[LexiconPair]) -> None:
         self.sizes = (len(pair.source), len(pair.target))
         self.characters = (_characters(pair.source), _characters(pair.target))
         self.breaks = inner_breaks(pair.source, pair.target)
@@ -336,18 +342,25 @@ class _PreparedPair:
             self.embeddings = EmbeddingEvidence(*pair.embeddings, words)
         self.walls: Walls | None = None
         self.lists: dict[str, tuple[TokenLists, TokenLists]] = {}
-        self.expected: dict[str, tuple[list[ExpectedWords], list[ExpectedWords]]] = {}
+        self.observed: dict[str, tuple[ObservedWords, ObservedWords]] = {}
+        self.expected: dict[str, tuple[list[NumberedWords], list[NumberedWords]]] = {}
         for unit in _units(config):
-            source, target = _tokenize(unit, pair.source), _tokenize(unit, pair.target)
-            self.lists[unit] = (source, target)
-            self.expected[unit] = (
-                [expected_copies(source), *(expected_copies(_tokenize(unit, t)) for t in pair.source_translations)],
-                [expected_copies(target), *(expected_copies(_tokenize(unit, t)) for t in pair.target_translations)],
-            )
+            lists = self.lists[unit] = _tokenize(unit, pair.source), _tokenize(unit, pair.target)
+            self.observed[unit] = number_observed(lists[0]), number_observed(lists[1])
+            self.expected[unit] = [], []
+            for side, translations in enumerate((pair.source_translations, pair.target_translations)):
+                copies = [lists[side], *(_tokenize(unit, translation) for translation in translations)]
+                expected = [expected_copies(words) for words in copies]
+                if unit == "word":
+                    expected += [lexicon[side].expected_words(lists[side]) for lexicon in lexicons]
+                types = self.observed[unit][1 - side].types
+                self.expected[unit][side].extend(
+                    number_expected(words, lists[side].lengths, types) for words in expected
+                )
 
     def select(self, source: Ints, target: Ints) -> _PreparedPair:
         """Some of the sentences, by rows; no bead joins sentences that were not next to each other."""
-        selected, rows = copy.copy(self), (source, target)
+        selected = copy.copy(self)
         selected.sizes = (len(source), len(target))
         selected.walls = Walls(source, target)
         selected.characters = self.characters[0][source], self.characters[1][target]
@@ -355,12 +368,15 @@ class _PreparedPair:
         selected.texts = [self.texts[0][row] for row in source], [self.texts[1][row] for row in target]
         if self.embeddings is not None:
             selected.embeddings = self.embeddings.select(source, target)
-        selected.lists, selected.expected = {}, {}
-        for unit in self.lists:
-            lists = [_rows_of(self.lists[unit][side], rows[side]) for side in (0, 1)]
-            expected = [[_expected_of(words, rows[side]) for words in self.expected[unit][side]] for side in (0, 1)]
-            selected.lists[unit] = lists[0], lists[1]
-            selected.expected[unit] = expected[0], expected[1]
+        selected.lists, selected.observed, selected.expected = {}, {}, {}
+        for unit, lists in self.lists.items():
+            selected.lists[unit] = _rows_of(lists[0], source), _rows_of(lists[1], target)
+            observed, expected = self.observed[unit], self.expected[unit]
+            selected.observed[unit] = observed[0].select(source), observed[1].select(target)
+            selected.expected[unit] = (
+                [words.select(source) for words in expected[0]],
+                [words.select(target) for words in expected[1]],
+            )
         return selected
 
     def anchors(self, aligner: SentenceAligner) -> tuple[Ints, Ints, Floats]:
@@ -377,16 +393,16 @@ class _PreparedPair:
         """The mixture models in which the source predicts, and in which the target predicts."""
         directions = []
         for side in (0, 1):
+            lists, observed = self.lists[unit][side], self.observed[unit][1 - side]
             expected = list(self.expected[unit][side])
-            given = [lexicon[side] for lexicon in aligner.lexicons] if unit == "word" else []
-            lexicons = [*given, aligner.learned.get(unit, (None, None))[side]]
-            expected += [lexicon.expected_words(self.lists[unit][side]) for lexicon in lexicons if lexicon is not None]
+            learned = aligner.learned.get(unit, (None, None))[side]
+            if learned is not None:
+                expected.append(number_expected(learned.expected_words(lists), lists.lengths, observed.types))
             weights = aligner.weights.get(unit, (None, None))[side]
             if weights is None or len(weights) != len(expected) + 1:
                 weights = np.array([0.8, *[0.2 / len(expected)] * len(expected)])
-            predictors, observed = self.lists[unit][side], self.lists[unit][1 - side]
             background = aligner.backgrounds[unit][1 - side]
-            directions.append(LexicalDirection(expected, predictors.lengths, observed, background, weights))
+            directions.append(LexicalDirection(expected, lists.lengths, observed, background, weights))
         return directions[0], directions[1]
 
     def align(self, aligner: SentenceAligner, previous: AnyAlignment | None = None) -> Alignment:
@@ -456,12 +472,6 @@ def _breaks_at(breaks: Floats, rows: Ints) -> Floats:
 
 def _rows_of(lists: TokenLists, rows: Ints) -> TokenLists:
     return bead_tokens(lists, np.stack([rows, np.ones(len(rows), np.int64)], axis=1))
-
-
-def _expected_of(words: ExpectedWords, rows: Ints) -> ExpectedWords:
-    """What some of the sentences lead to expect."""
-    entries = _rows_of(TokenLists(np.arange(len(words.ids), dtype=np.uint64), words.offsets), rows)
-    return ExpectedWords(words.ids[entries.ids], words.counts[entries.ids], entries.offsets, words.sizes[rows])
 
 
 def _fit(
