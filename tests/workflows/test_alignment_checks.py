@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -175,3 +176,18 @@ def test_orders_that_cannot_be() -> None:
             align_files("a", "b", "out.vecalign", **options)
     with pytest.raises(ConfigError, match="the beads of a ladder cannot cross"):
         align_files("a", "b", "out.ladder", order="local")
+
+
+def test_an_aligner_is_scored_in_either_order(paraloom: Command, tmp_path: Path) -> None:
+    lines = [f"alpha{k} beta{k} gamma{k} delta{k}" for k in range(30)]
+    gold = [[[k], [(k - 12) % 30]] for k in range(30)]
+    document = {"source": lines, "target": lines[12:] + lines[:12], "gold": gold}
+    write(tmp_path / "gold.jsonl", [json.dumps(document)])
+    recalls = {}
+    for order in ("strict", "local"):
+        status, shown, message = paraloom("evaluate", "aligner", "gold.jsonl", "--order", order, "--json")
+        assert status == 0, message
+        recalls[order] = json.loads(shown)["strict"]["recall"]
+    assert recalls == {"strict": pytest.approx(18 / 30), "local": 1.0}
+    status, _, message = paraloom("evaluate", "aligner", "gold.jsonl", "--order", "locale")
+    assert status == 1 and "unknown order 'locale'; did you mean 'local'?" in message

@@ -224,38 +224,38 @@ def tabulate_expected(
         scales: Factors of the counts of each predictor by source, (sources, m).
 
     Returns:
-        Words by predictor, rising, int32 (joined,); their scaled counts by source, float32 (joined, sources); how many
-        occurrences they explain at most, the entries of the source that has most of them, float32 (joined,); and the
+        Words by predictor, rising, int32 (n,); their scaled counts by source, float32 (n, sources); how many
+        occurrences they explain at most, the entries of the source that has most of them, float32 (n,); and the
         first word of each predictor, int64 (m + 1,).
     """
     sources, predictors = scales.shape
-    joined, table = np.empty(len(words), np.int32), np.zeros((len(words), sources), np.float32)
+    numbers, table = np.empty(len(words), np.int32), np.zeros((len(words), sources), np.float32)
     capacities, offsets = np.zeros(len(words), np.float32), np.zeros(predictors + 1, np.int64)
-    longest = 0
+    most = 0
     for i in range(predictors):
-        longest = max(longest, (starts[:, i + 1] - starts[:, i]).sum())
-    entries, owners = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    found = np.empty(longest, np.int32)
+        most = max(most, (starts[:, i + 1] - starts[:, i]).sum())
+    entries, owners = np.empty(most, np.int64), np.empty(most, np.int64)
+    keys = np.empty(most, np.int32)
     occurrences = np.zeros(sources, np.float32)
     count = 0
     for i in range(predictors):
         size = 0
         for s in range(sources):
             for k in range(starts[s, i], starts[s, i + 1]):
-                entries[size], owners[size], found[size] = k, s, words[k]
+                entries[size], owners[size], keys[size] = k, s, words[k]
                 size += 1
-        order = np.argsort(found[:size], kind="mergesort")
+        order = np.argsort(keys[:size], kind="mergesort")
         for position in range(size):
             k, s = entries[order[position]], owners[order[position]]
-            if position == 0 or words[k] != joined[count - 1]:
-                joined[count] = words[k]
+            if position == 0 or words[k] != numbers[count - 1]:
+                numbers[count] = words[k]
                 occurrences[:] = 0.0
                 count += 1
             table[count - 1, s] = np.float32(table[count - 1, s] + counts[k] * scales[s, i])
             occurrences[s] += np.float32(1)
             capacities[count - 1] = max(capacities[count - 1], occurrences[s])
         offsets[i + 1] = count
-    return joined[:count].copy(), table[:count].copy(), capacities[:count].copy(), offsets
+    return numbers[:count].copy(), table[:count].copy(), capacities[:count].copy(), offsets
 
 
 @njit(cache=True, nogil=True)

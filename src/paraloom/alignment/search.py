@@ -260,8 +260,8 @@ def _agree(rows: Ints, columns: Ints, slope: float) -> npt.NDArray[np.bool_]:
     votes = np.zeros(len(rows), np.int64)
     for step in range(1, _NEIGHBORS + 1):
         expected = slope * (rows[step:] - rows[:-step])
-        found = columns[step:] - columns[:-step]
-        agree = np.abs(found - expected) <= _TOLERANCE + _SLOPE_TOLERANCE * expected
+        actual = columns[step:] - columns[:-step]
+        agree = np.abs(actual - expected) <= _TOLERANCE + _SLOPE_TOLERANCE * expected
         votes[step:] += agree
         votes[:-step] += agree
     agreeing = votes >= _MIN_AGREEING

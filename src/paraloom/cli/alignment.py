@@ -104,9 +104,7 @@ def align_sentences(
     hard_delimiter: Annotated[
         str | None, typer.Option(help="A line such as .EOA that no bead crosses; '' for empty lines.")
     ] = None,
-    order: Annotated[
-        str, typer.Option(help="strict: both in the same order; local: passages of one may be moved or missing.")
-    ] = "strict",
+    order: options.Order = "strict",
     documents: Annotated[
         Path | None, typer.Option(help="Pairs of documents; SRC and TGT are then corpora of documents.")
     ] = None,

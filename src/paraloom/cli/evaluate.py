@@ -251,6 +251,7 @@ def aligner(
         int, typer.Option(help="Maximum number of sentences on one side of a bead.")
     ] = MAX_BEAD_SIZE,
     method: Method = "evidence",
+    order: options.Order = "strict",
     translation: TranslatorOptions = TranslatorOptions(),  # noqa: B008
     as_json: options.Json = False,
 ) -> None:
@@ -260,7 +261,12 @@ def aligner(
     """
     named = translation.named(translator, "-")
     score = workflows.evaluate_sentence_aligner(
-        gold, translator=named, encoder=options.given_encoder(encoder), max_bead_size=max_bead_size, method=method
+        gold,
+        translator=named,
+        encoder=options.given_encoder(encoder),
+        max_bead_size=max_bead_size,
+        method=method,
+        order=order,
     )
     print_usage(named)
     print_result(score, as_json)

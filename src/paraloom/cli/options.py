@@ -101,6 +101,9 @@ AlignmentEncoder = Annotated[
         help="Evidence: an encoder of both languages, or of the target's if there is a translation; none: no encoder.",
     ),
 ]
+Order = Annotated[
+    str, typer.Option(help="strict: both in the same order; local: passages of one may be moved or missing.")
+]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
 Workers = Annotated[int | None, typer.Option(help="Processes; default: one per core. The result is the same.")]
 Engine = Annotated[str, typer.Option(help="local, inline, or ray (pip install 'paraloom[cluster]').")]

@@ -107,7 +107,7 @@ class AlignDocumentSentences(Source):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
@@ -207,9 +207,10 @@ class EvaluateAligner(Fit):
         max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
         method: 'evidence' (all of it, learned from the texts), 'length', or 'park17', the formula of Park et al. 2017.
         aligner: A stage `tune-aligner`, whose weights the method 'park17' takes instead of the published ones.
+        order: 'strict', or 'local' where passages of one document may have been moved or left out: beads then cross.
 
     Raises:
-        ConfigError: `max_bead_size` is out of range, `method` is unknown, or it does not take an `aligner`.
+        ConfigError: `max_bead_size` is out of range, `method` or `order` is unknown, or it does not take an `aligner`.
         DataError: When it runs: a line cannot be read.
 
     Reference:
@@ -221,8 +222,8 @@ class EvaluateAligner(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
-    optional_fields: ClassVar[tuple[str, ...]] = ("method",)
-    version: ClassVar[str] = "5"
+    optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
+    version: ClassVar[str] = "6"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
@@ -232,16 +233,17 @@ class EvaluateAligner(Fit):
     max_bead_size: int = MAX_BEAD_SIZE
     method: str = "evidence"
     aligner: Ref | None = None
+    order: str = "strict"
 
     def validate(self) -> None:
         parse_decoding(self.decode)
-        _check_method(self.method, self.max_bead_size, self.aligner)
+        _check_method(self.method, self.max_bead_size, self.aligner, self.order)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json; return precision, recall and F1 of all beads."""
         documents = read_gold_documents(self.documents)
         translator = _translator(context.inputs["translator"], self.decode) if "translator" in context.inputs else None
-        config = aligner_config(self.method, self.max_bead_size)
+        config = aligner_config(self.method, self.max_bead_size, self.order)
         score = score_aligner(
             documents, config, translator, self.method, encoder=_encoder(context), weights=_weights(context)
         )
@@ -379,7 +381,7 @@ class AlignDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",

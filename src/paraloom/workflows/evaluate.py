@@ -304,6 +304,7 @@ def evaluate_sentence_aligner(
     encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
     max_bead_size: int = MAX_BEAD_SIZE,
     method: str = "evidence",
+    order: str = "strict",
 ) -> AlignmentScore:
     """Align documents whose beads are known, and score the result.
 
@@ -313,11 +314,12 @@ def evaluate_sentence_aligner(
         encoder: Of both languages, or of the target's if there is a translator; the default as for `align_files`.
         max_bead_size: Sentences on one side of a bead, at most.
         method: 'evidence', 'length' or 'park17'.
+        order: 'strict', or 'local' for documents of which passages were moved; only for 'evidence'.
 
     Reference:
         Park et al. (2017), Tables 4 and 5.
     """
-    config = aligner_config(method, max_bead_size)
+    config = aligner_config(method, max_bead_size, order)
     documents = read_gold_documents(gold)
     model = None if translator is None else named_model(translator, "beam:5")
     vectors = None if encoder is None or method != "evidence" else _open(encoder)
