@@ -191,6 +191,28 @@ def test_the_path_follows_the_heaviest_rising_chain_of_anchors() -> None:
     assert path_from_lengths(np.ones(4), np.ones(8)).tolist() == [0, 2, 4, 6, 8]
 
 
+def test_an_anchor_that_stands_alone_does_not_bend_the_path() -> None:
+    """It would where true anchors are few: between rows 400 and 600 it is the only one."""
+    rows = np.array([*range(0, 400, 10), 500, *range(600, 1000, 10)])
+    columns = np.where(rows == 500, 590, rows)
+    path = path_from_anchors([(rows, columns, np.ones(len(rows)))], 1000, 1000)
+    np.testing.assert_allclose(path, np.arange(1001), atol=1)
+
+
+def test_anchors_beside_a_missing_passage_count() -> None:
+    rows = np.arange(0, 500, 10)
+    columns = np.where(rows < 250, rows, rows + 300)
+    path = path_from_anchors([(rows, columns, np.ones(50))], 500, 800)
+    np.testing.assert_allclose(path[[120, 239, 260, 499]], [120, 239, 560, 799], atol=1)
+
+
+def test_all_anchors_count_where_few_agree() -> None:
+    rows = np.arange(0, 500, 50)
+    columns = np.array([0, 10, 20, 200, 210, 400, 410, 600, 990, 1000])
+    path = path_from_anchors([(rows, columns, np.ones(10))], 500, 1001)
+    np.testing.assert_allclose(np.interp(rows + 0.5, np.arange(501), path), columns + 0.5, atol=10)
+
+
 def test_a_lexicon_holds_translations_that_occur_more_than_once() -> None:
     pairs = bitext(200, seed=2)
     lexicon = learn_lexicon(tokenize([s for s, _ in pairs]), tokenize([t for _, t in pairs]))

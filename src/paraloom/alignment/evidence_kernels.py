@@ -231,11 +231,11 @@ def tabulate_expected(
     sources, predictors = scales.shape
     numbers, table = np.empty(len(words), np.int32), np.zeros((len(words), sources), np.float32)
     capacities, offsets = np.zeros(len(words), np.float32), np.zeros(predictors + 1, np.int64)
-    most = 0
+    limit = 0
     for i in range(predictors):
-        most = max(most, (starts[:, i + 1] - starts[:, i]).sum())
-    entries, owners = np.empty(most, np.int64), np.empty(most, np.int64)
-    keys = np.empty(most, np.int32)
+        limit = max(limit, (starts[:, i + 1] - starts[:, i]).sum())
+    entries, owners = np.empty(limit, np.int64), np.empty(limit, np.int64)
+    keys = np.empty(limit, np.int32)
     occurrences = np.zeros(sources, np.float32)
     count = 0
     for i in range(predictors):

@@ -245,19 +245,22 @@ def path_from_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int
     if len(chain) < max(4, sources // 200):
         return None
     picked = order[chain]
-    picked = picked[_agree(rows[picked], columns[picked], targets / sources)]
+    picked = picked[_agree(rows[picked], columns[picked])]
     x = np.concatenate([[0], rows[picked] + 0.5, [sources]])
     y = np.concatenate([[0], columns[picked] + 0.5, [targets]])
     return np.interp(np.arange(sources + 1), x, y)
 
 
-def _agree(rows: Ints, columns: Ints, slope: float) -> npt.NDArray[np.bool_]:
+def _agree(rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
     """Which anchors of a chain have others near the same line.
 
     One alone is a word that is rare by chance, and bends the path where true anchors are few. Beside a missing passage,
     the anchors of the same side of it agree.
     """
+    if len(rows) <= _NEIGHBORS:
+        return np.ones(len(rows), np.bool_)
     votes = np.zeros(len(rows), np.int64)
+    slope = np.median((columns[_NEIGHBORS:] - columns[:-_NEIGHBORS]) / (rows[_NEIGHBORS:] - rows[:-_NEIGHBORS]))
     for step in range(1, _NEIGHBORS + 1):
         expected = slope * (rows[step:] - rows[:-step])
         actual = columns[step:] - columns[:-step]
