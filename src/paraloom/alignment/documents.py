@@ -31,7 +31,7 @@ EVIDENCE: dict[str, dict[str, float]] = {
     "addresses": {"addresses": 1.0},
     "links": {"links": 1.0},
     "all": {
-        **{"words": 1.0, "pictures": 0.3, "sentences": 0.5, "length": 0.1, "entities": 0.1, "encoder": 1.0},
+        **{"words": 1.0, "pictures": 0.3, "sentences": 0.5, "length": 0.1, "entities": 0.1, "encoder": 0.3},
         **{"addresses": 0.3, "links": 1.0},
     },
 }
