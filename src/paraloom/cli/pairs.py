@@ -392,6 +392,7 @@ def _use_of_selection(tuning: workflows.Tuning, tuned: workflows.TuningResult) -
 def judge_sample(
     pairs: options.Pairs,
     output: Annotated[Path, typer.Option("--output", "-o", help="The sheet, tab-separated.")] = Path("sheet.tsv"),
+    page: Annotated[Path | None, typer.Option(help="An HTML page as well, to label the pairs in a browser.")] = None,
     by: Annotated[str, typer.Option(help="The score whose ranges are sampled.")] = "paraphrase_score",
     count: Annotated[int, typer.Option(help="Pairs from each range.")] = 100,
     on_error: options.OnError = options.OnErrorChoice.stop,
@@ -401,12 +402,16 @@ def judge_sample(
     """Sample pairs from each range of a score into a sheet for annotators.
 
     Example: `paraloom judge sample scored.parquet -o sheet.tsv`
+
+    Example: `paraloom judge sample scored.parquet --count 20 --page sheet.html -o sheet.tsv`
     """
     key = workflows.draw_sheet(options.pairs(pairs), output, by=by, count=count, seed=seed, on_error=on_error.value)
+    if page is not None:
+        reports.write_rating_page(output, page)
     if as_json:
         typer.echo(as_written(output, key=key, pairs=workflows.preview(output, 1).rows))
         return
-    typer.echo(f"Give each annotator a copy of {output}; keep {key}.")
+    typer.echo(f"Give each annotator a copy of {output if page is None else page}; keep {key}.")
     conclude(output, f"judge table rater1.tsv rater2.tsv --key {shlex.quote(str(key))}")
 
 

@@ -1,4 +1,4 @@
-"""The papers' tables about pairs themselves: statistics (W17 Tables 9 and 10, PNMT 1), classifiers (W17 8), ratings."""
+"""The papers' tables about pairs themselves: statistics (W17 Tables 9 and 10, PNMT 1) and classifiers (W17 8)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from paraloom.stages.analysis import PairStatistics
 from paraloom.stages.pairs import Filter
 from paraloom.stages.scores import TrainClassifier
 from paraloom.stages.syntax import Parse
-from paraloom.workflows.analysis import draw_sheet
 
 _PARSED_PAIRS = 10_000
 """References of each source that are parsed. Entropy depends on their number, so it is the same for all sources."""
@@ -278,32 +277,11 @@ def sign_orders(measures: Sequence[Measure], rows: Sequence[Row], paper: Sequenc
                 yield Order(f"{source}: {measure.claim}", abs(published), Estimate(value, min(ends), max(ends)))
 
 
-def rating_sheet(study: Study, name: str) -> ReproducedTable:
-    """PNMT Table 3: pairs for people to rate; the table itself is made from their ratings."""
-    source, pairs = next(iter(study.scored().items()))
-    folder = study.folder / name
-    folder.mkdir(parents=True, exist_ok=True)
-    key = draw_sheet(str(pairs), folder / "sheet.tsv", by="paraphrase_score", count=100, seed=study.seed)
-    note = (
-        f"100 pairs of {source} from each range are in {folder / 'sheet.tsv'}. Two annotators label a copy each; "
-        f"`paraloom judge table RATER1 RATER2 --key {key}` prints the table."
-    )
-    return ReproducedTable(
-        name,
-        PAPERS[name],
-        [],
-        [note],
-        conditions=[ExperimentCondition("annotators", "two native speakers", "none yet", "no person was asked")],
-        baselines=_NOTHING_TRAINED,
-    )
-
-
 TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
     "w17-8": classifiers,
     "w17-9": reference_differences,
     "w17-10": reference_correlations,
     "pnmt-1": source_statistics,
-    "pnmt-3": rating_sheet,
 }
 """Name of a table → the function that makes it."""
 

@@ -13,6 +13,7 @@ from paraloom.experiments import (
     megabatch_tables,
     pair_tables,
     phrase_tables,
+    rating_tables,
     selection_tables,
     source_tables,
 )
@@ -25,6 +26,7 @@ from paraloom.experiments.tables import ReproducedTable
 
 PAIR_TABLES = {
     **pair_tables.TABLES,
+    **rating_tables.TABLES,
     **selection_tables.TABLES,
     **source_tables.TABLES,
     **megabatch_tables.TABLES,

@@ -25,7 +25,9 @@ different, 1 not the same. Fluency of the translation: 3 no grammatical errors, 
 
 # Other widths of these signs count, too. The empty text is in no such list.
 _FORMULA = tuple("=+-@＝＋－＠−'")
-_SHEET = ("number", "reference", "translation", *LABELS)
+SHEET_COLUMNS = ("number", "reference", "translation", *LABELS)
+"""Columns of a sheet."""
+
 _KEY = ("number", "range", "score", "trigram_overlap", "in_range")
 
 
@@ -113,7 +115,7 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
             )
     with atomic_write(sheet) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream, delimiter="\t", lineterminator="\n")
-        table.writerow(_SHEET)
+        table.writerow(SHEET_COLUMNS)
         for number, index in enumerate(order, start=1):
             table.writerow(
                 [number, *(quote_formula(_one_line(rows[index][1][side])) for side in ("src", "tgt")), "", ""]
@@ -200,7 +202,7 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
 
 def _read_labels(sheet: Path, numbers: set[str]) -> dict[str, dict[str, int]]:
     labels: dict[str, dict[str, int]] = {}
-    for line, row in enumerate(_read(sheet, _SHEET), start=2):
+    for line, row in enumerate(_read(sheet, SHEET_COLUMNS), start=2):
         labels[row["number"]] = {}
         for kind, values in LABELS.items():
             if row[kind].strip() not in map(str, values):
