@@ -59,6 +59,14 @@ def test_vectors_are_written_as_numpy_and_parquet(words_encoder, paraloom, tmp_p
     assert np.array_equal(np.stack(table.column("vector").to_numpy()), np.load(tmp_path / "v.npy"))
 
 
+def test_a_table_that_is_encoded_whole_is_pointed_out(words_encoder, paraloom, tmp_path):
+    (tmp_path / "pairs.tsv").write_text("a dog\tthe dog\nthe cat\ta cat\n")
+    status, _, err = paraloom("encode", words_encoder, "pairs.tsv", "-o", "v.npy")
+    assert status == 0 and "2 of 2 lines of pairs.tsv have tabs" in " ".join(err.split()) and "cut -f 1" in err
+    (tmp_path / "text.txt").write_text("a dog\nthe\tcat\n")
+    assert "have tabs" not in paraloom("encode", words_encoder, "text.txt", "-o", "w.npy")[2]
+
+
 @pytest.mark.slow
 def test_phrase_encoders_are_trained_and_evaluated(paraloom, tmp_path):
     draw = np.random.default_rng(5)

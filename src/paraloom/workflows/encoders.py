@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -330,7 +331,7 @@ def encode_file(
         )
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
     rejected = RejectedLines(on_error)
-    chunks = _chunks(rejected.read(source))
+    chunks = _warn_of_columns(_chunks(rejected.read(source)), source)
     if path.suffix == ".parquet":
         count = _to_parquet(model, chunks, path)
         rejected.report(path)
@@ -459,6 +460,21 @@ def _to_parquet(model: EncoderLike, chunks: Iterable[list[str]], output: Path) -
 def _header(stream: IO[bytes], rows: int, width: int) -> None:
     # A fixed 128 bytes for any count below 10¹⁵, so that it can be overwritten once the rows are counted.
     np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, width)})
+
+
+def _warn_of_columns(chunks: Iterable[list[str]], source: str) -> Iterator[list[str]]:
+    """The chunks; after the last, a warning if most of the lines have tabs, as those of a table do."""
+    tabbed = count = 0
+    for lines in chunks:
+        tabbed += sum("\t" in line for line in lines)
+        count += len(lines)
+        yield lines
+    if 2 * tabbed > count:
+        warnings.warn(
+            f"{tabbed:,} of {count:,} lines of {source} have tabs, and were encoded with all their columns; to encode "
+            f"one column, write `cut -f 1 {source} | paraloom encode …`",
+            stacklevel=2,
+        )
 
 
 def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
