@@ -285,6 +285,17 @@ def test_common_columns_are_searched_in_the_rows_where_they_weigh_most(monkeypat
     assert nearest_pairs(source, target[:0], 3).sources.tolist() == []
 
 
+def test_a_long_row_is_searched_for_by_columns_that_the_index_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the first column the index holds a short row only; the counterpart is found by the rare second one."""
+    monkeypatch.setattr("paraloom.alignment.candidates._MAX_POSTINGS", 1)
+    monkeypatch.setattr("paraloom.alignment.candidates._MAX_WORDS", 1)
+    rows = np.array([[0.8, 0.6], [1.0, 0.0], [1.0, 0.0]], np.float32)
+    pairs = nearest_pairs(sparse.csr_matrix(rows[:1]), sparse.csr_matrix(rows[[1, 0, 2]]), 3)
+    assert (0, 1) in zip(*(side.tolist() for side in pairs), strict=True)
+    worth = np.array([1 / 3, 1], np.float32)
+    assert greatest(sparse.csr_matrix(rows), 1, worth).toarray().tolist()[0] == [0, pytest.approx(0.6)]
+
+
 class Letters:
     """An encoder whose vectors count the letters a, b and c, of either language."""
 

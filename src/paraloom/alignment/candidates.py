@@ -22,8 +22,8 @@ Matrix = Any
 _BLOCK = 256
 # Pairs that are scored at a time where all pairs are.
 _MAX_SCORED = 1 << 20
-# Entries of a document that take part in the search, the greatest: the commonest words are most of the work and add
-# little to the similarity.  Likewise the documents that the index has for each word: those in which it weighs most.
+# Entries of a document that take part in the search: the commonest words are most of the work and add little to the
+# similarity.  Likewise the documents that the index has for each word: those in which it weighs most.
 # Together they bound the work per document, however many documents there are.
 _MAX_WORDS, _MAX_POSTINGS = 48, 1024
 
@@ -71,8 +71,9 @@ def unit_rows(matrix: Matrix) -> Matrix:
 def nearest_pairs(source: Matrix, target: Matrix, k: int) -> CandidatePairs:
     """The k nearest targets of each source, and the k nearest sources of each target, by dot product.
 
-    Only the 48 greatest entries of a row take part in the search, and the 1,024 greatest of a column, so that the time
-    per row does not grow with their number; a neighbor that shares only common columns may be missed.
+    Only 48 entries of a row take part in the search, the greatest after multiplication with the share of their column
+    that the index holds, and the 1,024 greatest of a column, so that the time per row does not grow with their number;
+    a neighbor that shares only common columns may be missed.
 
     Args:
         source: Sparse (n, d).
@@ -172,14 +173,15 @@ def dot_products(source: Matrix, target: Matrix, pairs: CandidatePairs) -> Float
     )
 
 
-def greatest(matrix: Matrix, k: int) -> Matrix:
+def greatest(matrix: Matrix, k: int, worth: Vectors | None = None) -> Matrix:
     """The k greatest entries of each row; of equal ones those that come first.
 
     Args:
         matrix: Sparse (n, d), float32.
         k: Entries of a row at most.
+        worth: float32 (d,): entries are compared after multiplication with that of their column.
     """
-    kept = greatest_entries(matrix.data, matrix.indptr, k)
+    kept = greatest_entries(matrix.data if worth is None else matrix.data * worth[matrix.indices], matrix.indptr, k)
     lengths = np.minimum(np.diff(matrix.indptr), k)
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     return sparse.csr_matrix((matrix.data[kept], matrix.indices[kept], bounds), matrix.shape)
@@ -188,8 +190,11 @@ def greatest(matrix: Matrix, k: int) -> Matrix:
 def _nearest(queries: Matrix, keys: Matrix, k: int) -> tuple[Ints, Ints]:
     if not (queries.shape[0] and keys.shape[0]):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    postings = greatest(sparse.csr_matrix(keys.T, dtype=np.float32), _MAX_POSTINGS)
-    used = greatest(sparse.csr_matrix(queries, dtype=np.float32), _MAX_WORDS)
+    index = sparse.csr_matrix(keys.T, dtype=np.float32)
+    postings = greatest(index, _MAX_POSTINGS)
+    # A common word says little of a long document, which weighs less in it than in the short ones of the index.
+    coverage = np.minimum(1, _MAX_POSTINGS / np.maximum(np.diff(index.indptr), 1)).astype(np.float32)
+    used = greatest(sparse.csr_matrix(queries, dtype=np.float32), _MAX_WORDS, coverage)
     return nearest_rows(
         used.data, used.indices, used.indptr, postings.data, postings.indices, postings.indptr, keys.shape[0], k
     )

@@ -1,7 +1,7 @@
 "use strict";
 // The page on which pairs are labeled: one at a time, by keys or by pressing, and the sheet saved with the labels.
 const cards = [...document.querySelectorAll("article.pair")];
-const { sheet, name, columns } = document.body.dataset;
+const { sheet, file, columns } = document.body.dataset;
 const started = Date.now();
 let at = 0, before = 0;
 
@@ -14,8 +14,8 @@ const keep = (labels) => {
 };
 const questions = (card) => [...card.querySelectorAll("fieldset")];
 const label = (question) => question.querySelector("input:checked")?.value ?? "";
-const open = (card) => questions(card).find((question) => !label(question));
-const labeled = () => cards.filter((card) => !open(card)).length;
+const unanswered = (card) => questions(card).find((question) => !label(question));
+const labeled = () => cards.filter((card) => !unanswered(card)).length;
 
 const remaining = () => {
   const done = labeled() - before, left = cards.length - labeled();
@@ -27,7 +27,7 @@ const remaining = () => {
 const show = (index) => {
   at = Math.max(0, Math.min(cards.length - 1, index));
   cards.forEach((card, number) => { card.hidden = number !== at; });
-  const current = open(cards[at]);
+  const current = unanswered(cards[at]);
   questions(cards[at]).forEach((question) => question.classList.toggle("current", question === current));
   document.querySelector(".progress").textContent = `Pair ${at + 1}. ${remaining()}`;
 };
@@ -39,11 +39,11 @@ const store = () => {
 };
 
 const choose = (value) => {
-  const question = open(cards[at]);
+  const question = unanswered(cards[at]);
   if (!question) return;
   question.querySelector(`input[value="${value}"]`).checked = true;
   store();
-  show(open(cards[at]) ? at : at + 1);
+  show(unanswered(cards[at]) ? at : at + 1);
 };
 
 // As Python's csv module reads it: a cell with a quote or a tab is quoted.
@@ -55,7 +55,7 @@ const table = () => [columns.split(" ")].concat(cards.map((card) =>
 const save = () => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([table()], { type: "text/tab-separated-values" }));
-  link.download = name;
+  link.download = file;
   link.click();
   URL.revokeObjectURL(link.href);
 };
@@ -78,5 +78,5 @@ document.addEventListener("keydown", (event) => {
     ?? (["1", "2", "3"].includes(event.key) ? () => choose(event.key) : null);
   if (action) { event.preventDefault(); action(); }
 });
-const first = cards.findIndex(open);
+const first = cards.findIndex(unanswered);
 show(first < 0 ? cards.length - 1 : first);

@@ -81,7 +81,7 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
         *(header, main, element("footer", element("p", "Written by Paraloom.")), element("script", Html(script))),
         class_="rating",
         data_sheet=f"paraloom-{identity}",
-        data_name=f"{sheet.stem}.labeled.tsv",
+        data_file=f"{sheet.stem}.labeled.tsv",
         data_columns=" ".join(SHEET_COLUMNS),
     )
     with atomic_write(page) as temporary:
