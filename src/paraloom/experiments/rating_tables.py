@@ -77,7 +77,7 @@ def rating_sheet(study: Study, name: str) -> ReproducedTable:
             ),
             ExperimentCondition("fluency", "a label from 1 to 3", "not judged", "neither judge knows it"),
             ExperimentCondition("paraphrase score", "paragram-phrase", f"encoder `{study.encoder}`", "not in our data"),
-            ExperimentCondition("pairs", "100 from each range", f"100 from each range of {source}, or all there are"),
+            ExperimentCondition("pairs", "100 from each range", f"100 from each range of {source}", "our own pairs"),
         ],
         orders=range_orders(rows),
         brackets=INTERVAL,
