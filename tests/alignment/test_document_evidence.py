@@ -292,6 +292,8 @@ def test_a_long_row_is_searched_for_by_columns_that_the_index_holds(monkeypatch:
     rows = np.array([[0.8, 0.6], [1.0, 0.0], [1.0, 0.0]], np.float32)
     pairs = nearest_pairs(sparse.csr_matrix(rows[:1]), sparse.csr_matrix(rows[[1, 0, 2]]), 3)
     assert (0, 1) in zip(*(side.tolist() for side in pairs), strict=True)
+    unknown = sparse.csr_matrix(np.array([[0.9, 0.4]], np.float32))
+    assert nearest_pairs(unknown, sparse.csr_matrix(np.array([[0, 1]], np.float32)), 1).sources.tolist() == [0]
     worth = np.array([1 / 3, 1], np.float32)
     assert greatest(sparse.csr_matrix(rows), 1, worth).toarray().tolist()[0] == [0, pytest.approx(0.6)]
 

@@ -193,7 +193,8 @@ def _nearest(queries: Matrix, keys: Matrix, k: int) -> tuple[Ints, Ints]:
     index = sparse.csr_matrix(keys.T, dtype=np.float32)
     postings = greatest(index, _MAX_POSTINGS)
     # A common word says little of a long document, which weighs less in it than in the short ones of the index.
-    coverage = np.minimum(1, _MAX_POSTINGS / np.maximum(np.diff(index.indptr), 1)).astype(np.float32)
+    lengths = np.diff(index.indptr)
+    coverage = np.minimum(lengths > 0, _MAX_POSTINGS / np.maximum(lengths, 1)).astype(np.float32)
     used = greatest(sparse.csr_matrix(queries, dtype=np.float32), _MAX_WORDS, coverage)
     return nearest_rows(
         used.data, used.indices, used.indptr, postings.data, postings.indices, postings.indptr, keys.shape[0], k
