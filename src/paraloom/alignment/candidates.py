@@ -191,18 +191,11 @@ def _nearest(queries: Matrix, keys: Matrix, k: int) -> tuple[Ints, Ints]:
     if not (queries.shape[0] and keys.shape[0]):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     index = sparse.csr_matrix(keys.T, dtype=np.float32)
-    lengths = np.diff(index.indptr)
+    postings = greatest(index, _MAX_POSTINGS)
     # A common word says little of a long document, which weighs less in it than in the short ones of the index.
+    lengths = np.diff(index.indptr)
     coverage = np.minimum(lengths > 0, _MAX_POSTINGS / np.maximum(lengths, 1)).astype(np.float32)
-    postings = greatest(index, _MAX_POSTINGS, _worth(keys, coverage))
     used = greatest(sparse.csr_matrix(queries, dtype=np.float32), _MAX_WORDS, coverage)
     return nearest_rows(
         used.data, used.indices, used.indptr, postings.data, postings.indices, postings.indptr, keys.shape[0], k
     )
-
-
-def _worth(keys: Matrix, coverage: Vectors) -> Vectors:
-    """Factors of the documents' entries in the index: a long document counts as if it had its best words only."""
-    best = greatest(sparse.csr_matrix(keys, dtype=np.float32), _MAX_WORDS, coverage)
-    norms = np.sqrt(np.asarray(best.multiply(best).sum(axis=1)).ravel())
-    return np.asarray(1 / np.maximum(norms, 1e-9), np.float32)
