@@ -44,9 +44,20 @@ def test_orders_compare_ranges_in_a_row() -> None:
 
 
 def test_correlations_leave_out_what_is_not_known() -> None:
-    [sentence] = correlations(FACTS, RATINGS)
+    sentence, beside = correlations(FACTS, RATINGS)
     assert sentence.endswith("encoder and round trip -50.0, the paraphrase score and encoder 100.0, "
                              "the paraphrase score and round trip -50.0.")  # fmt: skip
+    assert "with encoder 100.0, with round trip -50.0." in beside
+
+
+def test_correlations_with_the_overlap_held_fixed() -> None:
+    ranks = {"score": [1, 2, 3, 4, 5], "trigram_overlap": [2, 1, 3, 5, 4], "range": [0] * 5}
+    facts = [{key: str(values[row]) for key, values in ranks.items()} for row in range(5)]
+    ratings = {"encoder": np.array([1.0, 2, 3, 4, 5]), "round trip": np.array([2.0, 1, 3, 4, 5])}
+    _, beside = correlations(facts, ratings)
+    # Score and round trip 0.9, overlap and score 0.8, overlap and round trip 0.9.
+    expected = (0.9 - 0.8 * 0.9) / math.sqrt((1 - 0.8**2) * (1 - 0.9**2))
+    assert beside.endswith(f"the paraphrase score and round trip {100 * expected:.1f}.")
 
 
 def test_judges_prefer_a_paraphrase_to_another_sentence() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,9 +55,38 @@ def test_pairs_are_labeled_by_keys_and_the_sheet_is_saved(page: Browser, folder:
     assert table["rows"][0]["strength"] == {"3": 1, "2": 1, "1": 1}
 
 
+def test_further_keys_change_nothing_but_a_pair_gone_back_to_is_labeled_again(page: Browser) -> None:
+    labels = "return table().trim().split('\\n').map((row) => row.split('\\t').slice(-2).join(''))"
+    page.press("1")
+    assert page.run(labels)[1:] == ["32", "13", "22"]
+    page.press("ArrowLeft", "1")
+    assert page.run("return at") == 1
+    page.press("1")
+    assert page.run("return at") == 2 and page.run(labels)[1:] == ["32", "11", "22"]
+    page.press("2", "3")
+    assert page.run(labels)[1:] == ["32", "11", "23"]
+
+
+def test_a_key_that_is_held_labels_nothing(page: Browser) -> None:
+    page.run("document.dispatchEvent(new KeyboardEvent('keydown', { key: '1', repeat: true }))")
+    assert page.run("return table()").rstrip().endswith("2\t3")
+
+
+def test_the_sheet_is_downloaded_from_a_page_on_disk(page: Browser, tmp_path: Path) -> None:
+    page.devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    page.click("#save")
+    end = time.monotonic() + 20
+    while not (saved := list(tmp_path.glob("*.labeled.tsv"))) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert saved[0].read_text(encoding="utf-8") == page.run("return table()")
+
+
 def test_labels_are_kept_until_the_page_is_opened_again(page: Browser, folder: Path) -> None:
     page.open((folder / "sheet.html").as_uri())
     assert "All pairs are labeled" in page.text(".progress")
-    page.run("localStorage.clear()")
-    page.open((folder / "sheet.html").as_uri())
+    page.run("window.confirm = () => false; document.querySelector('#clear').click()")
+    assert "All pairs are labeled" in page.text(".progress")
+    page.run("window.confirm = () => true; document.querySelector('#clear').click()")
     assert page.text(".progress") == "Pair 1. 0 of 3 labeled"
+    page.open((folder / "sheet.html").as_uri())
+    assert page.text(".progress") == "Pair 1. 0 of 3 labeled" and page.count("input:checked") == 0

@@ -34,6 +34,10 @@ _ROUND_TRIP = (
     "The round trip is easier for what its translators wrote themselves: pairs of `de-en`, as ours, are rated higher "
     "than those of another translator would be. It says which range is better, not how good one is."
 )
+_ENCODERS = (
+    "The encoder `multilingual` was trained on bitext, Tatoeba's pairs among it; `english` was distilled from "
+    "all-MiniLM-L6-v2. They share no teacher, but neither sees the order of words."
+)
 _COLUMNS = ("pairs", "trigram overlap", "encoder", "round trip")
 """Behind those of the paper."""
 
@@ -64,7 +68,7 @@ def rating_sheet(study: Study, name: str) -> ReproducedTable:
         name,
         PAPERS[name],
         rows,
-        [*correlations(facts, ratings), _ROUND_TRIP, _where(study, source, folder, key)],
+        [*correlations(facts, ratings), _ENCODERS, _ROUND_TRIP, _where(study, source, folder, key)],
         columns=[*PAPERS[name].columns, *_COLUMNS],
         conditions=[
             ExperimentCondition("raters", "two native speakers", "two automatic judges", "no person was asked"),
@@ -166,15 +170,39 @@ def range_orders(rows: Sequence[Row]) -> list[Order]:
 
 
 def correlations(facts: Sequence[dict[str, str]], ratings: dict[str, Floats]) -> list[str]:
-    """Spearman's correlation of the judges with each other and with the paraphrase score, as a sentence."""
-    columns = {"the paraphrase score": np.array([float(fact["score"]) for fact in facts]), **ratings}
-    names = list(columns)
-    parts = []
-    for first, second in ((1, 2), (0, 1), (0, 2)):
-        known = ~np.isnan(columns[names[first]]) & ~np.isnan(columns[names[second]])
-        value = spearmanr(columns[names[first]][known], columns[names[second]][known]).statistic
-        parts.append(f"{names[first]} and {names[second]} {100 * value:.1f}")
-    return [f"Spearman × 100 over all pairs of the sheet: {', '.join(parts)}."]
+    """Spearman's correlations of the judges, of the paraphrase score, and of the overlap of trigrams, as sentences.
+
+    The overlap is what a judge must know more than: each judge and the score, with the ranks of the overlap held fixed.
+    """
+    score = np.array([float(fact["score"]) for fact in facts])
+    overlap = np.array([float(fact["trigram_overlap"] or "nan") for fact in facts])
+    (first, one), (second, other) = ratings.items()
+    pairs = {
+        f"{first} and {second}": (one, other),
+        f"the paraphrase score and {first}": (score, one),
+        f"the paraphrase score and {second}": (score, other),
+    }
+    all_pairs = [f"{name} {100 * _spearman(a, b):.1f}" for name, (a, b) in pairs.items()]
+    of_overlap = [f"{name} {100 * _spearman(overlap, ratings[name]):.1f}" for name in ratings]
+    fixed = [f"{name} {100 * _partial(a, b, overlap):.1f}" for name, (a, b) in pairs.items()]
+    return [
+        f"Spearman × 100 over all pairs of the sheet: {', '.join(all_pairs)}.",
+        f"Trigram overlap, which knows nothing of meaning: with {', with '.join(of_overlap)}. With the overlap held "
+        f"fixed (partial correlation of ranks): {', '.join(fixed)}.",
+    ]
+
+
+def _spearman(*columns: Floats) -> float:
+    """Of the first two columns, over the rows in which all are known."""
+    known = ~np.isnan(np.array(columns)).any(axis=0)
+    return float(spearmanr(columns[0][known], columns[1][known]).statistic)
+
+
+def _partial(a: Floats, b: Floats, fixed: Floats) -> float:
+    """Spearman's correlation of two columns, with a third one held fixed."""
+    ab, af, bf = _spearman(a, b, fixed), _spearman(a, fixed, b), _spearman(b, fixed, a)
+    rest = (1 - af**2) * (1 - bf**2)
+    return (ab - af * bf) / math.sqrt(rest) if rest > 0 else math.nan
 
 
 def _estimate(figure: Figure) -> Estimate:

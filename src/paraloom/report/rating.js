@@ -2,8 +2,9 @@
 // The page on which pairs are labeled: one at a time, by keys or by pressing, and the sheet saved with the labels.
 const cards = [...document.querySelectorAll("article.pair")];
 const { sheet, file, columns } = document.body.dataset;
-const started = Date.now();
+let started = Date.now();
 let at = 0, before = 0;
+let asked = 0; // The question that a key answers; behind the last one, none.
 
 const kept = () => {
   try { return JSON.parse(localStorage.getItem(sheet)) ?? {}; } catch { return {}; }
@@ -24,11 +25,14 @@ const remaining = () => {
   return `${labeled()} of ${cards.length} labeled` + (minutes ? `, ${minutes} min left` : "");
 };
 
+const mark = (all) => all.forEach((question, index) => question.classList.toggle("current", index === asked));
+
 const show = (index) => {
   at = Math.max(0, Math.min(cards.length - 1, index));
   cards.forEach((card, number) => { card.hidden = number !== at; });
-  const current = unanswered(cards[at]);
-  questions(cards[at]).forEach((question) => question.classList.toggle("current", question === current));
+  const all = questions(cards[at]);
+  asked = Math.max(0, all.indexOf(unanswered(cards[at])));
+  mark(all);
   document.querySelector(".progress").textContent = `Pair ${at + 1}. ${remaining()}`;
 };
 
@@ -39,11 +43,17 @@ const store = () => {
 };
 
 const choose = (value) => {
-  const question = unanswered(cards[at]);
-  if (!question) return;
-  question.querySelector(`input[value="${value}"]`).checked = true;
+  const all = questions(cards[at]);
+  if (asked === all.length) return;
+  // A pair that has all labels gets others, from the first question on.
+  const next = unanswered(cards[at]) ? all.length : asked + 1;
+  all[asked].querySelector(`input[value="${value}"]`).checked = true;
   store();
-  show(unanswered(cards[at]) ? at : at + 1);
+  if (unanswered(cards[at])) return show(at);
+  if (next === all.length && at + 1 < cards.length) return show(at + 1);
+  show(at);
+  asked = next;
+  mark(all);
 };
 
 // As Python's csv module reads it: a cell with a quote or a tab is quoted.
@@ -52,12 +62,22 @@ const table = () => [columns.split(" ")].concat(cards.map((card) =>
   [card.dataset.number, card.dataset.reference, card.dataset.translation, ...questions(card).map(label)]
 )).map((row) => row.map(cell).join("\t") + "\n").join("");
 
+const clear = () => {
+  if (!confirm("Remove all labels, for another rater?")) return;
+  try { localStorage.removeItem(sheet); } catch { /* Nothing is kept. */ }
+  for (const input of document.querySelectorAll("input:checked")) input.checked = false;
+  before = 0;
+  started = Date.now();
+  show(0);
+};
+
 const save = () => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([table()], { type: "text/tab-separated-values" }));
   link.download = file;
   link.click();
-  URL.revokeObjectURL(link.href);
+  // Some browsers read it after the click.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 };
 
 const labels = kept();
@@ -72,8 +92,10 @@ before = labeled();
 document.querySelector("#back").addEventListener("click", () => show(at - 1));
 document.querySelector("#next").addEventListener("click", () => show(at + 1));
 document.querySelector("#save").addEventListener("click", save);
+document.querySelector("#clear").addEventListener("click", clear);
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  // A key that is held would label further pairs.
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
   const action = { ArrowLeft: () => show(at - 1), ArrowRight: () => show(at + 1) }[event.key]
     ?? (["1", "2", "3"].includes(event.key) ? () => choose(event.key) : null);
   if (action) { event.preventDefault(); action(); }

@@ -25,8 +25,8 @@ _QUESTIONS = {
 def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
     """Write a page that shows the pairs of a sheet one at a time, and saves the sheet with the labels of one rater.
 
-    The page is one file, loads nothing, runs its own script only, and keeps the labels in the browser until the sheet
-    is saved.  Texts are shown as text, whatever they contain.
+    The page is one file, loads nothing, runs its own script only, and keeps the labels in the browser until another
+    rater starts over.  Texts are shown as text, whatever they contain.
 
     Args:
         sheet: What `annotation.write_sheet` wrote.
@@ -72,7 +72,7 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
     )
     buttons = [
         element("button", text, type="button", id=name)
-        for name, text in (("back", "Back"), ("next", "Next"), ("save", "Save the sheet"))
+        for name, text in (("back", "Back"), ("next", "Next"), ("save", "Save the sheet"), ("clear", "Start over"))
     ]
     main = element("main", [_card(row) for row in rows[1:]], element("p", buttons, class_="buttons"))
     identity = hashlib.sha256(content).hexdigest()[:16]
@@ -91,7 +91,7 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
 
 _HELP = (
     "Press 3, 2 or 1 for the first question, then for the second; the next pair follows. The arrow keys go back and "
-    "on. Labels stay in this browser until you save the sheet."
+    "on. Labels stay in this browser until another rater starts over."
 )
 
 
