@@ -64,11 +64,14 @@ def rating_sheet(study: Study, name: str) -> ReproducedTable:
     for label, texts in (("identity: the reference itself", references), ("random: another pair's", others)):
         means = [Moments.of(rate(references, texts)).estimate() for rate in judges.values()]
         rows.append((label, [None, None, None, None, *((mean.value, mean.low, mean.high) for mean in means)]))
+    notes = [*correlations(facts, ratings), _ROUND_TRIP, _where(study, source, folder, key)]
+    if str(study.encoder) == "english":
+        notes.insert(-2, _ENCODERS)
     return ReproducedTable(
         name,
         PAPERS[name],
         rows,
-        [*correlations(facts, ratings), _ENCODERS, _ROUND_TRIP, _where(study, source, folder, key)],
+        notes,
         columns=[*PAPERS[name].columns, *_COLUMNS],
         conditions=[
             ExperimentCondition("raters", "two native speakers", "two automatic judges", "no person was asked"),
