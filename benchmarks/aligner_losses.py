@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paraloom.alignment.methods import aligner_config, fit_method
-from paraloom.alignment.sentences import TextPair
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead, join_sentences
 from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.io.formats.alignments import GoldDocument, read_gold_documents

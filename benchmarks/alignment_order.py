@@ -24,9 +24,11 @@ from statistics import mean
 sys.path.insert(0, str(Path(__file__).parent))
 from alignment_priors import GoldText, bible, help_pages, joined_and_dropped, magazine, with_vectors, yearbook
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.methods import aligner_config
 from paraloom.alignment.nearest_words import encoder_lexicon
-from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair
+from paraloom.alignment.sentences import align_pair
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.embed.encoder import Encoder

@@ -25,7 +25,8 @@ from paraloom.alignment.search import (
     path_from_beads,
     path_from_lengths,
 )
-from paraloom.alignment.sentences import TextPair, to_beads
+from paraloom.alignment.sentences import to_beads
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.seeds import generator
 from paraloom.io.formats.alignments import read_beads

@@ -17,8 +17,11 @@ from itertools import islice
 from pathlib import Path
 from statistics import mean
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.nearest_words import encoder_lexicon
-from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, fit_aligner
+from paraloom.alignment.prepared_pairs import LexiconPair
+from paraloom.alignment.sentences import fit_aligner
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.embed.encoder import Encoder
@@ -193,6 +196,7 @@ CANDIDATES: dict[str, tuple[float, ...]] = {
     "embedding_weight": (0.0, 0.25, 1.0),
     "length_contrast": (0.0, 0.25, 1.0),
     "background_tokens": (0.0, 100.0, 1000.0),
+    "piece_cost": (0.0, 1.0, 3.0, 4.0, 1000.0),
 }
 """Other values than the default that are tried, one constant at a time."""
 

@@ -9,8 +9,8 @@ from paraloom.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from paraloom import stages as stages
+    from paraloom.alignment.aligner_config import AlignerConfig as AlignerConfig
     from paraloom.alignment.documents import align_documents as align_documents
-    from paraloom.alignment.sentences import AlignerConfig as AlignerConfig
     from paraloom.core.beads import Bead as Bead
     from paraloom.core.errors import ConfigError as ConfigError
     from paraloom.core.errors import DataError as DataError
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from paraloom.workflows.translators import train_translator as train_translator
 
 _EXPORTS = {
-    "AlignerConfig": "paraloom.alignment.sentences",
+    "AlignerConfig": "paraloom.alignment.aligner_config",
     "Bead": "paraloom.core.beads",
     "ConfigError": "paraloom.core.errors",
     "DataError": "paraloom.core.errors",

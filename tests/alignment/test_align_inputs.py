@@ -13,13 +13,15 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.delimiters import align_between_delimiters, split_at_delimiters
 from paraloom.alignment.embeddings import EmbeddingEvidence
 from paraloom.alignment.lengths import VARIANCE
 from paraloom.alignment.lexicon import read_lexicon
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights, align_by_cosine
 from paraloom.alignment.search import full_band
-from paraloom.alignment.sentences import AlignerConfig, TextPair, align, fit_aligner
+from paraloom.alignment.sentences import align, fit_aligner
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from toy_documents import Page, World, documents, made_up_world, write_pages
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.document_features import Documents, open_documents
 from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, DocumentAlignment, align_documents
 from paraloom.alignment.images import ImageKey
-from paraloom.alignment.sentences import AlignerConfig
 from paraloom.alignment.within_documents import AlignedDocuments, align_within
 from paraloom.core.errors import ConfigError, DataError
 

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from paraloom.alignment import long_gaps as long_gaps_module
-from paraloom.alignment import sentences as sentences_module
+from paraloom.alignment import prepared_pairs as prepared_pairs_module
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.local_order import best_of_each, heaviest_stretch
 from paraloom.alignment.local_parts import OrderedPart, Walls, merge, restrict
 from paraloom.alignment.long_gaps import long_gaps, with_gaps
 from paraloom.alignment.search import Alignment, Band, LogPriors, best_alignment, full_band
-from paraloom.alignment.sentences import AlignerConfig, TextPair, align_pair, fit_aligner
+from paraloom.alignment.sentences import align_pair, fit_aligner
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead, check_beads
 from paraloom.core.errors import ConfigError
 
@@ -183,7 +185,7 @@ def test_a_long_gap_of_the_target_is_left_out_of_the_search(order: str, monkeypa
         widths.append(targets)
         return best_alignment(evidence, priors, sources, targets, *rest)
 
-    monkeypatch.setattr(sentences_module, "best_alignment", searched)
+    monkeypatch.setattr(prepared_pairs_module, "best_alignment", searched)
     monkeypatch.setattr(long_gaps_module, "LONG_GAP", 150)
     source, between = sentences(60), sentences(300, seed=6)
     target = [*source[:25], *between, *source[25:]]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from toy_language import bitext
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.lengths import LengthEvidence, fit_length_model, log_probabilities
 from paraloom.alignment.lexical import LexicalDirection, LexicalEvidence, estimate_background
 from paraloom.alignment.lexicon import learn_lexicon
@@ -25,7 +26,8 @@ from paraloom.alignment.search import (
     path_from_anchors,
     path_from_lengths,
 )
-from paraloom.alignment.sentences import AlignerConfig, TextPair, align, align_pair, fit_aligner
+from paraloom.alignment.sentences import align, align_pair, fit_aligner
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.alignment import AlignmentScore

@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.search import full_band
-from paraloom.alignment.sentences import AlignerConfig, align
+from paraloom.alignment.sentences import align
 from paraloom.alignment.wordless import WordlessEvidence
 
 

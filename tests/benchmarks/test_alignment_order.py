@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from paraloom.alignment.sentences import TextPair
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead, check_beads
 
 

@@ -12,7 +12,7 @@ from toy_documents import Page, World, made_up_world, write_pages
 from paraloom.alignment.document_pairs import DocumentPair, write_document_pairs
 from paraloom.alignment.methods import aligner_config, fit_method
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights, choose_weights, read_weights, weight_grid
-from paraloom.alignment.sentences import TextPair
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io import Corpus

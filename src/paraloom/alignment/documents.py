@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.assignment import ASSIGNMENTS, assign, margins
 from paraloom.alignment.candidates import CandidatePairs, dot_products, word_counts
 from paraloom.alignment.document_features import Documents, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
 from paraloom.alignment.document_scores import KINDS, score_candidates
 from paraloom.alignment.floors import certainties, decoy_certainties, find_floor
-from paraloom.alignment.sentences import AlignerConfig, SentenceAligner, TextPair, fit_aligner
+from paraloom.alignment.sentences import SentenceAligner, fit_aligner
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
 

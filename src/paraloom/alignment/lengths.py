@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.alignment import evidence_kernels as kernels
+from paraloom.alignment import length_kernels as kernels
 from paraloom.alignment.search import Band
 
 Ints = npt.NDArray[np.int64]
@@ -117,6 +117,20 @@ class LengthEvidence:
         """See `search.Evidence`."""
         kernels.add_lengths(first, *self.cumulative, self.ratio, VARIANCE, self.table, _STEPS, band.lows, out)
 
+    def scores(self, beads: Ints) -> Floats:
+        """The scores of some beads with sentences on both sides.
+
+        Args:
+            beads: int64 (n, 4), as in `search.Alignment`.
+
+        Returns:
+            float64 (n,).
+        """
+        expected, actual = _bead_lengths(self.cumulative, self.ratio, beads)
+        deviations = np.abs(actual - expected) / np.sqrt((expected + actual) / 2 * VARIANCE)
+        scores: Floats = self.table[np.minimum(len(self.table) - 1, (deviations * _STEPS).astype(np.int64))]
+        return scores
+
 
 class LengthContrast:
     """Turns `LengthEvidence` into a log-likelihood ratio: how much likelier two lengths are together than apart.
@@ -176,6 +190,22 @@ class LengthContrast:
             out,
         )
 
+    def scores(self, beads: Ints) -> Floats:
+        """The scores of some beads with sentences on both sides, at most `max_size`.
+
+        Args:
+            beads: int64 (n, 4), as in `search.Alignment`.
+
+        Returns:
+            float64 (n,).
+        """
+        expected, actual = _bead_lengths(self.cumulative, self.ratio, beads)
+        source, target = self.backgrounds
+        background = (source[beads[:, 1] - 1, beads[:, 0]] + target[beads[:, 3] - 1, beads[:, 2]]) / 2
+        variances = (expected + actual) / 2 * VARIANCE
+        scores: Floats = self.weight * (self.constant - np.log(variances) / 2 - background)
+        return scores
+
 
 def _block_densities(cumulative: Floats, max_size: int) -> Floats:
     """Log-density of the characters of 1, 2 … max_size sentences from each on, by a gamma distribution: (A, n)."""
@@ -214,6 +244,13 @@ def _grid() -> Floats:
 @cache
 def _gale_church_table() -> Floats:
     return log_probabilities(_grid())
+
+
+def _bead_lengths(cumulative: tuple[Floats, Floats], ratio: float, beads: Ints) -> tuple[Floats, Floats]:
+    """Target characters expected of each bead, and those it has."""
+    source, target = cumulative
+    expected = (source[beads[:, 0] + beads[:, 1]] - source[beads[:, 0]]) * ratio
+    return expected, target[beads[:, 2] + beads[:, 3]] - target[beads[:, 2]]
 
 
 def _cumulative(lengths: Floats) -> Floats:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.alignment import evidence_kernels as kernels
+from paraloom.alignment import word_kernels as kernels
 from paraloom.alignment.numbered_words import NumberedWords, ObservedWords
 from paraloom.alignment.search import Band
 from paraloom.text.buffers import Texts, text_buffers
@@ -21,9 +21,7 @@ from paraloom.text.tokens import TokenLists, token_strings
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-WordNumbers = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
-_KernelArguments = tuple[WordNumbers, Scores, Ints, WordNumbers, Scores, Scores, Ints, Floats, Floats, float]
 
 # Tokens added to a text's counts for words that it does not have: in a text of ten words each of them would otherwise
 # have a probability of a tenth.
@@ -118,14 +116,11 @@ class LexicalDirection:
         return float(1 - self.weights[0])
 
     @cached_property
-    def kernel_arguments(self) -> _KernelArguments:
-        """What `add_forward` and `add_backward` take between `lows` and `out`."""
-        expected_words, _, capacities, expected_offsets = self._expected_table
-        return (
-            *self.observed[1:],
-            *(expected_words, self._expected_counts, capacities, expected_offsets),
-            *(self._cumulative_lengths, self._background, float(self.weights[0])),
-        )
+    def model(self) -> kernels.WordModel:
+        """What the kernels take, all sources of evidence as one mixture."""
+        table = self._expected_table
+        mixed = table.counts @ (self.weights[1:] / max(1e-9, self.explained_share))
+        return self._model(table._replace(counts=mixed.astype(np.float32)))
 
     def mixture_counts(self, beads: Ints, backward: bool) -> Floats:
         """Expected number of observed words in the beads from the background and from each source of evidence.
@@ -137,12 +132,7 @@ class LexicalDirection:
         Returns:
             float64 (1 + sources,).
         """
-        expected_words, table, _, expected_offsets = self._expected_table
-        totals: Floats = kernels.mixture_counts(
-            *(beads, backward, *self.observed[1:]),
-            *(expected_words, table, expected_offsets),
-            *(self._cumulative_lengths, self._background, self.weights),
-        )
+        totals: Floats = kernels.mixture_counts(beads, backward, self._model(self._expected_table), self.weights)
         return totals
 
     def anchors(self, max_frequency: int = 3) -> tuple[Ints, Ints, Floats]:
@@ -155,10 +145,10 @@ class LexicalDirection:
             Indices of predictors, indices of observed sentences, and weights.
         """
         types, words, _, offsets = self.observed
-        expected_words, _, _, expected_offsets = self._expected_table
-        by_word = np.argsort(expected_words, kind="stable")
-        predictors = np.repeat(np.arange(len(self.lengths)), np.diff(expected_offsets))[by_word]
-        predictor_starts = np.searchsorted(expected_words[by_word], np.arange(len(types) + 1))
+        expected = self._expected_table
+        by_word = np.argsort(expected.words, kind="stable")
+        predictors = np.repeat(np.arange(len(self.lengths)), np.diff(expected.offsets))[by_word]
+        predictor_starts = np.searchsorted(expected.words[by_word], np.arange(len(types) + 1))
         observed = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         order = np.argsort(words, kind="stable")
         observed_starts = np.searchsorted(words[order], np.arange(len(types) + 1))
@@ -173,6 +163,11 @@ class LexicalDirection:
                 weights.append(1.0 / (left[shared] * right[shared]))
         return np.concatenate(rows), np.concatenate(columns), np.concatenate(weights)
 
+    def _model(self, expected: kernels.ExpectedTable) -> kernels.WordModel:
+        _, words, counts, offsets = self.observed
+        background, weight = self._background, float(self.weights[0])
+        return kernels.WordModel(words, counts, offsets, expected, self._cumulative_lengths, background, weight)
+
     @cached_property
     def _background(self) -> Floats:
         """Background probability of each observed word, by number."""
@@ -184,23 +179,17 @@ class LexicalDirection:
         return np.concatenate([[0.0], np.cumsum(np.maximum(self.lengths, 1))])
 
     @cached_property
-    def _expected_table(self) -> tuple[WordNumbers, Scores, Scores, Ints]:
-        """All expected words of the predictors: words by number, rising; counts (entries, sources); capacities
-        (entries,), how many occurrences they explain at most; offsets (m + 1,)."""
+    def _expected_table(self) -> kernels.ExpectedTable:
+        """All expected words of the predictors, with the counts of each source."""
         ends = np.cumsum([0, *(len(source.words) for source in self.expected)])
-        table: tuple[WordNumbers, Scores, Scores, Ints] = kernels.tabulate_expected(
+        table: kernels.ExpectedTable = kernels.tabulate_expected(
             np.concatenate([source.words for source in self.expected]),
+            np.concatenate([source.causes for source in self.expected]),
             np.concatenate([source.counts for source in self.expected]),
             np.stack([source.offsets + end for source, end in zip(self.expected, ends[:-1], strict=True)]),
             np.stack([source.scales for source in self.expected]),
         )
         return table
-
-    @cached_property
-    def _expected_counts(self) -> Scores:
-        """Expected counts of all sources together, as a mixture: float32 (entries,)."""
-        explained = max(1e-9, 1 - self.weights[0])
-        return (self._expected_table[1] @ (self.weights[1:] / explained)).astype(np.float32)
 
 
 class LexicalEvidence:
@@ -208,8 +197,8 @@ class LexicalEvidence:
 
     A word of one side comes from the other side, with a probability that grows with its share of the words expected
     there, or from the background.  Blocks that are too long expect too much, those too short explain too little, and no
-    word is explained more often than the other side supports it.  Each direction counts in proportion to the share of
-    the words that it explains.
+    word is explained more often than the other side supports it: neither by the same word twice, nor by the cause of
+    another sentence's word.  Each direction counts in proportion to the share of the words that it explains.
 
     Args:
         forward: Source sentences predict.
@@ -228,5 +217,5 @@ class LexicalEvidence:
         """See `search.Evidence`."""
         forward = self.weight * self.forward.explained_share
         backward = self.weight * self.backward.explained_share
-        kernels.add_forward(first, forward, band.lows, *self.forward.kernel_arguments, out)
-        kernels.add_backward(first, backward, band.lows, *self.backward.kernel_arguments, out)
+        kernels.add_forward(first, forward, band.lows, self.forward.model, out)
+        kernels.add_backward(first, backward, band.lows, self.backward.model, out)

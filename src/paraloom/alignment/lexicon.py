@@ -52,9 +52,9 @@ class BilingualLexicon(NamedTuple):
         entries = np.repeat(np.where(present, self.starts[np.minimum(indices, len(self.words) - 1)], 0), counts)
         entries = entries + np.arange(len(entries)) - np.repeat(ends - counts, counts)
         offsets = np.concatenate([[0], ends])[lists.offsets]
-        return ExpectedWords(
-            self.translations[entries], self.probabilities[entries], offsets, lists.lengths.astype(np.float64)
-        )
+        causes = np.repeat(lists.ids, counts)
+        sizes = lists.lengths.astype(np.float64)
+        return ExpectedWords(self.translations[entries], causes, self.probabilities[entries], offsets, sizes)
 
     def translate(self, lists: TokenLists) -> TokenLists:
         """Replace each word by its most probable translation; a word without an entry stays.

@@ -55,6 +55,10 @@ class LocalAlignment(NamedTuple):
     ordered: Alignment
 
 
+AnyAlignment = Alignment | LocalAlignment
+"""Of texts in the same order, or only locally parallel."""
+
+
 class Walls:
     """Rules out beads across places where sentences were taken out of a text.
 
@@ -86,6 +90,16 @@ class Walls:
             for size in sizes[1:]:
                 crossed = target[np.minimum(starts + size, band.targets)] > target[starts]
                 out[:, :, size] += np.where(crossed, _CROSSING, np.float32(0))[:, None]
+
+    def are_crossed(self, beads: Ints) -> npt.NDArray[np.bool_]:
+        """Which beads cross a place where sentences were taken out.
+
+        Args:
+            beads: int64 (n, 4), as in `search.Alignment`.
+        """
+        source, target = self._places
+        crossed: npt.NDArray[np.bool_] = source[beads[:, 0] + beads[:, 1] - 1] > source[beads[:, 0]]
+        return crossed | (target[beads[:, 2] + beads[:, 3] - 1] > target[beads[:, 2]])
 
 
 def _places_before(rows: Ints) -> Ints:

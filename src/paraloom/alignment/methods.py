@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.park17 import PUBLISHED, Park17Aligner, Park17Weights
-from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, fit_aligner
+from paraloom.alignment.prepared_pairs import LexiconPair
+from paraloom.alignment.sentences import fit_aligner
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, nearest
 

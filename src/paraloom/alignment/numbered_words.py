@@ -16,17 +16,23 @@ WordNumbers = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
 
 
+CAUSES = 1 << 16
+"""Words that lead to expect others are distinguished by so many values."""
+
+
 class ExpectedWords(NamedTuple):
     """The words that each of n sentences leads to expect in the other text, by one source of evidence.
 
     Args:
         ids: uint64 (entries,), token ids.
+        causes: uint64 (entries,), the word of the sentence, or of its translation, that leads to expect each.
         counts: float32 (entries,), expected number of occurrences.
         offsets: int64 (n + 1,), first entry of each sentence.
         sizes: float64 (n,), number of words that the counts of a sentence are normalized by.
     """
 
     ids: Ids
+    causes: Ids
     counts: Scores
     offsets: Ints
     sizes: Floats
@@ -38,7 +44,18 @@ def expected_copies(lists: TokenLists) -> ExpectedWords:
     Args:
         lists: Words of n sentences.
     """
-    return ExpectedWords(lists.ids, np.ones(len(lists.ids), np.float32), lists.offsets, lists.lengths.astype(float))
+    sizes = lists.lengths.astype(float)
+    return ExpectedWords(lists.ids, lists.ids, np.ones(len(lists.ids), np.float32), lists.offsets, sizes)
+
+
+def expected_nothing(count: int) -> ExpectedWords:
+    """Expect no words: a source of evidence that says nothing of some sentences.
+
+    Args:
+        count: Number of sentences.
+    """
+    no_ids = np.empty(0, np.uint64)
+    return ExpectedWords(no_ids, no_ids, np.empty(0, np.float32), np.zeros(count + 1, np.int64), np.ones(count))
 
 
 class ObservedWords(NamedTuple):
@@ -71,6 +88,7 @@ class NumberedWords(NamedTuple):
 
     Args:
         words: int32 (entries,).
+        causes: int32 (entries,), the words that lead to expect them, less than `CAUSES`: two may share a value.
         counts: float32 (entries,), expected number of occurrences.
         offsets: int64 (n + 1,), first entry of each sentence.
         scales: float64 (n,), factors of the counts: each source of evidence expects a number of words of its own;
@@ -78,6 +96,7 @@ class NumberedWords(NamedTuple):
     """
 
     words: WordNumbers
+    causes: WordNumbers
     counts: Scores
     offsets: Ints
     scales: Floats
@@ -89,7 +108,8 @@ class NumberedWords(NamedTuple):
             rows: int64 (k,), of the sentences.
         """
         entries, offsets = entries_between(self.offsets[rows], self.offsets[rows + 1])
-        return NumberedWords(self.words[entries], self.counts[entries], offsets, self.scales[rows])
+        words, causes, counts = self.words[entries], self.causes[entries], self.counts[entries]
+        return NumberedWords(words, causes, counts, offsets, self.scales[rows])
 
 
 def number_observed(lists: TokenLists) -> ObservedWords:
@@ -125,6 +145,7 @@ def number_expected(expected: ExpectedWords, lengths: Ints, types: Ids) -> Numbe
     present[present] = types[numbers[present]] == expected.ids[present]
     return NumberedWords(
         numbers[present].astype(np.int32),
+        (expected.causes[present] % np.uint64(CAUSES)).astype(np.int32),
         expected.counts[present],
         np.concatenate([[0], np.cumsum(present)])[expected.offsets],
         np.maximum(lengths, 1) / np.maximum(expected.sizes, 1e-9),

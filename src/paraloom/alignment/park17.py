@@ -16,7 +16,8 @@ from scipy import sparse
 from paraloom.alignment.embeddings import BlockCosines, CosineEvidence
 from paraloom.alignment.lengths import VARIANCE, LengthEvidence, log_probabilities
 from paraloom.alignment.search import Band, Evidence, LogPriors, band_along, best_alignment, path_from_lengths
-from paraloom.alignment.sentences import TextPair, to_beads
+from paraloom.alignment.sentences import to_beads
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.core.errors import DataError
 from paraloom.text.tokens import TokenLists, tokenize

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.document_features import Documents, ParagraphReader, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
 from paraloom.alignment.methods import Aligner, fit_method
 from paraloom.alignment.nearest_words import encoder_lexicon
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights
-from paraloom.alignment.sentences import AlignerConfig, TextPair
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress

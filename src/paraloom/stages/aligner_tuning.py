@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.park17 import (
     PUBLISHED,
     Park17Aligner,
@@ -15,7 +16,7 @@ from paraloom.alignment.park17 import (
     weight_grid,
     write_weights,
 )
-from paraloom.alignment.sentences import AlignerConfig, TextPair
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import MAX_BEAD_SIZE
 from paraloom.core.progress import progress
 from paraloom.core.stage import Fit, Json, Ref, StageContext

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 
 import pyarrow as pa
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.document_features import TRANSLATION, Documents, open_documents, split_paragraphs
 from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
@@ -19,7 +20,8 @@ from paraloom.alignment.multinews import pair_by_scores
 from paraloom.alignment.nearest_words import encoder_lexicon
 from paraloom.alignment.park17 import PUBLISHED, Park17Weights, read_weights
 from paraloom.alignment.pivot import apply_pivots, orient_pivot
-from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair
+from paraloom.alignment.prepared_pairs import LexiconPair
+from paraloom.alignment.text_pairs import TextPair
 from paraloom.alignment.topic_pairs import THRESHOLD as TOPIC_THRESHOLD
 from paraloom.alignment.topic_pairs import pair_by_topics
 from paraloom.alignment.within_documents import align_within

@@ -10,13 +10,16 @@ from typing import Any
 
 import pyarrow as pa
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.delimiters import align_between_delimiters
 from paraloom.alignment.lexicon import read_lexicon
 from paraloom.alignment.methods import aligner_config, fit_method
 from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 from paraloom.alignment.park17 import align_by_cosine
-from paraloom.alignment.sentences import AlignerConfig, LexiconPair, TextPair, Vectors, align_pair
+from paraloom.alignment.prepared_pairs import LexiconPair
 from paraloom.alignment.sentences import align as align_sentences
+from paraloom.alignment.sentences import align_pair
+from paraloom.alignment.text_pairs import TextPair, Vectors
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError

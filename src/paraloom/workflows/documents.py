@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.document_features import open_documents
 from paraloom.alignment.document_pairs import read_document_pairs
-from paraloom.alignment.sentences import AlignerConfig
 from paraloom.alignment.within_documents import align_within
 from paraloom.bundled import ALIGNMENT_ENCODER, bundled_path
 from paraloom.core.beads import MAX_BEAD_SIZE

@@ -1,0 +1,95 @@
+"""Numba kernels of the evidence of lengths for beads."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Scores = npt.NDArray[np.float32]
+
+
+@njit(cache=True, nogil=True)
+def add_lengths(
+    first: int,
+    source: Floats,
+    target: Floats,
+    ratio: float,
+    variance: float,
+    table: Floats,
+    steps: int,
+    lows: Ints,
+    out: Scores,
+) -> None:
+    """Add table[|δ| × steps] of each bead to `out`; δ is the difference of lengths in standard deviations.
+
+    Args:
+        first: Source boundary of the first row of `out`.
+        source: Characters before each source boundary, (m + 1,).
+        target: Characters before each target boundary, (n + 1,).
+        ratio: Target characters expected for each source character.
+        variance: Variance of the target characters for each source character.
+        table: Score by |δ|, in steps of 1 / `steps`.
+        steps: Entries of the table for one standard deviation.
+        lows: First target boundary of each row of the band, (m + 1,).
+        out: float32 (rows, A, A, W).
+    """
+    rows, max_size, _, width = out.shape
+    sources, targets = len(source) - 1, len(target) - 1
+    for r in range(rows):
+        i = first + r
+        for a in range(min(max_size, sources - i)):
+            expected = (source[i + a + 1] - source[i]) * ratio
+            for b in range(max_size):
+                for w in range(min(width, targets - b - lows[i])):
+                    j = lows[i] + w
+                    actual = target[j + b + 1] - target[j]
+                    deviation = abs(actual - expected) / math.sqrt((expected + actual) / 2 * variance)
+                    out[r, a, b, w] += table[min(len(table) - 1, int(deviation * steps))]
+
+
+@njit(cache=True, nogil=True)
+def add_length_contrast(
+    first: int,
+    weight: float,
+    source: Floats,
+    target: Floats,
+    ratio: float,
+    variance: float,
+    constant: float,
+    source_background: Floats,
+    target_background: Floats,
+    lows: Ints,
+    out: Scores,
+) -> None:
+    """Add weight × (constant − log σ − mean of the two background log-densities) of each bead to `out`.
+
+    Args:
+        first: Source boundary of the first row of `out`.
+        weight: Factor of the score.
+        source: Characters before each source boundary, (m + 1,).
+        target: Characters before each target boundary, (n + 1,).
+        ratio: Target characters expected for each source character.
+        variance: Variance of the target characters for each source character; σ² is that times the mean length.
+        constant: Added to each bead.
+        source_background: Log-density of the length of a + 1 source sentences from i on, (A, m).
+        target_background: The same of the target, (A, n).
+        lows: First target boundary of each row of the band, (m + 1,).
+        out: float32 (rows, A, A, W).
+    """
+    rows, max_size, _, width = out.shape
+    sources, targets = len(source) - 1, len(target) - 1
+    for r in range(rows):
+        i = first + r
+        for a in range(min(max_size, sources - i)):
+            expected = (source[i + a + 1] - source[i]) * ratio
+            for b in range(max_size):
+                for w in range(min(width, targets - b - lows[i])):
+                    j = lows[i] + w
+                    square = (expected + target[j + b + 1] - target[j]) / 2 * variance
+                    background = (source_background[a, i] + target_background[b, j]) / 2
+                    out[r, a, b, w] += weight * (constant - math.log(square) / 2 - background)
