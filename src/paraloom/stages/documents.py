@@ -109,7 +109,7 @@ class AlignDocumentSentences(Source):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
@@ -225,7 +225,7 @@ class EvaluateAligner(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "7"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
 
     documents: Path
@@ -383,7 +383,7 @@ class AlignDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "how": "assignment",
