@@ -106,9 +106,9 @@ def test_beads_that_share_a_piece_are_joined_where_that_is_worth_its_cost() -> N
     path = Alignment(np.array([[0, 1, 0, 1], [1, 1, 1, 1], [2, 1, 2, 1]]), np.array([1.0, 2.0, 3.0], np.float32))
     change = max(_best_cuts(path.beads[:1], path.beads[1:2], side, [evidence])[0] for side in (0, 1))
     assert change > 3
-    joined = join_shared_pieces(path, [evidence], np.array([change - 0.5, change - 0.5]), 5)
-    assert joined.beads.tolist() == [[0, 2, 0, 2], [2, 1, 2, 1]]
-    assert joined.gains.tolist() == pytest.approx([3.5, 3.0])
+    result = join_shared_pieces(path, [evidence], np.array([change - 0.5, change - 0.5]), 5)
+    assert result.beads.tolist() == [[0, 2, 0, 2], [2, 1, 2, 1]]
+    assert result.gains.tolist() == pytest.approx([3.5, 3.0])
     for costs, size in (([change + 0.5, 100.0], 5), ([0.0, 100.0], 1), ([np.inf, np.inf], 5)):
         unchanged = join_shared_pieces(path, [evidence], np.array(costs), size)
         assert unchanged.beads.tolist() == path.beads.tolist()
@@ -126,10 +126,10 @@ def with_shared_headings(count: int) -> tuple[list[str], list[str], set[int]]:
     pairs = [sentence(rng.randint(5, 10)) for _ in range(count)]
     source, target = [one for one, _ in pairs], [other for _, other in pairs]
     shared = set(range(5, count - 5, 12))
-    for place in sorted(shared):
+    for row in sorted(shared):
         heading, translation = sentence(3)
-        source[place] += " " + heading
-        target[place + 1] = translation + " " + target[place + 1]
+        source[row] += " " + heading
+        target[row + 1] = translation + " " + target[row + 1]
     return source, target, shared
 
 

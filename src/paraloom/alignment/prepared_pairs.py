@@ -213,7 +213,7 @@ class PreparedPair:
 
         best = best_alignment(evidence, state.priors, sources, targets, make_band, config.band_radius, breaks)
         if state.lengths is None or not directions:
-            return best  # nothing has been learned yet, or there are no words
+            return best  # nothing has been learned yet, or words do not count
         pieces = [
             PieceEvidence(weight, self.lists[unit], directions[unit], partial(self._by_word, unit, state))
             for unit, weight in config.units.items()

@@ -1,9 +1,9 @@
-"""Joins neighboring beads that share a piece: a heading, say, that one text has at the end of a sentence, the other at
-the beginning of the next.
+"""Joins neighboring beads that share a piece of a sentence.
 
-No boundary is right there: cut, the piece's words are unexplained on both sides; joined, the words of the bead predict
-each other less precisely, as order within a bead does not count.  So each cut of the best path is compared with one
-that takes the words around it out of both beads, to explain each other.
+A piece is a heading, say, that one text has at the end of a sentence, the other at the beginning of the next.  Every
+boundary is wrong there: cut, the piece's words are unexplained on both sides; as one bead, all words predict each other
+less precisely, as order within a bead does not count.  So each cut of the best path is compared with one that takes the
+words around it out of both beads, to explain each other.
 """
 
 from __future__ import annotations
@@ -61,18 +61,18 @@ def join_shared_pieces(
         The path with joined beads; a joined bead gains what both did, and the piece.
     """
     beads = alignment.beads
-    places = np.flatnonzero(np.isfinite(costs))
+    cuts = np.flatnonzero(np.isfinite(costs))
     changes = np.full(len(costs), -np.inf)
-    for start in range(0, len(places), _PAIRS):
-        some = places[start : start + _PAIRS]
+    for start in range(0, len(cuts), _PAIRS):
+        some = cuts[start : start + _PAIRS]
         gains = [_best_cuts(beads[some], beads[some + 1], side, evidence) for side in (0, 1)]
         changes[some] = np.maximum(*gains) - costs[some]
     kept: list[Ints] = []
     totals: list[float] = []
-    for place, (bead, gain) in enumerate(zip(beads, alignment.gains.tolist(), strict=True)):
-        if place and changes[place - 1] > 0 and (kept[-1] + bead)[1::2].max() <= max_bead_size:
+    for cut, (bead, gain) in enumerate(zip(beads, alignment.gains.tolist(), strict=True)):
+        if cut and changes[cut - 1] > 0 and (kept[-1] + bead)[1::2].max() <= max_bead_size:
             kept[-1] = kept[-1] + bead * (0, 1, 0, 1)
-            totals[-1] += gain + changes[place - 1]
+            totals[-1] += gain + changes[cut - 1]
         else:
             kept.append(bead)
             totals.append(gain)
@@ -87,8 +87,8 @@ def _best_cuts(first: Ints, second: Ints, tail_side: int, evidence: Sequence[Pie
     sides = tail_side, 1 - tail_side
     ends = first[:, 2 * sides[0]] + first[:, 2 * sides[0] + 1] - 1, second[:, 2 * sides[1]]
     lengths = [evidence[0].lists[side].lengths[rows] for side, rows in zip(sides, ends, strict=True)]
-    places = np.arange(_MAX_WORDS)
-    exists = (places[:, None] < lengths[0][:, None, None]) & (places < lengths[1][:, None, None])
+    counts = np.arange(_MAX_WORDS)
+    exists = (counts[:, None] < lengths[0][:, None, None]) & (counts < lengths[1][:, None, None])
     out = np.where(exists, 0.0, -np.inf)
     for item in evidence:
         windows = [

@@ -223,10 +223,10 @@ def tabulate_expected(
 def _note_cause(table: ExpectedTable, entry: int, cause: int, strength: np.float32) -> None:
     """Count a cause of an entry, if it is one of the two strongest."""
     causes, counts, strengths = table.causes[entry], table.cause_counts[entry], table.strengths[entry]
-    for place in range(2):
-        if causes[place] == cause and strength <= strengths[place]:
+    for rank in range(2):
+        if causes[rank] == cause and strength <= strengths[rank]:
             # Several sources know the same pair of words; the occurrences are those of the strongest.
-            counts[place] += strength == strengths[place]
+            counts[rank] += strength == strengths[rank]
             return
     if causes[0] != cause and strength > strengths[0]:
         causes[1], counts[1], strengths[1] = causes[0], counts[0], strengths[0]
@@ -281,13 +281,13 @@ def _fill_block(block: _Block, model: WordModel, start: int, size: int) -> None:
             block.known[word] = True
             block.masses[word] += expected.counts[k]
             block.capacities[word] += expected.capacities[k]
-            for place in range(2):
-                cause = expected.causes[k, place]
+            for rank in range(2):
+                cause = expected.causes[k, rank]
                 if cause >= 0:
-                    _join_cause(block.causes[word], block.strengths[word], cause, expected.strengths[k, place])
+                    _join_cause(block.causes[word], block.strengths[word], cause, expected.strengths[k, rank])
                     if block.last_predictors[cause] != g:
                         block.last_predictors[cause] = g
-                        block.cause_counts[cause] += expected.cause_counts[k, place]
+                        block.cause_counts[cause] += expected.cause_counts[k, rank]
     scale = (1 - model.background_weight) / (model.lengths[start + size] - model.lengths[start])
     for k in range(expected.offsets[start], expected.offsets[start + size]):
         word = expected.words[k]
@@ -318,8 +318,8 @@ def _clear_block(block: _Block, model: WordModel, start: int, size: int) -> None
         block.masses[word] = block.capacities[word] = block.gains[word] = 0.0
         block.causes[word] = -1
         block.strengths[word] = -1
-        for place in range(2):
-            cause = expected.causes[k, place]
+        for rank in range(2):
+            cause = expected.causes[k, rank]
             if cause >= 0:
                 block.cause_counts[cause] = 0.0
                 block.last_predictors[cause] = -1
@@ -355,8 +355,8 @@ def _explained_gain(block: _Block, usage: _Usage, model: WordModel, sentence: in
     for k in range(model.offsets[sentence], model.offsets[sentence + 1]):
         word = model.words[k]
         if block.known[word]:
-            for place in range(2):
-                cause = block.causes[word, place]
+            for rank in range(2):
+                cause = block.causes[word, rank]
                 if cause >= 0:
                     usage.used[cause] += usage.claims[cause]
                     usage.claims[cause] = 0.0
@@ -368,9 +368,9 @@ def _clear_usage(usage: _Usage, block: _Block, count: int) -> None:
     for k in range(count):
         word = usage.touched[k]
         usage.seen[word] = 0.0
-        for place in range(2):
-            if block.causes[word, place] >= 0:
-                usage.used[block.causes[word, place]] = 0.0
+        for rank in range(2):
+            if block.causes[word, rank] >= 0:
+                usage.used[block.causes[word, rank]] = 0.0
 
 
 @njit(cache=True, nogil=True)
