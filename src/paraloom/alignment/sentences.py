@@ -195,6 +195,8 @@ def _fit(
 def _refit(prepared: Sequence[PreparedPair], alignments: Sequence[Ints], aligner: SentenceAligner) -> SentenceAligner:
     """The aligner with everything re-estimated from an alignment of the texts."""
     config = aligner.config
+    # How far lexicons that were learned from other texts explain these ones can be trusted more.
+    background_tokens = 0.0 if aligner.lexicons else config.background_tokens
     weights = {}
     for unit in config.units:
         sides = []
@@ -204,7 +206,7 @@ def _refit(prepared: Sequence[PreparedPair], alignments: Sequence[Ints], aligner
                 if min(pair.sizes):
                     counts = pair.directions(unit, aligner)[side].mixture_counts(beads, bool(side))
                     total = counts if total is None else total + counts
-            sides.append(_mixture_weights(total, config.background_tokens))
+            sides.append(_mixture_weights(total, background_tokens))
         if sides[0] is not None and sides[1] is not None:
             weights[unit] = (sides[0], sides[1])
     learned = {}

@@ -35,18 +35,22 @@ class ExpectedTable(NamedTuple):
         counts: How many of each: float32 (entries, sources), or (entries,) of all sources as a mixture.
         capacities: float32 (entries,), how many occurrences each explains at most.
         causes: int32 (entries, 2), the two words of the predictor that are the strongest causes; -1 for none.
-        cause_counts: float32 (entries, 2), how often the predictor has them.
         strengths: float32 (entries, 2), how many of the word an occurrence of the cause leads to expect.
         offsets: int64 (m + 1,), first entry of each predictor.
+        all_causes: int32 (causes,), of each predictor, each once.
+        cause_counts: float32 (causes,), how often the predictor has them.
+        cause_offsets: int64 (m + 1,), first cause of each predictor.
     """
 
     words: WordNumbers
     counts: Scores
     capacities: Scores
     causes: WordNumbers
-    cause_counts: Scores
     strengths: Scores
     offsets: Ints
+    all_causes: WordNumbers
+    cause_counts: Scores
+    cause_offsets: Ints
 
 
 class WordModel(NamedTuple):
@@ -71,26 +75,12 @@ class WordModel(NamedTuple):
     background_weight: float
 
 
-class _Block(NamedTuple):
-    """What a run of predictors leads to expect, by word and by cause."""
-
-    known: Flags
-    masses: Floats
-    capacities: Floats
-    gains: Floats
-    causes: WordNumbers
-    strengths: Scores
-    cause_counts: Floats
-    last_predictors: Ints
-
-
-class _Usage(NamedTuple):
-    """What the observed sentences of a bead used so far: occurrences by word, and by cause."""
-
-    seen: Scores
-    touched: WordNumbers
-    claims: Floats
-    used: Floats
+# What limits the words of a block of predictors, float32 (words, 4), small enough for the fastest cache: what an
+# explained occurrence gains, 0 of words that are not expected; how many are explained at most; and how often the block
+# has the two causes, 0 of the second one if it is much weaker.
+_GAIN, _CAPACITY, _FIRST_COUNT, _SECOND_COUNT = range(4)
+# What these are computed from, float32 (words, 4): how many are expected and explained, and how strong the causes are.
+_MASS, _TOTAL_CAPACITY, _FIRST_STRENGTH, _SECOND_STRENGTH = range(4)
 
 
 @njit(cache=True, nogil=True)
@@ -105,32 +95,44 @@ def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Sc
         out: float32 (rows, A, A, W).
     """
     rows, max_size, _, width = out.shape
-    sources, targets = len(model.lengths) - 1, len(model.offsets) - 1
+    words, counts, offsets, expected, lengths, background, background_weight = model
+    sources, targets = len(lengths) - 1, len(offsets) - 1
     totals = _unexplained_totals(model)
-    block, usage = _empty_block(len(model.background)), _empty_usage(len(model.background))
+    limits, causes, block, cause_counts = _empty_block(len(background))
+    seen, met, used, claims, claimed = _empty_usage(len(background))
     for r in range(rows):
         i = first + r
-        for a in range(min(max_size, sources - i)):
-            _fill_block(block, model, i, a + 1)
+        sizes = max(0, min(max_size, sources - i))
+        for a in range(sizes):
+            _add_predictor(causes, block, cause_counts, expected, i + a)
+            scale = (1 - background_weight) / (lengths[i + a + 1] - lengths[i])
+            _compute_gains(
+                limits, causes, block, cause_counts, expected, i, a + 1, scale, background, background_weight
+            )
             for w in range(min(width, targets - lows[i])):
                 j = lows[i] + w
                 gain = 0.0
-                count = 0
+                sizes_of_lists = 0, 0
                 for b in range(min(max_size, targets - j)):
-                    more, count = _explained_gain(block, usage, model, j + b, count)
+                    more, sizes_of_lists = _explained_gain(
+                        *(limits, causes, seen, met, used, claims, claimed, sizes_of_lists),
+                        *(words, counts, offsets, j + b),
+                    )
                     gain += totals[j + b] + more
                     out[r, a, b, w] += weight * gain
-                _clear_usage(usage, block, count)
-            _clear_block(block, model, i, a + 1)
+                _clear_usage(seen, met, used, claimed, sizes_of_lists)
+        _clear_block(limits, causes, block, cause_counts, expected, i, sizes)
 
 
 @njit(cache=True, nogil=True)
 def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: Scores) -> None:
     """As `add_forward`, in the other direction: target sentences predict, source sentences are observed."""
     rows, max_size, _, width = out.shape
-    targets, sources = len(model.lengths) - 1, len(model.offsets) - 1
+    words, counts, offsets, expected, lengths, background, background_weight = model
+    targets, sources = len(lengths) - 1, len(offsets) - 1
     totals = _unexplained_totals(model)
-    block, usage = _empty_block(len(model.background)), _empty_usage(len(model.background))
+    limits, causes, block, cause_counts = _empty_block(len(background))
+    seen, met, used, claims, claimed = _empty_usage(len(background))
     low_row = first
     high_row = first
     end = min(first + rows, sources)
@@ -141,17 +143,25 @@ def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: S
             high_row += 1
         while low_row < high_row and lows[low_row] + width <= j:
             low_row += 1
-        for b in range(min(max_size, targets - j)):
-            _fill_block(block, model, j, b + 1)
+        sizes = min(max_size, targets - j)
+        for b in range(sizes):
+            _add_predictor(causes, block, cause_counts, expected, j + b)
+            scale = (1 - background_weight) / (lengths[j + b + 1] - lengths[j])
+            _compute_gains(
+                limits, causes, block, cause_counts, expected, j, b + 1, scale, background, background_weight
+            )
             for i in range(low_row, high_row):
                 gain = 0.0
-                count = 0
+                sizes_of_lists = 0, 0
                 for a in range(min(max_size, sources - i)):
-                    more, count = _explained_gain(block, usage, model, i + a, count)
+                    more, sizes_of_lists = _explained_gain(
+                        *(limits, causes, seen, met, used, claims, claimed, sizes_of_lists),
+                        *(words, counts, offsets, i + a),
+                    )
                     gain += totals[i + a] + more
                     out[i - first, a, b, j - lows[i]] += weight * gain
-                _clear_usage(usage, block, count)
-            _clear_block(block, model, j, b + 1)
+                _clear_usage(seen, met, used, claimed, sizes_of_lists)
+        _clear_block(limits, causes, block, cause_counts, expected, j, sizes)
 
 
 @njit(cache=True, nogil=True)
@@ -172,16 +182,19 @@ def tabulate_expected(
         most of them.
     """
     sources, predictors = scales.shape
-    size = len(words)
     table = ExpectedTable(
-        np.empty(size, np.int32),
-        np.zeros((size, sources), np.float32),
-        np.zeros(size, np.float32),
-        np.full((size, 2), -1, np.int32),
-        np.zeros((size, 2), np.float32),
-        np.full((size, 2), -1, np.float32),
+        np.empty(len(words), np.int32),
+        np.zeros((len(words), sources), np.float32),
+        np.zeros(len(words), np.float32),
+        np.full((len(words), 2), -1, np.int32),
+        np.full((len(words), 2), -1, np.float32),
+        np.zeros(predictors + 1, np.int64),
+        np.empty(2 * len(words), np.int32),
+        np.empty(2 * len(words), np.float32),
         np.zeros(predictors + 1, np.int64),
     )
+    cause_counts, last_predictors = np.zeros((len(words), 2), np.float32), np.full(CAUSES, -1, np.int64)
+    cause_count = 0
     limit = 0
     for i in range(predictors):
         limit = max(limit, (starts[:, i + 1] - starts[:, i]).sum())
@@ -206,23 +219,33 @@ def tabulate_expected(
             table.counts[count - 1, s] += scaled
             occurrences[s] += np.float32(1)
             table.capacities[count - 1] = max(table.capacities[count - 1], occurrences[s])
-            _note_cause(table, count - 1, causes[k], scaled)
+            _note_cause(table.causes[count - 1], table.strengths[count - 1], cause_counts[count - 1], causes[k], scaled)
         table.offsets[i + 1] = count
+        for entry in range(table.offsets[i], count):
+            for rank in range(2):
+                cause = table.causes[entry, rank]
+                if cause >= 0 and last_predictors[cause] != i:
+                    last_predictors[cause] = i
+                    table.all_causes[cause_count] = cause
+                    table.cause_counts[cause_count] = cause_counts[entry, rank]
+                    cause_count += 1
+        table.cause_offsets[i + 1] = cause_count
     return ExpectedTable(
         table.words[:count].copy(),
         table.counts[:count].copy(),
         table.capacities[:count].copy(),
         table.causes[:count].copy(),
-        table.cause_counts[:count].copy(),
         table.strengths[:count].copy(),
         table.offsets,
+        table.all_causes[:cause_count].copy(),
+        table.cause_counts[:cause_count].copy(),
+        table.cause_offsets,
     )
 
 
 @njit(cache=True, nogil=True)
-def _note_cause(table: ExpectedTable, entry: int, cause: int, strength: np.float32) -> None:
+def _note_cause(causes: WordNumbers, strengths: Scores, counts: Scores, cause: int, strength: np.float32) -> None:
     """Count a cause of an entry, if it is one of the two strongest."""
-    causes, counts, strengths = table.causes[entry], table.cause_counts[entry], table.strengths[entry]
     for rank in range(2):
         if causes[rank] == cause and strength <= strengths[rank]:
             # Several sources know the same pair of words; the occurrences are those of the strongest.
@@ -248,129 +271,154 @@ def _unexplained_totals(model: WordModel) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def _empty_block(words: int) -> _Block:
-    return _Block(
-        np.zeros(words, np.bool_),
-        np.zeros(words, np.float64),
-        np.zeros(words, np.float64),
-        np.zeros(words, np.float64),
-        np.full((words, 2), -1, np.int32),
-        np.full((words, 2), -1, np.float32),
-        np.zeros(CAUSES, np.float64),
-        np.full(CAUSES, -1, np.int64),
-    )
+def _empty_block(words: int) -> tuple[Scores, WordNumbers, Scores, Scores]:
+    limits, causes = np.zeros((words, 4), np.float32), np.full((words, 2), -1, np.int32)
+    return limits, causes, np.zeros((words, 4), np.float32), np.zeros(CAUSES, np.float32)
 
 
 @njit(cache=True, nogil=True)
-def _empty_usage(words: int) -> _Usage:
-    return _Usage(
+def _empty_usage(words: int) -> tuple[Scores, WordNumbers, Scores, Scores, WordNumbers]:
+    no_claims = np.zeros(CAUSES, np.float32)
+    return (
         np.zeros(words, np.float32),
         np.empty(words, np.int32),
-        np.zeros(CAUSES, np.float64),
-        np.zeros(CAUSES, np.float64),
+        no_claims,
+        no_claims.copy(),
+        np.empty(CAUSES, np.int32),
     )
 
 
 @njit(cache=True, nogil=True)
-def _fill_block(block: _Block, model: WordModel, start: int, size: int) -> None:
-    """Fill a cleared block: expected counts, capacities, causes, and gains of one explained occurrence."""
-    expected = model.expected
-    for g in range(start, start + size):
-        for k in range(expected.offsets[g], expected.offsets[g + 1]):
-            word = expected.words[k]
-            block.known[word] = True
-            block.masses[word] += expected.counts[k]
-            block.capacities[word] += expected.capacities[k]
-            for rank in range(2):
-                cause = expected.causes[k, rank]
-                if cause >= 0:
-                    _join_cause(block.causes[word], block.strengths[word], cause, expected.strengths[k, rank])
-                    if block.last_predictors[cause] != g:
-                        block.last_predictors[cause] = g
-                        block.cause_counts[cause] += expected.cause_counts[k, rank]
-    scale = (1 - model.background_weight) / (model.lengths[start + size] - model.lengths[start])
-    for k in range(expected.offsets[start], expected.offsets[start + size]):
+def _add_predictor(
+    causes: WordNumbers, block: Scores, cause_counts: Scores, expected: ExpectedTable, predictor: int
+) -> None:
+    """Add a predictor to a block, whose gains are then out of date."""
+    for k in range(expected.cause_offsets[predictor], expected.cause_offsets[predictor + 1]):
+        cause_counts[expected.all_causes[k]] += expected.cause_counts[k]
+    for k in range(expected.offsets[predictor], expected.offsets[predictor + 1]):
         word = expected.words[k]
-        ratio = block.masses[word] * scale / model.background[word]
-        block.gains[word] = math.log(ratio / model.background_weight + 1)
-
-
-@njit(cache=True, nogil=True)
-def _join_cause(causes: WordNumbers, strengths: Scores, cause: int, strength: float) -> None:
-    """Keep the two strongest causes of a word."""
-    if causes[0] == cause:
-        strengths[0] = max(strengths[0], strength)
-    elif strength > strengths[0]:
-        causes[1], strengths[1] = causes[0], strengths[0]
-        causes[0], strengths[0] = cause, strength
-    elif causes[1] == cause:
-        strengths[1] = max(strengths[1], strength)
-    elif strength > strengths[1]:
-        causes[1], strengths[1] = cause, strength
-
-
-@njit(cache=True, nogil=True)
-def _clear_block(block: _Block, model: WordModel, start: int, size: int) -> None:
-    expected = model.expected
-    for k in range(expected.offsets[start], expected.offsets[start + size]):
-        word = expected.words[k]
-        block.known[word] = False
-        block.masses[word] = block.capacities[word] = block.gains[word] = 0.0
-        block.causes[word] = -1
-        block.strengths[word] = -1
+        block[word, _MASS] += expected.counts[k]
+        block[word, _TOTAL_CAPACITY] += expected.capacities[k]
         for rank in range(2):
-            cause = expected.causes[k, rank]
-            if cause >= 0:
-                block.cause_counts[cause] = 0.0
-                block.last_predictors[cause] = -1
+            if expected.causes[k, rank] >= 0:
+                _add_cause(causes, block, word, expected.causes[k, rank], expected.strengths[k, rank])
 
 
 @njit(cache=True, nogil=True)
-def _explained_gain(block: _Block, usage: _Usage, model: WordModel, sentence: int, count: int) -> tuple[float, int]:
-    """Gain of the words of one more observed sentence that the block explains, each up to its capacity.
+def _add_cause(causes: WordNumbers, block: Scores, word: int, cause: int, strength: float) -> None:
+    """Keep the two strongest causes of a word."""
+    if causes[word, 0] == cause:
+        block[word, _FIRST_STRENGTH] = max(block[word, _FIRST_STRENGTH], strength)
+    elif causes[word, 0] < 0 or strength > block[word, _FIRST_STRENGTH]:
+        causes[word, 1], block[word, _SECOND_STRENGTH] = causes[word, 0], block[word, _FIRST_STRENGTH]
+        causes[word, 0], block[word, _FIRST_STRENGTH] = cause, strength
+    elif causes[word, 1] == cause:
+        block[word, _SECOND_STRENGTH] = max(block[word, _SECOND_STRENGTH], strength)
+    elif causes[word, 1] < 0 or strength > block[word, _SECOND_STRENGTH]:
+        causes[word, 1], block[word, _SECOND_STRENGTH] = cause, strength
+
+
+@njit(cache=True, nogil=True)
+def _clear_block(
+    limits: Scores,
+    causes: WordNumbers,
+    block: Scores,
+    cause_counts: Scores,
+    expected: ExpectedTable,
+    start: int,
+    size: int,
+) -> None:
+    for k in range(expected.cause_offsets[start], expected.cause_offsets[start + size]):
+        cause_counts[expected.all_causes[k]] = 0.0
+    for k in range(expected.offsets[start], expected.offsets[start + size]):
+        word = expected.words[k]
+        causes[word, 0] = causes[word, 1] = -1
+        for column in range(4):
+            limits[word, column] = block[word, column] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _compute_gains(
+    limits: Scores,
+    causes: WordNumbers,
+    block: Scores,
+    cause_counts: Scores,
+    expected: ExpectedTable,
+    start: int,
+    size: int,
+    scale: float,
+    background: Floats,
+    background_weight: float,
+) -> None:
+    """Compute what each expected word gains, and what limits it."""
+    for k in range(expected.offsets[start], expected.offsets[start + size]):
+        word = expected.words[k]
+        ratio = block[word, _MASS] * scale / background[word]
+        limits[word, _GAIN] = math.log(ratio / background_weight + 1)
+        limits[word, _CAPACITY] = block[word, _TOTAL_CAPACITY]
+        limits[word, _FIRST_COUNT] = cause_counts[causes[word, 0]]
+        is_likely = block[word, _SECOND_STRENGTH] > _SECOND_CAUSE * block[word, _FIRST_STRENGTH]
+        limits[word, _SECOND_COUNT] = cause_counts[causes[word, 1]] if is_likely else 0.0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _explained_gain(
+    limits: Scores,
+    causes: WordNumbers,
+    seen: Scores,
+    met: WordNumbers,
+    used: Scores,
+    claims: Scores,
+    claimed: WordNumbers,
+    sizes: tuple[int, int],
+    words: WordNumbers,
+    counts: Scores,
+    offsets: Ints,
+    sentence: int,
+) -> tuple[float, tuple[int, int]]:
+    """Gain of the words of one more observed sentence that a block explains, each up to its capacity.
 
     A cause that the sentences before have used is not there for this one: of two sentences with a word for "picture",
     one picture explains only one.  Within a sentence it may explain several words, as compounds do.
 
-    count: Words that the sentences before have touched.
+    seen, used: Occurrences of words in the observed sentences before, and of causes that they used.  met, claimed: The
+    words and causes that have any; sizes: how many these are.  claims: What this sentence uses; 0 before and after.
     """
+    met_words, used_causes = sizes
+    before = used_causes
     gain = 0.0
-    for k in range(model.offsets[sentence], model.offsets[sentence + 1]):
-        word = model.words[k]
-        if not block.known[word]:
+    for k in range(offsets[sentence], offsets[sentence + 1]):
+        word = words[k]
+        word_gain = limits[word, _GAIN]
+        if word_gain == 0:
             continue
-        cause, second = block.causes[word, 0], block.causes[word, 1]
-        is_likely = block.strengths[word, 1] > _SECOND_CAUSE * block.strengths[word, 0]
-        if second >= 0 and is_likely and usage.used[cause] >= block.cause_counts[cause]:
-            cause = second
-        if usage.used[cause] < block.cause_counts[cause]:
-            free = max(np.float32(0.0), np.float32(block.capacities[word]) - usage.seen[word])
-            gain += min(model.counts[k], free) * block.gains[word]
-            if block.gains[word] > _MIN_GAIN:
-                usage.claims[cause] = max(usage.claims[cause], model.counts[k])
-        if usage.seen[word] == 0:
-            usage.touched[count] = word
-            count += 1
-        usage.seen[word] += model.counts[k]
-    for k in range(model.offsets[sentence], model.offsets[sentence + 1]):
-        word = model.words[k]
-        if block.known[word]:
-            for rank in range(2):
-                cause = block.causes[word, rank]
-                if cause >= 0:
-                    usage.used[cause] += usage.claims[cause]
-                    usage.claims[cause] = 0.0
-    return gain, count
+        cause, count = causes[word, 0], limits[word, _FIRST_COUNT]
+        if before and limits[word, _SECOND_COUNT] > 0 and used[cause] >= count:
+            cause, count = causes[word, 1], limits[word, _SECOND_COUNT]
+        if not before or used[cause] < count:
+            free = max(np.float32(0.0), limits[word, _CAPACITY] - seen[word])
+            gain += min(counts[k], free) * word_gain
+            if word_gain > _MIN_GAIN:
+                if claims[cause] == 0:
+                    claimed[used_causes] = cause
+                    used_causes += 1
+                claims[cause] = max(claims[cause], counts[k])
+        if seen[word] == 0:
+            met[met_words] = word
+            met_words += 1
+        seen[word] += counts[k]
+    for k in range(before, used_causes):
+        used[claimed[k]] += claims[claimed[k]]
+        claims[claimed[k]] = 0.0
+    return gain, (met_words, used_causes)
 
 
 @njit(cache=True, nogil=True)
-def _clear_usage(usage: _Usage, block: _Block, count: int) -> None:
-    for k in range(count):
-        word = usage.touched[k]
-        usage.seen[word] = 0.0
-        for rank in range(2):
-            if block.causes[word, rank] >= 0:
-                usage.used[block.causes[word, rank]] = 0.0
+def _clear_usage(seen: Scores, met: WordNumbers, used: Scores, claimed: WordNumbers, sizes: tuple[int, int]) -> None:
+    for k in range(sizes[0]):
+        seen[met[k]] = 0.0
+    for k in range(sizes[1]):
+        used[claimed[k]] = 0.0
 
 
 @njit(cache=True, nogil=True)
