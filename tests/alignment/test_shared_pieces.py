@@ -224,3 +224,10 @@ def test_the_order_of_a_path_stays() -> None:
     assert [row for bead in beads for row in bead.source] == list(range(len(source)))
     assert [row for bead in beads for row in bead.target] == list(range(len(target)))
     assert all(one.source < other.source for one, other in pairwise(bead for bead in beads if bead.source))
+
+
+def test_sentences_of_more_words_than_causes_are_scored() -> None:
+    lines = [" ".join(f"w{number}" for number in range(first, first + 40_000)) for first in (0, 40_000, 80_000)]
+    scores = np.zeros((4, 3, 3, 4), np.float32)
+    LexicalEvidence(*copies((lines, lines)).directions, 1.0).add(0, 4, full_band(3, 3), scores)
+    assert scores[0, 0, 0, 0] > 0 > scores[0, 0, 0, 1] and scores[0, 2, 2, 0] > scores[0, 2, 1, 0]

@@ -99,7 +99,7 @@ def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Sc
     sources, targets = len(lengths) - 1, len(offsets) - 1
     totals = _unexplained_totals(model)
     limits, causes, block, cause_counts = _empty_block(len(background))
-    seen, met, used, claims, claimed = _empty_usage(len(background))
+    seen, met, used, claims, claimed = _empty_usage(len(background), max_size)
     for r in range(rows):
         i = first + r
         sizes = max(0, min(max_size, sources - i))
@@ -132,7 +132,7 @@ def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: S
     targets, sources = len(lengths) - 1, len(offsets) - 1
     totals = _unexplained_totals(model)
     limits, causes, block, cause_counts = _empty_block(len(background))
-    seen, met, used, claims, claimed = _empty_usage(len(background))
+    seen, met, used, claims, claimed = _empty_usage(len(background), max_size)
     low_row = first
     high_row = first
     end = min(first + rows, sources)
@@ -277,14 +277,14 @@ def _empty_block(words: int) -> tuple[Scores, WordNumbers, Scores, Scores]:
 
 
 @njit(cache=True, nogil=True)
-def _empty_usage(words: int) -> tuple[Scores, WordNumbers, Scores, Scores, WordNumbers]:
+def _empty_usage(words: int, max_size: int) -> tuple[Scores, WordNumbers, Scores, Scores, WordNumbers]:
     no_claims = np.zeros(CAUSES, np.float32)
     return (
         np.zeros(words, np.float32),
         np.empty(words, np.int32),
         no_claims,
         no_claims.copy(),
-        np.empty(CAUSES, np.int32),
+        np.empty(max_size * CAUSES, np.int32),  # of each of the observed sentences
     )
 
 
