@@ -379,3 +379,17 @@ def test_without_beads_the_length_model_is_gale_and_churchs() -> None:
     model = fit_length_model([(np.array([9.0]), np.array([29.0]))], [np.empty((0, 4), np.int64)])
     assert model.ratio == 3.0
     assert model.table[196] == pytest.approx(log_probabilities(np.array([1.96]))[0])
+
+
+def test_words_assumed_unexplained_count_only_where_lexicons_are_learned_from_the_texts() -> None:
+    pairs = bitext(60, seed=8)
+    texts = [TextPair([s for s, _ in pairs], [t for _, t in pairs])]
+    given = learn_lexicon(*(tokenize([pair[side] for pair in bitext(200, seed=2)]) for side in (0, 1)))
+    back = learn_lexicon(*(tokenize([pair[side] for pair in bitext(200, seed=2)]) for side in (1, 0)))
+    assert given is not None and back is not None
+    shares = {}
+    for tokens in (0.0, 1000.0):
+        for lexicons in ([], [(given, back)]):
+            aligner = fit_aligner(texts, AlignerConfig(background_tokens=tokens), lexicons)
+            shares[tokens, len(lexicons)] = aligner.weights["word"][0][0]
+    assert shares[0.0, 1] == shares[1000.0, 1] and shares[0.0, 0] < shares[1000.0, 0]
