@@ -34,8 +34,8 @@ class AlignerConfig:
             `shared_pieces`.
         length_contrast: How far two lengths count by how rare they are, 0 to 1; see `LengthContrast`.
         background_tokens: Words that the evidence is assumed not to explain, beside those of the texts: with few words
-            of their own, texts are mostly aligned by lengths and priors.  None if lexicons were given, which were not
-            learned from these texts.
+            of their own, texts are mostly aligned by lengths and priors.  Without effect where lexicons are given: they
+            were not learned from these texts.
         order: 'strict' where both texts are in the same order; 'local' where passages of one may have been moved: beads
             then cross where the evidence is strong.
 

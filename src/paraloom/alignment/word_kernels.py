@@ -19,7 +19,6 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 WordNumbers = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
-Flags = npt.NDArray[np.bool_]
 
 # A word that is twice as likely as without the predictors uses the word that it is expected for; chance does not.
 _MIN_GAIN = math.log(2)
