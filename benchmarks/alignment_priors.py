@@ -198,7 +198,7 @@ CANDIDATES: dict[str, tuple[float, ...]] = {
     "background_tokens": (0.0, 100.0, 1000.0),
     "piece_cost": (0.0, 1.0, 3.0, 4.0, 1000.0),
 }
-"""Other values than the default that are tried, one constant at a time."""
+"""Other values than the default that are tried, one at a time.  With an encoder `background_tokens` has no effect."""
 
 
 def changed(config: AlignerConfig, name: str, value: float) -> AlignerConfig:
