@@ -12,7 +12,11 @@ the test have 95 % intervals of 1,000 bootstrap samples; differences from parall
 
 Texts: `captions` (Multi30k; monolingual: the five English descriptions of each image), `tatoeba`, and
 `tatoeba-captions`, whose parallel text is Tatoeba, and whose monolingual text, development pairs and test are captions.
-Each training leaves a JSON in the folder; a run that was cut resumes, and one with further methods adds to it.
+Each training leaves a JSON in the folder; a run that was cut resumes, and one with further methods adds to it.  Several
+processes share the work, on one GPU or several:
+
+    ladder="python benchmarks/augmentation_ladder.py -o runs/ladder --device cuda"
+    $ladder --back-only; for part in 1/4 2/4 3/4 4/4; do $ladder --part $part & done; wait; $ladder
 """
 
 from __future__ import annotations
@@ -50,7 +54,6 @@ Pairs = list[tuple[str, str]]
 ALONE = "parallel text alone"
 TAG = "<BT>"
 TEXTS = ("captions", "tatoeba", "tatoeba-captions")
-HELD_OUT_SHARE = 0.007
 BLOCK = 5 * CHUNK
 """Sentences that are translated between two writes."""
 
@@ -103,18 +106,25 @@ def descriptions(data: Path) -> list[str]:
     return [text for number in range(1, 6) for text in lines(data / f"bitext/multi30k/task2/train.{number}.en.gz")]
 
 
-def tatoeba(source: str, data: Path) -> tuple[Pairs, Pairs]:
+def tatoeba(source: str, data: Path, held_out_share: float) -> tuple[Pairs, Pairs]:
     """Pairs to train on, and those held out by their English side."""
     table = [row.split("\t") for row in lines(data / f"bitext/tatoeba/{source}-en.tsv.gz")]
     rows = [(row[0], row[1]) for row in table]
-    held = [is_held_out(target, HELD_OUT_SHARE) for _, target in rows]
+    held = [is_held_out(target, held_out_share) for _, target in rows]
     split = [[row for row, out in zip(rows, held, strict=True) if out is which] for which in (False, True)]
     return split[0], split[1]
 
 
-def read_texts(name: str, source: str, data: Path) -> Texts:
-    """The text of that name; the order of pairs and sentences is random, but always the same."""
-    pairs, held_out = tatoeba(source, data) if name != "captions" else (captions("train", source, data), [])
+def read_texts(
+    name: str, source: str, data: Path, *, from_english: bool = False, held_out_share: float = 0.007
+) -> Texts:
+    """The text of that name; the order of pairs and sentences is random, but always the same.
+
+    With `from_english`, English is the source language of the translators, and the monolingual text is not English.
+    """
+    pairs, held_out = (
+        tatoeba(source, data, held_out_share) if name != "captions" else (captions("train", source, data), [])
+    )
     if name == "tatoeba":
         tests = held_out[::2], held_out[1::2]
     else:
@@ -122,8 +132,11 @@ def read_texts(name: str, source: str, data: Path) -> Texts:
     held = [HeldOut([[pair[side] for test in tests for pair in test]]) for side in (0, 1)]
     known = [held[side].contains([pair[side] for pair in pairs]) for side in (0, 1)]
     parallel = shuffled([pair for pair, out in zip(pairs, known[0] | known[1], strict=True) if not out])
+    if from_english:
+        parallel, *tests = ([(target, source) for source, target in pairs] for pairs in (parallel, *tests))
     # Tatoeba's monolingual text is what the parallel text does not use, so it begins at the end.
-    monolingual = [target for _, target in reversed(parallel)] if name == "tatoeba" else shuffled(descriptions(data))
+    unused = list(dict.fromkeys(target for _, target in reversed(parallel)))
+    monolingual = unused if name == "tatoeba" else shuffled(descriptions(data))
     return Texts(parallel, monolingual, *tests)
 
 
@@ -253,6 +266,7 @@ class Ladder:
             patience=0,
             subword_sampling=settings.subword_sampling,
             threads=settings.threads,
+            device=settings.device,
             special_tokens=(TAG,),
         )
         sizes = mixture_sizes([len(bitext) for bitext in bitexts], [1.0] * len(bitexts))
@@ -382,6 +396,7 @@ def differences(ladder: Ladder) -> str:
 def check_settings(settings: argparse.Namespace) -> None:
     """One folder holds trainings of one kind of text, size and length only."""
     varying = {"output", "pairs", "multiples", "methods", "tags", "starts", "seeds", "threads", "minutes", "decode"}
+    varying |= {"device", "part", "back_only"}
     fixed = {name: value for name, value in vars(settings).items() if name not in varying}
     path = settings.output / "settings.json"
     if path.is_file():
@@ -397,6 +412,8 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the results")
     parser.add_argument("--text", choices=TEXTS, default="captions")
     parser.add_argument("--source", default="de", help="source language (default: %(default)s); the target is English")
+    parser.add_argument("--from-english", action="store_true", help="translate into that language instead, of Tatoeba")
+    parser.add_argument("--held-out-share", type=float, default=0.007, help="of Tatoeba, half for development")
     parser.add_argument("--pairs", type=int, nargs="+", default=[10_000, 50_000, 150_000])
     parser.add_argument("--multiples", type=float, nargs="+", default=[0, 1, 3, 9], help="monolingual text per pair")
     parser.add_argument("--methods", nargs="+", default=["base", "beam", "sampling", "nucleus", "diverse"])
@@ -417,15 +434,32 @@ def main() -> None:
     parser.add_argument("--subword-sampling", type=float, default=0.4)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no training after so many")
+    parser.add_argument("--device", default="cpu", help="where translators are trained (default: %(default)s)")
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="train every N-th one only, from the K-th")
+    parser.add_argument("--back-only", action="store_true", help="train back-translators, translate, and end")
     settings = parser.parse_args()
+    part, parts = map(int, settings.part.split("/"))
     begin = time.monotonic()
     check_settings(settings)
-    ladder = Ladder(read_texts(settings.text, settings.source, Path(os.environ["PARALOOM_DATA"])), settings)
+    if settings.from_english and settings.text != "tatoeba":
+        parser.error("--from-english needs --text tatoeba: the descriptions of captions are English")
+    data = Path(os.environ["PARALOOM_DATA"])
+    share = settings.held_out_share
+    texts = read_texts(settings.text, settings.source, data, from_english=settings.from_english, held_out_share=share)
+    ladder = Ladder(texts, settings)
     if unknown := set(settings.methods) - set(ladder.decodings):
         parser.error(f"unknown methods: {', '.join(sorted(unknown))}; known: {', '.join(ladder.decodings)}")
     cells = ladder.cells()
+    if settings.back_only:
+        for pairs in settings.pairs:
+            _, scores = ladder.back_translator(pairs)
+            print(f"back-translator of {pairs:,} pairs: BLEU {over_seeds([scores], 'bleu')}", flush=True)
+        for cell in cells:
+            if cell.multiple and cell.seed == settings.seeds[0] and cell.start == settings.starts[0]:
+                print(f"{cell.name}: {len(ladder.synthetic(cell)):,} pairs", flush=True)
+        return
     for number, cell in enumerate(cells, 1):
-        if ladder.result(cell) is not None:
+        if ladder.result(cell) is not None or number % parts != part % parts:
             continue
         if time.monotonic() - begin > 60 * settings.minutes:
             print(f"time is up: {len(cells) - number + 1} trainings are left; the same command resumes")

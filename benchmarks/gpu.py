@@ -6,7 +6,7 @@
 Rows: a Marian of the base size and an NLLB of 600 million numbers, in float16, 5 beams, to 24 tokens. All
 decode the same lines, and loading does not count. Bare CTranslate2 gets lines that are split into subwords already, in
 batches of as many tokens, and decodes nothing to text: what remains is what Paraloom adds. generate gets batches of 64
-lines sorted by length. The runs alternate, and ratios are medians over rounds. The last table is the training of a
+lines sorted by length. The runs alternate, and ratios are medians over rounds. The first table is the training of a
 translator of the base size, tokens (padded, of the longer side) per second, and of a small transformer from a teacher.
 """
 
@@ -159,6 +159,13 @@ def distill(device: Device, small: bool, steps: int) -> float:
     return rate
 
 
+def print_trainings(device: Device, small: bool, steps: int) -> None:
+    """Time the trainings, and print their table."""
+    print("\n| training | |\n| --- | ---: |")
+    print(f"| translator, tokens/s | {train_translators(device, small, steps):,.0f} |", flush=True)
+    print(f"| small transformer, sentences/s | {distill(device, small, steps):,.0f} |", flush=True)
+
+
 def main() -> None:
     """Print two tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -167,6 +174,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=30, help="updates that are timed")
+    parser.add_argument("--models", nargs="*", choices=("marian", "nllb"), default=["marian", "nllb"], help="to decode")
     arguments = parser.parse_args()
     try:
         device = parse_device(arguments.device)
@@ -179,17 +187,18 @@ def main() -> None:
     logging.set_verbosity_error()
     warnings.simplefilter("ignore")
     lines = [source for source, _ in bitext(arguments.lines, seed=7)]
-    print(f"device: {device}, GPUs: {gpu_count()}\n")
-    print("| model | generate, lines/s | bare CTranslate2 | Paraloom | tokens/s | × bare | × generate |")
+    print(f"device: {device}, GPUs: {gpu_count()}")
+    print_trainings(device, arguments.small, arguments.steps)
+    if not arguments.models:
+        return
+    print("\n| model | generate, lines/s | bare CTranslate2 | Paraloom | tokens/s | × bare | × generate |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["PARALOOM_CACHE"] = f"{scratch}/cache"
         for kind, shape in (("marian", MARIAN), ("nllb", NLLB)):
-            folder = write_checkpoint(kind, Path(scratch) / kind, **({} if arguments.small else shape))
-            print_decoding(folder, kind, lines, device, arguments.rounds)
-    print("\n| training | |\n| --- | ---: |")
-    print(f"| translator, tokens/s | {train_translators(device, arguments.small, arguments.steps):,.0f} |", flush=True)
-    print(f"| small transformer, sentences/s | {distill(device, arguments.small, arguments.steps):,.0f} |", flush=True)
+            if kind in arguments.models:
+                folder = write_checkpoint(kind, Path(scratch) / kind, **({} if arguments.small else shape))
+                print_decoding(folder, kind, lines, device, arguments.rounds)
 
 
 if __name__ == "__main__":

@@ -232,15 +232,20 @@ def test_language_probability_is_that_of_the_given_language() -> None:
         LanguageIdentifier(["de", "xq"])
 
 
-def test_an_lstm_gives_the_same_for_padded_and_packed_sentences() -> None:
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_an_lstm_gives_the_same_for_sentences_in_a_batch_and_alone(device: str) -> None:
     torch = pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
     from paraloom.pairs.scoring.classifier import new_network
 
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
     torch.manual_seed(1)
-    network = new_network("lstm", 20, 8)
+    network = new_network("lstm", 20, 8).to(device)
     lengths = torch.randint(1, 12, (70,))  # more than a padded batch
-    rows = torch.randint(0, 20, (int(lengths.sum()),))
-    padded = network(rows, lengths)
-    with torch.no_grad():
-        packed = network(rows, lengths)
-    assert torch.allclose(padded, packed, atol=1e-6)
+    rows = torch.randint(0, 20, (int(lengths.sum()),), device=device)
+    with torch.backends.cudnn.flags(allow_tf32=False):
+        together = network(rows, lengths)
+        ends = lengths.cumsum(0).tolist()
+        for i, (end, length) in enumerate(zip(ends, lengths.tolist(), strict=True)):
+            state = network.lstm(network.embedding(rows[end - length : end])[None])[1][0][-1]
+            assert torch.allclose(together[i], network.output(state)[0], atol=1e-5)

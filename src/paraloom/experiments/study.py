@@ -57,7 +57,7 @@ class Study:
         tuning_size: The same for each candidate while filters are tuned; None: `size`.
         epochs: Maximum number of passes over the pairs; no training has more than in the papers.
         seeds: Trainings of each system, on other draws of the pairs.
-        devices: Where recurrent networks compute.
+        devices: Where recurrent networks compute; classifiers on the first.
         workers: Processes; None: one per core.
         seed: Seed of every random choice.
     """
@@ -160,6 +160,7 @@ class Study:
         used for anything else (W17 §5.6: references that no experiment sees).
         """
         stages: list[Stage] = []
+        device = self.devices.partition(",")[0]
         for name, source in self.sources.items():
             reading, pairs = input_stages(source, name=f"{name}-pairs")
             stages += reading
@@ -172,7 +173,7 @@ class Study:
         for name in self.sources:
             stages += [
                 TrainLanguageModel(name=f"{name}-lm", corpora=(f"{name}-models",)),
-                TrainClassifier(name=f"{name}-judge", pairs_from=(f"{name}-models",), kind="avg"),
+                TrainClassifier(name=f"{name}-judge", pairs_from=(f"{name}-models",), device=device),
                 Score(
                     name=name,
                     input=f"{name}-rest",

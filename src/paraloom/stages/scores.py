@@ -295,6 +295,7 @@ class TrainClassifier(ClassifierConfig, Fit):
 
     Args:
         pairs_from: Corpora of back-translated pairs: `src` the reference, `tgt` its translation.
+        device: 'cpu', 'cuda' or 'cuda:1'. Results of a GPU differ in their last digits.
 
     For the other fields see :class:`~paraloom.pairs.scoring.classifier.ClassifierConfig`.
 
@@ -308,15 +309,18 @@ class TrainClassifier(ClassifierConfig, Fit):
 
     sentinel: ClassVar[str] = "classifier.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("pairs_from",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("device",)
 
     pairs_from: tuple[Ref, ...]
+    device: str = "cpu"
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the classifier; the figures are its accuracies."""
         batches = chain.from_iterable(
             Corpus.open(path).batches(["pair_id", "src", "tgt"]) for path in context.paths("pairs_from")
         )
-        return train_classifier(batches, base_config(ClassifierConfig, self), folder, seed=context.seed)
+        config = base_config(ClassifierConfig, self)
+        return train_classifier(batches, config, folder, seed=context.seed, device=self.device)
 
 
 @cached_per_stage(2)

@@ -22,8 +22,8 @@ Kind = Literal["avg", "lstm"]
 WEIGHTS, CONFIG = "classifier.safetensors", "classifier.json"
 _BATCH_SIZE = 500
 
-# In training, an LSTM reads sentences sorted by length in padded batches of this size: torch's backward pass through
-# packed sequences is several times as slow on a CPU, and the last states are the same.
+# On a processor an LSTM reads sentences sorted by length in padded batches of this size: torch's backward pass through
+# packed sequences is several times as slow there, and the last states are the same.
 _PADDED_BATCH_SIZE = 32
 
 
@@ -118,17 +118,18 @@ class Classifier:
         probabilities = np.full(len(sentences), np.nan, np.float32)
         order = np.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
+        where = self.network.output.weight.device
         with torch.inference_mode():
             for start in range(0, len(order), _BATCH_SIZE):
                 part = order[start : start + _BATCH_SIZE]
-                logits = self.network(*flat(lists, part))
-                probabilities[part] = logits.softmax(1)[:, 1].numpy()
+                logits = self.network(*flat(lists, part, where))
+                probabilities[part] = logits.softmax(1)[:, 1].cpu().numpy()
         return probabilities
 
     @cached_property
     def tensors(self) -> dict[str, npt.NDArray[Any]]:
         """All arrays that are saved."""
-        weights = {name: value.detach().numpy() for name, value in self.network.state_dict().items()}
+        weights = {name: value.detach().cpu().numpy() for name, value in self.network.state_dict().items()}
         return {"words": self.words, **weights}
 
     def save(self, folder: Path) -> None:
@@ -189,8 +190,8 @@ def new_network(kind: Kind, rows: int, dimension: int) -> Any:
         dimension: Dimension of the word vectors.
 
     Returns:
-        A torch module that maps words int64 `(t,)` (the sentences one after another) and their lengths int64 `(n,)`
-        to logits `(n, 2)`: translation, reference.
+        A torch module that maps words int64 `(t,)` (the sentences one after another), on its device, and their lengths
+        int64 `(n,)`, on the processor, to logits `(n, 2)`: translation, reference.
     """
     import torch
     from torch import nn
@@ -207,31 +208,34 @@ def new_network(kind: Kind, rows: int, dimension: int) -> Any:
         def forward(self, words: Any, lengths: Any) -> Any:
             vectors = self.embedding(words)
             if kind == "avg":
-                sentence = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
-                sums = torch.zeros(len(lengths), dimension).index_add_(0, sentence, vectors)
-                return self.output(sums / lengths[:, None])
-            sentences = vectors.split(lengths.tolist())
-            if torch.is_grad_enabled():
-                order = lengths.argsort()
-                states = [self.last_states(sentences, part, lengths) for part in order.split(_PADDED_BATCH_SIZE)]
-                return self.output(torch.cat(states)[order.argsort()])
-            padded = nn.utils.rnn.pad_sequence(list(sentences), batch_first=True)
-            packed = nn.utils.rnn.pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
-            return self.output(self.lstm(packed)[1][0][-1])
+                sentence = torch.repeat_interleave(torch.arange(len(lengths)), lengths).to(words.device)
+                sums = vectors.new_zeros(len(lengths), dimension).index_add_(0, sentence, vectors)
+                return self.output(sums / lengths[:, None].to(words.device))
+            # A GPU reads all sentences at once: there, each call costs more than the padding does.
+            size = _PADDED_BATCH_SIZE if words.device.type == "cpu" else len(lengths)
+            order = lengths.argsort()
+            starts = lengths.cumsum(0) - lengths
+            states = [self.last_states(vectors, starts[part], lengths[part]) for part in order.split(size)]
+            return self.output(torch.cat(states)[order.argsort().to(words.device)])
 
-        def last_states(self, sentences: Any, part: Any, lengths: Any) -> Any:
-            padded = nn.utils.rnn.pad_sequence([sentences[i] for i in part], batch_first=True)
-            return self.lstm(padded)[0][torch.arange(len(part)), lengths[part] - 1]
+        def last_states(self, vectors: Any, starts: Any, lengths: Any) -> Any:
+            """States after the last words of sentences that begin at `starts`: (sentences, dimension)."""
+            last = lengths[:, None] - 1
+            # A shorter sentence repeats its last word; the states there are not used.
+            positions = starts[:, None] + torch.minimum(torch.arange(int(lengths.max())), last)
+            states = self.lstm(vectors[positions.to(vectors.device)])[0]
+            return states[torch.arange(len(lengths)).to(vectors.device), last[:, 0].to(vectors.device)]
 
     return Network()
 
 
-def flat(lists: TokenLists, chosen: npt.NDArray[np.integer]) -> tuple[Any, Any]:
+def flat(lists: TokenLists, chosen: npt.NDArray[np.integer], device: Any = "cpu") -> tuple[Any, Any]:
     """Some lists as the input of a network: their entries one after another, and their lengths.
 
     Args:
         lists: Rows of the words of sentences.
         chosen: Indices of n of them.
+        device: Where the entries are: a torch.device or its name.
 
     Returns:
         Torch tensors int64 `(t,)` and int64 `(n,)`.
@@ -240,4 +244,4 @@ def flat(lists: TokenLists, chosen: npt.NDArray[np.integer]) -> tuple[Any, Any]:
 
     parts = [lists[i] for i in chosen]
     entries = np.concatenate(parts).astype(np.int64) if parts else np.empty(0, np.int64)
-    return torch.from_numpy(entries), torch.tensor([len(part) for part in parts])
+    return torch.from_numpy(entries).to(device), torch.tensor([len(part) for part in parts])

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.devices import parse_device
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
@@ -74,7 +75,7 @@ def sample_references(batches: Iterable[pa.RecordBatch], count: int, seed: int) 
 
 
 def train_classifier(
-    batches: Iterable[pa.RecordBatch], config: ClassifierConfig, folder: Path, *, seed: int = 1
+    batches: Iterable[pa.RecordBatch], config: ClassifierConfig, folder: Path, *, seed: int = 1, device: str = "cpu"
 ) -> dict[str, Any]:
     """Train a classifier on back-translated pairs, and save the epoch that is best on the development references.
 
@@ -84,6 +85,7 @@ def train_classifier(
         config: Architecture and training.
         folder: Folder to save the classifier in.
         seed: Seed of the sample, the weights and the order of the examples.
+        device: 'cpu', 'cuda' or 'cuda:1', as `parse_device` reads it; of several GPUs the first.
 
     Returns:
         Figures: `accuracy`, `reference_accuracy` and `translation_accuracy` on the test sentences (0 to 1), their
@@ -91,12 +93,14 @@ def train_classifier(
 
     Raises:
         DataError: The corpus has fewer than 10 references.
+        ConfigError: The device is not there.
 
     Reference:
         Wieting, Mallinson, Gimpel 2017 (W17), §5.6.1.
     """
     import torch
 
+    used = parse_device(device, torch.cuda.device_count())
     sample = sample_references(batches, config.max_pairs + 2 * config.held_out, seed)
     held_out = min(config.held_out, len(sample) // 10)
     if held_out < 1:
@@ -109,7 +113,8 @@ def train_classifier(
     development, test = range(held_out), range(held_out, 2 * held_out)
     training = np.arange(2 * held_out, len(sample))
     words = _vocabulary(sample, training, config.vocab_size)
-    model = Classifier(config.kind, words, new_network(config.kind, len(words) + 1, config.dimension))
+    network = new_network(config.kind, len(words) + 1, config.dimension).to(torch.device(used.kind, used.indices[0]))
+    model = Classifier(config.kind, words, network)
     references, translations = model.rows(sample.references), model.rows(sample.translations)
     bounds = np.array(sample.bounds)
     vectors = list(model.network.embedding.parameters())
@@ -155,9 +160,10 @@ def _update(
     part, negatives = _usable(references, part), _usable(translations, negatives)
     if not len(part) or not len(negatives):
         return
-    inputs = [flat(references, part), flat(translations, negatives)]
+    where = model.network.output.weight.device
+    inputs = [flat(references, part, where), flat(translations, negatives, where)]
     rows, lengths = (torch.cat([side[i] for side in inputs]) for i in (0, 1))
-    labels = torch.cat([torch.ones(len(part), dtype=torch.int64), torch.zeros(len(negatives), dtype=torch.int64)])
+    labels = (torch.arange(len(part) + len(negatives), device=where) < len(part)).long()
     loss = functional.cross_entropy(model.network(rows, lengths), labels)
     if config.l2:
         # Of the words of this step only, as often as they occur: the whole table would make steps far slower.
