@@ -27,9 +27,10 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -48,12 +49,18 @@ from paraloom.mt.streams import CHUNK, translate_stream
 from paraloom.mt.subwords import train_subwords
 from paraloom.mt.training import train_translator
 from paraloom.pairs.filtering.held_out import HeldOut, is_held_out
+from paraloom.syntax.groups import choose_groups
+from paraloom.syntax.parsers.loading import load_parser
+from paraloom.syntax.productions import root_productions
 
 Pairs = list[tuple[str, str]]
 
 ALONE = "parallel text alone"
 TAG = "<BT>"
 TEXTS = ("captions", "tatoeba", "tatoeba-captions")
+TUNING = {"muon_learning_rate": 0.004, "adam_learning_rate": 0.001, "warmup_steps": 20, "keep_last": True}
+"""Of a back-translator on a syntax group: chosen by development pairs, the least tuned one would be kept."""
+
 BLOCK = 5 * CHUNK
 """Sentences that are translated between two writes."""
 
@@ -133,11 +140,16 @@ def read_texts(
     known = [held[side].contains([pair[side] for pair in pairs]) for side in (0, 1)]
     parallel = shuffled([pair for pair, out in zip(pairs, known[0] | known[1], strict=True) if not out])
     if from_english:
-        parallel, *tests = ([(target, source) for source, target in pairs] for pairs in (parallel, *tests))
+        parallel, tests = swapped(parallel), (swapped(tests[0]), swapped(tests[1]))
     # Tatoeba's monolingual text is what the parallel text does not use, so it begins at the end.
     unused = list(dict.fromkeys(target for _, target in reversed(parallel)))
     monolingual = unused if name == "tatoeba" else shuffled(descriptions(data))
     return Texts(parallel, monolingual, *tests)
+
+
+def swapped(pairs: Pairs) -> Pairs:
+    """Each pair with its sides exchanged."""
+    return [(target, source) for source, target in pairs]
 
 
 def shuffled(items: Sequence[Any]) -> list[Any]:
@@ -190,9 +202,8 @@ class Ladder:
         if not (path / "scores.json").is_file():
             figures: dict[str, Any] = {}
             if not self.settings.back:
-                swapped = [(target, source) for source, target in self.texts.parallel[:pairs]]
-                swapped_development = [(target, source) for source, target in self.texts.development]
-                figures = self._train([swapped], folder, 1, self.settings.back_steps, development=swapped_development)
+                turned, development = swapped(self.texts.parallel[:pairs]), swapped(self.texts.development)
+                figures = self._train([turned], folder, 1, self.settings.back_steps, development=development)
             hypotheses = self._best(folder, [target for _, target in self.texts.test])
             scores = evaluate_translation(hypotheses, [source for source, _ in self.texts.test]).to_dict()
             write_json(path / "scores.json", figures | scores)
@@ -201,17 +212,41 @@ class Ladder:
 
     def synthetic(self, cell: Cell) -> Pairs:
         """Pairs of back-translations and the sentences that they translate, without useless ones."""
-        folder, _ = self.back_translator(cell.pairs)
+        folders = [self.back_translator(cell.pairs)[0]]
+        if cell.method == "syntax":
+            folders = self._group_translators(cell.pairs, folders[0])
         count = round(cell.pairs * cell.multiple)
         sentences = self._monolingual(cell.pairs)[:count]
         if len(sentences) < count:
             raise SystemExit(f"only {len(sentences):,} sentences of monolingual text, {count:,} wanted")
-        groups = self._variants(cell, folder, sentences)
+        by_translator = [self._variants(cell, folder, sentences) for folder in folders]
+        groups = [list(chain(*of_sentence)) for of_sentence in zip(*by_translator, strict=True)]
         held = HeldOut([[source for source, _ in [*self.texts.test, *self.texts.development]]])
         rows = [(text, target) for group, target in zip(groups, sentences, strict=True) for text in group if text]
         repeated = held.contains([text for text, _ in rows])
         tag = f"{TAG} " if cell.tag == "tagged" else ""
         return [(tag + text, target) for (text, target), known in zip(rows, repeated, strict=True) if not known]
+
+    def _group_translators(self, pairs: int, back: Path) -> list[Path]:
+        """The back-translator, tuned on each of the largest syntax groups of its English sentences (BBH22 §2.1)."""
+        settings = self.settings
+        folders = [self.folder / "back" / str(pairs) / f"group-{number + 1}" for number in range(settings.outputs)]
+        if all((folder / "training.json").is_file() for folder in folders):
+            return folders
+        parallel = self.texts.parallel[:pairs]
+        productions = root_productions(load_parser(settings.parser).parse([english for english, _ in parallel]))
+        groups = choose_groups(Counter(filter(None, productions)), settings.outputs, settings.group_rows)
+        development = swapped(self.texts.development)
+        for group, folder in zip(groups, folders, strict=True):
+            print(f"syntax group of {pairs:,} pairs: {group.name}, {group.rows:,}", flush=True)
+            own = [
+                (target, source)
+                for (source, target), production in zip(parallel, productions, strict=True)
+                if production in group.productions
+            ]
+            steps = settings.group_steps
+            self._train([own], folder, 1, steps, development=development, init_from=back, **TUNING)
+        return folders
 
     def _monolingual(self, pairs: int) -> list[str]:
         """Sentences that are neither in the parallel text nor in the tests."""
@@ -222,7 +257,8 @@ class Ladder:
 
     def _variants(self, cell: Cell, folder: Path, sentences: list[str]) -> list[list[str]]:
         """Back-translations of sentences; those of fewer sentences are a part of those of more."""
-        path = self.folder / "back" / str(cell.pairs) / f"{cell.method}.jsonl"
+        name = folder.name if cell.method == "syntax" else cell.method
+        path = self.folder / "back" / str(cell.pairs) / f"{name}.jsonl"
         done = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
         if len(done) < len(sentences):
             translator = Translator(folder, self.decodings[cell.method], check_costs=False)
@@ -251,8 +287,9 @@ class Ladder:
         *,
         development: Pairs | None = None,
         init_from: Path | None = None,
+        **tuning: Any,
     ) -> dict[str, Any]:
-        """Train a translator on bitexts in equal shares."""
+        """Train a translator on bitexts in equal shares; `tuning` are further fields of its configuration."""
         settings = self.settings
         config = TranslatorConfig(
             vocab_size=settings.vocab_size,
@@ -268,6 +305,7 @@ class Ladder:
             threads=settings.threads,
             device=settings.device,
             special_tokens=(TAG,),
+            **tuning,
         )
         sizes = mixture_sizes([len(bitext) for bitext in bitexts], [1.0] * len(bitexts))
 
@@ -396,7 +434,7 @@ def differences(ladder: Ladder) -> str:
 def check_settings(settings: argparse.Namespace) -> None:
     """One folder holds trainings of one kind of text, size and length only."""
     varying = {"output", "pairs", "multiples", "methods", "tags", "starts", "seeds", "threads", "minutes", "decode"}
-    varying |= {"device", "part", "back_only"}
+    varying |= {"device", "part", "back_only", "parser"}
     fixed = {name: value for name, value in vars(settings).items() if name not in varying}
     path = settings.output / "settings.json"
     if path.is_file():
@@ -422,6 +460,9 @@ def main() -> None:
     parser.add_argument("--tags", nargs="+", choices=("plain", "tagged"), default=["plain", "tagged"])
     parser.add_argument("--starts", nargs="+", choices=("scratch", "continued"), default=["scratch", "continued"])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--parser", default="english", help="for the method syntax (default: the bundled one)")
+    parser.add_argument("--group-rows", type=int, default=500, help="pairs of a syntax group, at least")
+    parser.add_argument("--group-steps", type=int, default=100, help="updates of a back-translator on a syntax group")
     parser.add_argument("--back", default="", help="name or folder of a back-translator instead of own ones")
     parser.add_argument("--steps", type=int, default=1200, help="updates of each translator")
     parser.add_argument("--first-steps", type=int, default=1200, help="updates before those, with start 'continued'")
@@ -441,6 +482,8 @@ def main() -> None:
     part, parts = map(int, settings.part.split("/"))
     begin = time.monotonic()
     check_settings(settings)
+    if "syntax" in settings.methods and not settings.from_english:
+        parser.error("syntax groups need --from-english: they are of English back-translations")
     if settings.from_english and settings.text != "tatoeba":
         parser.error("--from-english needs --text tatoeba: the descriptions of captions are English")
     data = Path(os.environ["PARALOOM_DATA"])
