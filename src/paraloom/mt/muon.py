@@ -93,8 +93,7 @@ class Muon:
         moments.lerp_(gradients, 1 - self.momentum)
         updates = orthogonalize(gradients.lerp_(moments, self.momentum).to(self.precision)).to(gradients.dtype)
         scale = max(1.0, updates.shape[1] / updates.shape[2]) ** 0.5
-        for parameter, update in zip(group, updates, strict=True):
-            parameter.add_(update, alpha=-learning_rate * scale)
+        torch._foreach_add_(group, list(updates), alpha=-learning_rate * scale)
 
 
 def _halves(count: int) -> list[slice]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -144,7 +145,8 @@ class Trainer:
         before = [random.get_state() for random in self._generators]
         while True:
             try:
-                results = self._gradients(batches, examples, words, tokens, pool)
+                with _fast_products(self._bfloat16 and self.device.type != "cpu"):
+                    results = self._gradients(batches, examples, words, tokens, pool)
                 break
             except torch.OutOfMemoryError:
                 largest = max(map(len, batches))
@@ -394,6 +396,18 @@ class Trainer:
         _run([partial(add, names[0::2]), partial(add, names[1::2])], pool)
         self.parameters[EMBEDDING].grad[self.padding] = 0  # type: ignore[index]
         torch.nn.utils.clip_grad_norm_(self._vectors, 1.0)
+
+
+@contextmanager
+def _fast_products(fast: bool) -> Iterator[None]:
+    """Let products of float32, those of the softmax, be computed in TF32, which has more digits than bfloat16."""
+    before = torch.get_float32_matmul_precision()
+    if fast:
+        torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def _find_devices(config: TranslatorConfig) -> list[torch.device]:
