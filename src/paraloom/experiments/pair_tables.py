@@ -30,6 +30,7 @@ from paraloom.stages.pairs import Filter
 from paraloom.stages.scores import TrainClassifier
 from paraloom.stages.syntax import Parse
 from paraloom.workflows.run import input_stages
+from paraloom.workflows.syntax import parser_fields
 
 _PARSED_PAIRS = 10_000
 """References of each source that are parsed. Entropy depends on their number, so it is the same for all sources."""
@@ -98,7 +99,7 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
                 f"encoder `{study.encoder}`",
                 "not among our data",
             ),
-            ExperimentCondition("parses", "Stanford parser", f"`train parser`, {_PARSED_PAIRS:,} references", TIME),
+            ExperimentCondition("parses", "Stanford parser", f"`{study.parser}`, {_PARSED_PAIRS:,} references", TIME),
         ],
         orders=list(shortest_source_orders(rows)),
         brackets=INTERVAL,
@@ -136,7 +137,7 @@ def reference_differences(study: Study, name: str) -> ReproducedTable:
             ExperimentCondition(
                 "pairs", "150,000 of each source", "all of a source, at most 150,000", "our sources are smaller"
             ),
-            ExperimentCondition("translation", "a random one of 50 beams", "the best of the beam", "one was kept"),
+            ExperimentCondition("translation", "a random one of 50 beams", "those that are given", "what our data give"),
         ],
         orders=list(sign_orders(DIFFERENCES, rows, published_figures(name)["all ten corpora"])),
         brackets=INTERVAL,
@@ -334,7 +335,7 @@ def _parsed_statistics(study: Study) -> dict[str, Any]:
     stages: list[Stage] = []
     for source, path in study.scored().items():
         sample = Filter(name=f"{source}-sample", input=path, sample=_PARSED_PAIRS)
-        trees = Parse(name=f"{source}-trees", input=sample, parser=Path(study.parser).absolute(), columns=("src",))
+        trees = Parse(name=f"{source}-trees", input=sample, **parser_fields(study.parser), columns=("src",))
         stages += [sample, trees, PairStatistics(name=source, pairs=trees)]
     return study.results(stages, study.folder / "parsed")
 

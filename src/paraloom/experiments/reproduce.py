@@ -77,7 +77,7 @@ def reproduce_tables(
         phrases: Folders of runs of examples/pgru.toml, one for each seed, for the tables of Zhou et al. (2017).
         folder: Folder of the runs. Each table is written to it, as NAME.md and NAME.json.
         encoder: Encoder of the paraphrase score; default: the bundled one.
-        parser: Folder of a parser, for the entropy of parses.
+        parser: For the entropy of parses, as `load_parser` takes it: 'english', or a folder.
         word_frequencies: File of `word count` lines of a large corpus, such as Wikipedia's, for the IDF, which is then
             a binary logarithm. Default: the references of the pairs themselves, natural logarithm.
         vectors: Word vectors that all trainings start from, as `TrainEncoder` takes them: in the part of the papers'

@@ -45,7 +45,7 @@ class Study:
         sts: Folder of similarity tasks.
         folder: Folder of the runs, each of which resumes when it was stopped.
         encoder: Encoder of the paraphrase score, a name or a folder.
-        parser: Folder of a parser, for the entropy of parses; None leaves that out.
+        parser: For the entropy of parses, as `load_parser` takes it; None leaves that out.
         word_frequencies: File of `word count` lines of a large corpus, for the IDF; None: the references themselves.
         vectors: Word vectors that all trainings start from; None: random vectors.
         simple_wikipedia: Pairs of standard and Simple English Wikipedia; None leaves them out.

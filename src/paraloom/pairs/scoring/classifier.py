@@ -20,7 +20,8 @@ from paraloom.text.tokens import TokenLists, tokenize
 
 Kind = Literal["avg", "lstm"]
 WEIGHTS, CONFIG = "classifier.safetensors", "classifier.json"
-_BATCH_SIZE = 500
+_BATCH_SIZE = {"cpu": 500, "cuda": 8_000}
+"""Sentences that are classified at a time, by kind of device."""
 
 # On a processor an LSTM reads sentences sorted by length in padded batches of this size: torch's backward pass through
 # packed sequences is several times as slow there, and the last states are the same.
@@ -119,9 +120,10 @@ class Classifier:
         order = np.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         where = self.network.output.weight.device
+        size = _BATCH_SIZE[where.type]
         with torch.inference_mode():
-            for start in range(0, len(order), _BATCH_SIZE):
-                part = order[start : start + _BATCH_SIZE]
+            for start in range(0, len(order), size):
+                part = order[start : start + size]
                 logits = self.network(*flat(lists, part, where))
                 probabilities[part] = logits.softmax(1)[:, 1].cpu().numpy()
         return probabilities
