@@ -53,7 +53,9 @@ def reproduce(
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs/reproduce"),
     encoder: Annotated[str | None, typer.Option(help="For the paraphrase score; default: the bundled one.")] = None,
-    parser: Annotated[str | None, typer.Option(help="For the entropy of parses: english, or a folder of `train parser`.")] = None,
+    parser: Annotated[
+        str | None, typer.Option(help="For the entropy of parses: english, or a folder of `train parser`.")
+    ] = None,
     word_frequencies: Annotated[
         Path | None,
         typer.Option(

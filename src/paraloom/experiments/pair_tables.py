@@ -99,7 +99,9 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
                 f"encoder `{study.encoder}`",
                 "not among our data",
             ),
-            ExperimentCondition("parses", "Stanford parser", f"`{study.parser}`, {_PARSED_PAIRS:,} references", TIME),
+            ExperimentCondition(
+                "parses", "Stanford parser", f"`{study.parser}`, {_PARSED_PAIRS:,} references", "at hand"
+            ),
         ],
         orders=list(shortest_source_orders(rows)),
         brackets=INTERVAL,
@@ -137,7 +139,9 @@ def reference_differences(study: Study, name: str) -> ReproducedTable:
             ExperimentCondition(
                 "pairs", "150,000 of each source", "all of a source, at most 150,000", "our sources are smaller"
             ),
-            ExperimentCondition("translation", "a random one of 50 beams", "those that are given", "what our data give"),
+            ExperimentCondition(
+                "translation", "a random one of 50 beams", "those that are given", "what our data give"
+            ),
         ],
         orders=list(sign_orders(DIFFERENCES, rows, published_figures(name)["all ten corpora"])),
         brackets=INTERVAL,
