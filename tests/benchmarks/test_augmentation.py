@@ -62,6 +62,60 @@ def test_the_ladder_resumes(captions: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_ladder_is_trained_in_parts_with_syntax_groups(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom[train]'")
+    table = tmp_path / "data/bitext/tatoeba/de-en.tsv.gz"
+    table.parent.mkdir(parents=True)
+    # Statements and questions, which have other root productions.
+    rows = [
+        row for i in range(60) for row in (f"Ich sehe {i} Hunde.\tI see {i} dogs.", f"Was sind {i}?\tWhat are {i}?")
+    ]
+    table.write_bytes(gzip.compress("".join(f"{row}\n" for row in rows).encode()))
+    sizes = (
+        "--steps",
+        2,
+        "--back-steps",
+        2,
+        "--group-steps",
+        2,
+        "--group-rows",
+        4,
+        "--d-model",
+        32,
+        "--vocab-size",
+        70,
+    )
+    text = ("--text", "tatoeba", "--from-english", "--held-out-share", 0.2, "--pairs", 40, "--multiples", 0, 1)
+    few = (
+        "--methods",
+        "syntax",
+        "--outputs",
+        2,
+        "--tags",
+        "plain",
+        "--starts",
+        "scratch",
+        "--seeds",
+        1,
+        "--threads",
+        1,
+    )
+    ladder = ("-o", tmp_path / "ladder", *text, *few, "--batch-tokens", 200, *sizes)
+    before = run("augmentation_ladder", *ladder, "--back-only", data=tmp_path / "data")
+    assert before.returncode == 0, before.stderr
+    assert "syntax group of 40 pairs" in before.stdout and not (tmp_path / "ladder/results").exists()
+    assert sorted(path.name for path in (tmp_path / "ladder/back/40").glob("*.jsonl")) == [
+        "group-1.jsonl",
+        "group-2.jsonl",
+    ]
+    for part, name in (("1/2", "40-0-parallel_text_alone"), ("2/2", "40-1.0-syntax")):
+        printed = run("augmentation_ladder", *ladder, "--part", part, data=tmp_path / "data").stdout
+        assert f"{part} {name}-plain-scratch-1: BLEU" in printed
+    refused = run("augmentation_ladder", "-o", tmp_path / "other", "--methods", "syntax", data=tmp_path / "data")
+    assert refused.returncode == 2 and "syntax groups need --from-english" in refused.stderr
+
+
+@pytest.mark.slow
 def test_the_frontier_resumes(toy_translator: Path, tmp_path: Path) -> None:
     (tmp_path / "toy.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in bitext(8, seed=5)))
     part = (toy_translator, "-o", tmp_path / "frontier", "--reverse", "", "--pairs", tmp_path / "toy.tsv", "--lines", 6)

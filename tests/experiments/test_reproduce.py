@@ -100,6 +100,24 @@ def test_tables_of_statistics(paraloom: Command, pairs: Path, tmp_path: Path) ->
 
 
 @pytest.mark.slow
+def test_a_table_of_classifiers(paraloom: Command, pairs: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
+    call = ["w17-8", "--sts", "nowhere", "-o", "tables", "--workers", 1, "--seeds", 1, "--classifier-pairs", 160]
+    status, _, err = paraloom("reproduce", *call, "--pairs", f"toy={pairs}")
+    assert status == 0, err
+    # A second source: the first one's classifiers are not trained again.
+    (weights,) = (tmp_path / "tables/w17-8/toy").glob("*-lstm-random-1/artifact/classifier.safetensors")
+    trained = weights.stat().st_mtime_ns
+    status, out, err = paraloom("reproduce", *call, "--pairs", f"toy={pairs}", "--pairs", f"more={pairs}")
+    assert status == 0, err
+    assert "| references to train on | 40,000 | toy 160, more 160 |" in out
+    assert "| references to test on | 5,000 | toy 20, more 20 |" in out
+    rows = [line for line in out.splitlines() if line.startswith(("| LSTM, toy |", "| AVG, more |"))]
+    assert len(rows) == 2 and all(0 <= float(row.split("|")[2].split()[0]) <= 100 for row in rows)
+    assert weights.stat().st_mtime_ns == trained
+
+
+@pytest.mark.slow
 def test_a_table_of_selections(paraloom: Command, pairs: Path, sts: Path) -> None:
     call = ["--pairs", f"toy={pairs}", "--sts", sts, "--size", 50, "--epochs", 1, "--seeds", 1, "--recurrent-size", 0]
     status, out, err = paraloom("reproduce", "w17-6", *call, "-o", "tables")
