@@ -434,7 +434,7 @@ def differences(ladder: Ladder) -> str:
 def check_settings(settings: argparse.Namespace) -> None:
     """One folder holds trainings of one kind of text, size and length only."""
     varying = {"output", "pairs", "multiples", "methods", "tags", "starts", "seeds", "threads", "minutes", "decode"}
-    varying |= {"device", "part", "back_only", "parser"}
+    varying |= {"device", "part", "back_only", "parser", "show"}
     fixed = {name: value for name, value in vars(settings).items() if name not in varying}
     path = settings.output / "settings.json"
     if path.is_file():
@@ -478,6 +478,9 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="where translators are trained (default: %(default)s)")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="train every N-th one only, from the K-th")
     parser.add_argument("--back-only", action="store_true", help="train back-translators, translate, and end")
+    parser.add_argument(
+        "--show", type=int, default=0, help="with --back-only: pairs of each method to print, at random"
+    )
     settings = parser.parse_args()
     part, parts = map(int, settings.part.split("/"))
     begin = time.monotonic()
@@ -499,7 +502,10 @@ def main() -> None:
             print(f"back-translator of {pairs:,} pairs: BLEU {over_seeds([scores], 'bleu')}", flush=True)
         for cell in cells:
             if cell.multiple and cell.seed == settings.seeds[0] and cell.start == settings.starts[0]:
-                print(f"{cell.name}: {len(ladder.synthetic(cell)):,} pairs", flush=True)
+                pairs_of_cell = ladder.synthetic(cell)
+                print(f"{cell.name}: {len(pairs_of_cell):,} pairs", flush=True)
+                for number in generator(1).permutation(len(pairs_of_cell))[: settings.show]:
+                    print(" ⟵ ".join(pairs_of_cell[number]))
         return
     for number, cell in enumerate(cells, 1):
         if ladder.result(cell) is not None or number % parts != part % parts:
