@@ -16,7 +16,8 @@ Each training leaves a JSON in the folder; a run that was cut resumes, and one w
 processes share the work, on one GPU or several:
 
     ladder="python benchmarks/augmentation_ladder.py -o runs/ladder --device cuda"
-    $ladder --back-only; for part in 1/4 2/4 3/4 4/4; do $ladder --part $part & done; wait; $ladder
+    $ladder --back-only  # and the variants of each method, for `paraloom diversity`
+    for part in 1/4 2/4 3/4 4/4; do $ladder --part $part & done; wait; $ladder
 """
 
 from __future__ import annotations
@@ -212,6 +213,14 @@ class Ladder:
 
     def synthetic(self, cell: Cell) -> Pairs:
         """Pairs of back-translations and the sentences that they translate, without useless ones."""
+        held = HeldOut([[source for source, _ in [*self.texts.test, *self.texts.development]]])
+        rows = [(text, target) for target, group in self.back_translations(cell) for text in group if text]
+        repeated = held.contains([text for text, _ in rows])
+        tag = f"{TAG} " if cell.tag == "tagged" else ""
+        return [(tag + text, target) for (text, target), known in zip(rows, repeated, strict=True) if not known]
+
+    def back_translations(self, cell: Cell) -> list[tuple[str, list[str]]]:
+        """Each sentence of the monolingual text with its back-translations."""
         folders = [self.back_translator(cell.pairs)[0]]
         if cell.method == "syntax":
             folders = self._group_translators(cell.pairs, folders[0])
@@ -221,11 +230,7 @@ class Ladder:
             raise SystemExit(f"only {len(sentences):,} sentences of monolingual text, {count:,} wanted")
         by_translator = [self._variants(cell, folder, sentences) for folder in folders]
         groups = [list(chain(*of_sentence)) for of_sentence in zip(*by_translator, strict=True)]
-        held = HeldOut([[source for source, _ in [*self.texts.test, *self.texts.development]]])
-        rows = [(text, target) for group, target in zip(groups, sentences, strict=True) for text in group if text]
-        repeated = held.contains([text for text, _ in rows])
-        tag = f"{TAG} " if cell.tag == "tagged" else ""
-        return [(tag + text, target) for (text, target), known in zip(rows, repeated, strict=True) if not known]
+        return list(zip(sentences, groups, strict=True))
 
     def _group_translators(self, pairs: int, back: Path) -> list[Path]:
         """The back-translator, tuned on each of the largest syntax groups of its English sentences (BBH22 §2.1)."""
@@ -444,6 +449,28 @@ def check_settings(settings: argparse.Namespace) -> None:
     write_json(path, fixed)
 
 
+def translate_back(ladder: Ladder, cells: Sequence[Cell]) -> None:
+    """Train the back-translators, translate the monolingual text, and write the variants of each method."""
+    settings = ladder.settings
+    for pairs in settings.pairs:
+        _, scores = ladder.back_translator(pairs)
+        print(f"back-translator of {pairs:,} pairs: BLEU {over_seeds([scores], 'bleu')}", flush=True)
+    for cell in cells:
+        if not cell.multiple or cell.seed != settings.seeds[0] or cell.start != settings.starts[0]:
+            continue
+        translated = ladder.back_translations(cell)
+        print(f"{cell.name}: {sum(len(group) for _, group in translated):,} back-translations", flush=True)
+        path = ladder.folder / "back" / f"{cell.method}-{cell.pairs}.variants.jsonl"
+        with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
+            for number, (_, group) in enumerate(translated):
+                for rank, text in enumerate(group):
+                    row = {"pair_id": str(number), "text": text, "rank": rank, "method": cell.method}
+                    stream.write(json.dumps(row) + "\n")
+        for number in generator(1).permutation(len(translated))[: settings.show]:
+            target, group = translated[number]
+            print(f"{target} ⟶ {' | '.join(group)}")
+
+
 def main() -> None:
     """Train what is missing, a line for each, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -479,7 +506,7 @@ def main() -> None:
     parser.add_argument("--part", default="1/1", metavar="K/N", help="train every N-th one only, from the K-th")
     parser.add_argument("--back-only", action="store_true", help="train back-translators, translate, and end")
     parser.add_argument(
-        "--show", type=int, default=0, help="with --back-only: pairs of each method to print, at random"
+        "--show", type=int, default=0, help="with --back-only: sentences of each method to print, at random"
     )
     settings = parser.parse_args()
     part, parts = map(int, settings.part.split("/"))
@@ -497,15 +524,7 @@ def main() -> None:
         parser.error(f"unknown methods: {', '.join(sorted(unknown))}; known: {', '.join(ladder.decodings)}")
     cells = ladder.cells()
     if settings.back_only:
-        for pairs in settings.pairs:
-            _, scores = ladder.back_translator(pairs)
-            print(f"back-translator of {pairs:,} pairs: BLEU {over_seeds([scores], 'bleu')}", flush=True)
-        for cell in cells:
-            if cell.multiple and cell.seed == settings.seeds[0] and cell.start == settings.starts[0]:
-                pairs_of_cell = ladder.synthetic(cell)
-                print(f"{cell.name}: {len(pairs_of_cell):,} pairs", flush=True)
-                for number in generator(1).permutation(len(pairs_of_cell))[: settings.show]:
-                    print(" ⟵ ".join(pairs_of_cell[number]))
+        translate_back(ladder, cells)
         return
     for number, cell in enumerate(cells, 1):
         if ladder.result(cell) is not None or number % parts != part % parts:
