@@ -67,6 +67,25 @@ def test_options_about_parses_are_checked(paraloom: Command, tmp_path: Path) -> 
         assert status == 1 and "the variants already have parses, in text_parse" in err
 
 
+def test_only_the_sampled_sources_are_parsed_and_they_are_those_that_are_measured(
+    paraloom: Command, tmp_path: Path
+) -> None:
+    rows = [{"pair_id": str(number // 2), "text": f"dog {number} sleeps"} for number in range(40)]
+    (tmp_path / "v.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    measured = {}
+    for parser in ((), ("--parser", "english")):
+        status, out, err = paraloom(
+            "diversity", "v.jsonl", "--limit", 5, *parser, "--json", "-o", "run", "--workers", 1
+        )
+        assert status == 0, err
+        measured[parser] = {row["figure"]: row["value"] for row in json.loads(out)[0]["figures"]}
+    plain, parsed = measured.values()
+    assert plain == {name: parsed[name] for name in plain} and set(parsed) - set(plain) == {"kernel_sst"}
+    report = json.loads((tmp_path / "run/run.json").read_text(encoding="utf-8"))
+    counts = {stage["name"]: stage["counts"] for stage in report["stages"] if "counts" in stage}
+    assert counts["v--sample"]["rejected"] == 30 and counts["v--parsed"]["out"] == 10
+
+
 def test_a_run_does_not_overwrite_the_folder_of_another(paraloom: Command, tmp_path: Path) -> None:
     write_variants(tmp_path / "one", OURS)
     write_variants(tmp_path / "two", OURS)

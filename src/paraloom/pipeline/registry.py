@@ -25,6 +25,7 @@ STAGES: dict[str, str] = {
     "translate-variants": "paraloom.stages.variants:TranslateVariants",
     "read-variants": "paraloom.stages.variants:ReadVariants",
     "measure-diversity": "paraloom.stages.diversity:MeasureDiversity",
+    "sample-variants": "paraloom.stages.diversity:SampleVariants",
     "choose-variants": "paraloom.stages.variants:ChooseVariants",
     "variants-to-bitext": "paraloom.stages.variants:VariantsToBitext",
     "common-translations": "paraloom.stages.bitext:CommonTranslations",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from paraloom.stages.distillation import DistillTransformer as DistillTransformer
     from paraloom.stages.distillation import DistillWords as DistillWords
     from paraloom.stages.diversity import MeasureDiversity as MeasureDiversity
+    from paraloom.stages.diversity import SampleVariants as SampleVariants
     from paraloom.stages.documents import AlignDocuments as AlignDocuments
     from paraloom.stages.documents import AlignDocumentSentences as AlignDocumentSentences
     from paraloom.stages.documents import EvaluateAligner as EvaluateAligner
@@ -87,7 +88,7 @@ _MODULES = {
     "bilingual": ("TrainBilingualEncoder",),
     "bitext": ("Clean", "CommonTranslations", "JoinPairs", "ReadPairs", "ReadScoredPairs", "Split"),
     "distillation": ("DistillEncoder", "DistillTransformer", "DistillWords"),
-    "diversity": ("MeasureDiversity",),
+    "diversity": ("MeasureDiversity", "SampleVariants"),
     "documents": (
         "AlignDocumentSentences",
         "AlignDocuments",

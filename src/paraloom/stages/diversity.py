@@ -1,4 +1,4 @@
-"""The stage that measures the diversity and adequacy of variants."""
+"""Stages that sample the sources of variants, and measure the diversity and adequacy of variants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.core.stage import Fit, Json, Ref, StageContext
+from paraloom.core.protocols import CorpusReader
+from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stats import Estimate, merge_all
 from paraloom.diversity_metrics.groups import GroupSample, whole_groups
 from paraloom.diversity_metrics.measures import VariantStatistics, named_kernels
@@ -21,6 +22,40 @@ from paraloom.diversity_metrics.tree_differences import TreeStatistics
 from paraloom.io import Corpus
 
 _UNKNOWN = "und"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleVariants(Map):
+    """Keeps all variants of a random sample of sources: those that `measure-diversity` with this limit measures.
+
+    Before a stage `parse`, so that no variant is parsed in vain.
+
+    Args:
+        limit: Maximum number of sources. They are sampled by a hash of `pair_id`.
+
+    Raises:
+        ConfigError: `limit` is below 1.
+
+    Example:
+        >>> SampleVariants(input="translate-variants", limit=3000).limit
+        3000
+    """
+
+    limit: int = 30_000
+
+    def validate(self) -> None:
+        check_range(self, "limit", low=1)
+
+    def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
+        """The largest hash in the sample."""
+        return GroupSample.of(corpus.batches(["pair_id"]), self.limit).cut
+
+    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
+        """The batch with `keep` and `reason`."""
+        kept = GroupSample(context.survey).contains(batch.column("pair_id")).tolist()
+        reasons = [None if keep else "not in the sample" for keep in kept]
+        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(kept, pa.bool_()))
+        return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from paraloom.io.compression import without_compression
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.diversity import MeasureDiversity
+from paraloom.stages.diversity import MeasureDiversity, SampleVariants
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
 from paraloom.stages.variants import ReadVariants, TranslateVariants, columns_of_file
@@ -173,8 +173,10 @@ def measure_diversity(
             variants = ReadVariants(name=_of(name, "read"), source=Path(source).absolute())
             stages.append(variants)
         if parser and not parsed:
-            variants = Parse(name=_of(name, "parsed"), input=variants, columns=("text",), **parser_fields(parser))
-            stages.append(variants)
+            limit = {"limit": config["limit"]} if "limit" in config else {}
+            sample = SampleVariants(name=_of(name, "sample"), input=variants, **limit)
+            variants = Parse(name=_of(name, "parsed"), input=sample, columns=("text",), **parser_fields(parser))
+            stages += [sample, variants]
             parsed = True
         trees = PARSES if parsed else ""
         stages.append(
