@@ -269,6 +269,7 @@ def test_tables_of_pairs_have_orders_and_idf_in_bits(monkeypatch: pytest.MonkeyP
     parsed = {name: {"reference": {"parse_entropy": estimate(row["parse_entropy"])}} for name, row in sources.items()}
     monkeypatch.setattr(pair_tables, "_statistics", lambda study: sources)
     monkeypatch.setattr(pair_tables, "_parsed_statistics", lambda study: parsed)
+    monkeypatch.setattr(pair_tables, "_reclassified_statistics", lambda study, seed: sources)
     study = Study(sources={"talks": "a", "news": "b"}, sts="sts", folder=tmp_path, word_frequencies="words.txt")
     table = pair_tables.source_statistics(study, "pnmt-1")
     assert table.rows[0][1][1] == pytest.approx((3.0, 3 - 0.1 / math.log(2), 3 + 0.1 / math.log(2)))

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from paraloom.core.stage import Stage
 from paraloom.core.stats import Estimate
 from paraloom.experiments.conditions import TIME
-from paraloom.experiments.measurements import Accuracies
+from paraloom.experiments.measurements import Accuracies, mean_estimate
 from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import Study
 from paraloom.experiments.tables import (
@@ -151,7 +151,15 @@ def reference_differences(study: Study, name: str) -> ReproducedTable:
 
 def reference_correlations(study: Study, name: str) -> ReproducedTable:
     """W17 Table 10: what the probability that a translation is a reference correlates with."""
-    rows = _rows(study, "spearman_of_reference_probability", CORRELATES)
+    group = "spearman_of_reference_probability"
+    by_seed = [_statistics(study)] + [_reclassified_statistics(study, seed) for seed in range(2, study.seeds + 1)]
+    rows: list[Row] = []
+    for source in study.sources:
+        of_seeds = [
+            [_estimate(statistics[source][group].get(measure.key), measure.factor) for statistics in by_seed]
+            for measure in CORRELATES
+        ]
+        rows.append((source, [_mean(figures) for figures in of_seeds]))
     return ReproducedTable(
         name,
         PAPERS[name],
@@ -165,8 +173,12 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
                 "classifier", "the LSTM of Table 8", "LSTM, trained on the other quarter", "our sources are smaller"
             ),
             _idf(study, "of Wikipedia"),
+            ExperimentCondition(
+                "seeds", "not stated", f"{study.seeds}, of the classifier", "to see how much they matter"
+            ),
         ],
         orders=list(sign_orders(CORRELATES, rows, published_figures(name)["all ten corpora"])),
+        seeds=study.seeds,
         brackets=INTERVAL,
         baselines={"untrained": NOT_MEASURED, "random": "0 by definition", "identity": "does not apply"},
     )
@@ -324,6 +336,14 @@ def _statistics(study: Study) -> dict[str, Any]:
     return {source: results[f"{source}-statistics"] for source in study.sources}
 
 
+def _reclassified_statistics(study: Study, seed: int) -> dict[str, Any]:
+    """The same with classifiers of another seed."""
+    corpora = study.classified(seed)
+    stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in corpora.items()]
+    results = study.results(stages, study.folder / f"statistics-{seed}")
+    return {source: results[f"{source}-statistics"] for source in study.sources}
+
+
 def _rows(study: Study, group: str, measures: Sequence[Measure]) -> list[Row]:
     """The measures of a group of statistics, a row for each source."""
     return [
@@ -342,6 +362,15 @@ def _parsed_statistics(study: Study) -> dict[str, Any]:
         trees = Parse(name=f"{source}-trees", input=sample, **parser_fields(study.parser), columns=("src",))
         stages += [sample, trees, PairStatistics(name=source, pairs=trees)]
     return study.results(stages, study.folder / "parsed")
+
+
+def _mean(figures: Sequence[Figure]) -> Figure:
+    """The mean of the figures of several seeds, with an interval; None if one is missing."""
+    estimates = [Estimate(*figure) for figure in figures if isinstance(figure, tuple)]
+    if len(estimates) < len(figures):
+        return None
+    mean = mean_estimate(estimates)
+    return mean.value, mean.low, mean.high
 
 
 def _estimate(statistic: Mapping[str, float] | None, factor: float = 1) -> Figure:

@@ -159,6 +159,30 @@ class Study:
         A quarter of each source, by a hash of the pair's name, trains the language model and the classifier and is not
         used for anything else (W17 §5.6: references that no experiment sees).
         """
+        result = self._scoring()
+        return {name: result.stage(name).folder for name in self.sources}
+
+    def classified(self, seed: int) -> dict[str, Path]:
+        """The pairs of `scored` with the probabilities of a classifier that is trained with another seed.
+
+        Args:
+            seed: Its number, from 2; that of `scored` is 1.
+
+        Returns:
+            Source → folder of a corpus with the columns tgt_idf and reference_probability.
+        """
+        scoring = self._scoring()
+        device = self.devices.partition(",")[0]
+        stages: list[Stage] = []
+        for name in self.sources:
+            training, rest = (scoring.stage(f"{name}-{part}").folder for part in ("models", "rest"))
+            counts = scoring.stage("word-counts").folder / ARTIFACT
+            judge = TrainClassifier(name=f"{name}-judge-{seed}", pairs_from=(training,), device=device)
+            stages += [judge, Score(name=name, input=rest, scores=(), word_counts=counts, classifier=judge)]
+        result = self.run(stages, self.folder / f"classified-{seed}")
+        return {name: result.stage(name).folder for name in self.sources}
+
+    def _scoring(self) -> RunResult:
         stages: list[Stage] = []
         device = self.devices.partition(",")[0]
         for name, source in self.sources.items():
@@ -184,8 +208,7 @@ class Study:
                     classifier=f"{name}-judge",
                 ),
             ]
-        result = self.run(stages, self.folder / "scored")
-        return {name: result.stage(name).folder for name in self.sources}
+        return self.run(stages, self.folder / "scored")
 
     def run(self, stages: Sequence[Stage], folder: Path, *, engine: str = "local") -> RunResult:
         """Run stages in a folder, resuming from whatever is done there; `engine` as of `run_in`."""
