@@ -361,7 +361,8 @@ def test_a_missing_device_is_an_error_before_any_work(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("kind", list(NETWORKS))
-def test_a_gpu_computes_what_the_processor_does(kind: str) -> None:
+def test_a_gpu_computes_what_the_processor_does(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
     part = trainable(kind)
     on_gpu = TrainableRecurrent(part.vocabulary, part.table, part.network, ThreadTeam(2), devices=("cuda:0",))
     lists, active = random_lists(3000), np.ones(3000, bool)

@@ -243,7 +243,7 @@ def test_an_lstm_gives_the_same_for_sentences_in_a_batch_and_alone(device: str) 
     network = new_network("lstm", 20, 8).to(device)
     lengths = torch.randint(1, 12, (70,))  # more than a padded batch
     rows = torch.randint(0, 20, (int(lengths.sum()),), device=device)
-    with torch.backends.cudnn.flags(allow_tf32=False):
+    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
         together = network(rows, lengths)
         ends = lengths.cumsum(0).tolist()
         for i, (end, length) in enumerate(zip(ends, lengths.tolist(), strict=True)):

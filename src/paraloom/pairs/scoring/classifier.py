@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,10 @@ from paraloom.text.tokens import TokenLists, tokenize
 Kind = Literal["avg", "lstm"]
 WEIGHTS, CONFIG = "classifier.safetensors", "classifier.json"
 _BATCH_SIZE = {"cpu": 500, "cuda": 8_000}
-"""Sentences that are classified at a time, by kind of device."""
+"""Sentences that are classified at a time, at most, by kind of device."""
+
+_BATCH_WORDS = 100_000
+"""Words that are classified at a time, at most, padding included: what is computed of them takes a gigabyte."""
 
 # On a processor an LSTM reads sentences sorted by length in padded batches of this size: torch's backward pass through
 # packed sequences is several times as slow there, and the last states are the same.
@@ -120,10 +123,8 @@ class Classifier:
         order = np.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         where = self.network.output.weight.device
-        size = _BATCH_SIZE[where.type]
         with torch.inference_mode():
-            for start in range(0, len(order), size):
-                part = order[start : start + size]
+            for part in _parts(order, lengths[order], _BATCH_SIZE[where.type], _BATCH_WORDS):
                 logits = self.network(*flat(lists, part, where))
                 probabilities[part] = logits.softmax(1)[:, 1].cpu().numpy()
         return probabilities
@@ -181,6 +182,29 @@ class Classifier:
                 f"the classifier cannot be read: {error}", file=folder, remedy="Run `paraloom train classifier` again."
             ) from None
         return cls(kind, words, network.eval(), file_digest(folder / WEIGHTS)[:12])
+
+
+def _parts(
+    order: npt.NDArray[np.integer], lengths: npt.NDArray[np.integer], sentences: int, words: int
+) -> Iterator[npt.NDArray[np.integer]]:
+    """Cut sentences into batches of at most so many sentences and, padding included, words.
+
+    Args:
+        order: n sentences.
+        lengths: Their words, ascending. A sentence with more than `words` is a batch by itself.
+        sentences: Maximum of a batch, 1 or more.
+        words: Maximum of a batch.
+
+    Example:
+        >>> [part.tolist() for part in _parts(np.arange(6), np.array([1, 2, 2, 3, 5, 20]), 3, 10)]
+        [[0, 1, 2], [3, 4], [5]]
+    """
+    start = 0
+    while start < len(order):
+        ascending = lengths[start : start + sentences]
+        count = int(np.searchsorted(ascending * np.arange(1, len(ascending) + 1), words, side="right"))
+        yield order[start : start + max(1, count)]
+        start += max(1, count)
 
 
 def new_network(kind: Kind, rows: int, dimension: int) -> Any:
