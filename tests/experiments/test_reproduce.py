@@ -16,8 +16,8 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.sts_tasks import TASKS
 from paraloom.experiments import pair_tables, reproduce_tables
+from paraloom.experiments.classifier_tables import Training, classifier_accuracies, classifier_orders
 from paraloom.experiments.measurements import Accuracies
-from paraloom.experiments.pair_tables import classifier_accuracies, classifier_orders
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.reproduce import LOOP_TABLES, PAIR_TABLES, PHRASE_TABLES
 from paraloom.experiments.study import Study
@@ -288,12 +288,12 @@ def test_classifiers_have_the_negatives_that_are_better_on_development_reference
 
     measured = classifier_accuracies(
         {
-            ("lstm", "news", "random", 1): figures(0.80, 0.90),
-            ("lstm", "news", "random", 2): figures(0.80, 0.90),
-            ("lstm", "news", "hardest", 1): figures(0.85, 0.86),
-            ("lstm", "news", "hardest", 2): figures(0.83, 0.88),
-            ("avg", "news", "random", 1): figures(0.70, 0.80),
-            ("avg", "news", "random", 2): figures(0.70, 0.82),
+            Training("lstm", "news", "random", 1): figures(0.80, 0.90),
+            Training("lstm", "news", "random", 2): figures(0.80, 0.90),
+            Training("lstm", "news", "hardest", 1): figures(0.85, 0.86),
+            Training("lstm", "news", "hardest", 2): figures(0.83, 0.88),
+            Training("avg", "news", "random", 1): figures(0.70, 0.80),
+            Training("avg", "news", "random", 2): figures(0.70, 0.82),
         }
     )
     accuracy, references, _ = measured["lstm", "news"]
@@ -302,6 +302,34 @@ def test_classifiers_have_the_negatives_that_are_better_on_development_reference
     # The paper's mean over ten corpora: 81.57 for the LSTM, 79.85 for AVG.
     assert order.published == pytest.approx(1.72) and order.ours.value == pytest.approx(6)
     assert order.claim == "LSTM above AVG on news"
+
+
+def test_a_table_of_classifiers_is_made_from_runs(paraloom: Command, tmp_path: Path) -> None:
+    def run(source: str, accuracies: dict[str, float]) -> Path:
+        folder = tmp_path / "w17-8" / source
+        folder.mkdir(parents=True)
+        of_all = {"reference_accuracy": 0.5, "translation_accuracy": 0.5, "test_sentences": 1000, "pairs": 4000}
+        stages = [
+            {"name": name, "figures": {**of_all, "accuracy": accuracy, "development_accuracy": accuracy}}
+            for name, accuracy in accuracies.items()
+        ]
+        (folder / "run.json").write_text(json.dumps({"stages": [{"name": f"{source}-pairs"}, *stages]}))
+        return folder
+
+    lstm = {"lstm-random-1": 0.7, "lstm-random-2": 0.72, "lstm-hardest-1": 0.6}
+    news = run("news", {**lstm, "avg-random-1": 0.6, "avg-random-2": 0.62, "avg-hardest-1": 0.5})
+    talks = run("talks", {"lstm-random-1": 0.8, "lstm-random-2": 0.8, "avg-random-1": 0.7, "avg-random-2": 0.7})
+    status, out, err = paraloom("reproduce", "w17-8", "--classifiers", news, "--classifiers", talks, "-o", "tables")
+    assert status == 0, err
+    assert "| LSTM, news | 71.00 [" in out and "| AVG, talks | 70.00 [" in out
+    assert "tuned; a random one alone: LSTM of talks, AVG of talks |" in out
+    assert "| seeds | not stated | 2 |" in out and "2 seeds; brackets" in out
+    assert "| LSTM above AVG on talks | +1.72 | +10.00 [" in out
+    for folder, message in ((tmp_path, "run.json cannot be read"), (tmp_path / "empty", "no trained classifiers")):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        (tmp_path / "empty/run.json").write_text('{"stages": [{"name": "pairs"}]}')
+        status, _, err = paraloom("reproduce", "w17-8", "--classifiers", folder)
+        assert status == 1 and message in err
 
 
 def test_a_difference_of_accuracies_has_an_interval_over_items_and_seeds() -> None:

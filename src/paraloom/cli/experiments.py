@@ -51,6 +51,10 @@ def reproduce(
         list[Path] | None,
         typer.Option(help="A run of examples/pgru.toml, for the tables of Zhou et al. (2017). Repeatable, by seed."),
     ] = None,
+    classifiers: Annotated[
+        list[Path] | None,
+        typer.Option(help="A run of w17-8 of one source that was made before: FOLDER/w17-8/SOURCE. Repeatable."),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs/reproduce"),
     encoder: Annotated[str | None, typer.Option(help="For the paraphrase score; default: the bundled one.")] = None,
     parser: Annotated[
@@ -128,6 +132,7 @@ def reproduce(
             sts=sts,
             loop=loop,
             phrases=phrases or (),
+            classifiers=classifiers or (),
             folder=output,
             encoder=encoder,
             parser=parser,

@@ -12,6 +12,14 @@ from paraloom.experiments.tables import ExperimentCondition
 TIME = "time on two cores"
 """Why a training is smaller than the paper's."""
 
+SOURCES = ExperimentCondition(
+    "sources",
+    "Common Crawl, Europarl and news, back-translated from Czech, French or German",
+    "the corpora that are given",
+    "what our data give",
+)
+"""Of tables about pairs."""
+
 _ADAM = "Adam, 0.001"
 
 

@@ -1,4 +1,4 @@
-"""The papers' tables about pairs themselves: statistics (W17 Tables 9 and 10, PNMT 1) and classifiers (W17 8)."""
+"""The papers' tables of statistics of pairs: W17 Tables 9 and 10, PNMT Table 1."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from paraloom.core.stage import Stage
 from paraloom.core.stats import Estimate
-from paraloom.experiments.conditions import TIME
-from paraloom.experiments.measurements import Accuracies, mean_estimate
+from paraloom.experiments.conditions import SOURCES
+from paraloom.experiments.measurements import mean_estimate
 from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import Study
 from paraloom.experiments.tables import (
@@ -27,16 +27,11 @@ from paraloom.experiments.tables import (
 from paraloom.experiments.verdicts import Order
 from paraloom.stages.analysis import PairStatistics
 from paraloom.stages.pairs import Filter
-from paraloom.stages.scores import TrainClassifier
 from paraloom.stages.syntax import Parse
-from paraloom.workflows.run import input_stages
 from paraloom.workflows.syntax import parser_fields
 
 _PARSED_PAIRS = 10_000
 """References of each source that are parsed. Entropy depends on their number, so it is the same for all sources."""
-
-_CLASSIFIERS: tuple[Literal["lstm", "avg"], ...] = ("lstm", "avg")
-_NEGATIVES: tuple[Literal["random", "hardest"], ...] = ("random", "hardest")
 
 
 class Measure(NamedTuple):
@@ -88,7 +83,7 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
         PAPERS[name],
         rows,
         conditions=[
-            _SOURCES,
+            SOURCES,
             ExperimentCondition(
                 "sample", "100,000 references", "all of a source, at most 150,000", "our sources are smaller"
             ),
@@ -135,7 +130,7 @@ def reference_differences(study: Study, name: str) -> ReproducedTable:
         PAPERS[name],
         rows,
         conditions=[
-            _SOURCES,
+            SOURCES,
             ExperimentCondition(
                 "pairs", "150,000 of each source", "all of a source, at most 150,000", "our sources are smaller"
             ),
@@ -165,7 +160,7 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
         PAPERS[name],
         rows,
         conditions=[
-            _SOURCES,
+            SOURCES,
             ExperimentCondition(
                 "pairs", "100,000 of each source", "three quarters of a source", "our sources are smaller"
             ),
@@ -182,105 +177,6 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
         brackets=INTERVAL,
         baselines={"untrained": NOT_MEASURED, "random": "0 by definition", "identity": "does not apply"},
     )
-
-
-def classifiers(study: Study, name: str) -> ReproducedTable:
-    """W17 Table 8: how well classifiers tell the references of each source from their translations."""
-    figures: dict[tuple[str, str, str, int], Mapping[str, Any]] = {}
-    for source, path in study.sources.items():
-        # A folder for each source, so that several commands can train those of several sources at a time.
-        reading, pairs = input_stages(path, name=f"{source}-pairs")
-        stages = {
-            (kind, source, negatives, seed): TrainClassifier(
-                name=f"{kind}-{negatives}-{seed}",
-                pairs_from=(pairs,),
-                kind=kind,
-                negatives=negatives,
-                max_pairs=study.classifier_pairs,
-                held_out=study.classifier_pairs // 8,
-                device=study.devices.partition(",")[0],
-            )
-            for kind in _CLASSIFIERS
-            for negatives in _NEGATIVES
-            for seed in range(1, study.seeds + 1)
-        }
-        result = study.run([*reading, *stages.values()], study.folder / name / source)
-        figures |= {key: result.stage(stage.name).figures for key, stage in stages.items()}
-    sizes = {source: figures["lstm", source, "random", 1] for source in study.sources}
-    trained = ", ".join(f"{source} {of_source['pairs']:,}" for source, of_source in sizes.items())
-    tested = ", ".join(f"{source} {of_source['test_sentences'] // 2:,}" for source, of_source in sizes.items())
-    measured = classifier_accuracies(figures)
-    rows: list[Row] = [
-        (f"{kind.upper()}, {source}", [accuracies.figure for accuracies in of_system])
-        for (kind, source), of_system in measured.items()
-    ]
-    return ReproducedTable(
-        name,
-        PAPERS[name],
-        rows,
-        conditions=[
-            _SOURCES,
-            ExperimentCondition("references to train on", "40,000", trained, "what our data give"),
-            ExperimentCondition("references to test on", "5,000", tested, "what our data give"),
-            ExperimentCondition(
-                "start", "paragram-sl999", "random vectors of 300 dimensions", "paragram-sl999 is not among our data"
-            ),
-            ExperimentCondition(
-                "negative",
-                "a random translation of the n-best or the likeliest reference among them, tuned",
-                "a random translation of the n-best or the likeliest reference among them, tuned",
-            ),
-            ExperimentCondition("L2 of the vectors", "tuned: 1e-5 to 1e-8, or none", "1e-6, for each token", TIME),
-            ExperimentCondition("epochs, optimizer", "10, Adam 0.001", "10, Adam 0.001"),
-            ExperimentCondition("seeds", "not stated", f"{study.seeds}", "to see how much they matter"),
-        ],
-        orders=list(classifier_orders(measured)),
-        seeds=study.seeds,
-        brackets=INTERVAL,
-        baselines={"untrained": NOT_MEASURED, "random": "50 by definition", "identity": "does not apply"},
-    )
-
-
-def classifier_accuracies(
-    figures: Mapping[Any, Mapping[str, Any]],
-) -> dict[tuple[str, str], list[Accuracies]]:
-    """Accuracies on all test sentences, on references and on translations, with the better choice of negatives.
-
-    Args:
-        figures: (kind, source, negatives, seed) → figures of `TrainClassifier`.
-
-    Returns:
-        Kind and source → the three accuracies, with the negatives whose mean accuracy on development references is
-        higher (W17 §5.6.1).
-    """
-    by_system: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
-    for (kind, source, negatives, _), of_seed in figures.items():
-        by_system.setdefault((kind, source), {}).setdefault(negatives, []).append(of_seed)
-    chosen = {
-        system: max(choices.values(), key=lambda seeds: fmean(seed["development_accuracy"] for seed in seeds))
-        for system, choices in by_system.items()
-    }
-    return {
-        system: [
-            Accuracies([100 * seed[key] for seed in seeds], seeds[0]["test_sentences"] // share)
-            for key, share in (("accuracy", 1), ("reference_accuracy", 2), ("translation_accuracy", 2))
-        ]
-        for system, seeds in chosen.items()
-    }
-
-
-def classifier_orders(measured: Mapping[tuple[str, str], Sequence[Accuracies]]) -> Iterator[Order]:
-    """W17 Table 8: the LSTM is better than the average of words on every corpus.
-
-    Args:
-        measured: Kind and source → accuracies, that on all sentences first.
-    """
-    paper = published_figures("w17-8")
-    corpora = [row.partition(", ")[2] for row in paper if row.startswith("LSTM")]
-    above = fmean(paper[f"LSTM, {corpus}"][0] - paper[f"AVG, {corpus}"][0] for corpus in corpora)
-    for (kind, source), of_system in measured.items():
-        if kind == "lstm" and ("avg", source) in measured:
-            yield Order(f"LSTM above AVG on {source}", above, of_system[0].above(measured["avg", source][0]))
 
 
 def sign_orders(measures: Sequence[Measure], rows: Sequence[Row], paper: Sequence[float]) -> Iterator[Order]:
@@ -304,7 +200,6 @@ def sign_orders(measures: Sequence[Measure], rows: Sequence[Row], paper: Sequenc
 
 
 TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
-    "w17-8": classifiers,
     "w17-9": reference_differences,
     "w17-10": reference_correlations,
     "pnmt-1": source_statistics,
@@ -312,12 +207,6 @@ TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
 """Name of a table → the function that makes it."""
 
 
-_SOURCES = ExperimentCondition(
-    "sources",
-    "Common Crawl, Europarl and news, back-translated from Czech, French or German",
-    "the corpora that are given",
-    "what our data give",
-)
 _NOTHING_TRAINED: dict[Baseline, str] = dict.fromkeys(BASELINES, "does not apply, nothing is trained")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.experiments import (
     architecture_tables,
+    classifier_tables,
     loop_tables,
     megabatch_tables,
     pair_tables,
@@ -25,6 +26,7 @@ from paraloom.experiments.study import Study
 from paraloom.experiments.tables import ReproducedTable
 
 PAIR_TABLES = {
+    **classifier_tables.TABLES,
     **pair_tables.TABLES,
     **rating_tables.TABLES,
     **selection_tables.TABLES,
@@ -48,6 +50,7 @@ def reproduce_tables(
     sts: str | Path | None = None,
     loop: str | Path | None = None,
     phrases: Sequence[str | Path] = (),
+    classifiers: Sequence[str | Path] = (),
     folder: str | Path = "runs/reproduce",
     encoder: str | Path | None = None,
     parser: str | None = None,
@@ -75,6 +78,8 @@ def reproduce_tables(
         sts: Folder of similarity tasks.
         loop: Folder of a run of `selftrain`, for the tables of Park et al. (2017).
         phrases: Folders of runs of examples/pgru.toml, one for each seed, for the tables of Zhou et al. (2017).
+        classifiers: Folders of runs of `w17-8`, FOLDER/w17-8/SOURCE, that were made before, by several commands or on
+            other machines: the table is made from them.
         folder: Folder of the runs. Each table is written to it, as NAME.md and NAME.json.
         encoder: Encoder of the paraphrase score; default: the bundled one.
         parser: For the entropy of parses, as `load_parser` takes it: 'english', or a folder.
@@ -101,7 +106,7 @@ def reproduce_tables(
 
     Raises:
         ConfigError: A table is unknown, or needs pairs, tasks or a run that are not given.
-        DataError: `loop` or one of `phrases` is not a run, or did not evaluate what a table shows.
+        DataError: `loop`, one of `phrases` or of `classifiers` is not a run, or did not evaluate what a table shows.
 
     Reference:
         Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Park et al. (2017), PARK17; Zhou et al. (2017),
@@ -112,9 +117,12 @@ def reproduce_tables(
         **dict.fromkeys(LOOP_TABLES, loop is not None),
         **dict.fromkeys(PHRASE_TABLES, bool(phrases)),
     }
+    if classifiers:
+        allowed |= dict.fromkeys(classifier_tables.TABLES, True)
     names = _table_names([names] if isinstance(names, str) else names, allowed)
     for name in names:
-        _check_inputs(name, allowed[name], sts is not None, recurrent_size != 0)
+        from_runs = bool(classifiers) and name in classifier_tables.TABLES
+        _check_inputs(name, allowed[name], sts is not None or from_runs, recurrent_size != 0)
     for key, value in (("size", size), ("seeds", seeds), ("epochs", epochs)):
         if value < 1:
             raise ConfigError(f"'{key}' is {value}; expected 1 or more")
@@ -147,7 +155,10 @@ def reproduce_tables(
         if phrase_runs is not None:
             yield from (PHRASE_TABLES[name](phrase_runs, name) for name in names if name in PHRASE_TABLES)
         for name in names:
-            if name in PAIR_TABLES:
+            if name in classifier_tables.TABLES and classifiers:
+                trained = classifier_tables.read_classifiers([Path(path) for path in classifiers])
+                yield classifier_tables.classifier_table(name, trained)
+            elif name in PAIR_TABLES:
                 yield replace(PAIR_TABLES[name](study, name), signature=study.signature)
 
     return _written(tables(), Path(folder))
