@@ -6,9 +6,10 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints
 XDIST := --numprocesses auto --dist worksteal
 BUNDLED := src/paraloom/bundled
 EWT = $(PARALOOM_DATA)/treebank/ud-english-ewt/en_ewt-ud
-PAPERS = --sts $(PARALOOM_DATA)/sts --parser runs/parser \
-    --pairs tatoeba=runs/german/120-tatoeba-back --pairs captions=runs/german/150-captions-back \
-    --pairs help=runs/german/180-help-back --pairs news=runs/german/210-news-back
+REFERENCES = --pairs tatoeba=runs/references/$(1)-tatoeba$(5) --pairs captions=runs/references/$(2)-captions$(5) \
+    --pairs help=runs/references/$(3)-help$(5) --pairs news=runs/references/$(4)-news$(5)
+PAPERS = --sts $(PARALOOM_DATA)/sts --parser english -o runs/reproduce-german \
+    --word-frequencies $(PARALOOM_DATA)/freq/enwiki_vocab_min200.txt.gz
 ENCODER_TABLES = --sts $(PARALOOM_DATA)/sts --vectors runs/bundled-encoder/80-words-in-context/artifact \
     --simple-wikipedia runs/simple-wikipedia.tsv \
     --ppdb $(PARALOOM_DATA)/phrase/ppdb-lexical/ppdb-1.0-xxxl-lexical.pairs.tsv.gz \
@@ -82,7 +83,9 @@ reproduce: $(VENV)/dev
 	PARSER=$(CURDIR)/runs/parser-en $(BIN)/paraloom run examples/bundled-paraphraser.toml -o runs/bundled-paraphraser
 	PARSER=$(CURDIR)/runs/parser-en BUNDLED=$(CURDIR)/runs/bundled-paraphraser \
 	    $(BIN)/paraloom run examples/english-paraphraser.toml -o runs/english-paraphraser
-	$(BIN)/paraloom reproduce w17-8 w17-9 w17-10 pnmt-1 $(PAPERS) --epochs 5 --seeds 3 -o runs/reproduce-german
+	$(BIN)/paraloom run examples/papers-references.toml -o runs/references
+	$(BIN)/paraloom reproduce w17-9 w17-10 pnmt-1 $(PAPERS) $(call REFERENCES,190,200,210,220,-one)
+	$(BIN)/paraloom reproduce w17-8 $(PAPERS) $(call REFERENCES,30,60,120,180,)
 	$(BIN)/python examples/backtranslated_encoder.py --bundled runs/bundled-de-en --general runs/general-translator \
 	    -o runs/backtranslated-encoder
 	$(BIN)/python benchmarks/bilingual.py --languages cs de tr ko is --seeds 1 2 3 -o runs/bilingual
