@@ -203,8 +203,8 @@ class Ladder:
         if not (path / "scores.json").is_file():
             figures: dict[str, Any] = {}
             if not self.settings.back:
-                turned, development = swapped(self.texts.parallel[:pairs]), swapped(self.texts.development)
-                figures = self._train([turned], folder, 1, self.settings.back_steps, development=development)
+                reversed_pairs, development = swapped(self.texts.parallel[:pairs]), swapped(self.texts.development)
+                figures = self._train([reversed_pairs], folder, 1, self.settings.back_steps, development=development)
             hypotheses = self._best(folder, [target for _, target in self.texts.test])
             scores = evaluate_translation(hypotheses, [source for source, _ in self.texts.test]).to_dict()
             write_json(path / "scores.json", figures | scores)

@@ -16,7 +16,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.sts_tasks import TASKS
 from paraloom.experiments import pair_tables, reproduce_tables
-from paraloom.experiments.classifier_tables import Training, classifier_accuracies, classifier_orders
+from paraloom.experiments.classifier_tables import ClassifierTraining, classifier_accuracies, classifier_orders
 from paraloom.experiments.measurements import Accuracies
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.reproduce import LOOP_TABLES, PAIR_TABLES, PHRASE_TABLES
@@ -288,12 +288,12 @@ def test_classifiers_have_the_negatives_that_are_better_on_development_reference
 
     measured = classifier_accuracies(
         {
-            Training("lstm", "news", "random", 1): figures(0.80, 0.90),
-            Training("lstm", "news", "random", 2): figures(0.80, 0.90),
-            Training("lstm", "news", "hardest", 1): figures(0.85, 0.86),
-            Training("lstm", "news", "hardest", 2): figures(0.83, 0.88),
-            Training("avg", "news", "random", 1): figures(0.70, 0.80),
-            Training("avg", "news", "random", 2): figures(0.70, 0.82),
+            ClassifierTraining("lstm", "news", "random", 1): figures(0.80, 0.90),
+            ClassifierTraining("lstm", "news", "random", 2): figures(0.80, 0.90),
+            ClassifierTraining("lstm", "news", "hardest", 1): figures(0.85, 0.86),
+            ClassifierTraining("lstm", "news", "hardest", 2): figures(0.83, 0.88),
+            ClassifierTraining("avg", "news", "random", 1): figures(0.70, 0.80),
+            ClassifierTraining("avg", "news", "random", 2): figures(0.70, 0.82),
         }
     )
     accuracy, references, _ = measured["lstm", "news"]

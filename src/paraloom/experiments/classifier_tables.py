@@ -24,7 +24,7 @@ _NEGATIVES: tuple[Literal["random", "hardest"], ...] = ("random", "hardest")
 _STAGE = re.compile(r"(lstm|avg)-(random|hardest)-(\d+)")
 
 
-class Training(NamedTuple):
+class ClassifierTraining(NamedTuple):
     """A trained classifier.
 
     Args:
@@ -45,19 +45,19 @@ def classifiers(study: Study, name: str) -> ReproducedTable:
     return classifier_table(name, train_classifiers(study, name))
 
 
-def train_classifiers(study: Study, name: str) -> dict[Training, dict[str, Any]]:
+def train_classifiers(study: Study, name: str) -> dict[ClassifierTraining, dict[str, Any]]:
     """Train all classifiers, with both choices of negatives, in a run of each source.
 
     Several commands can train those of several sources at a time.
 
     Returns:
-        Training → figures of `TrainClassifier`.
+        ClassifierTraining → figures of `TrainClassifier`.
     """
-    figures: dict[Training, dict[str, Any]] = {}
+    figures: dict[ClassifierTraining, dict[str, Any]] = {}
     for source, path in study.sources.items():
         reading, pairs = input_stages(path, name=f"{source}-pairs")
         stages = {
-            Training(kind, source, negatives, seed): TrainClassifier(
+            ClassifierTraining(kind, source, negatives, seed): TrainClassifier(
                 name=f"{kind}-{negatives}-{seed}",
                 pairs_from=(pairs,),
                 kind=kind,
@@ -75,7 +75,7 @@ def train_classifiers(study: Study, name: str) -> dict[Training, dict[str, Any]]
     return figures
 
 
-def read_classifiers(folders: Sequence[Path]) -> dict[Training, dict[str, Any]]:
+def read_classifiers(folders: Sequence[Path]) -> dict[ClassifierTraining, dict[str, Any]]:
     """The figures of classifiers that were trained before, on this machine or another.
 
     Args:
@@ -85,7 +85,7 @@ def read_classifiers(folders: Sequence[Path]) -> dict[Training, dict[str, Any]]:
     Raises:
         DataError: A folder is not that of a run, or has no classifiers.
     """
-    figures: dict[Training, dict[str, Any]] = {}
+    figures: dict[ClassifierTraining, dict[str, Any]] = {}
     for folder in folders:
         try:
             stages = json.loads((folder / "run.json").read_text(encoding="utf-8"))["stages"]
@@ -93,7 +93,7 @@ def read_classifiers(folders: Sequence[Path]) -> dict[Training, dict[str, Any]]:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError("run.json cannot be read", file=folder, remedy="Give the folder of a run.") from error
         trained = {
-            Training(match[1], folder.absolute().name, match[2], int(match[3])): of_stage
+            ClassifierTraining(match[1], folder.absolute().name, match[2], int(match[3])): of_stage
             for match, of_stage in named
             if match and of_stage
         }
@@ -107,7 +107,7 @@ def read_classifiers(folders: Sequence[Path]) -> dict[Training, dict[str, Any]]:
     return figures
 
 
-def classifier_table(name: str, figures: Mapping[Training, Mapping[str, Any]]) -> ReproducedTable:
+def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str, Any]]) -> ReproducedTable:
     """W17 Table 8.
 
     Args:
@@ -164,7 +164,7 @@ def classifier_table(name: str, figures: Mapping[Training, Mapping[str, Any]]) -
     )
 
 
-def _tuned(figures: Mapping[Training, object]) -> str:
+def _tuned(figures: Mapping[ClassifierTraining, object]) -> str:
     """Which choices of negatives were compared, as text."""
     choices: dict[str, set[str]] = {}
     for training in figures:
@@ -175,7 +175,7 @@ def _tuned(figures: Mapping[Training, object]) -> str:
 
 
 def classifier_accuracies(
-    figures: Mapping[Training, Mapping[str, Any]],
+    figures: Mapping[ClassifierTraining, Mapping[str, Any]],
 ) -> dict[tuple[str, str], list[Accuracies]]:
     """Accuracies on all test sentences, on references and on translations, with the better choice of negatives.
 
