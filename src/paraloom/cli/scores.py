@@ -68,6 +68,7 @@ def train_classifier(
         str, typer.Option(help="Which of the k-best translations is compared with a reference: random or hardest.")
     ] = "random",
     epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 10,
+    device: Annotated[str, typer.Option(help="Where it trains: cpu, cuda or cuda:1.")] = "cpu",
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
     as_json: options.Json = False,
@@ -76,7 +77,7 @@ def train_classifier(
 
     Example: `paraloom train classifier --pairs pairs.parquet -o classifier`
     """
-    settings = {"kind": kind, "max_pairs": max_pairs, "negatives": negatives, "epochs": epochs}
+    settings = {"kind": kind, "max_pairs": max_pairs, "negatives": negatives, "epochs": epochs, "device": device}
     result = workflows.train_classifier(corpora, output, seed=seed, on_error=on_error.value, **settings)
     print_figures(result, "score pairs.parquet --classifier {output} -o scored.parquet", as_json)
 
