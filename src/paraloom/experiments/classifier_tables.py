@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from paraloom.core.errors import DataError
 from paraloom.experiments.conditions import SOURCES, TIME
@@ -16,10 +16,11 @@ from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import Study
 from paraloom.experiments.tables import INTERVAL, NOT_MEASURED, ExperimentCondition, ReproducedTable, Row
 from paraloom.experiments.verdicts import Order
+from paraloom.pairs.scoring.classifier import Kind
 from paraloom.stages.scores import TrainClassifier
 from paraloom.workflows.run import input_stages
 
-_KINDS: tuple[Literal["lstm", "avg"], ...] = ("lstm", "avg")
+_KINDS: tuple[Kind, ...] = ("lstm", "avg")
 _NEGATIVES: tuple[Literal["random", "hardest"], ...] = ("random", "hardest")
 _STAGE = re.compile(r"(lstm|avg)-(random|hardest)-(\d+)")
 
@@ -34,7 +35,7 @@ class ClassifierTraining(NamedTuple):
         seed: Of its sample and its weights.
     """
 
-    kind: str
+    kind: Kind
     source: str
     negatives: str
     seed: int
@@ -93,7 +94,7 @@ def read_classifiers(folders: Sequence[Path]) -> dict[ClassifierTraining, dict[s
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError("run.json cannot be read", file=folder, remedy="Give the folder of a run.") from error
         trained = {
-            ClassifierTraining(match[1], folder.absolute().name, match[2], int(match[3])): of_stage
+            ClassifierTraining(cast(Kind, match[1]), folder.absolute().name, match[2], int(match[3])): of_stage
             for match, of_stage in named
             if match and of_stage
         }
@@ -114,12 +115,15 @@ def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str
         name: Of the table.
         figures: Figures of `TrainClassifier` of each training.
     """
-    measured = classifier_accuracies(figures)
+    sources = list(dict.fromkeys(training.source for training in figures))
+    # Runs of several machines may have begun with any kind and source.
+    ordered = sorted(figures, key=lambda training: (_KINDS.index(training.kind), sources.index(training.source)))
+    measured = classifier_accuracies({training: figures[training] for training in ordered})
     rows: list[Row] = [
         (f"{kind.upper()}, {source}", [accuracies.figure for accuracies in of_system])
         for (kind, source), of_system in measured.items()
     ]
-    sizes = {training.source: of_training for training, of_training in figures.items()}
+    sizes = {training.source: figures[training] for training in ordered}
     seeds = {len(of_system[0].values) for of_system in measured.values()}
     return ReproducedTable(
         name,
@@ -145,7 +149,7 @@ def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str
             ExperimentCondition(
                 "negative",
                 "of 50 beams, a random one or the likeliest reference among them, tuned",
-                f"of those that are given, {_tuned(figures)}",
+                f"of those that are given, {_tuned(ordered)}",
                 TIME,
             ),
             ExperimentCondition("L2 of the vectors", "tuned: 1e-5 to 1e-8, or none", "1e-6, for each token", TIME),
@@ -164,10 +168,10 @@ def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str
     )
 
 
-def _tuned(figures: Mapping[ClassifierTraining, object]) -> str:
+def _tuned(trainings: Sequence[ClassifierTraining]) -> str:
     """Which choices of negatives were compared, as text."""
     choices: dict[str, set[str]] = {}
-    for training in figures:
+    for training in trainings:
         choices.setdefault(f"{training.kind.upper()} of {training.source}", set()).add(training.negatives)
     alone = [system for system, of_system in choices.items() if len(of_system) == 1]
     text = "a random one or the likeliest reference, tuned"
