@@ -20,9 +20,10 @@ from paraloom.explore.bins import find_bins, plain_number, round_edges
 from paraloom.explore.dataset import Dataset, sorted_rows
 from paraloom.explore.matching import Matcher, RowFilter
 from paraloom.explore.sources import find_source, stage_source
-from paraloom.explore.state import ViewState, identifier, literal, narrowed
+from paraloom.explore.state import ViewState, identifier, narrowed
 from paraloom.explore.threshold_page import Threshold, apply
 from paraloom.io import write_table
+from paraloom.io.database import sql_text
 
 
 def open_dataset(path: Path, folder: Path, **columns: str) -> Dataset:
@@ -243,7 +244,7 @@ def test_names_and_texts_in_conditions(tmp_path: Path, name: str) -> None:
     write_table(table, tmp_path / "t.parquet")
     dataset = open_dataset(tmp_path / "t.parquet", tmp_path)
     where = narrowed(
-        f"{identifier(name)} > 0.5 or {identifier(name)} < 0.1", f"src = {literal(chr(39).join(['it', 's']))}"
+        f"{identifier(name)} > 0.5 or {identifier(name)} < 0.1", f"src = {sql_text(chr(39).join(['it', 's']))}"
     )
     hits = Matcher(dataset).matches(RowFilter(where=where)).all_found().tolist()
     assert hits == [i for i, value in enumerate(values) if value > 0.5 or value < 0.1]

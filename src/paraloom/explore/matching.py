@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
 from typing import TypeVar
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError
 from paraloom.explore.dataset import BATCH_ROWS, Coded, Dataset, Mask, RowNumbers, workers
-from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate_sql
+from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
 
 EXACT_ROWS = 400_000
 """Rows whose texts are searched at once; of more, a request searches as many as it has time for."""
@@ -73,12 +73,7 @@ class _Predicate:
             ]
             result = hits[0] if len(hits) == 1 else pc.or_(hits[0], hits[1])
         else:
-            try:
-                result = evaluate_sql(rows, self.text).column(0)
-            except duckdb.Error as error:
-                why = str(error).splitlines()[0].rstrip(".")
-                raise ConfigError(f'the condition "{self.text}" cannot be computed: {why}') from error
-            result = pc.fill_null(pc.cast(result, pa.bool_()), False)
+            result = reduce(pc.and_, evaluate(condition(self.text), rows)).fill_null(False)
         values: Mask = result.to_numpy(zero_copy_only=False).astype(bool, copy=False)
         return values
 

@@ -9,7 +9,8 @@ from paraloom.explore.dataset import Dataset
 from paraloom.explore.layout import Frame, View, filter_form, nothing, plural
 from paraloom.explore.matching import Matcher, Matches
 from paraloom.explore.sources import REASON, STATUS
-from paraloom.explore.state import ViewState, identifier, literal, narrowed
+from paraloom.explore.state import ViewState, identifier, narrowed
+from paraloom.io.database import sql_text
 from paraloom.report.formatting import count, label, number, share
 from paraloom.report.markup import Html, Part, element, isolated, join
 from paraloom.report.samples import differences
@@ -174,7 +175,7 @@ def _row(
 def status(values: Mapping[str, Any], state: ViewState) -> Part:
     """Kept, or rejected, not sampled or failed with a reason that leads to all rows of the same reason."""
     kind, reason = str(values.get(STATUS) or ""), values.get(REASON)
-    clause = f"{REASON} = {literal(str(reason))}"
+    clause = f"{REASON} = {sql_text(str(reason))}"
     return [
         element("span", kind, class_=f"tag {kind.replace(' ', '-')}"),
         None

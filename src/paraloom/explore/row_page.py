@@ -17,7 +17,8 @@ from paraloom.explore.matching import EXACT_ROWS, Matcher
 from paraloom.explore.neighbors import NearestRows
 from paraloom.explore.pairs_page import PAGE_ROWS, row_table, sides, status
 from paraloom.explore.sources import REASON, STATUS
-from paraloom.explore.state import ViewState, literal
+from paraloom.explore.state import ViewState
+from paraloom.io.database import sql_text
 from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.report.formatting import count, label, number, share
 from paraloom.report.markup import Html, Part, element, isolated
@@ -202,7 +203,7 @@ def _provenance(dataset: Dataset, row: int, values: Mapping[str, Any], frame: Fr
     ]
     parts: list[Part] = [element("table", element("tbody", rows))]
     if values.get("pair_id") is not None:
-        condition = f"pair_id = {literal(str(values['pair_id']))}"
+        condition = f"pair_id = {sql_text(str(values['pair_id']))}"
         parts.append(copyable("Find it", condition))
         if frame.has_run:
             trace = state.url("/trace", id=values["pair_id"])

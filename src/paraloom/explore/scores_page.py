@@ -11,7 +11,8 @@ from paraloom.explore.bins import Bins, find_bins, linked_histogram
 from paraloom.explore.dataset import Dataset, Mask
 from paraloom.explore.layout import Frame, View, nothing, plural
 from paraloom.explore.matching import Matcher
-from paraloom.explore.state import ViewState, identifier, literal, narrowed
+from paraloom.explore.state import ViewState, identifier, narrowed
+from paraloom.io.database import sql_text
 from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.report.formatting import count, label, number, share
 from paraloom.report.markup import Html, Part, element, isolated
@@ -146,4 +147,4 @@ def _values(dataset: Dataset, name: str, matching: Mask | None, state: ViewState
 def _equals(name: str, value: str | None, is_text: bool) -> str:
     if value is None:
         return f"{identifier(name)} is null"
-    return f"{identifier(name)} = {literal(value) if is_text else value}"
+    return f"{identifier(name)} = {sql_text(value) if is_text else value}"

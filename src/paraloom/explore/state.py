@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from urllib.parse import urlencode
 
-import duckdb
-
 from paraloom.explore.matching import RowFilter
+from paraloom.io.database import open_database, sql
 
 Query = Mapping[str, Sequence[str]]
 """The parameters of an address, as `urllib.parse.parse_qs` returns them."""
@@ -111,22 +110,12 @@ def identifier(name: str) -> str:
         ('cosine', '"my score"', '"a""b"')
     """
     plain = name.isascii() and name.isidentifier() and name.lower() not in _reserved()
-    return name if plain else '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A text as SQL writes it.
-
-    Example:
-        >>> literal("it's")
-        "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
+    return name if plain else sql("{}", name)
 
 
 @lru_cache(maxsize=1)
 def _reserved() -> frozenset[str]:
     """Words of SQL that cannot be the name of a column without quotes."""
-    with duckdb.connect(":memory:") as database:
-        rows = database.execute("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'")
-        return frozenset(word for (word,) in rows.fetchall())
+    query = sql("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'")
+    with open_database() as database:
+        return frozenset(word for (word,) in database.execute(query).fetchall())

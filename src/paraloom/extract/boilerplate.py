@@ -6,9 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+
+from paraloom.io.database import open_database, register_shards, sql
 
 MIN_SHARE = 0.2
 """Minimum share of the pages of a site that have a text for it to count as repeated."""
@@ -37,25 +39,34 @@ def find_repeated(shards: Sequence[Path], column: str, scratch: Path) -> dict[st
 
     Args:
         shards: Parquet files with the columns `site`, `counted` (whether the page counts) and `column`.
-        column: A column, or SQL expression, of lists of 64-bit hashes.
+        column: A column of lists of 64-bit hashes, or of structs that have one as `hash`.
         scratch: Folder for temporary files.
 
     Returns:
         Site → its repeated hashes, uint64 `(n,)`, sorted; sites without any are left out.
     """
-    database = duckdb.connect(":memory:", config={"memory_limit": "1GB", "temp_directory": str(scratch)})
-    # Both counts are over the same pages: those whose hashes are counted.
-    query = f"""
-        with pages as (select site, list_distinct({column}) as hashes from read_parquet($1) where counted),
-             sites as (select site, count(*) as pages from pages group by site),
-             hash_counts as (select site, hash, count(*) as times
-                             from (select site, unnest(hashes) as hash from pages)
-                             group by site, hash having times >= {MIN_PAGES})
-        select site, hash from hash_counts join sites using (site)
-        where times >= {MIN_SHARE} * pages order by site, hash
-    """
-    with database:
-        result = database.execute(query, [[str(path) for path in shards]]).fetchnumpy()
+    with open_database(scratch=scratch) as database:
+        columns = register_shards(database, "shards", shards)
+        hashes = columns[column]
+        is_struct = pa.types.is_struct(hashes.type.value_type)
+        # Both counts are over the same pages: those whose hashes are counted.
+        query = sql(
+            """
+            with pages as (select {site} as site, list_distinct({hashes}) as hashes from shards where {counted}),
+                 sites as (select site, count(*) as pages from pages group by site),
+                 hash_counts as (select site, hash, count(*) as times
+                                 from (select site, unnest(hashes) as hash from pages)
+                                 group by site, hash having times >= {min_pages})
+            select site, hash from hash_counts join sites using (site)
+            where times >= {min_share} * pages order by site, hash
+            """,
+            site=columns["site"].name,
+            counted=columns["counted"].name,
+            hashes=sql("list_transform({}, lambda x: x.hash)", hashes.name) if is_struct else sql("{}", hashes.name),
+            min_pages=MIN_PAGES,
+            min_share=MIN_SHARE,
+        )
+        result = database.execute(query).fetchnumpy()
     sites, starts = np.unique(np.asarray(result["site"], dtype=object).astype(str), return_index=True)
     parts = np.split(np.asarray(result["hash"], np.uint64), starts[1:])
     return dict(zip(sites.tolist(), parts, strict=False))

@@ -89,7 +89,7 @@ def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
     Raises:
         DataError: The file is missing, truncated or corrupt, or a column is not found.
     """
-    with open_shard(path) as file, _corruption_as_error(path):
+    with open_shard(path) as file, corruption_as_error(path):
         return file.read(columns=_checked_columns(columns, file, path), use_threads=False)
 
 
@@ -111,7 +111,7 @@ def read_batches(
         batches = file.iter_batches(batch_rows, columns=names, use_threads=False)
         while True:
             # Only reading is guarded: an error of the code that consumes the batch is not the shard's.
-            with _corruption_as_error(path):
+            with corruption_as_error(path):
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -133,7 +133,7 @@ def open_shard(path: str | Path) -> Iterator[pq.ParquetFile]:
     """
     if not os.path.isfile(path):  # noqa: PTH113 (is_file raises for names that are too long)
         raise DataError("file not found", file=path, remedy="Restore it from a copy, or create its corpus again.")
-    with _corruption_as_error(path):
+    with corruption_as_error(path):
         file = pq.ParquetFile(_source(path), page_checksum_verification=True)
     with file:
         names = file.schema_arrow.names
@@ -152,7 +152,7 @@ def _source(path: str | Path) -> Any:
 
 
 @contextmanager
-def _corruption_as_error(path: str | Path) -> Iterator[None]:
+def corruption_as_error(path: str | Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from paraloom.core.digests import digest
 from paraloom.core.schema import PAIRS
+from paraloom.io.database import open_database, register_shards, sql
 
 _BATCH_ROWS = 1000
 
@@ -45,14 +46,20 @@ def common_translations(
         [('Thanks!', 'Thank you!', 'Danke!')]
     """
     text, pivot = ("tgt", "src") if side == "tgt" else ("src", "tgt")
-    query = f"""
-        SELECT {pivot}, list(DISTINCT {text} ORDER BY {text}), min({text}_lang), min({pivot}_lang), min(origin)
-        FROM read_parquet(?) GROUP BY {pivot} HAVING count(DISTINCT {text}) > 1 ORDER BY md5({pivot})
-    """
     rows: list[dict[str, str]] = []
     count = 0
-    with duckdb.connect() as connection:
-        cursor = connection.execute(query, [[str(path) for path in shards]])
+    with tempfile.TemporaryDirectory() as scratch, open_database(scratch=Path(scratch)) as database:
+        names = register_shards(database, "bitext", shards)
+        query = sql(
+            "SELECT {pivot}, list(DISTINCT {text} ORDER BY {text}), min({lang}), min({pivot_lang}), min({origin}) "
+            "FROM bitext GROUP BY {pivot} HAVING count(DISTINCT {text}) > 1 ORDER BY md5({pivot})",
+            pivot=names[pivot].name,
+            text=names[text].name,
+            lang=names[f"{text}_lang"].name,
+            pivot_lang=names[f"{pivot}_lang"].name,
+            origin=names["origin"].name,
+        )
+        cursor = database.execute(query)
         while groups := cursor.fetchmany(_BATCH_ROWS):
             for shared, texts, lang, pivot_lang, origin in groups:
                 # An order that has nothing to do with the texts, and is the same at every run.

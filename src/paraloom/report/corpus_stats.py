@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
+from paraloom.io.database import Column, Connection, Sql, open_database, register_shards, sql, sql_list, sql_text
+from paraloom.io.formats.columns import is_text
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 40
@@ -63,15 +64,12 @@ def histogram_edges(shards: Sequence[Path], column: str) -> list[float] | None:
         shards: Parquet files.
         column: A numeric column.
     """
-    with _database() as database:
-        _open(database, shards, column)
-        rows = _one(database, "SELECT count(value) FROM v")[0]
+    with _values(shards, column) as database:
+        rows = _one(database, sql("SELECT count(value) FROM v"))[0]
         if not rows:
             return None
         low, high, whole = _one(
-            database,
-            f"SELECT {_quantile(rows, _HISTOGRAM_RANGE[0])}, {_quantile(rows, _HISTOGRAM_RANGE[1])}, "
-            "bool_and(value = floor(value)) FROM v",
+            database, sql("SELECT {}, bool_and(value = floor(value)) FROM v", _quantiles(rows, _HISTOGRAM_RANGE))
         )
     if whole:
         low, high = float(int(low)), float(int(high) + 1)
@@ -93,11 +91,9 @@ def distribution(shards: Sequence[Path], column: str, edges: Sequence[float]) ->
         column: A numeric column.
         edges: The edges of equally wide bins, from `histogram_edges`.
     """
-    with _database() as database:
-        _open(database, shards, column)
-        total, rows = _one(database, "SELECT count(*), count(value) FROM v")
-        selected = ", ".join(_quantile(rows, share) for share in QUANTILES)
-        quantiles = _one(database, f"SELECT {selected} FROM v") if rows else ()
+    with _values(shards, column) as database:
+        total, rows = _one(database, sql("SELECT count(*), count(value) FROM v"))
+        quantiles = _one(database, sql("SELECT {} FROM v", _quantiles(rows, QUANTILES))) if rows else ()
         low, width, last = edges[0], (edges[-1] - edges[0]) / (len(edges) - 1), len(edges) - 2
         binned = database.execute(
             "SELECT least(greatest(floor((value - $low) / $width), 0), $last)::INTEGER AS bin, count(*) FROM v "
@@ -121,8 +117,7 @@ def reasons(shards: Sequence[Path], column: str = "reason", examples: int = 2, m
     """
     if not shards:
         return []
-    with _database() as database:
-        samples = _samples(database, shards, f"coalesce(\"{column}\", '')", examples)
+    samples = _samples(shards, column, sql("coalesce(value, '')"), examples)
     samples.sort(key=lambda sample: (-sample.total, sample.group))
     if len(samples) > max_reasons:
         rest = sum(sample.total for sample in samples[max_reasons:])
@@ -142,14 +137,15 @@ def samples_by_range(shards: Sequence[Path], column: str, bounds: Sequence[float
     Returns:
         A sample for each of the k ranges, named 1 to k.
     """
-    cases = " ".join(
-        f"WHEN \"{column}\" {'<=' if i == len(bounds) - 1 else '<'} {bound!r} THEN '{i}'"
-        for i, bound in enumerate(bounds)
-        if i
+    last = len(bounds) - 1
+    cases = [
+        sql("WHEN value {} {} THEN {}", Sql("<=" if i == last else "<"), float(bounds[i]), sql_text(str(i)))
+        for i in range(1, last + 1)
+    ]
+    inside = sql(
+        "CASE WHEN value IS NULL OR isnan(value) OR value < {} THEN NULL {} END", float(bounds[0]), sql_list(cases, " ")
     )
-    inside = f'CASE WHEN "{column}" IS NULL OR isnan("{column}") OR "{column}" < {bounds[0]!r} THEN NULL {cases} END'
-    with _database() as database:
-        samples = {sample.group: sample for sample in _samples(database, shards, inside, examples)}
+    samples = {sample.group: sample for sample in _samples(shards, column, inside, examples)}
     return [samples.get(str(i), Sample(str(i), 0, ())) for i in range(1, len(bounds))]
 
 
@@ -166,73 +162,80 @@ def best_rows(shards: Sequence[Path], column: str, examples: int, *, lowest: boo
         The rows, the most extreme first; of equal ones by a hash of their content.
     """
     with _database() as database:
-        columns = _columns(database, shards)
-        names = [name for name, _ in columns]
-        if column not in names:
+        columns = register_shards(database, "shards", shards)
+        if column not in columns:
             return []
-        fields = ", ".join(f'{_truncated(name, kind)} AS "{name}"' for name, kind in columns)
-        identity = ", ".join(f'"{name}"::VARCHAR' for name in ("pair_id", "rank", "src", "tgt") if name in names)
         rows = database.execute(
-            f'SELECT {fields} FROM read_parquet($shards) WHERE isfinite("{column}"::DOUBLE) '
-            f'ORDER BY "{column}" {"ASC" if lowest else "DESC"}, md5(concat_ws(chr(31), {identity})) LIMIT {examples}',
-            {"shards": [str(shard) for shard in shards]},
+            sql(
+                "SELECT {shown} FROM shards WHERE isfinite({value}::DOUBLE) "
+                "ORDER BY {value} {direction}, {tiebreak} LIMIT {examples}",
+                shown=sql_list(map(_shown, columns.values())),
+                value=columns[column].name,
+                direction=Sql("ASC" if lowest else "DESC"),
+                tiebreak=_content_hash(columns),
+                examples=examples,
+            )
         ).fetchall()
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def _samples(database: duckdb.DuckDBPyConnection, shards: Sequence[Path], group: str, examples: int) -> list[Sample]:
-    """Rows grouped by an SQL expression, with `examples` rows of each group."""
-    names = [row[0] for row in _columns(database, shards)]
-    shown = [name for name in names if name not in ("keep", "reason", "error")]
-    # Chosen by a hash of the row's content, so that sharding and row order do not change the sample.
-    identity = ", ".join(f'"{name}"::VARCHAR' for name in ("pair_id", "rank", "src", "tgt") if name in names)
-    order = f"md5(concat_ws(chr(31), {identity}))" if identity else "'0'"
-    fields = ", ".join(
-        f'"{name}": {_truncated(name, kind)}' for name, kind in _columns(database, shards) if name in shown
-    )
-    grouped = database.execute(
-        f"SELECT {group} AS grouped, count(*), arg_min({{{fields}}}, {order}, {examples}) "
-        "FROM read_parquet($shards) WHERE grouped IS NOT NULL GROUP BY grouped ORDER BY grouped",
-        {"shards": [str(shard) for shard in shards]},
-    ).fetchall()
-    return [Sample(name, n, tuple(rows)) for name, n, rows in grouped]
+def _samples(shards: Sequence[Path], column: str, group: Sql, examples: int) -> list[Sample]:
+    """Rows grouped by an SQL expression of `value`, a column, with `examples` rows of each group."""
+    with _database() as database:
+        columns = register_shards(database, "shards", shards)
+        shown = {name: col for name, col in columns.items() if name not in ("keep", "reason", "error")}
+        grouped = database.execute(
+            sql(
+                "SELECT name, count(*), arg_min(shown, tiebreak, {examples}) "
+                "FROM (SELECT {group} AS name, row({shown}) AS shown, {tiebreak} AS tiebreak "
+                "FROM (SELECT *, {value} AS value FROM shards)) WHERE name IS NOT NULL GROUP BY name ORDER BY name",
+                examples=examples,
+                group=group,
+                shown=sql_list(map(_shown, shown.values())),
+                tiebreak=_content_hash(columns),
+                value=columns[column].name,
+            )
+        ).fetchall()
+    return [Sample(name, n, tuple(dict(zip(shown, row, strict=True)) for row in rows)) for name, n, rows in grouped]
 
 
-def _truncated(name: str, kind: str) -> str:
-    if kind != "VARCHAR":
-        return f'"{name}"'
-    return f'CASE WHEN length("{name}") > {TEXT_LIMIT} THEN "{name}"[:{TEXT_LIMIT}] || \'…\' ELSE "{name}" END'
+def _content_hash(columns: Mapping[str, Column]) -> Sql:
+    """A hash of a row's content, so that sharding and the order of rows do not change a sample."""
+    names = [columns[name].name for name in ("pair_id", "rank", "src", "tgt") if name in columns]
+    if not names:
+        return sql("'0'")
+    return sql("md5(concat_ws(chr(31), {}))", sql_list(sql("{}::VARCHAR", name) for name in names))
 
 
-def _columns(database: duckdb.DuckDBPyConnection, shards: Sequence[Path]) -> list[tuple[str, str]]:
-    described = database.execute("DESCRIBE SELECT * FROM read_parquet($shard)", {"shard": str(shards[0])}).fetchall()
-    return [(row[0], row[1]) for row in described]
-
-
-def _open(database: duckdb.DuckDBPyConnection, shards: Sequence[Path], column: str) -> None:
-    """Make `v`, with one column, `value`, which is null where the value is not finite; a table is read only once."""
-    files = ", ".join("'" + str(shard).replace("'", "''") + "'" for shard in shards)
-    (rows,) = _one(database, f"SELECT count(*) FROM read_parquet([{files}])")
-    database.execute(
-        f"CREATE {'TABLE' if rows <= _IN_MEMORY else 'VIEW'} v AS "
-        f'SELECT CASE WHEN isfinite("{column}"::DOUBLE) THEN "{column}"::DOUBLE END AS value '
-        f"FROM read_parquet([{files}])"
-    )
-
-
-def _quantile(rows: int, share: float) -> str:
-    return f"quantile_cont(value, {share})" if rows <= _EXACT else f"approx_quantile(value, {share})"
-
-
-def _one(database: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
-    return tuple(database.execute(query).fetchall()[0])
+def _shown(column: Column) -> Sql:
+    """A column of an example row; long texts are cut."""
+    if not is_text(column.type):
+        return sql("{}", column.name)
+    cut = sql("{}[:{}] || '…'", column.name, TEXT_LIMIT)
+    return sql("CASE WHEN length({0}) > {1} THEN {2} ELSE {0} END", column.name, TEXT_LIMIT, cut)
 
 
 @contextmanager
-def _database() -> Iterator[duckdb.DuckDBPyConnection]:
-    # One thread: approx_quantile depends on the order in which values arrive.
-    database = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": "512MB"})
-    try:
+def _values(shards: Sequence[Path], column: str) -> Iterator[Connection]:
+    """A database with `v`: one column, `value`, null where it is not finite; a table is read only once."""
+    with _database() as database:
+        name = register_shards(database, "shards", shards)[column].name
+        (rows,) = _one(database, sql("SELECT count(*) FROM shards"))
+        kind = Sql("TABLE" if rows <= _IN_MEMORY else "VIEW")
+        value = sql("CASE WHEN isfinite({0}::DOUBLE) THEN {0}::DOUBLE END AS value", name)
+        database.execute(sql("CREATE {} v AS SELECT {} FROM shards", kind, value))
         yield database
-    finally:
-        database.close()
+
+
+def _quantiles(rows: int, shares: Sequence[float]) -> Sql:
+    function = Sql("quantile_cont" if rows <= _EXACT else "approx_quantile")
+    return sql_list(sql("{}(value, {})", function, share) for share in shares)
+
+
+def _one(database: Connection, query: Sql) -> tuple[Any, ...]:
+    return tuple(database.execute(query).fetchall()[0])
+
+
+def _database() -> Connection:
+    # One thread: approx_quantile depends on the order in which values arrive.
+    return open_database(memory="512MB")

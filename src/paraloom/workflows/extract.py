@@ -158,7 +158,7 @@ class _Extraction:
         with progress("reading pages", site_sizes.total(), unit="pages") as advance:
             shards = sorted(self.engine.run(parse_tasks(self._jobs(site_sizes, counts), self.work), advance))
         repeated = find_repeated(shards, "hashes", self.work)
-        repeated_images = find_repeated(shards, "list_transform(images, lambda x: x.hash)", self.work)
+        repeated_images = find_repeated(shards, "images", self.work)
         files = self._image_files(shards)
         with progress("hashing images", len(files), unit="images") as advance:
             for hashes in self.engine.run(hash_tasks((file, None) for file in files), advance):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.io.database import sql, sql_list, sql_text
 from paraloom.pairs.filtering.expressions import evaluate_sql
 
 SortKey: TypeAlias = tuple[float, int]
@@ -191,9 +192,12 @@ def row_hashes(batch: pa.RecordBatch, columns: Sequence[str], seed: int) -> npt.
         uint64 `(n,)`.
     """
     rows = batch.select([name for name in columns if name in batch.schema.names])
-    parts = "".join(f", coalesce(\"{name}\"::VARCHAR, '')" for name in rows.schema.names)
+    # SQL does not tell names apart by case.
+    rows = rows.rename_columns([f"c{number}" for number in range(rows.num_columns)])
+    texts = (sql("coalesce({}::VARCHAR, '')", name) for name in rows.schema.names)
+    parts = sql_list([sql_text(str(int(seed))), *texts])
     # MD5 is the same in every version and on every machine; DuckDB does not promise that of its own hash.
-    hashes = evaluate_sql(rows, f"md5_number_lower(concat_ws(chr(31), '{int(seed)}'{parts}))").column(0)
+    hashes = evaluate_sql(rows, sql("md5_number_lower(concat_ws(chr(31), {}))", parts)).column(0)
     return np.asarray(hashes, np.uint64)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -15,6 +14,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
+from paraloom.io.database import Connection, open_database
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, row_hashes
 from paraloom.pairs.filtering.duplicate_kernels import hash_bands, minhash
 from paraloom.pairs.filtering.held_out import without_punctuation
@@ -114,7 +114,7 @@ def find_duplicates(
     for name in ("bands.duckdb", "bands.duckdb.wal"):
         # What a kill or a full disk left may not open, and would be replaced anyway.
         (scratch / name).unlink(missing_ok=True)
-    database = duckdb.connect(str(scratch / "bands.duckdb"), config={"threads": 1, "memory_limit": "1GB"})
+    database = open_database(scratch / "bands.duckdb", scratch=scratch / "spilled")
     try:
         database.execute("CREATE TABLE bands (row BIGINT, band SMALLINT, hash UBIGINT)")
         with (scratch / "sketches.u32").open("wb") as sketch_file, (scratch / "rows.u64").open("wb") as row_file:
@@ -209,7 +209,7 @@ def _row_hashes(batch: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np
 
 
 def _store_bands(
-    database: duckdb.DuckDBPyConnection, batch_sketches: npt.NDArray[np.uint32], first_row: int, similarity: float
+    database: Connection, batch_sketches: npt.NDArray[np.uint32], first_row: int, similarity: float
 ) -> None:
     # The last band is the whole sketch: equal texts meet in it, whatever else is in the other ones.
     widths = (_band_width(similarity), SKETCH_SIZE)
@@ -235,7 +235,7 @@ def _band_width(similarity: float) -> int:
     return 1
 
 
-def _fetch(result: duckdb.DuckDBPyConnection) -> npt.NDArray[np.int64]:
+def _fetch(result: Connection) -> npt.NDArray[np.int64]:
     """The next rows of a result: int64 (k, 2), k = 0 at its end."""
     return np.array(result.fetchmany(_FETCHED_ROWS), np.int64).reshape(-1, 2)
 

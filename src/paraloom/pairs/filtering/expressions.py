@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,6 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, suggestion
+from paraloom.io.database import Sql, sql, sql_list
+from paraloom.pairs.filtering.condition_tree import (
+    check_growth,
+    compared,
+    connection,
+    expression_of,
+    invalid,
+    null_for_nan,
+    parse,
+    shorten_compared_texts,
+    to_sql,
+    walk,
+)
 from paraloom.pairs.scoring.table import missing_column
 
 _FUNCTION_NAMES = (
@@ -61,9 +72,6 @@ _NOT_OF_A_ROW = {
     "STAR": "it contains a '*'",
 }
 _OPERATORS_OF_OTHER_ROWS = {"GROUPING_FUNCTION", "OPERATOR_UNPACK"}
-# Characters of a condition that a message shows at most.
-_SHOWN = 300
-_TOO_DEEP = "it is too deeply nested"
 
 
 @dataclass(frozen=True)
@@ -94,7 +102,8 @@ def condition(text: str) -> Condition:
 
     Raises:
         ConfigError: The text is not valid SQL, is more than one expression, or its value would depend on other rows or
-            on the moment: window functions, aggregates, subqueries, functions that are not among `FUNCTIONS`.
+            on the moment: window functions, aggregates, subqueries, functions that are not among `FUNCTIONS`; or texts
+            that it makes may be more than a thousand times as long as those of the row.
 
     Example:
         >>> condition("trigram_overlap <= 0.7 and tgt_tokens between 3 and 30").clauses
@@ -102,27 +111,28 @@ def condition(text: str) -> Condition:
     """
     if "\0" in text:
         # DuckDB takes it for the end of the text.
-        raise _invalid(text, "it contains a NUL character")
+        raise invalid(text, "it contains a NUL character")
     # The line break ends a comment that would otherwise hide the closing parenthesis.
-    tree = _parse(f"SELECT ({text}\n)", text)
+    tree = parse(f"SELECT ({text}\n)", text)
     statements = tree["statements"]
     node = statements[0]["node"]
     if len(statements) != 1 or node.get("type") != "SELECT_NODE" or len(node["select_list"]) != 1 or _has_more(node):
-        raise _invalid(text, "expected one expression")
+        raise invalid(text, "expected one expression")
     expression = node["select_list"][0]
-    parts = list(_walk(expression))
+    parts = list(walk(expression))
     for part in parts:
         if part["class"] not in _CLASSES:
             kind = part["class"].lower().replace("_", " ")
-            raise _invalid(text, _NOT_OF_A_ROW.get(part["class"], f"it contains a {kind}"))
+            raise invalid(text, _NOT_OF_A_ROW.get(part["class"], f"it contains a {kind}"))
         if part["type"] in _OPERATORS_OF_OTHER_ROWS:
-            raise _invalid(text, "it contains GROUPING or UNPACK")
+            raise invalid(text, "it contains GROUPING or UNPACK")
         if part["class"] == "FUNCTION":
             _check_function(part, text)
+    check_growth(expression, text)
     columns = {part["column_names"][0]: None for part in parts if part["class"] == "COLUMN_REF"}
     is_conjunction = expression["type"] == "CONJUNCTION_AND"
-    clauses = [_to_sql(tree, clause, text) for clause in (expression["children"] if is_conjunction else [expression])]
-    return Condition(text, tuple(clauses), tuple(columns))
+    clauses = [to_sql(tree, clause, text) for clause in (expression["children"] if is_conjunction else [expression])]
+    return Condition(text, tuple(map(str, clauses)), tuple(columns))
 
 
 def check_columns(parsed: Condition, schema: pa.Schema) -> None:
@@ -142,9 +152,9 @@ def check_columns(parsed: Condition, schema: pa.Schema) -> None:
 def evaluate(parsed: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
     """Evaluate each clause of a condition on each row.
 
-    NaN counts as null: in DuckDB, NaN is greater than every number, so undefined scores would pass lower bounds. Names
-    of columns are compared as in SQL, without case; where columns differ in case only, the one spelled like in the
-    condition is meant.
+    NaN, of a column or computed, counts as null: in DuckDB, NaN is greater than every number, so undefined scores would
+    pass lower bounds. Edit distances compare the first thousand characters of a text. Names of columns are compared as
+    in SQL, without case; where columns differ in case only, the one spelled like in the condition is meant.
 
     Args:
         parsed: The condition.
@@ -159,17 +169,17 @@ def evaluate(parsed: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
     # Without columns, the first one is enough: only the number of rows matters.
     batch = batch.select(_find_columns(parsed, batch.schema) or [0])
     try:
-        table = evaluate_sql(_without_nan(batch), *parsed.clauses)
+        table = evaluate_sql(_without_nan(batch), *_guarded(parsed, batch.schema.remove_metadata()))
     except duckdb.Error as error:
-        raise _invalid(parsed.text, str(error).splitlines()[0].rstrip(".")) from error
+        raise invalid(parsed.text, str(error).splitlines()[0].rstrip(".")) from error
     for clause, column in zip(parsed.clauses, table.columns, strict=True):
         if column.type not in (pa.bool_(), pa.null()):
-            raise _invalid(parsed.text, f'"{clause}" is {column.type}, expected true or false')
+            raise invalid(parsed.text, f'"{clause}" is {column.type}, expected true or false')
     return [pc.cast(column, pa.bool_()).combine_chunks() for column in table.columns]
 
 
-def evaluate_sql(rows: pa.RecordBatch, *expressions: str) -> pa.Table:
-    """Evaluate SQL expressions on each row, without access to files or the network.
+def evaluate_sql(rows: pa.RecordBatch, *expressions: Sql) -> pa.Table:
+    """Evaluate SQL expressions on each row.
 
     Args:
         rows: n rows.
@@ -181,13 +191,26 @@ def evaluate_sql(rows: pa.RecordBatch, *expressions: str) -> pa.Table:
     Raises:
         duckdb.Error: An expression cannot be evaluated.
     """
-    columns = ", ".join(f"({expression}) AS c{number}" for number, expression in enumerate(expressions))
-    database = _connection()
-    try:
+    columns = sql_list(sql("({}) AS {}", expression, f"c{number}") for number, expression in enumerate(expressions))
+    with connection() as database:
         database.register("rows", rows)
-        return database.sql(f"SELECT {columns} FROM rows").to_arrow_table().combine_chunks()
-    finally:
-        database.close()
+        return database.sql(sql("SELECT {} FROM rows", columns)).to_arrow_table().combine_chunks()
+
+
+@lru_cache(maxsize=64)
+def _guarded(parsed: Condition, schema: pa.Schema) -> tuple[Sql, ...]:
+    """The clauses of a condition as they are computed: null in place of NaN, and distances of bounded texts."""
+    trees = [parse(f"SELECT ({clause}\n)", parsed.text) for clause in parsed.clauses]
+    for tree in trees:
+        shorten_compared_texts(expression_of(tree))
+    slots = [(tree, container, key) for tree in trees for container, key in compared(expression_of(tree))]
+    values = [to_sql(tree, container[key], parsed.text) for tree, container, key in slots]
+    # Types follow from those of the columns.
+    types = evaluate_sql(pa.RecordBatch.from_pylist([], schema), *values).schema.types if values else []
+    for (_, container, key), kind in zip(slots, types, strict=True):
+        if pa.types.is_floating(kind):
+            container[key] = null_for_nan(container[key])
+    return tuple(to_sql(tree, expression_of(tree), parsed.text) for tree in trees)
 
 
 def _find_columns(parsed: Condition, schema: pa.Schema) -> list[int]:
@@ -218,58 +241,10 @@ def _without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def _query(sql: str, *parameters: str) -> list[tuple[object, ...]]:
-    """The result of a query that reads no rows of ours, such as how DuckDB parses an expression."""
-    database = _connection()
-    try:
-        return database.execute(sql, list(parameters)).fetchall()
-    finally:
-        database.close()
-
-
-def _connection() -> duckdb.DuckDBPyConnection:
-    """A cursor of this process's database: one thread, no files, no network, settings locked."""
-    return _database(os.getpid()).cursor()
-
-
-@lru_cache(maxsize=1)
-def _database(process: int) -> duckdb.DuckDBPyConnection:
-    # Keyed by process, because a forked worker must not use its parent's database.
-    database = duckdb.connect(":memory:")
-    for setting in ("threads=1", "enable_external_access=false", "lock_configuration=true"):
-        database.execute(f"SET {setting}")
-    return database
-
-
-def _parse(statement: str, text: str) -> dict[str, Any]:
-    try:
-        tree: dict[str, Any] = json.loads(str(_query("SELECT json_serialize_sql(?)", statement)[0][0]))
-    except RecursionError:
-        raise _invalid(text, _TOO_DEEP) from None
-    except (duckdb.Error, UnicodeEncodeError) as error:
-        raise _invalid(text, str(error).splitlines()[0].rstrip(".")) from None
-    if tree["error"]:
-        raise _invalid(text, tree["error_message"].splitlines()[0])
-    return tree
-
-
 def _has_more(node: dict[str, Any]) -> bool:
     """Whether a SELECT has anything besides its list, which a closing parenthesis in the text could add."""
     clauses = ("where_clause", "having", "qualify", "sample", "modifiers", "group_expressions")
     return any(node.get(clause) for clause in clauses) or node["from_table"]["type"] != "EMPTY"
-
-
-def _walk(root: Any) -> Iterator[dict[str, Any]]:
-    """Every expression of a parse tree, from left to right."""
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, dict):
-            if "class" in node:
-                yield node
-            pending += reversed(node.values())
-        elif isinstance(node, list):
-            pending += reversed(node)
 
 
 def _check_function(call: Mapping[str, Any], text: str) -> None:
@@ -277,47 +252,15 @@ def _check_function(call: Mapping[str, Any], text: str) -> None:
     if name in FUNCTIONS:
         parts = [call.get(key) for key in ("distinct", "filter", "export_state", "schema", "catalog")]
         if any(parts) or (call.get("order_bys") or {}).get("orders"):
-            raise _invalid(text, f"{name} must be called without DISTINCT, FILTER, ORDER BY and schema")
+            raise invalid(text, f"{name} must be called without DISTINCT, FILTER, ORDER BY and schema")
         return
     why = f"function {name} cannot be used in it{suggestion(name, sorted(FUNCTIONS))}"
-    query = "SELECT function_type, stability FROM duckdb_functions() WHERE function_name = ?"
-    for kind, stability in _query(query, name):
+    query = sql("SELECT function_type, stability FROM duckdb_functions() WHERE function_name = ?")
+    with connection() as database:
+        found = database.execute(query, [name]).fetchall()
+    for kind, stability in found:
         if kind == "aggregate":
             why = f"{name} aggregates many rows, but a filter sees one row at a time"
         elif stability not in ("CONSISTENT", None):
             why = f"{name} does not give the same result each time"
-    raise _invalid(text, why)
-
-
-def _to_sql(tree: dict[str, Any], expression: dict[str, Any], text: str) -> str:
-    node = {**tree["statements"][0]["node"], "select_list": [expression]}
-    statement = {**tree, "statements": [{**tree["statements"][0], "node": node}]}
-    try:
-        sql = str(_query("SELECT json_deserialize_sql(?)", json.dumps(statement))[0][0])
-    except (RecursionError, duckdb.Error):
-        raise _invalid(text, _TOO_DEEP) from None
-    sql = sql.removeprefix("SELECT ").strip()
-    return sql[1:-1] if sql.startswith("(") and _closes_at_end(sql) else sql
-
-
-def _closes_at_end(sql: str) -> bool:
-    """Whether the parenthesis that opens `sql` is closed by its last character; quoted text is skipped."""
-    depth, quote = 0, ""
-    for position, character in enumerate(sql):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "'\"":
-            quote = character
-        elif character in "()":
-            depth += 1 if character == "(" else -1
-            if depth == 0:
-                return position == len(sql) - 1
-    return False
-
-
-def _invalid(text: str, why: str) -> ConfigError:
-    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-    return ConfigError(
-        f'invalid condition "{shown}": {why}',
-        remedy="Give one SQL expression that is true or false for a row, such as: trigram_overlap <= 0.7",
-    )
+    raise invalid(text, why)
