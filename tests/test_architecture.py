@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -185,3 +186,81 @@ def test_nothing_is_unpickled() -> None:
         text = path.read_text(encoding="utf-8")
         for call in ("pickle.load", "torch.load", "allow_pickle=True", "joblib.load"):
             assert call not in text, f"{path.name} calls {call}"
+
+
+def is_constant(node: ast.AST) -> bool:
+    """Whether a text is a constant, or chosen among constants."""
+    if isinstance(node, ast.IfExp):
+        return is_constant(node.body) and is_constant(node.orelse)
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
+    """The calls of functions or methods of these names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in names:
+                yield node
+
+
+def is_query(node: ast.AST, tree: ast.AST) -> bool:
+    """Whether an argument is a constant, a call of `sql`, or a name that stands for nothing else in the module."""
+    if isinstance(node, ast.Name):
+        values = [
+            statement.value
+            for statement in ast.walk(tree)
+            if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == node.id
+        ]
+        annotations = [
+            ast.unparse(argument.annotation)
+            for argument in ast.walk(tree)
+            if isinstance(argument, ast.arg) and argument.arg == node.id and argument.annotation
+        ]
+        return (
+            bool(values or annotations) and all(is_query(value, tree) for value in values) and {*annotations} <= {"Sql"}
+        )
+    return is_constant(node) or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sql")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_queries_are_constants(name: str) -> None:
+    tree, is_home = TREES[name], name == "paraloom.io.database"
+    for call in calls(tree, "execute", "executemany", "executescript", "sql", "query"):
+        if call.args and ast.unparse(call.func) not in ("sql",):
+            assert is_query(call.args[0], tree), f"build it with io.database.sql: {ast.unparse(call)}"
+    for call in calls(tree, "sql"):
+        if ast.unparse(call.func) == "sql":
+            assert is_constant(call.args[0]), f"only what replaces a placeholder is data: {ast.unparse(call)}"
+    if not is_home and name != "paraloom.pairs.filtering.condition_tree":
+        for call in calls(tree, "Sql"):
+            assert is_constant(call.args[0]), f"not a constant: {ast.unparse(call)}"
+    opened = [call for call in calls(tree, "connect") if ast.unparse(call.func) == "duckdb.connect"]
+    assert is_home or not opened, "databases are opened by io.database"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_names_of_files_are_not_patterns(name: str) -> None:
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and name != "paraloom.io.database":
+            assert not re.search(r"(?i)\b(read_parquet|parquet_scan|read_csv_auto|read_json_auto)\s*\(", node.value), (
+                node.value
+            )
+    for call in calls(TREES[name], "glob", "rglob", "iglob"):
+        pattern = call.args[0]
+        escaped = {ast.unparse(inner) for inner in calls(pattern, "escape")}
+        parts = pattern.values if isinstance(pattern, ast.JoinedStr) else [pattern]
+        loose = [
+            part.value
+            for part in parts
+            if isinstance(part, ast.FormattedValue) and ast.unparse(part.value) not in escaped
+        ]
+        assert not [part for part in loose if not is_module_constant(part, TREES[name])], ast.unparse(call)
+
+
+def is_module_constant(node: ast.AST, tree: ast.Module) -> bool:
+    """Whether a name is assigned a constant at the top of a module."""
+    return any(
+        isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == ast.unparse(node)
+        for statement in tree.body
+    )

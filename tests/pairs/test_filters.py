@@ -35,6 +35,77 @@ def rows() -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(COLUMNS)
 
 
+UNDEFINED = pa.RecordBatch.from_pydict(
+    {"src": ["nan", "b"], "zero": [0.0, 1.0], "infinite": [float("inf"), 1.0], "list": [[float("nan")], [1.0]]}
+)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "zero / zero > 0.6",
+        "0.6 < zero / zero",
+        "not (zero / zero <= 0.6)",
+        "infinite - infinite + 1 > 0",
+        "infinite * 0 between -1 and 1e9",
+        "sqrt(zero - 1 + 2 * zero / zero) > 0",
+        "zero / zero not in (3, 4)",
+        "try_cast(src as double) > 0",
+        "list[1] > 0.5",
+        "case when src <> 'x' then fmod(zero, zero) else 1 end > -1",
+        "ln(zero - 1) > -9",
+        "cast(zero / zero as boolean)",
+        "greatest(zero / zero, 0.1) > 0",
+    ],
+)
+def test_a_computed_nan_is_undefined(where: str) -> None:
+    (values,) = evaluate(condition(where), UNDEFINED)
+    assert values[0].as_py() is None
+
+
+def test_a_text_that_says_nan_is_a_text() -> None:
+    (values,) = evaluate(condition("src = 'nan'"), UNDEFINED)
+    assert values.to_pylist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "length(" + "replace(" * 12 + "src" + ", 'a', 'aaaaaaaaaa')" * 12 + ") > 1",
+        "length(" + "replace(" * 4 + "src" + ", '', 'aaaaaaaaaa')" * 4 + ") > 1",
+        "length(replace(src, 'a', tgt)) > 1",
+        "length(regexp_replace(src, '', src, 'g')) > 1",
+        "length(" + "regexp_replace(" * 8 + "src" + r", '(.)', '\\1\\1', 'g')" * 8 + ") > 1",
+        "length(" + "cast([" * 8 + "src" + "] as varchar)" * 8 + ") > 1",
+    ],
+)
+def test_a_condition_cannot_make_texts_without_bound(where: str) -> None:
+    with pytest.raises(ConfigError, match=r"times as long|must be a constant"):
+        condition(where)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "length(replace(replace(lower(src), ',', ''), '.', ' ')) > 1",
+        r"length(regexp_replace(regexp_replace(src, '[^a-z]+', ' ', 'g'), ' +', ' ', 'g')) > 1",
+        "cast(regexp_replace(src, '[^0-9]', '', 'g') as bigint) > 3",
+        "concat(src, ' ', tgt) like '%a%'",
+    ],
+)
+def test_everyday_replacements_are_allowed(where: str) -> None:
+    assert condition(where).clauses
+
+
+@pytest.mark.parametrize("distance", ["levenshtein", "damerau_levenshtein", "editdist3"])
+def test_edit_distances_compare_a_thousand_characters(distance: str) -> None:
+    texts = {"src": ["kitten", "x" * 5000], "tgt": ["sitting", "x" * 1000 + "y" * 4000]}
+    batch = pa.RecordBatch.from_pydict(texts)
+    for row, expected in enumerate((3, 0)):
+        (values,) = evaluate(condition(f"{distance}(src, tgt) = {expected}"), batch)
+        assert values[row].as_py()
+
+
 @pytest.mark.parametrize(
     ("where", "kept", "reasons"),
     [
@@ -43,7 +114,11 @@ def rows() -> pa.RecordBatch:
             "1 5",
             ["not: trigram_overlap <= 0.7", *["undefined: trigram_overlap <= 0.7"] * 2],
         ),
-        # NaN does not pass a lower bound either.
+        # NaN passes no lower bound, nor does one that is computed.
+        *(
+            (where, "1 2 5", [f"undefined: {where}"] * 2)
+            for where in ("(trigram_overlap - 0.0) >= 0.1", "sqrt(trigram_overlap) >= 0.1")
+        ),
         ("trigram_overlap >= 0.1", "1 2 5", ["undefined: trigram_overlap >= 0.1"] * 2),
         (
             "trigram_overlap <= 0.7 AND tgt_tokens between 3 and 30",

@@ -116,6 +116,6 @@ def identifier(name: str) -> str:
 @lru_cache(maxsize=1)
 def _reserved() -> frozenset[str]:
     """Words of SQL that cannot be the name of a column without quotes."""
-    query = sql("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'")
+    keywords = sql("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'")
     with open_database() as database:
-        return frozenset(word for (word,) in database.execute(query).fetchall())
+        return frozenset(word for (word,) in database.execute(keywords).fetchall())

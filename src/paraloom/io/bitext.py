@@ -248,7 +248,7 @@ def _other_side(path: str) -> str | None:
     end = path[len(str(file)) :]
     beside = [
         other
-        for other in sorted(file.parent.glob(f"{glob.escape(file.stem)}.*{end}"))
+        for other in sorted(file.parent.glob(f"{glob.escape(file.stem)}.*{glob.escape(end)}"))
         if other != Path(path) and known_language(without_compression(other).suffix[1:])
     ]
     return beside[0].name if len(beside) == 1 else None

@@ -6,7 +6,9 @@ A query is a constant; names and values come into it through `sql`, which quotes
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +18,12 @@ import pyarrow.dataset as ds
 from pyarrow.fs import LocalFileSystem
 
 from paraloom.core.errors import DataError
-from paraloom.io.shards import corruption_as_error, open_shard
+from paraloom.io.formats.columns import is_text
+from paraloom.io.shards import corrupt, corruption_as_error, open_shard
 
 Connection = duckdb.DuckDBPyConnection
+
+_FAILED_STREAM = re.compile(r"reading the stream registered as '(.*)' failed: (.*)", re.DOTALL)
 
 
 class Sql(str):
@@ -28,7 +33,7 @@ class Sql(str):
 
 
 @dataclass(frozen=True)
-class Column:
+class ShardColumn:
     """A column of registered shards.
 
     Args:
@@ -40,22 +45,39 @@ class Column:
     type: pa.DataType
 
 
+@contextmanager
 def open_database(
-    path: Path | None = None, *, threads: int = 1, memory: str = "1GB", scratch: Path | None = None
-) -> Connection:
-    """Open a database whose queries read and write nothing but its own tables and what is registered.
+    path: Path | None = None, *, memory: str = "1GB", scratch: Path | None = None
+) -> Iterator[Connection]:
+    """Open a database for a block.
 
     Args:
         path: Its file; by default it is in memory.
-        threads: Threads of a query. One: some results depend on the order in which rows arrive.
         memory: Memory of its own data; the rest goes to `scratch`.
         scratch: Folder for what does not fit into memory; none by default.
+
+    Raises:
+        DataError: A registered shard turns out to be corrupt.
     """
+    database = connect(path, memory=memory, scratch=scratch)
+    try:
+        yield database
+    except duckdb.Error as error:
+        if (failed := _FAILED_STREAM.search(str(error))) is None:
+            raise
+        raise corrupt(failed[1], failed[2]) from error
+    finally:
+        database.close()
+
+
+def connect(path: Path | None = None, *, memory: str = "1GB", scratch: Path | None = None) -> Connection:
+    """Open a database whose queries read and write nothing but its own tables and what is registered."""
     config: dict[str, str | bool | int | float | list[str]] = {
         "enable_external_access": False,
         "autoload_known_extensions": False,
         "python_enable_replacements": False,
-        "threads": threads,
+        # Some results depend on the order in which rows arrive.
+        "threads": 1,
         "memory_limit": memory,
         "temp_directory": str(scratch or ""),
     }
@@ -64,7 +86,7 @@ def open_database(
     return database
 
 
-def register_shards(database: Connection, view: str, shards: Sequence[Path]) -> dict[str, Column]:
+def register_shards(database: Connection, view: str, shards: Sequence[Path]) -> dict[str, ShardColumn]:
     """Make Parquet files a view of a database.
 
     Neither names of files nor those of columns come into a query: `read_parquet` takes the former for patterns, and SQL
@@ -76,26 +98,48 @@ def register_shards(database: Connection, view: str, shards: Sequence[Path]) -> 
         shards: The files, with the same columns.
 
     Returns:
-        The columns by their names in the files.
+        The columns by their names in the files: numbers, booleans, texts, and lists and structs of these.
 
     Raises:
         DataError: A file is missing or corrupt.
     """
     with open_shard(shards[0]) as first:
-        schema = first.schema_arrow
+        kinds = {field.name: _queried_type(field.type) for field in first.schema_arrow}
+    columns = {
+        name: ShardColumn(f"c{number}", kind) for number, (name, kind) in enumerate(kinds.items()) if kind is not None
+    }
     options = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
     with corruption_as_error(shards[0]):
         rows = ds.FileSystemDataset.from_paths(
             [str(shard.absolute()) for shard in shards],
-            schema=schema,
+            schema=pa.schema([(name, column.type) for name, column in columns.items()]),
             format=ds.ParquetFileFormat(default_fragment_scan_options=options),
             filesystem=LocalFileSystem(),
         )
-    database.register("files", rows)
-    columns = {field.name: Column(f"c{number}", field.type) for number, field in enumerate(schema)}
+    # A message about a shard has the name that its rows are registered as.
+    folder = str(shards[0].parent)
+    database.register(folder, rows)
     names = sql_list(column.name for column in columns.values())
-    database.execute(sql("CREATE VIEW {} AS SELECT * FROM files AS files ({})", view, names))
+    database.execute(sql("CREATE VIEW {} AS SELECT * FROM {} AS files ({})", view, folder, names))
     return columns
+
+
+def _queried_type(kind: pa.DataType) -> pa.DataType | None:
+    """The type as which values come into a database, None where DuckDB does not read it, or ends the process at it."""
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if pa.types.is_decimal(kind):
+        return pa.float64()
+    if pa.types.is_struct(kind):
+        fields = [(field.name, _queried_type(field.type)) for field in kind]
+        return None if any(inner is None for _, inner in fields) else pa.struct(fields)
+    if pa.types.is_list(kind):
+        inner = _queried_type(kind.value_type)
+        return None if inner is None else pa.list_(inner)
+    known = is_text(kind) or any(
+        test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null)
+    )
+    return kind if known else None
 
 
 def sql(template: str, /, *parts: object, **named: object) -> Sql:

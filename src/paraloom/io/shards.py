@@ -153,15 +153,20 @@ def _source(path: str | Path) -> Any:
 
 @contextmanager
 def corruption_as_error(path: str | Path) -> Iterator[None]:
+    """Turn errors of reading a Parquet file into DataError."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise DataError(
-            f"the file is truncated, corrupt or not Parquet ({reason})",
-            file=path,
-            remedy="Restore it from a copy, or delete it and create it again.",
-        ) from error
+        raise corrupt(path, str(error)) from error
+
+
+def corrupt(path: str | Path, why: str) -> DataError:
+    """The error of a Parquet file, or a folder of them, that cannot be read."""
+    return DataError(
+        f"the file is truncated, corrupt or not Parquet ({' '.join(why.split()).rstrip('.')})",
+        file=path,
+        remedy="Restore it from a copy, or delete it and create it again.",
+    )
 
 
 def _checked_columns(columns: Sequence[str] | None, file: pq.ParquetFile, path: str | Path) -> list[str] | None:

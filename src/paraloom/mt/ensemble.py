@@ -16,6 +16,7 @@ import numpy as np
 from paraloom.core.devices import default_device, parse_device, worker_number
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
+from paraloom.core.paths import path_below
 from paraloom.core.progress import loading
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import spawn_seed
@@ -135,7 +136,7 @@ class EnsembleTranslator:
         folder = Path(folder)
         try:
             saved = json.loads((folder / ENSEMBLE_FILE).read_text(encoding="utf-8"))
-            members = [folder / str(member["folder"]) for member in saved["members"]]
+            members = [path_below(folder, member["folder"], folder / ENSEMBLE_FILE) for member in saved["members"]]
             languages = {"source": saved["source"], "target": saved["target"]}
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise ModelError(f"not an ensemble: {error}", file=folder, remedy="Make the ensemble again.") from None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraloom.io.database import Column, Connection, Sql, open_database, register_shards, sql, sql_list, sql_text
+from paraloom.io.database import Connection, ShardColumn, Sql, open_database, register_shards, sql, sql_list, sql_text
 from paraloom.io.formats.columns import is_text
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -199,7 +199,7 @@ def _samples(shards: Sequence[Path], column: str, group: Sql, examples: int) -> 
     return [Sample(name, n, tuple(dict(zip(shown, row, strict=True)) for row in rows)) for name, n, rows in grouped]
 
 
-def _content_hash(columns: Mapping[str, Column]) -> Sql:
+def _content_hash(columns: Mapping[str, ShardColumn]) -> Sql:
     """A hash of a row's content, so that sharding and the order of rows do not change a sample."""
     names = [columns[name].name for name in ("pair_id", "rank", "src", "tgt") if name in columns]
     if not names:
@@ -207,7 +207,7 @@ def _content_hash(columns: Mapping[str, Column]) -> Sql:
     return sql("md5(concat_ws(chr(31), {}))", sql_list(sql("{}::VARCHAR", name) for name in names))
 
 
-def _shown(column: Column) -> Sql:
+def _shown(column: ShardColumn) -> Sql:
     """A column of an example row; long texts are cut."""
     if not is_text(column.type):
         return sql("{}", column.name)
@@ -236,6 +236,6 @@ def _one(database: Connection, query: Sql) -> tuple[Any, ...]:
     return tuple(database.execute(query).fetchall()[0])
 
 
-def _database() -> Connection:
+def _database() -> AbstractContextManager[Connection]:
     # One thread: approx_quantile depends on the order in which values arrive.
     return open_database(memory="512MB")

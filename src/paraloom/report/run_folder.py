@@ -12,9 +12,10 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from paraloom.core.errors import DataError, ParaloomError
+from paraloom.core.paths import path_below
 from paraloom.io import Corpus
 from paraloom.pipeline.estimate import read_estimate, settings_digest
-from paraloom.pipeline.registry import load_stage
+from paraloom.pipeline.registry import STAGES, load_stage
 from paraloom.pipeline.result import count_not_sampled
 
 RUN = "run.json"
@@ -154,6 +155,7 @@ def _stage(root: Path, record: Mapping[str, Any]) -> StageView:
     use = str(record.get("use", ""))
     configuration = record.get("configuration") or {}
     rejected = int(counts.get("rejected", 0))
+    folder = path_below(root, record["folder"], root / RUN)
     return StageView(
         folder=str(record["folder"]),
         name=str(record["name"]),
@@ -163,17 +165,16 @@ def _stage(root: Path, record: Mapping[str, Any]) -> StageView:
         seconds=record.get("seconds"),
         digest=str(record.get("digest", "")),
         figures=record.get("figures") or {},
-        not_sampled=count_not_sampled(root / str(record["folder"]), use, configuration, rejected),
+        not_sampled=count_not_sampled(folder, use, configuration, rejected),
         **{key: int(counts.get(key, 0)) for key in ("read", "kept", "rejected", "failed", "out")},
     )
 
 
 def _changed(use: str, configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that differ from the defaults of the stage."""
-    try:
-        defaults = {field.name: field.default for field in dataclasses.fields(load_stage(use))}
-    except (ParaloomError, ImportError, AttributeError, TypeError):
-        defaults = {}
+    """The settings that differ from the defaults of the stage; all settings where the stage is not one of ours."""
+    # To look at a run imports nothing that the run names.
+    fields = dataclasses.fields(load_stage(use)) if use in STAGES else ()
+    defaults = {field.name: field.default for field in fields}
     return {
         key: value
         for key, value in configuration.items()

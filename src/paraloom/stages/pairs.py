@@ -137,6 +137,7 @@ class Filter(Criteria, Map):
         [None, 'not: tgt_tokens <= 30']
     """
 
+    version: ClassVar[str] = "2"
     optional_fields: ClassVar[tuple[str, ...]] = ("exact_sample",)
     renamed_fields: ClassVar[Mapping[str, str]] = {"enough": "exact_sample"}
 
@@ -176,6 +177,7 @@ class PreviewFilter(Criteria, Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
+    version: ClassVar[str] = "2"
 
     pairs: Ref
 

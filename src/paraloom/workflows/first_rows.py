@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paraloom.core.errors import DataError, ParaloomError
+from paraloom.core.paths import path_below
 from paraloom.io import Corpus, read_lines
 from paraloom.io.bitext import read_pairs
 from paraloom.io.compression import without_compression
@@ -138,7 +139,7 @@ def _folder(folder: Path, rows: int) -> Preview:
     if run.is_file():
         try:
             stages = json.loads(run.read_text(encoding="utf-8"))["stages"]
-            corpora = [folder / str(stage["folder"]) for stage in reversed(stages) if "folder" in stage]
+            corpora = [path_below(folder, stage["folder"], run) for stage in reversed(stages) if "folder" in stage]
         except (ValueError, KeyError, TypeError):
             raise DataError("cannot be read", file=run, remedy="Run the pipeline again.") from None
     if is_dataset(folder):

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import duckdb
 
 from paraloom.core.errors import ConfigError
-from paraloom.io.database import Connection, Sql, open_database, sql
+from paraloom.io.database import Connection, Sql, connect, sql
 
 Node: TypeAlias = dict[str, Any]
 """An expression, as DuckDB's `json_serialize_sql` writes it."""
@@ -202,7 +202,7 @@ def connection() -> Connection:
 @lru_cache(maxsize=1)
 def _database(process: int) -> Connection:
     # Keyed by process, because a forked worker must not use its parent's database.
-    return open_database()
+    return connect()
 
 
 def invalid(text: str, why: str) -> ConfigError:

@@ -114,8 +114,7 @@ def find_duplicates(
     for name in ("bands.duckdb", "bands.duckdb.wal"):
         # What a kill or a full disk left may not open, and would be replaced anyway.
         (scratch / name).unlink(missing_ok=True)
-    database = open_database(scratch / "bands.duckdb", scratch=scratch / "spilled")
-    try:
+    with open_database(scratch / "bands.duckdb", scratch=scratch / "spilled") as database:
         database.execute("CREATE TABLE bands (row BIGINT, band SMALLINT, hash UBIGINT)")
         with (scratch / "sketches.u32").open("wb") as sketch_file, (scratch / "rows.u64").open("wb") as row_file:
             for batch in read(columns):
@@ -139,8 +138,6 @@ def find_duplicates(
             duplicate[chunk[similar, 0]] = True
         dropped = np.unique(hashes[duplicate])
         return Duplicates(dropped, _repeated(dropped, hashes, duplicate), config.columns, rows, int(duplicate.sum()))
-    finally:
-        database.close()
 
 
 def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> Iterator[npt.NDArray[np.bool_]]:

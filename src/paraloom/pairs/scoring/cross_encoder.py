@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import mmap
 import re
@@ -518,5 +519,5 @@ def _contains(path: Path, text: bytes) -> bool:
 def _digest(folder: Path, graph: Path) -> str:
     """Digest of everything that the values depend on: the graph and the weights beside it, and the JSON files."""
     names = (CONFIG, TOKENIZER, "tokenizer_config.json")
-    files = [*graph.parent.glob(f"{graph.name}*"), *(folder / name for name in names)]
+    files = [*graph.parent.glob(f"{glob.escape(graph.name)}*"), *(folder / name for name in names)]
     return digest({path.name: file_digest(path) for path in files if path.is_file()})[:12]
