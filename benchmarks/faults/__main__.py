@@ -23,6 +23,7 @@ from pathlib import Path
 import folders
 import inputs
 import kills
+import names
 from page import record, write_page
 from trials import ROOT, Outcomes, prepare
 
@@ -32,6 +33,7 @@ GROUPS = {
     "disks": folders.disks,
     "outputs": folders.outputs,
     "inputs": inputs.trials,
+    "names": names.trials,
 }
 
 

@@ -117,7 +117,12 @@ class Scene:
         return {**os.environ, "PYTHONPATH": str(self.source)}
 
     def call(
-        self, *arguments: object, cwd: Path | None = None, limit: int | None = None, program: Sequence[str] = ()
+        self,
+        *arguments: object,
+        cwd: Path | None = None,
+        limit: int | None = None,
+        memory: int | None = None,
+        program: Sequence[str] = (),
     ) -> subprocess.CompletedProcess[str]:
         """Run a command to its end.
 
@@ -125,12 +130,15 @@ class Scene:
             *arguments: Of `paraloom`.
             cwd: Folder to run it in; default: that of the scene.
             limit: Bytes that no file may grow beyond; None for no limit.
+            memory: Bytes of address space; None for no limit.
             program: Arguments of Python in place of `-m paraloom`, such as ("-c", code).
         """
 
         def bound() -> None:
             if limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            if memory is not None:
+                resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
         return subprocess.run(
             [sys.executable, *(program or ("-m", "paraloom")), *map(str, arguments)],
