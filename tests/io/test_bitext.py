@@ -353,3 +353,14 @@ def test_real_bitext(data: Path, source: str, rows: int, origin: str) -> None:
     assert sum(batch.num_rows for batch in batches) == rows
     last = batches[-1].slice(batches[-1].num_rows - 1).to_pylist()[0]
     assert (last["pair_id"], last["tgt_lang"]) == (f"{origin}:{rows}", "en")
+
+
+def test_braces_of_an_existing_folder_are_its_name(tmp_path: Path) -> None:
+    for folder, text in {"{a,b}": "own", "a": "foreign", "b": "foreign"}.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.tsv").write_text(f"{text}\t{text}\n")
+        (tmp_path / folder / "m.de").write_text(f"{text}\n")
+        (tmp_path / folder / "m.en").write_text(f"{text}\n")
+    for name in ("x.tsv", "m.{de,en}"):
+        (batch,) = read_pairs(tmp_path / "{a,b}" / name)
+        assert batch.column("src").to_pylist() == ["own"]

@@ -19,6 +19,7 @@ from paraloom.core.stage import Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus, read_lines, read_pairs
 from paraloom.io.bitext import UNKNOWN
+from paraloom.io.formats import moses
 from paraloom.io.formats.hf_datasets import dataset_schema, is_dataset, read_dataset
 from paraloom.io.shards import open_shard, read_batches
 from paraloom.pairs.common_translations import common_translations
@@ -236,16 +237,15 @@ def files_of_bitext(source: Path) -> tuple[Path, ...]:
         >>> [path.name for path in files_of_bitext(Path("train.{de,en}.gz"))]
         ['train.de.gz', 'train.en.gz']
     """
-    head, brace, rest = str(source).partition("{")
-    if not brace:
-        return (source,)
-    languages, closed, tail = rest.partition("}")
-    if not closed or languages.count(",") != 1:
+    sides = moses.sides(str(source))
+    if sides is not None:
+        return Path(sides.src), Path(sides.tgt)
+    if "{" in source.name and not source.exists():
         raise ConfigError(
             f"expected two names in the braces of '{source}'",
             remedy="Write PREFIX.{de,en} for PREFIX.de and PREFIX.en.",
         )
-    return tuple(Path(f"{head}{language}{tail}") for language in languages.split(","))
+    return (source,)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,8 @@ def sides(source: str) -> Sides | None:
     """Expand a name with braces to two files.
 
     Args:
-        source: The name, `PREFIX.{cs,en}`; the braces may hold any two parts of file names, folders included.
+        source: The name, `PREFIX.{cs,en}`; the braces may hold any two parts of file names, folders included. Those of
+            a folder that exists by this very name are a part of its name.
 
     Returns:
         The two files, None for a name without braces.
@@ -59,6 +60,9 @@ def sides(source: str) -> Sides | None:
     if match is None:
         return None
     prefix, first, second, suffix = match.groups()
+    folder, slash, _ = suffix.partition("/")
+    if slash and Path(source[: match.start(4)] + folder).is_dir():
+        return None
     name = Path(prefix + "_").name[:-1].rstrip(".") or _common_stem(first + suffix, second + suffix) or "pairs"
     return Sides(prefix + first + suffix, prefix + second + suffix, _language(first), _language(second), name)
 
