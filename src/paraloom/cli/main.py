@@ -39,6 +39,7 @@ from paraloom.cli import (
 from paraloom.cli.output import start_clock
 from paraloom.cli.protection import protected
 from paraloom.cli.renamed import RenamedCommands, RenamedOptions
+from paraloom.cli.terminal import protect_terminals
 from paraloom.cli.urls import with_urls
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.errors import ParaloomError, is_interruption, printable
@@ -162,6 +163,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names of files may be no UTF-8; data are written as bytes.
         sys.stdout.reconfigure(errors="backslashreplace")
+    protect_terminals()
     app(prog_name="paraloom")
 
 
