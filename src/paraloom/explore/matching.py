@@ -6,9 +6,11 @@ import threading
 import time
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 import duckdb
@@ -19,6 +21,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError
 from paraloom.explore.dataset import BATCH_ROWS, Coded, Dataset, Mask, RowNumbers, workers
+from paraloom.explore.limits import check_limit
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate_sql
 
 EXACT_ROWS = 400_000
@@ -33,6 +36,10 @@ V = TypeVar("V")
 _STEP = 20_000
 _SLICE = 16 * BATCH_ROWS
 _KEPT_MASKS, _KEPT_MATCHES = 24, 6
+
+# What is computed between two moments at which a query can be interrupted: bytes that are searched; and cells of the
+# matrix of an edit distance, the slowest function of a condition, some 0.1 s.
+_SEARCHED, _CELLS = 16e6, 2e7
 
 
 @dataclass(frozen=True)
@@ -66,21 +73,39 @@ class _Predicate:
 
     def test(self, rows: pa.Table) -> Mask:
         """Which of some rows it is true for."""
+        costs = self._costs(rows)
+        pieces = [rows] if costs is None else list(_pieces(rows, costs))
         if self.is_search:
-            hits = [
-                pc.match_substring(rows.column(name), self.text, ignore_case=True).fill_null(False)
-                for name in self.columns
-            ]
-            result = hits[0] if len(hits) == 1 else pc.or_(hits[0], hits[1])
-        else:
-            try:
-                result = evaluate_sql(rows, self.text).column(0)
-            except duckdb.Error as error:
-                why = str(error).splitlines()[0].rstrip(".")
-                raise ConfigError(f'the condition "{self.text}" cannot be computed: {why}') from error
-            result = pc.fill_null(pc.cast(result, pa.bool_()), False)
-        values: Mask = result.to_numpy(zero_copy_only=False).astype(bool, copy=False)
-        return values
+            return np.concatenate([self._contains(piece) for piece in pieces])
+        # DuckDB can be interrupted between the batches of a table.
+        table = pa.Table.from_batches([batch for piece in pieces for batch in piece.to_batches()], rows.schema)
+        try:
+            result = evaluate_sql(table, self.text).column(0)
+        except duckdb.Error as error:
+            why = str(error).splitlines()[0].rstrip(".")
+            raise ConfigError(f'the condition "{self.text}" cannot be computed: {why}') from error
+        return _as_mask(pc.fill_null(pc.cast(result, pa.bool_()), False))
+
+    def _contains(self, rows: pa.Table) -> Mask:
+        check_limit()
+        hits = [
+            pc.match_substring(rows.column(name), self.text, ignore_case=True).fill_null(False) for name in self.columns
+        ]
+        return _as_mask(hits[0] if len(hits) == 1 else pc.or_(hits[0], hits[1]))
+
+    def _costs(self, rows: pa.Table) -> npt.NDArray[np.float64] | None:
+        """The cost of each row `(n,)`, where 1 is as much as may be computed without a check; None for numbers only."""
+        texts = [column for column in rows.columns if pa.types.is_string(column.type)]
+        lists = [column for column in rows.columns if pa.types.is_nested(column.type)]
+        if not texts and not lists:
+            return None
+        sizes = np.full(rows.num_rows, sum(column.nbytes for column in lists) / max(1, rows.num_rows))
+        for column in texts:
+            sizes += pc.fill_null(pc.binary_length(column), 0).to_numpy()
+        if self.is_search:
+            return sizes / _SEARCHED
+        # Two texts of half the size each have the most cells; every call of a function may be that of a distance.
+        return (sizes / 2) ** 2 * (1 + self.text.count("(") + self.text.count("||")) / _CELLS
 
 
 class Matches:
@@ -150,6 +175,7 @@ class Matches:
         deadline = time.monotonic() + seconds
         with self._lock:
             while not self.is_complete and (until is None or self._count < until):
+                check_limit()
                 part = self._candidates[self.searched : self.searched + _STEP]
                 hits = part[_test(self._dataset, self._slow, part)]
                 self._parts.append(hits)
@@ -231,8 +257,8 @@ class Matcher:
             parsed = condition(where)
             check_columns(parsed, schema)
             for clause in parsed.clauses:
-                names = {name.lower() for name in condition(clause).columns}
-                predicates.append(_Predicate(clause, tuple(n for n in schema.names if n.lower() in names)))
+                check_limit()
+                predicates.append(_Predicate(clause, _spelled(condition(clause).columns, schema.names)))
         if search.strip():
             predicates.append(_Predicate(search.strip(), self.dataset.sides, is_search=True))
         return predicates
@@ -310,7 +336,9 @@ class Matcher:
             table = _columns(dataset.table, predicate)
             starts = range(0, max(1, dataset.rows), _SLICE)
             with ThreadPoolExecutor(workers()) as pool:
-                parts = list(pool.map(lambda start: predicate.test(table.slice(start, _SLICE)), starts))
+                # A context each: it has the limit of the request, and one thread can be in it at a time.
+                tests = [pool.submit(copy_context().run, predicate.test, table.slice(n, _SLICE)) for n in starts]
+                parts = [test.result() for test in tests]
             mask = np.concatenate(parts)
         return self._keep(self._masks, predicate, mask, _KEPT_MASKS)
 
@@ -351,6 +379,25 @@ def split_point(dataset: Dataset, column: str, rows: RowNumbers, value: float) -
     bound = values.dtype.type(value)
     defined = bisect_left(rows, True, key=lambda row: bool(np.isnan(values[row])))
     return bisect_left(rows, bound, hi=defined, key=lambda row: values[row]), defined
+
+
+def _spelled(columns: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a condition, which `check_columns` has found, as the data spell them."""
+    known = {name.lower(): name for name in names}
+    spelled = {name if name in names else known[name.lower()] for name in columns}
+    return tuple(name for name in names if name in spelled)
+
+
+def _as_mask(values: pa.ChunkedArray) -> Mask:
+    mask: Mask = values.to_numpy(zero_copy_only=False).astype(bool, copy=False)
+    return mask
+
+
+def _pieces(rows: pa.Table, costs: npt.NDArray[np.float64]) -> Iterator[pa.Table]:
+    """The rows in pieces that cost up to 1 each, or are one row."""
+    bounds = np.flatnonzero(np.diff(np.floor(np.cumsum(costs)))) + 1
+    for start, end in pairwise([0, *bounds.tolist(), rows.num_rows]):
+        yield rows.slice(start, end - start)
 
 
 def _columns(table: pa.Table, predicate: _Predicate) -> pa.Table:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import duckdb
 
 from paraloom.explore.matching import RowFilter
+from paraloom.explore.parameters import whole_number
 
 Query = Mapping[str, Sequence[str]]
 """The parameters of an address, as `urllib.parse.parse_qs` returns them."""
@@ -42,12 +43,11 @@ class ViewState:
         """Read the parameters of an address; unknown ones are left in `extra`."""
         single = {key: values[-1] for key, values in query.items() if values}
         known = {key: single.pop(key, "").strip() for key in ("corpus", "where", "search", "sort")}
-        page = single.pop("page", "1")
+        page = whole_number(single.pop("page", ""), 1, 10**9)
         columns = tuple(dict.fromkeys(value for value in query.get("column", ()) if value))
         single.pop("column", None)
         single.pop("fragment", None)
-        number = int(page) if page.isascii() and page.isdigit() and len(page) < 10 else 1
-        return cls(**known, page=max(1, number), columns=columns, extra=single)
+        return cls(**known, page=page or 1, columns=columns, extra=single)
 
     @property
     def filter(self) -> RowFilter:

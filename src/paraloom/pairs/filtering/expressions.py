@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -39,6 +41,11 @@ _FUNCTION_NAMES = (
 )
 FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 """Functions of DuckDB that a condition may call: their value follows from the row alone, in bounded time and memory."""
+
+WATCH: ContextVar[Callable[[duckdb.DuckDBPyConnection], AbstractContextManager[object]]] = ContextVar(
+    "watch", default=nullcontext
+)
+"""Entered with the connection around every query, so that whoever sets it can interrupt the query."""
 
 _CLASSES = frozenset(
     [
@@ -185,7 +192,8 @@ def evaluate_sql(rows: pa.RecordBatch, *expressions: str) -> pa.Table:
     database = _connection()
     try:
         database.register("rows", rows)
-        return database.sql(f"SELECT {columns} FROM rows").to_arrow_table().combine_chunks()
+        with WATCH.get()(database):
+            return database.sql(f"SELECT {columns} FROM rows").to_arrow_table().combine_chunks()
     finally:
         database.close()
 
@@ -222,7 +230,8 @@ def _query(sql: str, *parameters: str) -> list[tuple[object, ...]]:
     """The result of a query that reads no rows of ours, such as how DuckDB parses an expression."""
     database = _connection()
     try:
-        return database.execute(sql, list(parameters)).fetchall()
+        with WATCH.get()(database):
+            return database.execute(sql, list(parameters)).fetchall()
     finally:
         database.close()
 
