@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from toy_pairs import HOSTILE, toy_pairs, write_toy_pairs, write_toy_run
+from toy_pairs import HOSTILE, toy_pairs, write_odd_pairs, write_toy_pairs, write_toy_run
 
 import paraloom
 from paraloom.core.errors import ConfigError, DataError
@@ -27,6 +27,7 @@ from paraloom.explore.library import Library
 from paraloom.explore.row_page import tree_list
 from paraloom.explore.server import ExploreServer, start_server
 from paraloom.explore.session import launcher, opened
+from paraloom.explore.state import identifier
 from paraloom.io import write_shard, write_table
 
 PATHS = ["/pairs", "/scores", "/threshold", "/row", "/compare", "/judge", "/judge/pair", "/run", "/trace"]
@@ -359,3 +360,27 @@ def test_what_cannot_be_explored_is_one_message(paraloom: Callable[..., tuple[in
     for arguments in (["missing.parquet"], ["."], [tmp_path / "none.tsv"], ["missing.parquet", "--port", "99999"]):
         status, _, error = paraloom("explore", *arguments)
         assert status == 1 and error.startswith("paraloom: ") and "Traceback" not in error
+
+
+def test_columns_of_any_name_and_type_have_pages(tmp_path: Path) -> None:
+    library = Library(write_odd_pairs(tmp_path / "odd [*?] <b> %2e .. 'x' \n.parquet"))
+    try:
+        app, dataset = App(library), library.get().dataset
+        for number, name in enumerate(dataset.schema.names):
+            pages = [
+                ("/pairs", {"sort": f"-{name}", "column": name}),
+                ("/pairs", {"where": f"{identifier(name)} is not null"}),
+                ("/row", {"row": str(number % 40 + 1), "at": "1", "sort": name}),
+                ("/compare", {"where": f"{identifier(name)} is null", "other": "quality > 0.5"}),
+                ("/threshold", {"score": name, "by": name, "at": "1e300", "keep": "below"}),
+                ("/threshold", {"score": name, "where": "quality > 0.5"}),
+                ("/scores", {"where": f"{identifier(name)} is null"}),
+            ]
+            for path, query in pages:
+                answer = app.get(path, {key: [value] for key, value in query.items()})
+                assert answer.status in (200, 404) and answer.body.endswith(b"</html>\n"), (path, query)
+            library.judging.sheet.unlink(missing_ok=True)
+            assert app.post("/judge/draw", {"by": [name], "count": ["2"]}).status in (303, 400), name
+            assert app.get("/judge/pair", {"rater": ["ada"]}).status in (200, 303), name
+    finally:
+        library.close()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TypeAlias
 
-from paraloom.core.errors import DataError, ParaloomError
+from paraloom.core.errors import DataError, ParaloomError, RunError
 from paraloom.explore.compare_page import compare_page
 from paraloom.explore.judge_page import draw_sheet, judge_page, pair_page, save_label
 from paraloom.explore.layout import Frame, View, message, render
@@ -138,7 +138,7 @@ class App:
         """The page with an error instead of its results, so that the condition can be corrected."""
         before = form(path, None, frame, state) if path in ("/pairs", "/scores", "/threshold") else None
         # A browser reports each answer from 400 on in its console, and half a condition is no fault of the page.
-        status = 400 if changes else 200 if path in _TITLES else 404
+        status = 400 if changes or isinstance(error, RunError) else 200 if path in _TITLES else 404
         return View(_TITLES.get(path, "Error"), before, message(error), status=status)
 
     def _corpus(self, state: ViewState) -> OpenCorpus:

@@ -204,7 +204,7 @@ def draw_sheet(judging: Judging, dataset: Dataset, state: ViewState) -> View:
     by, given = state.extra.get("by", ""), state.extra.get("count", "20")
     if len(dataset.sides) < 2:
         raise ConfigError("these rows are no pairs", remedy="Judge pairs: rows with the columns src and tgt.")
-    if by not in dataset.numeric:
+    if not by or by not in dataset.numeric:
         raise ConfigError(f"column '{by}' not found", remedy=f"Columns of numbers: {', '.join(dataset.scores)}.")
     per_range = whole_number(given, 1, _MAX_PER_RANGE)
     if per_range is None:

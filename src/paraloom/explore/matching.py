@@ -292,21 +292,23 @@ class Matcher:
         return Matches(dataset, candidates, slow, share=share)
 
     def _order(self, sort: str) -> RowNumbers | None:
-        name = sort.removeprefix("-")
-        if not name:
+        if not sort:
             return None
         dataset = self.dataset
+        name, is_descending = sort_column(sort, dataset)
         if name in dataset.numeric:
             order, defined = dataset.order(name)
-            return np.concatenate([order[:defined][::-1], order[defined:]]) if sort.startswith("-") else order
+            return np.concatenate([order[:defined][::-1], order[defined:]]) if is_descending else order
         if name not in dataset.schema.names:
             raise ConfigError(f"cannot sort by '{name}': column not found", remedy="Choose a column of the table.")
         if dataset.rows > EXACT_ROWS or not pa.types.is_string(dataset.schema.field(name).type):
             raise ConfigError(
                 f"cannot sort by '{name}'", remedy=f"Text is sorted up to {EXACT_ROWS:,} rows; sort by a number."
             )
-        direction = "descending" if sort.startswith("-") else "ascending"
-        sorted_indices = pc.sort_indices(dataset.table.select([name]), sort_keys=[(name, direction)])
+        direction = "descending" if is_descending else "ascending"
+        # Arrow would take a name such as "a.b" for a path.
+        column = dataset.table.select([name]).rename_columns(["values"])
+        sorted_indices = pc.sort_indices(column, sort_keys=[("values", direction)])
         rows: RowNumbers = sorted_indices.to_numpy().astype(np.int32)
         return rows
 
@@ -363,6 +365,17 @@ class Matcher:
             return value
 
 
+def sort_column(sort: str, dataset: Dataset) -> tuple[str, bool]:
+    """The column of an order, and whether the order is descending; a column may be named "-x".
+
+    Args:
+        sort: As in `RowFilter`.
+        dataset: The rows.
+    """
+    is_descending = sort.startswith("-") and sort not in dataset.schema.names
+    return sort.removeprefix("-") if is_descending else sort, is_descending
+
+
 def split_point(dataset: Dataset, column: str, rows: RowNumbers, value: float) -> tuple[int, int]:
     """Where a value divides rows that are sorted by a column.
 
@@ -376,7 +389,8 @@ def split_point(dataset: Dataset, column: str, rows: RowNumbers, value: float) -
         Number of rows below the value, and number of rows where the column is defined.
     """
     values = dataset.values(column)
-    bound = values.dtype.type(value)
+    with np.errstate(over="ignore"):
+        bound = values.dtype.type(value)
     defined = bisect_left(rows, True, key=lambda row: bool(np.isnan(values[row])))
     return bisect_left(rows, bound, hi=defined, key=lambda row: values[row]), defined
 

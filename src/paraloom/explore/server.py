@@ -122,9 +122,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._respond(form)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer a request that is not valid HTTP, or has another method."""
+        """Answer a request that is not valid HTTP, or has another method, without repeating it."""
+        status = HTTPStatus(code)
         self.close_connection = True
-        self._send(_plain(message or HTTPStatus(code).phrase, HTTPStatus(code)))
+        self._send(_plain(f"{status.phrase}. Send GET, HEAD or POST and an address of the page.", status))
 
     def log_message(self, format: str, *args: Any) -> None:
         """Requests are not logged."""
@@ -203,9 +204,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _form(self) -> Query | Answer:
         # Where the body is not read to its end, its rest would be taken for the next request.
-        self.close_connection = True
+        closes, self.close_connection = self.close_connection, True
         length = self.headers.get("Content-Length")
-        if length is None:
+        if length is None or "Transfer-Encoding" in self.headers:
             return _plain("The form has no Content-Length.", HTTPStatus.LENGTH_REQUIRED)
         size = whole_number(length, 0, _MAX_BODY)
         if size is None:
@@ -217,7 +218,7 @@ class _Handler(BaseHTTPRequestHandler):
             form = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
         except ValueError:
             return _plain(f"The form cannot be read. Give up to {_MAX_FIELDS} fields in UTF-8.", HTTPStatus.BAD_REQUEST)
-        self.close_connection = self.headers.get("Connection", "").lower() == "close"
+        self.close_connection = closes
         return form
 
     def _send(self, answer: Answer) -> None:

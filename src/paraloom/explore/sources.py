@@ -196,6 +196,8 @@ def _renamed(source: RowSource, schema: pa.Schema) -> pa.Schema:
 def _plain_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
+    if pa.types.is_float16(kind):
+        return pa.float32()  # DuckDB and most functions of Arrow have no half precision
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     return pa.string() if is_text else kind
 

@@ -83,9 +83,9 @@ def apply(dataset: Dataset, rows: RowNumbers, threshold: Threshold) -> SplitRows
         point, defined = split_point(dataset, threshold.column, rows, threshold.value)
         return SplitRows(rows[point:defined], rows[:point], rows[defined:])
     kind = dataset.values(threshold.column).dtype.type
-    point, defined = split_point(
-        dataset, threshold.column, rows, float(np.nextafter(kind(threshold.value), kind(np.inf)))
-    )
+    with np.errstate(over="ignore"):
+        above = float(np.nextafter(kind(threshold.value), kind(np.inf)))
+    point, defined = split_point(dataset, threshold.column, rows, above)
     return SplitRows(rows[:point], rows[point:defined], rows[defined:])
 
 
