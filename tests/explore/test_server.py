@@ -356,6 +356,19 @@ def test_the_command_prints_an_address_and_stops_with_ctrl_c(tmp_path: Path) -> 
     assert [item.name for item in tmp_path.iterdir()] == ["toy.parquet"]
 
 
+def test_the_command_passes_its_options_on(
+    paraloom: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(*given: object, **named: object) -> None:
+        raise ConfigError(repr((given, named)))
+
+    monkeypatch.setattr("paraloom.explore.opened", opened)
+    options = ["--encoder", "english", "--sheet", "s.tsv", "--port", "1", "--src-column", "a", "--tgt-column", "b"]
+    status, _, error = paraloom("explore", "x", "y", *options, "--scratch", "z", "--no-browser")
+    named = {"encoder": "english", "sheet": Path("s.tsv"), "src_column": "a", "tgt_column": "b", "scratch": Path("z")}
+    assert status == 1 and repr((("x", "y"), {**named, "port": 1})) in error
+
+
 def test_what_cannot_be_explored_is_one_message(paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     for arguments in (["missing.parquet"], ["."], [tmp_path / "none.tsv"], ["missing.parquet", "--port", "99999"]):
         status, _, error = paraloom("explore", *arguments)
