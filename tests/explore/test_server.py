@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import http.client
+import json
 import re
 import shlex
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -24,6 +27,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.explore.app import App
 from paraloom.explore.layout import POLICY
 from paraloom.explore.library import Library
+from paraloom.explore.matching import RowFilter
 from paraloom.explore.row_page import tree_list
 from paraloom.explore.server import ExploreServer, start_server
 from paraloom.explore.session import launcher, opened
@@ -71,6 +75,14 @@ def request(
         return response.status, response.read().decode(), dict(response.getheaders())
     finally:
         connection.close()
+
+
+def raw(server: ExploreServer, sent: bytes) -> bytes:
+    """The answer to bytes, after which the client sends no more."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
 def cookie(server: ExploreServer) -> str:
@@ -123,7 +135,16 @@ def test_every_answer_forbids_scripts_and_requests_from_elsewhere(server: Explor
 def test_odd_requests(server: ExploreServer) -> None:
     own = {"Cookie": cookie(server), "Origin": f"http://127.0.0.1:{server.port}"}
     assert request(server, "POST", "/judge/label", "x" * 70_000, **own)[0] == 413
-    assert request(server, "POST", "/judge/label", "&".join("ab") * 600, **own)[0] in (400, 404, 200)
+    assert request(server, "POST", "/judge/label", "&".join("ab") * 600, **own)[0] == 400
+    status, body, _ = request(server, "GET", "/pairs?" + "a=1&" * 601, **own)
+    assert status == 400 and "up to 500 parameters" in body
+    assert request(server, "GET", "http://[::1/", **own)[0] == 400
+    for length in ("", "-1", "²", "1_0", "9" * 20):
+        head = f"POST /judge/label HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: {length}\r\n\r\n"
+        assert raw(server, head.encode("latin-1")).startswith(b"HTTP/1.1 413")
+    head = f"POST /judge/label HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+    assert raw(server, f"{head}\r\n".encode()).startswith(b"HTTP/1.1 411")
+    assert raw(server, f"{head}Content-Length: 9\r\n\r\npair=1".encode()).startswith(b"HTTP/1.1 400")
     assert request(server, "POST", "/pairs", "a=b", **own)[0] == 404
     assert request(server, "PUT", "/pairs", **own)[0] == 501
     status, body, headers = request(server, "HEAD", "/pairs", **own)
@@ -246,6 +267,50 @@ def test_a_damaged_run_is_an_error_before_the_page_opens(tmp_path: Path) -> None
     (tmp_path / "run.json").write_text('{"name": 3', encoding="utf-8")
     with pytest.raises(DataError, match=r"run\.json: cannot be read"):
         Library(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["[" * 100_000, "", "null", {"name": "\ud800"}, {"folder": "\ud800"}, {"seconds": "x"}, {"seconds": float("nan")},
+     {"seconds": 10**400}, {"counts": {"read": float("inf")}}, {"counts": {"kept": "x"}}, {"counts": [1]}],
+)  # fmt: skip
+def test_a_run_that_is_damaged_while_it_is_shown_is_an_error(tmp_path: Path, change: object) -> None:
+    root = write_toy_run(tmp_path / "run", 30)
+    library = Library(root)
+    try:
+        record = json.loads((root / "run.json").read_text(encoding="utf-8"))
+        if isinstance(change, dict):
+            record["stages"][1] |= change
+        (root / "run.json").write_text(change if isinstance(change, str) else json.dumps(record), encoding="utf-8")
+        for path in ("/run", "/trace"):
+            answer = App(library).get(path, {"id": ["toy:3"]})
+            assert answer.status == 404 and b"cannot be read" in answer.body and b"run.json" in answer.body
+        assert App(library).get("/pairs", {}).status == 200
+    finally:
+        library.close()
+
+
+def test_a_run_that_vanishes_while_it_is_shown_is_an_error(tmp_path: Path) -> None:
+    root = write_toy_run(tmp_path / "run", 30)
+    library = Library(root)
+    try:
+        shutil.rmtree(root)
+        for path in ("/run", "/trace", "/pairs", "/scores", "/threshold", "/row", "/compare", "/judge"):
+            answer = App(library).get(path, {"id": ["toy:3"], "row": ["1"]})
+            assert answer.status in (200, 404) and b'role="alert"' in answer.body and str(root).encode() in answer.body
+    finally:
+        library.close()
+
+
+def test_columns_that_differ_in_case_only_are_told_apart(tmp_path: Path) -> None:
+    table = pa.table({"src": ["x", "y", "z"], "tgt": ["b"] * 3, "q": [1.0, 2.0, 3.0], "Q": [3.0, 2.0, 1.0]})
+    write_table(table, tmp_path / "case.parquet")
+    library = Library(tmp_path / "case.parquet")
+    try:
+        for where, row in (("q > 2.5", 2), ("Q > 2.5", 0)):
+            assert library.get().matcher.matches(RowFilter(where=where)).all_found().tolist() == [row]
+    finally:
+        library.close()
 
 
 def test_a_tree_as_lists() -> None:
