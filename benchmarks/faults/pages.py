@@ -303,9 +303,9 @@ def hostile_names(scene: Scene, folder: Path) -> Outcomes:
                     "/row?row=1",
                     "/judge",
                 ]
-                asked = [("GET", target, b"") for target in targets]
-                asked.append(("POST", "/judge/draw", urlencode({"by": column, "count": 1}).encode()))
-                for method, target, form in asked:
+                requests = [("GET", target, b"") for target in targets]
+                requests.append(("POST", "/judge/draw", urlencode({"by": column, "count": 1}).encode()))
+                for method, target, form in requests:
                     outcomes.tried += 1
                     status, body = pages.ask(method, target, form)
                     outcomes.finished += status < 400

@@ -241,7 +241,7 @@ def test_a_sheet_that_another_process_holds_is_an_error(app: App, monkeypatch: p
 def test_a_label_before_the_sheet_is_drawn_is_an_error(app: App) -> None:
     for value in ("3", "skip", "back"):
         answer = post(app, "/judge/label", rater="ada", pair=1, kind="strength", label=value)
-        assert answer.status == 400 and b"no sheet to judge yet" in answer.body
+        assert answer.status == 400 and b"the sheet has not been drawn yet" in answer.body
 
 
 @pytest.mark.parametrize("count", ["\u00b2", "\u0663", "1_0", "", "1e3", "9" * 5000])

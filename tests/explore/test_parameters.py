@@ -69,8 +69,8 @@ def conversions(source: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.glob("*.py")), ids=lambda path: path.name)
 def test_numbers_are_read_in_one_place(path: Path) -> None:
-    found = list(conversions(path.read_text(encoding="utf-8")))
-    assert found == (["int(text)", "float(text)"] if path.name == "parameters.py" else [])
+    calls = list(conversions(path.read_text(encoding="utf-8")))
+    assert calls == (["int(text)", "float(text)"] if path.name == "parameters.py" else [])
 
 
 def test_conversions_are_found() -> None:

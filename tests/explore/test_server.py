@@ -138,7 +138,8 @@ def test_odd_requests(server: ExploreServer) -> None:
     assert request(server, "POST", "/judge/label", "&".join("ab") * 600, **own)[0] == 400
     status, body, _ = request(server, "GET", "/pairs?" + "a=1&" * 601, **own)
     assert status == 400 and "up to 500 parameters" in body
-    assert request(server, "GET", "http://[::1/", **own)[0] == 400
+    head = f"GET http://[::1/ HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+    assert raw(server, head.encode()).startswith(b"HTTP/1.1 400")
     for length in ("", "-1", "²", "1_0", "9" * 20):
         head = f"POST /judge/label HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: {length}\r\n\r\n"
         assert raw(server, head.encode("latin-1")).startswith(b"HTTP/1.1 413")

@@ -137,7 +137,7 @@ class App:
     def _failed(self, path: str, error: ParaloomError, state: ViewState, frame: Frame, changes: bool) -> View:
         """The page with an error instead of its results, so that the condition can be corrected."""
         before = form(path, None, frame, state) if path in ("/pairs", "/scores", "/threshold") else None
-        # A browser reports each answer from 400 on in its console, and half a condition is no fault of the page.
+        # Browsers report answers from 400 on in their console, and half a condition is not a fault of the page.
         status = 400 if changes or isinstance(error, RunError) else 200 if path in _TITLES else 404
         return View(_TITLES.get(path, "Error"), before, message(error), status=status)
 

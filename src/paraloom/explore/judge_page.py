@@ -201,15 +201,16 @@ def draw_sheet(judging: Judging, dataset: Dataset, state: ViewState) -> View:
     Raises:
         ConfigError: The column is not found, or the number is not valid.
     """
-    by, given = state.extra.get("by", ""), state.extra.get("count", "20")
+    by, size = state.extra.get("by", ""), state.extra.get("count", "20")
     if len(dataset.sides) < 2:
-        raise ConfigError("these rows are no pairs", remedy="Judge pairs: rows with the columns src and tgt.")
+        raise ConfigError("expected pairs, got rows of one text", remedy="Judge rows with the columns src and tgt.")
     if not by or by not in dataset.numeric:
         raise ConfigError(f"column '{by}' not found", remedy=f"Columns of numbers: {', '.join(dataset.scores)}.")
-    per_range = whole_number(given, 1, _MAX_PER_RANGE)
+    per_range = whole_number(size, 1, _MAX_PER_RANGE)
     if per_range is None:
         raise ConfigError(
-            f"cannot draw '{given[:20]}' pairs of each range", remedy=f"Give a number from 1 to {_MAX_PER_RANGE}."
+            f"cannot draw '{size[:20]}' pairs of each range",
+            remedy=f"Give a number from 1 to {_MAX_PER_RANGE}.",
         )
     with locked(judging.sheet):
         if not judging.exists:

@@ -163,7 +163,7 @@ class Judging:
     def open(self, rater: str) -> RaterSheet:
         """The sheet of a rater, a new one for a new name; raises ConfigError if the sheet has not been drawn."""
         if not self.exists:
-            raise ConfigError("there is no sheet to judge yet", remedy="Draw one on the page Judge.")
+            raise ConfigError("the sheet has not been drawn yet", remedy="Draw it on the page Judge.")
         return RaterSheet(self.path_of(rater), self.sheet)
 
     def raters(self) -> list[str]:
