@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from paraloom.core.schema import PAIRS
@@ -20,6 +23,24 @@ HOSTILE = [
     ("שלום עולם", "مرحبا بالعالم"),
     ("NUL\x00 and 👩‍👩‍👧", "bell \x07"),
 ]
+ODD_NAMES = ["", "'", '"', "a b", "a]b", "*?", "%41", "..", "<script>x</script>", "x" * 300, "\x01", "😀", "--", "Src"]
+ODD_COLUMNS = {
+    "list": pa.array([["a", "b"], [], None, ["c"]] * 10),
+    "infinite": pa.array([float("inf"), -float("inf"), None, float("nan")] * 10),
+    "int64": pa.array([2**63 - 1, -(2**63), None, 2**53 + 1] * 10),
+    "uint64": pa.array([2**64 - 1, 0, None, 1] * 10, pa.uint64()),
+    "decimal": pa.array([Decimal("1.5"), None, Decimal("-9e30"), Decimal(0)] * 10, pa.decimal128(38, 2)),
+    "half": pa.array(np.float16([0.5, 1, 2, 3] * 10)),
+    "date": pa.array([date(1, 1, 1), None, date(9999, 12, 31), date(2020, 2, 29)] * 10),
+    "time": pa.array([2**62, None, -(2**62), 0] * 10, pa.timestamp("ns", "UTC")),
+    "binary": pa.array([b"\xff", None, b"", b"a"] * 10),
+    "struct": pa.array([{"a": 1}, None, {"a": None}, {"a": 3}] * 10),
+    "null": pa.nulls(40),
+    "flags": pa.array([True, False, None, True] * 10),
+    "coded": pa.array(["a", "b", None, "a"] * 10).dictionary_encode(),
+    "undefined": pa.nulls(40, pa.float64()),
+    "src_parse": pa.array(["(S (NP x))", "(S (NP", "(" * 30_000, "(A " * 9000 + "x" + ")" * 9000] * 10),
+}
 _WORDS = ["the", "a", "old", "man", "reads", "letter", "station", "before", "meeting", "garden", "report", "keys"]
 
 
@@ -43,6 +64,18 @@ def toy_pairs(rows: int = 300, seed: int = 3) -> pa.RecordBatch:
 def write_toy_pairs(path: Path, rows: int = 300) -> Path:
     """Write them to a file."""
     write_table(toy_pairs(rows), path)
+    return path
+
+
+def write_odd_pairs(path: Path) -> Path:
+    """Write pairs with columns of hostile names, and of all types."""
+    pairs = toy_pairs(40)
+    for number, name in enumerate(ODD_NAMES):
+        values = [None, "x", "y", "z"] if number % 2 else [float(number), None, 2.0, -1e300]
+        pairs = pairs.append_column(name, pa.array(values * 10))
+    for name, column in ODD_COLUMNS.items():
+        pairs = pairs.append_column(name, column)
+    write_table(pairs, path)
     return path
 
 

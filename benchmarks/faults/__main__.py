@@ -24,7 +24,8 @@ import folders
 import inputs
 import kills
 import names
-from page import record, write_page
+import pages
+from results import record, write_page
 from trials import ROOT, Outcomes, prepare
 
 GROUPS = {
@@ -34,6 +35,7 @@ GROUPS = {
     "outputs": folders.outputs,
     "inputs": inputs.trials,
     "names": names.trials,
+    "pages": pages.trials,
 }
 
 

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from processes import kill, start, wait_until
 from toy_pairs import toy_pairs, write_toy_pairs
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, RunError
+from paraloom.explore import judging as judgings
 from paraloom.explore.app import Answer, App
-from paraloom.explore.judging import Judging, cohen_kappa
+from paraloom.explore.judging import Judging, cohen_kappa, locked
 from paraloom.explore.library import Library
 from paraloom.pairs.annotation import summarize_ratings
 
@@ -156,3 +158,158 @@ def test_texts_are_shown_as_they_are_and_quoted_in_the_files(tmp_path: Path) -> 
         library.close()
     text = re.sub("<[^>]*>", "", page)
     assert "'=1+1" not in text and "=1+1" in text and "''tis" not in text
+
+
+LABELER = """
+import random, sys
+from pathlib import Path
+from paraloom.explore.judging import Judging
+sheet, seed, pairs = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+draw = random.Random(seed)
+cells = [(pair, kind) for pair in range(pairs) for kind in ("strength", "fluency") if pair % 2 == seed % 2]
+draw.shuffle(cells)
+for pair, kind in cells:
+    value = draw.randint(1, 3)
+    Judging(sheet).open("ada").set(pair, kind, value)
+    print(pair, kind, value, flush=True)
+"""
+
+
+def acknowledged(said: str) -> dict[tuple[int, str], str]:
+    """The labels that a labeler printed, but for half a line at the end."""
+    lines = [line.split() for line in said.split("\n")[:-1]]
+    return {(int(pair), kind): value for pair, kind, value in lines}
+
+
+def on_disk(judging: Judging) -> dict[tuple[int, str], str]:
+    rows = judging.open("ada").rows
+    return {(pair, kind): row[kind] for pair, row in enumerate(rows) for kind in judgings.LABELS if row[kind]}
+
+
+@pytest.mark.slow
+def test_labels_of_two_processes_are_all_on_the_disk(app: App) -> None:
+    judging = draw(app, 16)
+    labelers = [start(LABELER, judging.sheet, seed, 80) for seed in (1, 2)]
+    labels: dict[tuple[int, str], str] = {}
+    for labeler in labelers:
+        said, message = labeler.communicate()
+        assert labeler.returncode == 0, message
+        labels |= acknowledged(said)
+    assert len(labels) == 160 and on_disk(judging) == labels
+    page = app.get("/judge", {}).body.decode()
+    assert "80 of 80" in page
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_loses_no_label_that_it_acknowledged(app: App, tmp_path: Path) -> None:
+    judging = draw(app, 16)
+    for attempt in range(4):
+        judging.path_of("ada").unlink(missing_ok=True)
+        said = tmp_path / f"{attempt}.txt"
+        code = f"import sys; sys.stdout = open({str(said)!r}, 'w')\n{LABELER}"
+        first, second = start(code, judging.sheet, 1, 80), start(LABELER, judging.sheet, 2, 80)
+        wait_until(lambda said=said, n=5 + 7 * attempt: said.exists() and said.read_text().count("\n") >= n, first)
+        kill(first)
+        labels, message = second.communicate()
+        assert second.returncode == 0, message
+        present = on_disk(judging)
+        assert (acknowledged(said.read_text()) | acknowledged(labels)).items() <= present.items()
+        assert len(present) <= len(acknowledged(said.read_text())) + len(acknowledged(labels)) + 1
+
+
+def test_a_label_is_added_to_those_that_were_given_meanwhile(app: App) -> None:
+    judging = draw(app)
+    first, second = judging.open("ada"), judging.open("ada")
+    first.set(0, "strength", 3)
+    second.set(1, "strength", 2)
+    assert [row["strength"] for row in second.rows[:2]] == [row["strength"] for row in judging.open("ada").rows[:2]]
+    assert on_disk(judging) == {(0, "strength"): "3", (1, "strength"): "2"}
+    assert "0 of 10" in app.get("/judge", {}).body.decode() and judging.open("ada").labeled == 0
+
+
+def test_a_sheet_that_another_process_holds_is_an_error(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    judging = draw(app)
+    monkeypatch.setattr(judgings, "_PATIENCE", 0.05)
+    with locked(judging.sheet):
+        answer = post(app, "/judge/label", rater="ada", pair=1, kind="strength", label=3)
+        assert answer.status == 400 and b"another process holds the sheet" in answer.body
+        with pytest.raises(RunError):
+            judging.open("ada").set(0, "strength", 1)
+    assert label(app, "ada", 1, "strength", 3) == "/judge/pair?rater=ada&pair=1"
+
+
+def test_a_label_before_the_sheet_is_drawn_is_an_error(app: App) -> None:
+    for value in ("3", "skip", "back"):
+        answer = post(app, "/judge/label", rater="ada", pair=1, kind="strength", label=value)
+        assert answer.status == 400 and b"the sheet has not been drawn yet" in answer.body
+
+
+@pytest.mark.parametrize("count", ["\u00b2", "\u0663", "1_0", "", "1e3", "9" * 5000])
+def test_numbers_that_are_none_are_refused(app: App, count: str) -> None:
+    answer = post(app, "/judge/draw", by="quality", count=count)
+    assert answer.status == 400 and b"Give a number from 1 to 1000" in answer.body
+    assert not app.library.judging.exists
+
+
+@pytest.mark.parametrize("characters", [150_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
+def test_long_cells_are_judged(tmp_path: Path, characters: int) -> None:
+    words = "word " * (characters // 5)
+    (tmp_path / "long.tsv").write_text(f"src\ttgt\tscore\n{words}\t{words[::-1]}\t0.5\n", encoding="utf-8")
+    library = Library(tmp_path / "long.tsv")
+    try:
+        app = App(library)
+        assert post(app, "/judge/draw", by="score", count=1).status == 303
+        assert len(app.get("/judge/pair", {"rater": ["ada"]}).body) > 2 * characters - 10
+        for kind in ("strength", "fluency"):
+            label(app, "ada", 1, kind, 3)
+        judging = library.judging
+        assert "1 of 1" in app.get("/judge", {}).body.decode().replace("\u202f", "")
+        assert summarize_ratings([judging.path_of("ada")], judging.key)["raters"] == 1
+    finally:
+        library.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("number\tb\n1\t2\n".encode("utf-16"), "not UTF-8"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"number\treference\n1\ta\n", "column 'translation' not found"),
+        (b"", "column 'number' not found"),
+    ],
+)
+def test_files_that_are_no_sheets_are_errors(app: App, content: bytes, message: str) -> None:
+    judging = draw(app)
+    judging.path_of("ada").write_bytes(content)
+    for path in ("/judge", "/judge/pair"):
+        assert message in app.get(path, {"rater": ["ada"]}).body.decode()
+    with pytest.raises(DataError, match=message):
+        summarize_ratings([judging.path_of("ada")], judging.key)
+
+
+def test_a_damaged_key_is_an_error(app: App) -> None:
+    judging = draw(app, 1)
+    rows = judging.open("ada").rows
+    for pair in range(len(rows)):
+        for kind in judgings.LABELS:
+            label(app, "ada", pair + 1, kind, 2)
+    lines = judging.key.read_text().splitlines()
+    for column in (1, 3, 4):
+        cells = lines[1].split("\t")
+        cells[column] = "x"
+        judging.key.write_text("\n".join([lines[0], "\t".join(cells), *lines[2:]]) + "\n")
+        with pytest.raises(DataError, match="expected a number, got 'x'"):
+            summarize_ratings([judging.path_of("ada")], judging.key)
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for sheet, reason in (("x" * 300, b"File name too long"), ("file/sheet.tsv", b"")):
+        library = Library(write_toy_pairs(tmp_path / "toy.parquet"), sheet=tmp_path / sheet)
+        try:
+            app = App(library)
+            assert reason in app.get("/judge", {}).body
+            answer = post(app, "/judge/draw", by="quality", count=1)
+            assert answer.status == 400 and b'role="alert"' in answer.body and reason in answer.body
+        finally:
+            library.close()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import http.client
+import json
 import re
 import shlex
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,16 +20,18 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from toy_pairs import HOSTILE, toy_pairs, write_toy_pairs, write_toy_run
+from toy_pairs import HOSTILE, toy_pairs, write_odd_pairs, write_toy_pairs, write_toy_run
 
 import paraloom
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.explore.app import App
 from paraloom.explore.layout import POLICY
 from paraloom.explore.library import Library
+from paraloom.explore.matching import RowFilter
 from paraloom.explore.row_page import tree_list
 from paraloom.explore.server import ExploreServer, start_server
 from paraloom.explore.session import launcher, opened
+from paraloom.explore.state import identifier
 from paraloom.io import write_shard, write_table
 
 PATHS = ["/pairs", "/scores", "/threshold", "/row", "/compare", "/judge", "/judge/pair", "/run", "/trace"]
@@ -70,6 +75,14 @@ def request(
         return response.status, response.read().decode(), dict(response.getheaders())
     finally:
         connection.close()
+
+
+def raw(server: ExploreServer, sent: bytes) -> bytes:
+    """The answer to bytes, after which the client sends no more."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
 def cookie(server: ExploreServer) -> str:
@@ -122,7 +135,17 @@ def test_every_answer_forbids_scripts_and_requests_from_elsewhere(server: Explor
 def test_odd_requests(server: ExploreServer) -> None:
     own = {"Cookie": cookie(server), "Origin": f"http://127.0.0.1:{server.port}"}
     assert request(server, "POST", "/judge/label", "x" * 70_000, **own)[0] == 413
-    assert request(server, "POST", "/judge/label", "&".join("ab") * 600, **own)[0] in (400, 404, 200)
+    assert request(server, "POST", "/judge/label", "&".join("ab") * 600, **own)[0] == 400
+    status, body, _ = request(server, "GET", "/pairs?" + "a=1&" * 601, **own)
+    assert status == 400 and "up to 500 parameters" in body
+    head = f"GET http://[::1/ HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+    assert raw(server, head.encode()).startswith(b"HTTP/1.1 400")
+    for length in ("", "-1", "²", "1_0", "9" * 20):
+        head = f"POST /judge/label HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: {length}\r\n\r\n"
+        assert raw(server, head.encode("latin-1")).startswith(b"HTTP/1.1 413")
+    head = f"POST /judge/label HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+    assert raw(server, f"{head}\r\n".encode()).startswith(b"HTTP/1.1 411")
+    assert raw(server, f"{head}Content-Length: 9\r\n\r\npair=1".encode()).startswith(b"HTTP/1.1 400")
     assert request(server, "POST", "/pairs", "a=b", **own)[0] == 404
     assert request(server, "PUT", "/pairs", **own)[0] == 501
     status, body, headers = request(server, "HEAD", "/pairs", **own)
@@ -247,6 +270,50 @@ def test_a_damaged_run_is_an_error_before_the_page_opens(tmp_path: Path) -> None
         Library(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["[" * 100_000, "", "null", {"name": "\ud800"}, {"folder": "\ud800"}, {"seconds": "x"}, {"seconds": float("nan")},
+     {"seconds": 10**400}, {"counts": {"read": float("inf")}}, {"counts": {"kept": "x"}}, {"counts": [1]}],
+)  # fmt: skip
+def test_a_run_that_is_damaged_while_it_is_shown_is_an_error(tmp_path: Path, change: object) -> None:
+    root = write_toy_run(tmp_path / "run", 30)
+    library = Library(root)
+    try:
+        record = json.loads((root / "run.json").read_text(encoding="utf-8"))
+        if isinstance(change, dict):
+            record["stages"][1] |= change
+        (root / "run.json").write_text(change if isinstance(change, str) else json.dumps(record), encoding="utf-8")
+        for path in ("/run", "/trace"):
+            answer = App(library).get(path, {"id": ["toy:3"]})
+            assert answer.status == 404 and b"cannot be read" in answer.body and b"run.json" in answer.body
+        assert App(library).get("/pairs", {}).status == 200
+    finally:
+        library.close()
+
+
+def test_a_run_that_vanishes_while_it_is_shown_is_an_error(tmp_path: Path) -> None:
+    root = write_toy_run(tmp_path / "run", 30)
+    library = Library(root)
+    try:
+        shutil.rmtree(root)
+        for path in ("/run", "/trace", "/pairs", "/scores", "/threshold", "/row", "/compare", "/judge"):
+            answer = App(library).get(path, {"id": ["toy:3"], "row": ["1"]})
+            assert answer.status in (200, 404) and b'role="alert"' in answer.body and str(root).encode() in answer.body
+    finally:
+        library.close()
+
+
+def test_columns_that_differ_in_case_only_are_told_apart(tmp_path: Path) -> None:
+    table = pa.table({"src": ["x", "y", "z"], "tgt": ["b"] * 3, "q": [1.0, 2.0, 3.0], "Q": [3.0, 2.0, 1.0]})
+    write_table(table, tmp_path / "case.parquet")
+    library = Library(tmp_path / "case.parquet")
+    try:
+        for where, row in (("q > 2.5", 2), ("Q > 2.5", 0)):
+            assert library.get().matcher.matches(RowFilter(where=where)).all_found().tolist() == [row]
+    finally:
+        library.close()
+
+
 def test_a_tree_as_lists() -> None:
     assert str(tree_list("(S (NP (NN <b>)) (VP (VBZ runs) (ADVP (RB fast))))")) == (
         '<ul class="tree"><li><b>S</b><ul><li><b>NP</b><ul><li><b>NN</b> <bdi>&lt;b&gt;</bdi></li></ul></li>'
@@ -355,7 +422,44 @@ def test_the_command_prints_an_address_and_stops_with_ctrl_c(tmp_path: Path) -> 
     assert [item.name for item in tmp_path.iterdir()] == ["toy.parquet"]
 
 
+def test_the_command_passes_its_options_on(
+    paraloom: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(*given: object, **named: object) -> None:
+        raise ConfigError(repr((given, named)))
+
+    monkeypatch.setattr("paraloom.explore.opened", opened)
+    options = ["--encoder", "english", "--sheet", "s.tsv", "--port", "1", "--src-column", "a", "--tgt-column", "b"]
+    status, _, error = paraloom("explore", "x", "y", *options, "--scratch", "z", "--no-browser")
+    named = {"encoder": "english", "sheet": Path("s.tsv"), "src_column": "a", "tgt_column": "b", "scratch": Path("z")}
+    assert status == 1 and repr((("x", "y"), {**named, "port": 1})) in error
+
+
 def test_what_cannot_be_explored_is_one_message(paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     for arguments in (["missing.parquet"], ["."], [tmp_path / "none.tsv"], ["missing.parquet", "--port", "99999"]):
         status, _, error = paraloom("explore", *arguments)
         assert status == 1 and error.startswith("paraloom: ") and "Traceback" not in error
+
+
+def test_columns_of_any_name_and_type_have_pages(tmp_path: Path) -> None:
+    library = Library(write_odd_pairs(tmp_path / "odd [*?] <b> %2e .. 'x' \n.parquet"))
+    try:
+        app, dataset = App(library), library.get().dataset
+        for number, name in enumerate(dataset.schema.names):
+            pages = [
+                ("/pairs", {"sort": f"-{name}", "column": name}),
+                ("/pairs", {"where": f"{identifier(name)} is not null"}),
+                ("/row", {"row": str(number % 40 + 1), "at": "1", "sort": name}),
+                ("/compare", {"where": f"{identifier(name)} is null", "other": "quality > 0.5"}),
+                ("/threshold", {"score": name, "by": name, "at": "1e300", "keep": "below"}),
+                ("/threshold", {"score": name, "where": "quality > 0.5"}),
+                ("/scores", {"where": f"{identifier(name)} is null"}),
+            ]
+            for path, query in pages:
+                answer = app.get(path, {key: [value] for key, value in query.items()})
+                assert answer.status in (200, 404) and answer.body.endswith(b"</html>\n"), (path, query)
+            library.judging.sheet.unlink(missing_ok=True)
+            assert app.post("/judge/draw", {"by": [name], "count": ["2"]}).status in (303, 400), name
+            assert app.get("/judge/pair", {"rater": ["ada"]}).status in (200, 303), name
+    finally:
+        library.close()

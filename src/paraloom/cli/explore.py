@@ -52,7 +52,16 @@ def explore(
     Example: `paraloom explore strict.parquet loose.parquet`
     """
     with (
-        explorer.opened(source, src_column=src_column, tgt_column=tgt_column, scratch=scratch, port=port) as server,
+        explorer.opened(
+            source,
+            second,
+            encoder=encoder,
+            sheet=sheet,
+            src_column=src_column,
+            tgt_column=tgt_column,
+            scratch=scratch,
+            port=port,
+        ) as server,
         tempfile.TemporaryDirectory() as private,
     ):
         typer.echo(f"{server.url}\nStop with Ctrl-C.")

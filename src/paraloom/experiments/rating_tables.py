@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -20,7 +19,7 @@ from paraloom.experiments.study import Study
 from paraloom.experiments.tables import INTERVAL, ExperimentCondition, Figure, ReproducedTable, Row
 from paraloom.experiments.verdicts import Order
 from paraloom.mt import Translator
-from paraloom.pairs.annotation import RANGES, unquote_formula
+from paraloom.pairs.annotation import KEY_COLUMNS, RANGES, read_sheet, unquote_formula
 from paraloom.workflows.analysis import draw_sheet
 
 Floats = npt.NDArray[np.float64]
@@ -52,7 +51,7 @@ def rating_sheet(study: Study, name: str) -> ReproducedTable:
     folder.mkdir(parents=True, exist_ok=True)
     key = draw_sheet(str(pairs), folder / "sheet.tsv", count=_COUNT, seed=study.seed)
     references, paraphrases = read_texts(folder / "sheet.tsv")
-    facts = read_key(key)
+    _, facts = read_sheet(key, KEY_COLUMNS)
     encoder = next(name for name in _JUDGING_ENCODERS if name != str(study.encoder))
     judges: dict[str, Judge] = {
         "encoder": cosine_judge(open_encoder(encoder)),
@@ -128,16 +127,9 @@ def round_trip_judge(forward: Translator, backward: Translator) -> Judge:
 
 def read_texts(sheet: Path) -> tuple[list[str], list[str]]:
     """References and paraphrases of a sheet, as `annotation.write_sheet` wrote it."""
-    with sheet.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream, delimiter="\t"))
+    _, rows = read_sheet(sheet)
     references, paraphrases = ([unquote_formula(row[side]) for row in rows] for side in ("reference", "translation"))
     return references, paraphrases
-
-
-def read_key(key: Path) -> list[dict[str, str]]:
-    """The rows of a key, in the order of its sheet."""
-    with key.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream, delimiter="\t"))
 
 
 def range_rows(facts: Sequence[dict[str, str]], ratings: dict[str, Floats]) -> list[Row]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TypeAlias
 
-from paraloom.core.errors import ParaloomError
+from paraloom.core.errors import DataError, ParaloomError, RunError
 from paraloom.explore.compare_page import compare_page
 from paraloom.explore.judge_page import draw_sheet, judge_page, pair_page, save_label
 from paraloom.explore.layout import Frame, View, message, render
@@ -47,6 +47,15 @@ class Answer:
     location: str = ""
     sets_cookie: bool = False
 
+
+_TITLES = {
+    "/pairs": "Pairs",
+    "/scores": "Scores",
+    "/threshold": "Threshold",
+    "/compare": "Compare",
+    "/judge": "Judge",
+}
+"""Pages whose parameters a person types: an error there is a result."""
 
 _Handler: TypeAlias = Callable[[ViewState, Frame], View]
 
@@ -98,9 +107,9 @@ class App:
             path: Path of the address.
             form: The fields of the form.
         """
-        return self._page(path, self._forms.get(path), form)
+        return self._page(path, self._forms.get(path), form, changes=True)
 
-    def _page(self, path: str, handler: _Handler | None, query: Query) -> Answer:
+    def _page(self, path: str, handler: _Handler | None, query: Query, *, changes: bool = False) -> Answer:
         state = ViewState.from_query(query)
         frame = self._frame()
         if handler is None:
@@ -109,7 +118,9 @@ class App:
             try:
                 page = handler(state, frame)
             except ParaloomError as error:
-                page = self._failed(path, error, state, frame)
+                page = self._failed(path, error, state, frame, changes)
+            except OSError as error:
+                page = self._failed(path, _as_data_error(error), state, frame, changes)
         if page.location:
             return Answer(status=303, location=page.location)
         if query.get("fragment"):
@@ -117,19 +128,18 @@ class App:
         return Answer(render(page, frame, path, state).encode(), page.status)
 
     def _frame(self) -> Frame:
-        return Frame(self.library.name, self.library.names(), self.library.is_run, self.library.compares)
+        try:
+            names = self.library.names()
+        except OSError:
+            names = []  # the page says what is missing
+        return Frame(self.library.name, names, self.library.is_run, self.library.compares)
 
-    def _failed(self, path: str, error: ParaloomError, state: ViewState, frame: Frame) -> View:
+    def _failed(self, path: str, error: ParaloomError, state: ViewState, frame: Frame, changes: bool) -> View:
         """The page with an error instead of its results, so that the condition can be corrected."""
-        titles = {
-            "/pairs": "Pairs",
-            "/scores": "Scores",
-            "/threshold": "Threshold",
-            "/compare": "Compare",
-            "/judge": "Judge",
-        }
         before = form(path, None, frame, state) if path in ("/pairs", "/scores", "/threshold") else None
-        return View(titles.get(path, "Error"), before, message(error))
+        # Browsers report answers from 400 on in their console, and half a condition is not a fault of the page.
+        status = 400 if changes or isinstance(error, RunError) else 200 if path in _TITLES else 404
+        return View(_TITLES.get(path, "Error"), before, message(error), status=status)
 
     def _corpus(self, state: ViewState) -> OpenCorpus:
         return self.library.get(state.corpus)
@@ -171,6 +181,14 @@ class App:
 def _with_form(page: View, path: str, corpus: OpenCorpus, frame: Frame, state: ViewState) -> View:
     before = join(form(path, corpus.dataset, frame, state), page.before)
     return View(page.title, before, page.results, page.location, page.status, page.wide)
+
+
+def _as_data_error(error: OSError) -> DataError:
+    return DataError(
+        f"cannot be read: {error.strerror or error}",
+        file=error.filename,
+        remedy="Put the files back, or start paraloom explore again where they are now.",
+    )
 
 
 def _static(name: str) -> Answer:

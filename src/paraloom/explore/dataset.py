@@ -238,8 +238,10 @@ class Dataset:
         rows = sorted_rows(values)
         path = self._file(name, "order")
         with disk_full_as_error(path):
-            np.save(path, rows)
-        mapped = np.load(path, mmap_mode="r")
+            # Not read back: NumPy parses the header with `ast`, which Python 3.11 cannot do in two threads at once.
+            mapped = np.lib.format.open_memmap(path, "w+", dtype=rows.dtype, shape=rows.shape)
+            mapped[:] = rows
+        mapped.flags.writeable = False
         path.unlink()
         return mapped, int(self.rows - np.count_nonzero(np.isnan(values)))
 

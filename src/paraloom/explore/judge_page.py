@@ -8,8 +8,9 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError
 from paraloom.explore.dataset import Dataset
-from paraloom.explore.judging import MEANINGS, Judging, RaterSheet
+from paraloom.explore.judging import MEANINGS, Judging, RaterSheet, locked
 from paraloom.explore.layout import View, key, nothing, plural
+from paraloom.explore.parameters import whole_number
 from paraloom.explore.state import ViewState
 from paraloom.pairs.annotation import LABELS, RANGES, sample_ranges, unquote_formula, write_sheet
 from paraloom.report.formatting import count, label, number, share
@@ -17,6 +18,8 @@ from paraloom.report.markup import Html, Part, element, isolated
 from paraloom.report.samples import differences
 
 _MAX_PER_RANGE = 1000
+_LONG = 10_000
+"""Characters of a pair up to which differing words are marked: the time to find them is quadratic."""
 
 
 def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> View:
@@ -112,7 +115,9 @@ def pair_page(judging: Judging, state: ViewState) -> View:
     row = sheet.rows[index]
     kind = sheet.missing(index) or next(iter(LABELS))
     total = len(sheet.rows)
-    texts = differences(unquote_formula(row["reference"]), unquote_formula(row["translation"]))
+    texts: tuple[str, ...] = tuple(unquote_formula(row[side]) for side in ("reference", "translation"))
+    if sum(map(len, texts)) <= _LONG:
+        texts = differences(*texts)
     answers = [
         element(
             "button",
@@ -167,20 +172,20 @@ def save_label(judging: Judging, state: ViewState) -> View:
         ConfigError: The pair or the label is unknown.
     """
     rater, kind, given = (state.extra.get(name, "") for name in ("rater", "kind", "label"))
-    with judging.lock:
-        sheet = judging.open(rater)
-        index = _index(state.extra.get("pair", ""), sheet)
-        if given == "back":
-            return View(location=_step_back(sheet, len(sheet.rows) if index is None else index, rater, state))
-        if index is None:
-            raise ConfigError("pair not found", remedy="Go back to the page Judge.")
-        if given != "skip":
-            if not given.isascii() or not given.isdigit() or len(given) > 2:
-                raise ConfigError(f"unknown label '{given[:20]}'")
-            sheet.set(index, kind, int(given))
-            if sheet.missing(index) is not None:
-                return View(location=state.url("/judge/pair", rater=rater, pair=index + 1))
-        following = sheet.next_index(index)
+    sheet = judging.open(rater)
+    index = _index(state.extra.get("pair", ""), sheet)
+    if given == "back":
+        return View(location=_step_back(sheet, len(sheet.rows) if index is None else index, rater, state))
+    if index is None:
+        raise ConfigError("pair not found", remedy="Go back to the page Judge.")
+    if given != "skip":
+        value = whole_number(given, 0, 99)
+        if value is None:
+            raise ConfigError(f"unknown label '{given[:20]}'", remedy="Go back to the page Judge.")
+        sheet.set(index, kind, value)
+        if sheet.missing(index) is not None:
+            return View(location=state.url("/judge/pair", rater=rater, pair=index + 1))
+    following = sheet.next_index(index)
     pair = None if following is None else following + 1
     return View(location=state.url("/judge/pair", rater=rater, pair=pair))
 
@@ -196,18 +201,23 @@ def draw_sheet(judging: Judging, dataset: Dataset, state: ViewState) -> View:
     Raises:
         ConfigError: The column is not found, or the number is not valid.
     """
-    by, per_range = state.extra.get("by", ""), state.extra.get("count", "20")
-    if by not in dataset.numeric:
+    by, size = state.extra.get("by", ""), state.extra.get("count", "20")
+    if len(dataset.sides) < 2:
+        raise ConfigError("expected pairs, got rows of one text", remedy="Judge rows with the columns src and tgt.")
+    if not by or by not in dataset.numeric:
         raise ConfigError(f"column '{by}' not found", remedy=f"Columns of numbers: {', '.join(dataset.scores)}.")
-    if not per_range.isdigit() or not 1 <= int(per_range) <= _MAX_PER_RANGE:
-        raise ConfigError(f"'{per_range[:20]}' is not a number of pairs from 1 to {_MAX_PER_RANGE}")
-    with judging.lock:
+    per_range = whole_number(size, 1, _MAX_PER_RANGE)
+    if per_range is None:
+        raise ConfigError(
+            f"cannot draw '{size[:20]}' pairs of each range",
+            remedy=f"Give a number from 1 to {_MAX_PER_RANGE}.",
+        )
+    with locked(judging.sheet):
         if not judging.exists:
-            samples = sample_ranges(_batches(dataset, by), by=by, ranges=ranges_of(dataset, by), count=int(per_range))
+            samples = sample_ranges(_batches(dataset, by), by=by, ranges=ranges_of(dataset, by), count=per_range)
             samples = [sample for sample in samples if sample.rows]
             if not samples:
                 raise ConfigError(f"column '{by}' has no values", remedy="Choose another column.")
-            judging.sheet.parent.mkdir(parents=True, exist_ok=True)
             write_sheet(samples, judging.sheet)
     return View(location=state.url("/judge"))
 
@@ -295,8 +305,8 @@ def _command(judging: Judging) -> str:
 
 
 def _index(text: str, sheet: RaterSheet) -> int | None:
-    index = int(text) - 1 if text.isascii() and text.isdigit() and len(text) < 10 else -1
-    return index if 0 <= index < len(sheet.rows) else None
+    pair = whole_number(text, 1, len(sheet.rows))
+    return None if pair is None else pair - 1
 
 
 def _hidden(rater: str, index: int, kind: str, state: ViewState) -> list[Html]:

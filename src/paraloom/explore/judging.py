@@ -6,16 +6,19 @@ The files are those of `paraloom judge`: `judge table` reads them.
 from __future__ import annotations
 
 import csv
+import fcntl
 import re
-import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import TextIO
 
-from paraloom.core.errors import ConfigError, DataError
-from paraloom.io.atomic import atomic_write
-from paraloom.pairs.annotation import LABELS
+from paraloom.core.errors import ConfigError, DataError, RunError
+from paraloom.io.atomic import atomic_write, unwritable_as_error
+from paraloom.pairs.annotation import LABELS, read_sheet
 
 MEANINGS: dict[str, dict[int, str]] = {
     "strength": {
@@ -32,6 +35,8 @@ MEANINGS: dict[str, dict[int, str]] = {
 """What each label of a kind means to a rater."""
 
 _NAME = re.compile(r"[\w-]{1,40}")
+_PATIENCE = 10.0
+"""Seconds until a sheet that another process holds is reported."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +61,14 @@ class Agreement:
 class RaterSheet:
     """A rater's copy of a sheet; each label is on the disk before the next pair is shown.
 
+    Several processes may label the same copy: each label is added to what the file holds at that moment, under a lock.
+
     Args:
-        path: The copy; created from `sheet` if it does not exist.
+        path: The copy; created from `sheet` with the first label if it does not exist.
         sheet: The sheet that `write_sheet` wrote.
+
+    Attributes:
+        rows: The pairs with their labels, as the file had them when it was last read or written.
 
     Raises:
         DataError: The copy is not a copy of the sheet, or a label is unknown.
@@ -66,23 +76,31 @@ class RaterSheet:
 
     def __init__(self, path: Path, sheet: Path) -> None:
         self.path = path
-        self._columns, rows = _read(sheet)
-        self.rows = rows
-        if path.exists():
-            columns, own = _read(path)
-            shown = [name for name in self._columns if name not in LABELS]
-            is_copy = columns == self._columns and [[r[n] for n in shown] for r in own] == [
+        self._sheet = sheet
+        self._columns, self.rows = self._read()
+
+    def _read(self) -> tuple[list[str], list[dict[str, str]]]:
+        columns, rows = _read(self._sheet)
+        if self.path.exists():
+            present, copied = _read(self.path)
+            shown = [name for name in columns if name not in LABELS]
+            is_copy = present == columns and [[r[n] for n in shown] for r in copied] == [
                 [r[n] for n in shown] for r in rows
             ]
             if not is_copy:
                 raise DataError(
-                    f"not a copy of {sheet.name}", file=path, remedy="Give another name, or move the file away."
+                    f"not a copy of {self._sheet.name}",
+                    file=self.path,
+                    remedy="Give another name, or move the file away.",
                 )
-            self.rows = own
-        for line, row in enumerate(self.rows, start=2):
+            rows = copied
+        for line, row in enumerate(rows, start=2):
             for kind, values in LABELS.items():
                 if row[kind] and row[kind] not in map(str, values):
-                    raise DataError(f"line {line}: {kind} is '{row[kind]}'", file=path, remedy="Correct the label.")
+                    raise DataError(
+                        f"line {line}: {kind} is '{row[kind]}'", file=self.path, remedy="Correct the label."
+                    )
+        return columns, rows
 
     @property
     def labeled(self) -> int:
@@ -99,7 +117,7 @@ class RaterSheet:
         return next((kind for kind in LABELS if not self.rows[index][kind]), None)
 
     def set(self, index: int, kind: str, value: int | None) -> None:
-        """Give a label to a pair, or take it away, and write the sheet.
+        """Give a label to a pair, or take it away; it is on the disk afterwards, with those of other processes.
 
         Args:
             index: The pair, from 0.
@@ -108,14 +126,14 @@ class RaterSheet:
 
         Raises:
             ConfigError: The pair, kind or label is unknown.
+            RunError: Another process holds the sheet, or the file cannot be written.
         """
-        if not 0 <= index < len(self.rows) or kind not in LABELS or not (value is None or value in LABELS[kind]):
-            raise ConfigError(f"unknown label '{value}' of '{kind}' for pair {index + 1}")
-        self.rows[index] = {**self.rows[index], kind: "" if value is None else str(value)}
-        with atomic_write(self.path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-            table = csv.writer(stream, delimiter="\t", lineterminator="\n")
-            table.writerow(self._columns)
-            table.writerows([[row[name] for name in self._columns] for row in self.rows])
+        with locked(self._sheet):
+            self._columns, self.rows = self._read()
+            if not 0 <= index < len(self.rows) or kind not in LABELS or not (value is None or value in LABELS[kind]):
+                raise ConfigError(f"unknown label '{value}' of '{kind[:20]}' for pair {index + 1}")
+            self.rows[index][kind] = "" if value is None else str(value)
+            _write(self.path, self._columns, self.rows)
 
 
 class Judging:
@@ -128,7 +146,6 @@ class Judging:
     def __init__(self, sheet: Path) -> None:
         self.sheet = sheet
         self.key = sheet.with_name(f"{sheet.name}.key.tsv")
-        self.lock = threading.Lock()
 
     @property
     def exists(self) -> bool:
@@ -144,7 +161,9 @@ class Judging:
         return self.sheet.with_name(f"{self.sheet.stem}.{rater}{self.sheet.suffix}")
 
     def open(self, rater: str) -> RaterSheet:
-        """The sheet of a rater, a new one for a new name."""
+        """The sheet of a rater, a new one for a new name; raises ConfigError if the sheet has not been drawn."""
+        if not self.exists:
+            raise ConfigError("the sheet has not been drawn yet", remedy="Draw it on the page Judge.")
         return RaterSheet(self.path_of(rater), self.sheet)
 
     def raters(self) -> list[str]:
@@ -196,18 +215,45 @@ def _compare(
     return Agreement(kind, raters, len(labels), same, kappa)
 
 
+@contextmanager
+def locked(sheet: Path) -> Iterator[None]:
+    """Lock a sheet and all copies of it for one process, and one thread of it; a process that ends releases it.
+
+    Args:
+        sheet: The sheet.
+
+    Raises:
+        RunError: Another process holds it for long, or the folder cannot be written.
+    """
+    with unwritable_as_error(sheet):
+        sheet.parent.mkdir(parents=True, exist_ok=True)
+        with sheet.with_name(f".{sheet.name}.lock").open("a", encoding="utf-8") as stream:
+            _lock(stream, sheet)
+            yield
+
+
+def _lock(stream: TextIO, sheet: Path) -> None:
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise RunError(
+                    "another process holds the sheet", file=sheet, remedy="End it if it hangs, and try again."
+                ) from None
+            time.sleep(0.01)
+
+
 def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        table = csv.DictReader(stream, delimiter="\t")
-        columns = list(table.fieldnames or [])
-        wanted = ("number", "reference", "translation", *LABELS)
-        if not set(wanted) <= set(columns):
-            raise DataError(
-                f"not a sheet of pairs; expected the columns {', '.join(wanted)}",
-                file=path,
-                remedy="Name a sheet that `paraloom judge sample` wrote, or a new file.",
-            )
-        rows = [{name: (row[name] or "").strip() for name in columns} for row in table]
+    columns, rows = read_sheet(path, ("number", "reference", "translation", *LABELS))
     if not rows:
         raise DataError("the sheet has no pairs", file=path, remedy="Draw another one: paraloom judge sample.")
-    return columns, rows
+    return columns, [{name: row[name].strip() for name in columns} for row in rows]
+
+
+def _write(path: Path, columns: Sequence[str], rows: Sequence[dict[str, str]]) -> None:
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        table = csv.writer(stream, delimiter="\t", lineterminator="\n")
+        table.writerow(columns)
+        table.writerows([[row[name] for name in columns] for row in rows])

@@ -194,6 +194,7 @@ def message(error: ParaloomError) -> Html:
     return element(
         "div",
         element("p", element("strong", f"{error.what}.")),
+        element("p", element("code", error.file)) if error.file else None,
         element("p", error.remedy) if error.remedy else None,
         class_="alert",
         role="alert",

@@ -6,10 +6,12 @@ import threading
 import time
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +21,8 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError
 from paraloom.explore.dataset import BATCH_ROWS, Coded, Dataset, Mask, RowNumbers, workers
+from paraloom.explore.limits import check_limit
+from paraloom.pairs.filtering.condition_tree import COMPARED_CHARACTERS
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
 
 EXACT_ROWS = 400_000
@@ -33,6 +37,10 @@ V = TypeVar("V")
 _STEP = 20_000
 _SLICE = 16 * BATCH_ROWS
 _KEPT_MASKS, _KEPT_MATCHES = 24, 6
+
+# What is computed between two moments at which a query can be interrupted: bytes that are searched; and cells of the
+# matrix of an edit distance, the slowest function of a condition, some 0.1 s.
+_SEARCHED, _CELLS = 16e6, 2e7
 
 
 @dataclass(frozen=True)
@@ -66,16 +74,35 @@ class _Predicate:
 
     def test(self, rows: pa.Table) -> Mask:
         """Which of some rows it is true for."""
+        costs = self._costs(rows)
+        pieces = [rows] if costs is None else list(_pieces(rows, costs))
         if self.is_search:
-            hits = [
-                pc.match_substring(rows.column(name), self.text, ignore_case=True).fill_null(False)
-                for name in self.columns
-            ]
-            result = hits[0] if len(hits) == 1 else pc.or_(hits[0], hits[1])
-        else:
-            result = reduce(pc.and_, evaluate(condition(self.text), rows)).fill_null(False)
-        values: Mask = result.to_numpy(zero_copy_only=False).astype(bool, copy=False)
-        return values
+            return np.concatenate([self._contains(piece) for piece in pieces])
+        # DuckDB can be interrupted between the batches of a table.
+        table = pa.Table.from_batches([batch for piece in pieces for batch in piece.to_batches()], rows.schema)
+        return _as_mask(reduce(pc.and_, evaluate(condition(self.text), table)).fill_null(False))
+
+    def _contains(self, rows: pa.Table) -> Mask:
+        check_limit()
+        hits = [
+            pc.match_substring(rows.column(name), self.text, ignore_case=True).fill_null(False) for name in self.columns
+        ]
+        return _as_mask(hits[0] if len(hits) == 1 else pc.or_(hits[0], hits[1]))
+
+    def _costs(self, rows: pa.Table) -> npt.NDArray[np.float64] | None:
+        """The cost of each row `(n,)`, where 1 is as much as may be computed without a check; None for numbers only."""
+        texts = [column for column in rows.columns if pa.types.is_string(column.type)]
+        lists = [column for column in rows.columns if pa.types.is_nested(column.type)]
+        if not texts and not lists:
+            return None
+        sizes = np.full(rows.num_rows, sum(column.nbytes for column in lists) / max(1, rows.num_rows))
+        for column in texts:
+            sizes += pc.fill_null(pc.binary_length(column), 0).to_numpy()
+        if self.is_search:
+            return sizes / _SEARCHED
+        # Two texts of half the size each have the most cells; every call of a function may be that of a distance.
+        calls = 1 + self.text.count("(") + self.text.count("||")
+        return calls * np.maximum(sizes / _SEARCHED, np.minimum(sizes / 2, COMPARED_CHARACTERS) ** 2 / _CELLS)
 
 
 class Matches:
@@ -145,6 +172,7 @@ class Matches:
         deadline = time.monotonic() + seconds
         with self._lock:
             while not self.is_complete and (until is None or self._count < until):
+                check_limit()
                 part = self._candidates[self.searched : self.searched + _STEP]
                 hits = part[_test(self._dataset, self._slow, part)]
                 self._parts.append(hits)
@@ -226,8 +254,8 @@ class Matcher:
             parsed = condition(where)
             check_columns(parsed, schema)
             for clause in parsed.clauses:
-                names = {name.lower() for name in condition(clause).columns}
-                predicates.append(_Predicate(clause, tuple(n for n in schema.names if n.lower() in names)))
+                check_limit()
+                predicates.append(_Predicate(clause, _spelled(condition(clause).columns, schema.names)))
         if search.strip():
             predicates.append(_Predicate(search.strip(), self.dataset.sides, is_search=True))
         return predicates
@@ -261,21 +289,23 @@ class Matcher:
         return Matches(dataset, candidates, slow, share=share)
 
     def _order(self, sort: str) -> RowNumbers | None:
-        name = sort.removeprefix("-")
-        if not name:
+        if not sort:
             return None
         dataset = self.dataset
+        name, is_descending = sort_column(sort, dataset)
         if name in dataset.numeric:
             order, defined = dataset.order(name)
-            return np.concatenate([order[:defined][::-1], order[defined:]]) if sort.startswith("-") else order
+            return np.concatenate([order[:defined][::-1], order[defined:]]) if is_descending else order
         if name not in dataset.schema.names:
             raise ConfigError(f"cannot sort by '{name}': column not found", remedy="Choose a column of the table.")
         if dataset.rows > EXACT_ROWS or not pa.types.is_string(dataset.schema.field(name).type):
             raise ConfigError(
                 f"cannot sort by '{name}'", remedy=f"Text is sorted up to {EXACT_ROWS:,} rows; sort by a number."
             )
-        direction = "descending" if sort.startswith("-") else "ascending"
-        sorted_indices = pc.sort_indices(dataset.table.select([name]), sort_keys=[(name, direction)])
+        direction = "descending" if is_descending else "ascending"
+        # Arrow would take a name such as "a.b" for a path.
+        column = dataset.table.select([name]).rename_columns(["values"])
+        sorted_indices = pc.sort_indices(column, sort_keys=[("values", direction)])
         rows: RowNumbers = sorted_indices.to_numpy().astype(np.int32)
         return rows
 
@@ -305,7 +335,9 @@ class Matcher:
             table = _columns(dataset.table, predicate)
             starts = range(0, max(1, dataset.rows), _SLICE)
             with ThreadPoolExecutor(workers()) as pool:
-                parts = list(pool.map(lambda start: predicate.test(table.slice(start, _SLICE)), starts))
+                # A context each: it has the limit of the request, and one thread can be in it at a time.
+                tests = [pool.submit(copy_context().run, predicate.test, table.slice(n, _SLICE)) for n in starts]
+                parts = [test.result() for test in tests]
             mask = np.concatenate(parts)
         return self._keep(self._masks, predicate, mask, _KEPT_MASKS)
 
@@ -330,6 +362,17 @@ class Matcher:
             return value
 
 
+def sort_column(sort: str, dataset: Dataset) -> tuple[str, bool]:
+    """The column of an order, and whether the order is descending; a column may be named "-x".
+
+    Args:
+        sort: As in `RowFilter`.
+        dataset: The rows.
+    """
+    is_descending = sort.startswith("-") and sort not in dataset.schema.names
+    return sort.removeprefix("-") if is_descending else sort, is_descending
+
+
 def split_point(dataset: Dataset, column: str, rows: RowNumbers, value: float) -> tuple[int, int]:
     """Where a value divides rows that are sorted by a column.
 
@@ -343,9 +386,29 @@ def split_point(dataset: Dataset, column: str, rows: RowNumbers, value: float) -
         Number of rows below the value, and number of rows where the column is defined.
     """
     values = dataset.values(column)
-    bound = values.dtype.type(value)
+    with np.errstate(over="ignore"):
+        bound = values.dtype.type(value)
     defined = bisect_left(rows, True, key=lambda row: bool(np.isnan(values[row])))
     return bisect_left(rows, bound, hi=defined, key=lambda row: values[row]), defined
+
+
+def _spelled(columns: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a condition, which `check_columns` has found, as the data spell them."""
+    known = {name.lower(): name for name in names}
+    spelled = {name if name in names else known[name.lower()] for name in columns}
+    return tuple(name for name in names if name in spelled)
+
+
+def _as_mask(values: pa.ChunkedArray) -> Mask:
+    mask: Mask = values.to_numpy(zero_copy_only=False).astype(bool, copy=False)
+    return mask
+
+
+def _pieces(rows: pa.Table, costs: npt.NDArray[np.float64]) -> Iterator[pa.Table]:
+    """The rows in pieces that cost up to 1 each, or are one row."""
+    bounds = np.flatnonzero(np.diff(np.floor(np.cumsum(costs)))) + 1
+    for start, end in pairwise([0, *bounds.tolist(), rows.num_rows]):
+        yield rows.slice(start, end - start)
 
 
 def _columns(table: pa.Table, predicate: _Predicate) -> pa.Table:

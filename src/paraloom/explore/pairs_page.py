@@ -7,7 +7,7 @@ from typing import Any
 
 from paraloom.explore.dataset import Dataset
 from paraloom.explore.layout import Frame, View, filter_form, nothing, plural
-from paraloom.explore.matching import Matcher, Matches
+from paraloom.explore.matching import Matcher, Matches, sort_column
 from paraloom.explore.sources import REASON, STATUS
 from paraloom.explore.state import ViewState, identifier, narrowed
 from paraloom.io.database import sql_text
@@ -69,7 +69,7 @@ def form(path: str, dataset: Dataset | None, frame: Frame, state: ViewState) -> 
 def shown_columns(dataset: Dataset, state: ViewState) -> list[str]:
     """The columns of scores that the table shows: those chosen, else the first few, and the one it is sorted by."""
     chosen = [name for name in state.columns if name in dataset.numeric] or dataset.scores[:_SHOWN_SCORES]
-    name = state.sort.removeprefix("-")
+    name, _ = sort_column(state.sort, dataset)
     return [*chosen, name] if name in dataset.numeric and name not in chosen else chosen
 
 

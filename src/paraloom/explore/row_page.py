@@ -16,6 +16,7 @@ from paraloom.explore.layout import Frame, View, copyable, nothing
 from paraloom.explore.matching import EXACT_ROWS, Matcher
 from paraloom.explore.neighbors import NearestRows
 from paraloom.explore.pairs_page import PAGE_ROWS, row_table, sides, status
+from paraloom.explore.parameters import whole_number
 from paraloom.explore.sources import REASON, STATUS
 from paraloom.explore.state import ViewState
 from paraloom.io.database import sql_text
@@ -29,6 +30,7 @@ _NEAR = 1000
 
 _MAX_VARIANTS = 30
 _LONG = 4000
+_LONG_TREE = 20_000
 
 
 def row_page(matcher: Matcher, neighbors: NearestRows | None, frame: Frame, state: ViewState) -> View:
@@ -105,19 +107,18 @@ def _leaves(tree: str) -> list[str]:
 
 
 def _row_number(text: str, rows: int) -> int:
-    number_ = int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
-    if not 1 <= number_ <= rows:
+    row = whole_number(text, 1, rows)
+    if row is None:
         raise ConfigError(f"row '{text[:20]}' not found", remedy=f"Give a number from 1 to {rows:,}.")
-    return number_ - 1
+    return row - 1
 
 
 def _navigation(matcher: Matcher, row: int, state: ViewState) -> Html:
     """Links to the rows before and after in the table, and back to it."""
     links: list[Part] = []
-    rank = state.extra.get("at", "")
+    at = whole_number(state.extra.get("at", ""), 0, 10**9)
     page = state.page
-    if rank.isascii() and rank.isdigit() and len(rank) < 10:
-        at = int(rank)
+    if at is not None:
         page = at // PAGE_ROWS + 1
         matches = matcher.matches(state.filter)
         rows = matches.first(at + 2)
@@ -184,7 +185,7 @@ def _parse(name: str, tree: object) -> Part:
     if not isinstance(tree, str) or not tree.strip():
         return None
     try:
-        body: Part = tree_list(tree)
+        body: Part = tree_list(tree) if len(tree) <= _LONG_TREE else element("code", tree[:_LONG_TREE], " …")
     except DataError:
         body = element("code", tree)
     return element("section", element("h2", label(name)), body)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.reasons import NOT_SAMPLED, is_not_sampled
 from paraloom.explore.layout import View, nothing, plural
+from paraloom.explore.limits import check_limit
 from paraloom.explore.sources import REASON, stage_folders, stage_source
 from paraloom.explore.state import ViewState
 from paraloom.io.shards import open_shard, read_batches
@@ -169,6 +170,7 @@ def _find(folder: Path, pair_id: str) -> Iterator[dict[str, Any]]:
             wanted = [name for name in ("pair_id", "src", "tgt", "text", REASON, "error") if name in names]
             start = row
             for batch in read_batches(path, wanted, 8192):
+                check_limit()
                 for index in pc.indices_nonzero(pc.equal(batch.column("pair_id"), pair_id)).to_pylist():
                     values = {name: batch.column(name)[index].as_py() for name in wanted}
                     unsampled = status == "rejected" and is_not_sampled(values.get(REASON))

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.core.reasons import NOT_SAMPLED, SAMPLE_REASON
+from paraloom.explore.parameters import whole_number
 from paraloom.io import Corpus, read_pairs
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.corpus import DESCRIPTION
@@ -97,8 +98,8 @@ def stage_source(folder: Path, name: str) -> RowSource:
 
 def stage_folders(run: Path) -> list[Path]:
     """The stage folders of a run, in order: `10-read` before `100-score`."""
-    folders = [path for path in run.iterdir() if path.is_dir() and path.name.split("-")[0].isdigit()]
-    return sorted(folders, key=lambda path: int(path.name.split("-")[0]))
+    numbers = {path: whole_number(path.name.split("-")[0], 0, 10**9) for path in run.iterdir() if path.is_dir()}
+    return [path for _, path in sorted((number, path) for path, number in numbers.items() if number is not None)]
 
 
 def open_batches(
@@ -195,6 +196,8 @@ def _renamed(source: RowSource, schema: pa.Schema) -> pa.Schema:
 def _plain_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
+    if pa.types.is_float16(kind):
+        return pa.float32()  # DuckDB and most functions of Arrow have no half precision
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     return pa.string() if is_text else kind
 

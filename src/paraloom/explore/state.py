@@ -8,6 +8,7 @@ from functools import lru_cache
 from urllib.parse import urlencode
 
 from paraloom.explore.matching import RowFilter
+from paraloom.explore.parameters import whole_number
 from paraloom.io.database import open_database, sql
 
 Query = Mapping[str, Sequence[str]]
@@ -41,12 +42,11 @@ class ViewState:
         """Read the parameters of an address; unknown ones are left in `extra`."""
         single = {key: values[-1] for key, values in query.items() if values}
         known = {key: single.pop(key, "").strip() for key in ("corpus", "where", "search", "sort")}
-        page = single.pop("page", "1")
+        page = whole_number(single.pop("page", ""), 1, 10**9)
         columns = tuple(dict.fromkeys(value for value in query.get("column", ()) if value))
         single.pop("column", None)
         single.pop("fragment", None)
-        number = int(page) if page.isascii() and page.isdigit() and len(page) < 10 else 1
-        return cls(**known, page=max(1, number), columns=columns, extra=single)
+        return cls(**known, page=page or 1, columns=columns, extra=single)
 
     @property
     def filter(self) -> RowFilter:

@@ -15,6 +15,7 @@ from paraloom.explore.dataset import Dataset, RowNumbers
 from paraloom.explore.layout import Frame, View, copyable, nothing, plural
 from paraloom.explore.matching import Matcher, Matches, RowFilter, split_point
 from paraloom.explore.pairs_page import row_table
+from paraloom.explore.parameters import finite_number
 from paraloom.explore.scores_page import ScoreBins
 from paraloom.explore.state import ViewState, identifier, narrowed
 from paraloom.pairs.scoring.table import COLUMNS
@@ -82,9 +83,9 @@ def apply(dataset: Dataset, rows: RowNumbers, threshold: Threshold) -> SplitRows
         point, defined = split_point(dataset, threshold.column, rows, threshold.value)
         return SplitRows(rows[point:defined], rows[:point], rows[defined:])
     kind = dataset.values(threshold.column).dtype.type
-    point, defined = split_point(
-        dataset, threshold.column, rows, float(np.nextafter(kind(threshold.value), kind(np.inf)))
-    )
+    with np.errstate(over="ignore"):
+        above = float(np.nextafter(kind(threshold.value), kind(np.inf)))
+    point, defined = split_point(dataset, threshold.column, rows, above)
     return SplitRows(rows[:point], rows[point:defined], rows[defined:])
 
 
@@ -113,7 +114,7 @@ def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewS
         rows = _sample_in_order(matcher, state, column)
         scale = dataset.rows / len(dataset.sample_rows)
     low, high = _range(dataset, column)
-    value = _number(state.extra.get("at", ""))
+    value = finite_number(state.extra.get("at", ""))
     if value is None:
         value = _middle(dataset, rows, column, low)
     direction = COLUMNS[column].direction if column in COLUMNS else "higher"
@@ -170,14 +171,6 @@ def _middle(dataset: Dataset, rows: RowNumbers, column: str, low: float) -> floa
         return low
     value = float(dataset.values(column)[rows[defined // 2]])
     return float(f"{value:.3g}") if math.isfinite(value) else low
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _controls(dataset: Dataset, state: ViewState, threshold: Threshold, low: float, high: float) -> Html:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +29,8 @@ _FORMULA = tuple("=+-@＝＋－＠−'")
 SHEET_COLUMNS = ("number", "reference", "translation", *LABELS)
 """Columns of a sheet."""
 
-_KEY = ("number", "range", "score", "trigram_overlap", "in_range")
+KEY_COLUMNS = ("number", "range", "score", "trigram_overlap", "in_range")
+"""Columns of a key."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
     key = sheet.with_name(f"{sheet.name}.key.tsv")
     with atomic_write(key) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream, delimiter="\t", lineterminator="\n")
-        table.writerow(_KEY)
+        table.writerow(KEY_COLUMNS)
         for number, index in enumerate(order, start=1):
             sample, row = rows[index]
             overlap = row.get("trigram_overlap")
@@ -171,16 +173,17 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
         DataError: A label is missing or unknown (the message names sheet, line and label), or sheet and key differ.
         ConfigError: A file is not found, or scikit-learn is not installed.
     """
-    facts = {row["number"]: row for row in _read(key, _KEY)}
+    facts = {row["number"]: row for row in read_sheet(key, KEY_COLUMNS)[1]}
     labels = [_read_labels(sheet, set(facts)) for sheet in sheets]
     rows = []
-    for span in dict.fromkeys(sorted((row["range"] for row in facts.values()), key=_lower_bound)):
+    spans = dict.fromkeys(row["range"] for row in facts.values())
+    for span in sorted(spans, key=lambda span: _lower_bound(span, key)):
         numbers = [number for number, row in facts.items() if row["range"] == span]
-        overlaps = [float(facts[number]["trigram_overlap"]) for number in numbers if facts[number]["trigram_overlap"]]
+        overlaps = [_key_number(text, float, key) for number in numbers if (text := facts[number]["trigram_overlap"])]
         rows.append(
             {
                 "range": span,
-                "in_corpus": int(facts[numbers[0]]["in_range"]),
+                "in_corpus": _key_number(facts[numbers[0]]["in_range"], int, key),
                 "judged": len(numbers),
                 "trigram_overlap": round(float(np.mean(overlaps)), 4) if overlaps else None,
                 **{
@@ -202,7 +205,7 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
 
 def _read_labels(sheet: Path, numbers: set[str]) -> dict[str, dict[str, int]]:
     labels: dict[str, dict[str, int]] = {}
-    for line, row in enumerate(_read(sheet, SHEET_COLUMNS), start=2):
+    for line, row in enumerate(read_sheet(sheet)[1], start=2):
         labels[row["number"]] = {}
         for kind, values in LABELS.items():
             if row[kind].strip() not in map(str, values):
@@ -233,21 +236,56 @@ def _cohen_kappa(first: list[int], second: list[int]) -> float | None:
     return round(float(cohen_kappa_score(first, second)), 4)
 
 
-def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+def read_sheet(path: Path, columns: Sequence[str] = SHEET_COLUMNS) -> tuple[list[str], list[dict[str, str]]]:
+    """Read a sheet, or its key.
+
+    Args:
+        path: The file.
+        columns: Columns that it must have.
+
+    Returns:
+        Names of all its columns, and its rows by column.
+
+    Raises:
+        ConfigError: The file is not found.
+        DataError: A column is not found, or the file cannot be read as tab-separated text.
+    """
     if not path.is_file():
         raise ConfigError("file not found", file=path, remedy="Give the file that `paraloom judge sample` wrote.")
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        table = csv.DictReader(stream, delimiter="\t")
-        missing = [name for name in columns if name not in (table.fieldnames or [])]
-        if missing:
-            raise DataError(
-                f"column '{missing[0]}' not found", file=path, remedy=f"Expected columns: {', '.join(columns)}."
-            )
-        return [{name: value or "" for name, value in row.items() if name} for row in table]
+    # Its default is 131,072 characters of a cell. It is never set back: another thread may be reading.
+    csv.field_size_limit(sys.maxsize)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            table = csv.DictReader(stream, delimiter="\t")
+            names = list(table.fieldnames or [])
+            missing = [name for name in columns if name not in names]
+            if missing:
+                raise DataError(
+                    f"not a sheet of pairs to label, or its key: column '{missing[0]}' not found",
+                    file=path,
+                    remedy=f"Expected columns: {', '.join(columns)}. Name a file that `paraloom judge sample` wrote.",
+                )
+            return names, [{name: row[name] or "" for name in names} for row in table]
+    except UnicodeDecodeError:
+        raise DataError("not UTF-8", file=path, remedy="Save it as tab-separated text in UTF-8.") from None
+    except csv.Error as error:
+        raise DataError(f"cannot be read ({error})", file=path, remedy="Save it as tab-separated text.") from None
 
 
-def _lower_bound(span: str) -> float:
-    return float(span.strip("(]").split(",")[0])
+Number = TypeVar("Number", int, float)
+
+
+def _key_number(text: str, kind: type[Number], key: Path) -> Number:
+    try:
+        return kind(text)
+    except ValueError:
+        raise DataError(
+            f"expected a number, got '{text}'", file=key, remedy="Give the key as `paraloom judge sample` wrote it."
+        ) from None
+
+
+def _lower_bound(span: str, key: Path) -> float:
+    return _key_number(span.strip("(]").split(",")[0], float, key)
 
 
 def _one_line(text: str | None) -> str:

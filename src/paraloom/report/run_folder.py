@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
 
@@ -20,6 +20,8 @@ from paraloom.pipeline.result import count_not_sampled
 
 RUN = "run.json"
 _UNSET: tuple[object, ...] = (None, "", [])
+_HIGHEST = 1e15
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def open_run(folder: str | Path) -> RunView:
         details = {key: _text(record[key]) for key in ("seed", "versions", "digest") if key in record}
         name, pipeline = str(record.get("name", root.name)), str(record.get("pipeline", ""))
         return RunView(root, name, stages, details, pipeline, pending, _predicted(root, record["stages"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, OSError) as error:
         raise DataError(f"cannot be read ({error!r})", file=path, remedy="Run the pipeline again.") from error
 
 
@@ -154,20 +156,30 @@ def _stage(root: Path, record: Mapping[str, Any]) -> StageView:
     counts = record.get("counts") or {}
     use = str(record.get("use", ""))
     configuration = record.get("configuration") or {}
-    rejected = int(counts.get("rejected", 0))
-    folder = path_below(root, record["folder"], root / RUN)
+    rows = {key: _number(counts.get(key, 0), int) for key in ("read", "kept", "rejected", "failed", "out")}
+    seconds = record.get("seconds")
+    folder, name = str(record["folder"]), str(record["name"])
+    place = path_below(root, record["folder"], root / RUN)
+    f"{folder}{name}".encode()  # half of a surrogate pair cannot be in an address
     return StageView(
-        folder=str(record["folder"]),
-        name=str(record["name"]),
+        folder=folder,
+        name=name,
         use=use if use != record["name"] else "",
         kind=record["kind"],
         settings=", ".join(f"{key} = {_text(value)}" for key, value in _changed(use, configuration).items()),
-        seconds=record.get("seconds"),
+        seconds=None if seconds is None else _number(seconds, float),
         digest=str(record.get("digest", "")),
         figures=record.get("figures") or {},
-        not_sampled=count_not_sampled(folder, use, configuration, rejected),
-        **{key: int(counts.get(key, 0)) for key in ("read", "kept", "rejected", "failed", "out")},
+        not_sampled=count_not_sampled(place, use, configuration, rows["rejected"]),
+        **rows,
     )
+
+
+def _number(value: object, kind: type[Number]) -> Number:
+    """A number of run.json; raises ValueError or TypeError where it is none, or none that a page can show."""
+    if not isinstance(value, int | float) or not abs(value) < _HIGHEST:
+        raise ValueError(f"expected a number, got {str(value)[:50]!r}")
+    return kind(value)
 
 
 def _changed(use: str, configuration: Mapping[str, Any]) -> dict[str, Any]:

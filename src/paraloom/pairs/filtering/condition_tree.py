@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -15,6 +17,9 @@ from paraloom.io.database import Connection, Sql, connect, sql
 
 Node: TypeAlias = dict[str, Any]
 """An expression, as DuckDB's `json_serialize_sql` writes it."""
+
+WATCH: ContextVar[Callable[[Connection], AbstractContextManager[object]]] = ContextVar("watch", default=nullcontext)
+"""Entered with the connection around every query, so that whoever sets it can interrupt the query."""
 
 MAX_GROWTH = 1000
 """How many times as long as the texts of a row a text may be that a condition makes of them."""
@@ -194,9 +199,11 @@ def _query(query: Sql, *parameters: str) -> object:
         return database.execute(query, list(parameters)).fetchall()[0][0]
 
 
-def connection() -> Connection:
+@contextmanager
+def connection() -> Iterator[Connection]:
     """A cursor of this process's database for conditions."""
-    return _database(os.getpid()).cursor()
+    with _database(os.getpid()).cursor() as database, WATCH.get()(database):
+        yield database
 
 
 @lru_cache(maxsize=1)

@@ -128,7 +128,7 @@ def sort_keys(batch: pa.RecordBatch, by: str, seed: int) -> SortKeys:
         Values float64 `(n,)`, NaN where undefined or infinite, and hashes uint64 `(n,)`.
     """
     if by:
-        value = pc.cast(batch.column(by), pa.float64()).to_numpy(zero_copy_only=False)
+        value = pc.cast(batch.column(by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         value = np.where(np.isfinite(value), value, np.nan)
     else:
         value = np.zeros(batch.num_rows)

@@ -204,7 +204,7 @@ def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | 
             part = f"in decile {criteria.decile}"
         else:
             part = f"among the {'highest' if criteria.prefers_highest() else 'lowest'} {criteria.top:.4g}"
-        value = pc.cast(batch.column(criteria.by), pa.float64()).to_numpy(zero_copy_only=False)
+        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         reject(~np.isfinite(value), f"undefined: {criteria.by}")
         reject(~Cut.from_json(cuts["rank"]).contains(batch), f"not: {part} by {criteria.by}")
     if "sample" in cuts:
