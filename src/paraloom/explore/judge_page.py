@@ -11,7 +11,7 @@ from paraloom.explore.dataset import Dataset
 from paraloom.explore.judging import MEANINGS, Judging, RaterSheet
 from paraloom.explore.layout import View, key, nothing, plural
 from paraloom.explore.state import ViewState
-from paraloom.pairs.annotation import LABELS, RANGES, sample_ranges, unquote_formula, write_sheet
+from paraloom.pairs.annotation import LABELS, RANGES, sample_ranges, write_sheet
 from paraloom.report.formatting import count, label, number, share
 from paraloom.report.markup import Html, Part, element, isolated
 from paraloom.report.samples import differences
@@ -112,7 +112,7 @@ def pair_page(judging: Judging, state: ViewState) -> View:
     row = sheet.rows[index]
     kind = sheet.missing(index) or next(iter(LABELS))
     total = len(sheet.rows)
-    texts = differences(unquote_formula(row["reference"]), unquote_formula(row["translation"]))
+    texts = differences(row["reference"], row["translation"])
     answers = [
         element(
             "button",

@@ -5,7 +5,6 @@ The files are those of `paraloom judge`: `judge table` reads them.
 
 from __future__ import annotations
 
-import csv
 import re
 import threading
 from collections.abc import Sequence
@@ -15,7 +14,8 @@ from pathlib import Path
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.atomic import atomic_write
-from paraloom.pairs.annotation import LABELS
+from paraloom.io.sheets import read_sheet, sheet_lines
+from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS
 
 MEANINGS: dict[str, dict[int, str]] = {
     "strength": {
@@ -113,9 +113,7 @@ class RaterSheet:
             raise ConfigError(f"unknown label '{value}' of '{kind}' for pair {index + 1}")
         self.rows[index] = {**self.rows[index], kind: "" if value is None else str(value)}
         with atomic_write(self.path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-            table = csv.writer(stream, delimiter="\t", lineterminator="\n")
-            table.writerow(self._columns)
-            table.writerows([[row[name] for name in self._columns] for row in self.rows])
+            stream.writelines(sheet_lines(self._columns, [[row[name] for name in self._columns] for row in self.rows]))
 
 
 class Judging:
@@ -197,17 +195,8 @@ def _compare(
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        table = csv.DictReader(stream, delimiter="\t")
-        columns = list(table.fieldnames or [])
-        wanted = ("number", "reference", "translation", *LABELS)
-        if not set(wanted) <= set(columns):
-            raise DataError(
-                f"not a sheet of pairs; expected the columns {', '.join(wanted)}",
-                file=path,
-                remedy="Name a sheet that `paraloom judge sample` wrote, or a new file.",
-            )
-        rows = [{name: (row[name] or "").strip() for name in columns} for row in table]
+    remedy = "Name a sheet that `paraloom judge sample` wrote, or a new file."
+    rows = read_sheet(path, SHEET_COLUMNS, kind="sheet of pairs", remedy=remedy)
     if not rows:
         raise DataError("the sheet has no pairs", file=path, remedy="Draw another one: paraloom judge sample.")
-    return columns, rows
+    return list(rows[0]), [{name: cell.strip() for name, cell in row.items()} for row in rows]

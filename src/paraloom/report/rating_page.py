@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
-from collections.abc import Sequence
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
+from paraloom.core.digests import file_digest
 from paraloom.core.errors import DataError
 from paraloom.io.atomic import atomic_write
-from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS, unquote_formula
+from paraloom.io.sheets import quote_formula, read_sheet
+from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS
 from paraloom.report.markup import Html, Part, element
 from paraloom.report.page import policy, style
 
@@ -47,11 +46,8 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
         'sheet.html'
     """
     sheet, page = Path(sheet), Path(page)
-    content = sheet.read_bytes()
-    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter="\t"))
-    if not rows or tuple(rows[0]) != SHEET_COLUMNS:
-        raise DataError("not a sheet of pairs to label", file=str(sheet), remedy="Give what `judge sample` wrote.")
-    if len(rows) == 1:
+    rows = read_sheet(sheet, SHEET_COLUMNS, kind="sheet of pairs to label", remedy="Give what `judge sample` wrote.")
+    if not rows:
         raise DataError("the sheet has no pairs", file=str(sheet), remedy="Sample from a corpus that has scored pairs.")
     script = files("paraloom.report").joinpath("rating.js").read_text(encoding="utf-8")
     head = element(
@@ -65,7 +61,7 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
     header = element(
         "header",
         element("p", "Paraloom pairs to label", class_="eyebrow"),
-        element("h1", f"{len(rows) - 1:,} pairs"),
+        element("h1", f"{len(rows):,} pairs"),
         element("p", _HELP, class_="lead"),
         element("noscript", element("p", "This page needs JavaScript, which is off in this browser.")),
         element("p", class_="progress", role="status"),
@@ -74,8 +70,8 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
         element("button", text, type="button", id=name)
         for name, text in (("back", "Back"), ("next", "Next"), ("save", "Save the sheet"), ("clear", "Start over"))
     ]
-    main = element("main", [_card(row) for row in rows[1:]], element("p", buttons, class_="buttons"))
-    identity = hashlib.sha256(content).hexdigest()[:16]
+    main = element("main", [_card(row) for row in rows], element("p", buttons, class_="buttons"))
+    identity = file_digest(sheet)[:16]
     body = element(
         "body",
         *(header, main, element("footer", element("p", "Written by Paraloom.")), element("script", Html(script))),
@@ -95,13 +91,13 @@ _HELP = (
 )
 
 
-def _card(row: Sequence[str]) -> Part:
-    """One pair; its cells are kept as the sheet has them, to be saved again."""
-    number, reference, translation, *_ = row
-    texts = [element("p", unquote_formula(text), class_="text") for text in (reference, translation)]
+def _card(row: Mapping[str, str]) -> Part:
+    """One pair; it holds the cells of the sheet, too, to be saved again."""
+    number, texts = row["number"], [row[name] for name in ("reference", "translation")]
+    reference, translation = map(quote_formula, texts)
     return element(
         "article",
-        *(texts, [_question(kind, number) for kind in LABELS]),
+        *([element("p", text, class_="text") for text in texts], [_question(kind, number) for kind in LABELS]),
         class_="pair",
         data_number=number,
         data_reference=reference,
