@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,17 +15,19 @@ from paraloom.io.compression import open_read, open_write, utf8_error
 from paraloom.io.file_kinds import check_text
 from paraloom.io.formats.base import PairRow, ReadOptions, text_column
 from paraloom.io.formats.tsv import table_columns
-from paraloom.io.quoting import BadRow, quoted_lines, quoted_rows
+from paraloom.io.quoting import ROW_CHARACTERS, ROW_LINES, BadRow, quoted_lines, quoted_rows
 
 _DELIMITERS = ",;\t"
 _PEEK_LINES = 20
+# Of each of these lines, on average.
+_PEEK_CHARACTERS = 1 << 16
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
     """Read pairs from two columns, as `tsv.read` does; fields may be quoted, and then have line breaks.
 
-    The delimiter is the one of comma, semicolon and tab that cuts most of the first lines into equally many fields: two,
-    or the next larger number. Rows count from 1, without the header. A blank line is a row of empty texts. A stray
+    The delimiter is the one of comma, semicolon and tab that cuts most of the first lines into equally many fields:
+    two, or the next larger number. Rows count from 1, without the header. A blank line is a row of empty texts. A stray
     quotation mark costs its line only: see `quoted_rows`.
 
     Args:
@@ -72,9 +74,9 @@ def read_rows(path: str | Path) -> Iterator[list[str] | BadRow]:
     with open_read(path) as stream:
         # Bytes that are not UTF-8 become surrogates, so that one bad row does not end the file.
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        peeked = list(islice(text, _PEEK_LINES))
-        check_text("".join(peeked[:1]).encode(errors="surrogateescape"), path)
-        delimiter, width = _layout(peeked)
+        first = next(text, "")
+        check_text(first.encode(errors="surrogateescape"), path)
+        peeked, delimiter, width = _layout(chain([first], text))
         for row in quoted_rows(chain(peeked, text), delimiter, width):
             yield _decoded(row, delimiter)
         text.detach()
@@ -101,26 +103,44 @@ def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) 
     return rows
 
 
-def _layout(lines: Sequence[str]) -> tuple[str, int | None]:
-    """The delimiter that cuts most of the first lines into equally many fields, two or more; and how many."""
-    found: list[tuple[float, int, str]] = []
-    for delimiter in _DELIMITERS:
-        widths: list[int] = []
-        for row in quoted_rows(lines, delimiter):
-            if isinstance(row, BadRow):
-                # The rest of a row that is longer than what was peeked at is not a row.
-                if row.is_open:
-                    break
-                widths.append(0)
-            elif any(row):
-                widths.append(len(row))
-        width, count = Counter(widths).most_common(1)[0] if widths else (0, 0)
+def _layout(lines: Iterator[str]) -> tuple[list[str], str, int | None]:
+    """Peek at the first lines, and at all of a first row that is longer.
+
+    Returns:
+        The lines; the delimiter that cuts most of their rows into equally many fields, two or more; and how many.
+    """
+    peeked: list[str] = []
+    enough, characters = _PEEK_LINES, 0
+    while True:
+        before = len(peeked)
+        while len(peeked) < enough and characters < enough * _PEEK_CHARACTERS and (line := next(lines, "")):
+            peeked.append(line)
+            characters += len(line)
+        widths = {delimiter: _widths(peeked, delimiter) for delimiter in _DELIMITERS}
+        if any(widths.values()) or len(peeked) == before or enough > ROW_LINES or characters > ROW_CHARACTERS:
+            break
+        enough *= _PEEK_LINES
+    found = []
+    for delimiter, counted in widths.items():
+        width, count = Counter(counted).most_common(1)[0] if counted else (0, 0)
         if width > 1:
-            found.append((-count / len(widths), width, delimiter))
+            found.append((-count / len(counted), width, delimiter))
     if found:
         _, width, delimiter = min(found)
-        return delimiter, width
-    return next((delimiter for delimiter in _DELIMITERS if lines and delimiter in lines[0]), ","), None
+        return peeked, delimiter, width
+    delimiter = next((delimiter for delimiter in _DELIMITERS if delimiter in peeked[0]), ",") if peeked else ","
+    return peeked, delimiter, None
+
+
+def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
+    """Number of fields of each row of the first lines, 0 of one that is not valid."""
+    widths = []
+    for row in quoted_rows(lines, delimiter):
+        if isinstance(row, BadRow) and row.is_open:
+            break  # It is longer than these lines, and the next ones are no rows.
+        if isinstance(row, BadRow) or any(row):
+            widths.append(0 if isinstance(row, BadRow) else len(row))
+    return widths
 
 
 def _decoded(row: list[str] | BadRow, delimiter: str) -> list[str] | BadRow:

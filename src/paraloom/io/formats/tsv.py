@@ -70,11 +70,12 @@ def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) 
         Number of rows.
 
     Raises:
-        DataError: A text has a tab or a line break.
+        DataError: A text, or the name of a column, has a tab or a line break.
     """
+    header = pa.record_batch([pa.array(names, pa.string())], ["name of a column"])
     rows = 0
     with open_write(target) as stream:
-        stream.write(("\t".join(names) + "\n").encode())
+        stream.write(("\t".join(plain_text(header, *header.schema.names, "\t\r\n", target, -1)) + "\n").encode())
         for batch in batches:
             columns = [plain_text(batch, name, "\t\r\n", target, rows) for name in names]
             stream.write("".join("\t".join(fields) + "\n" for fields in zip(*columns, strict=True)).encode())
