@@ -12,7 +12,7 @@ from paraloom.core.errors import DataError
 ROW_LINES, ROW_CHARACTERS = 1 << 20, 1 << 25
 """What a row may have after its first line: a quotation mark that is still open then was never closed."""
 
-_QUOTED = re.compile('["\r\n\ufeff]')
+_QUOTED = re.compile('["\r\n\ufeff#]')
 # Up to the mark that closes a field; possessive, so that a field of any length takes constant memory.
 _DOUBLED = (re.compile(r'[^"]*+(?:""[^"]*+)*+'), '""')
 _ESCAPED = (re.compile(r'[^"\\]*+(?:\\"?[^"\\]*+)*+'), '\\"')
@@ -39,8 +39,8 @@ def quoted_lines(rows: Iterable[Sequence[object]], delimiter: str = ",") -> Iter
     r"""Write rows as lines of CSV, quoting only what needs it.
 
     The `csv` module of Python before 3.13 leaves a carriage return unquoted, which other readers take for the end of a
-    row. Here a cell with any line break is quoted; so are a byte order mark, and a row of one blank cell, which readers
-    drop.
+    row. Here a cell with any line break is quoted; so are a byte order mark and a row of one blank cell, which readers
+    drop, and a number sign, with which comments begin for DuckDB and R.
 
     Args:
         rows: The cells of each row; None is an empty one.
