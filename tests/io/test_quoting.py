@@ -68,7 +68,14 @@ def test_other_readers_give_the_same_cells(tmp_path: Path, cell: str) -> None:
     assert [tuple(record.values.values()) for record in read_records(tmp_path / "t.csv")] == rows
 
 
-@pytest.mark.parametrize("cell", ["", " ", "\t", "\ufeffa", "a"])
+def test_only_what_needs_quotes_is_quoted() -> None:
+    rows = [["a,b", "", None, " c "], ["d", "e", "#f", 'g "h"'], ["", "", "", ""]]
+    lines = ['"a,b",,, c \n', 'd,e,"#f","g ""h"""\n', ",,,\n"]
+    assert list(quoted_lines(rows)) == lines
+    assert list(quoted_lines([["a,b", "c\td", "\te"]], "\t")) == ['a,b\t"c\td"\t"\te"\n']
+
+
+@pytest.mark.parametrize("cell", ["", " ", "\t", "\n", "\r", "\ufeffa", "a"])
 def test_a_table_of_one_column_keeps_its_rows(tmp_path: Path, cell: str) -> None:
     (tmp_path / "t.csv").write_text("".join(quoted_lines([["text"], ["a"], [cell], ["b"]])), encoding="utf-8")
     for reader, got in other_readers(tmp_path / "t.csv").items():
@@ -164,7 +171,8 @@ def test_a_mark_that_is_never_closed_takes_bounded_memory(monkeypatch: pytest.Mo
         monkeypatch.undo()
 
 
-@pytest.mark.parametrize("cell", ["x" * 10_000_000, 'y""' * 3_000_000, "line of a text\n" * 600_000], ids=len)
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", ["x" * 10_000_000, 'y""' * 3_000_000, "a line\n" * 1_400_000], ids=len)
 def test_a_cell_of_ten_megabytes(tmp_path: Path, cell: str) -> None:
     text = cell.replace('""', '"')
     (tmp_path / "a.csv").write_text(f'src,tgt\na,"{cell}"\n"{cell}",b\nc,d\n', encoding="utf-8")
@@ -229,5 +237,7 @@ def test_nothing_else_reads_or_writes_quoted_rows() -> None:
     imports = [(name, node.names) for name, node in nodes_of("src") if isinstance(node, ast.Import)]
     assert [name for name, names in imports if "csv" in {alias.name for alias in names}] == []
     writers = ("writer", "DictWriter", "to_csv", "write_csv")
-    nodes = [*nodes_of("src"), *nodes_of("benchmarks"), *nodes_of("examples")]
+    nodes = [*nodes_of("src"), *nodes_of("examples")]
+    # The trials of faults write tables as other programs do.
+    nodes += [(name, node) for name, node in nodes_of("benchmarks") if name != "tables.py"]
     assert [name for name, node in nodes if isinstance(node, ast.Attribute) and node.attr in writers] == []

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from paraloom.core.errors import DataError
 
-ROW_LINES, ROW_CHARACTERS = 1 << 20, 1 << 25
+ROW_LINES, ROW_CHARACTERS = 1 << 21, 1 << 25
 """What a row may have after its first line: a quotation mark that is still open then was never closed."""
 
 _QUOTED = re.compile('["\r\n\ufeff#]')
@@ -53,13 +53,15 @@ def quoted_lines(rows: Iterable[Sequence[object]], delimiter: str = ",") -> Iter
     for row in rows:
         cells = ["" if cell is None else str(cell) for cell in row]
         line = delimiter.join(cells)
-        if line.count(delimiter) >= len(cells) or _QUOTED.search(line) or (len(cells) == 1 and not line.strip()):
+        if len(cells) == 1 and not line.strip():
+            line = f'"{line}"'
+        elif line.count(delimiter) >= len(cells) or _QUOTED.search(line):
             line = delimiter.join([_quoted(cell, delimiter) for cell in cells])
         yield f"{line}\n"
 
 
 def _quoted(cell: str, delimiter: str) -> str:
-    if delimiter in cell or _QUOTED.search(cell) or not cell.strip():
+    if delimiter in cell or _QUOTED.search(cell):
         return '"' + cell.replace('"', '""') + '"'
     return cell
 
