@@ -72,10 +72,15 @@ def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) 
     Raises:
         DataError: A text, or the name of a column, has a tab or a line break.
     """
-    header = pa.record_batch([pa.array(names, pa.string())], ["name of a column"])
+    if bad := [name for name in names if any(character in name for character in "\t\r\n")]:
+        raise DataError(
+            f"the column {bad[0]!r} has a tab or a line break in its name, which this format cannot represent",
+            file=target,
+            remedy="Rename it, or write .csv, .jsonl or .parquet.",
+        )
     rows = 0
     with open_write(target) as stream:
-        stream.write(("\t".join(plain_text(header, *header.schema.names, "\t\r\n", target, -1)) + "\n").encode())
+        stream.write(("\t".join(names) + "\n").encode())
         for batch in batches:
             columns = [plain_text(batch, name, "\t\r\n", target, rows) for name in names]
             stream.write("".join("\t".join(fields) + "\n" for fields in zip(*columns, strict=True)).encode())
