@@ -18,7 +18,6 @@ reader fills in `verdict`: k keeps the meaning in this sentence, p partly, w wro
 from __future__ import annotations
 
 import argparse
-import csv
 import gzip
 import json
 import os
@@ -32,6 +31,7 @@ from paraloom.core.seeds import generator
 from paraloom.core.stats import wilson_interval
 from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import read_lines
+from paraloom.io.sheets import read_sheet, sheet_lines
 
 VERDICTS = {"k": "keeps the meaning", "p": "partly", "w": "wrong"}
 COLUMNS = ("number", "phrase", "paraphrase", "score", "src", "tgt", "verdict", "antonym")
@@ -125,20 +125,18 @@ def draw(lexicon: Path, output: Path, size: int, seed: int, best: int) -> None:
     rows = read_lexicon(lexicon)[: best or None]
     drawn = generator(seed).permutation(len(rows))[:size]
     with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\", lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for number, index in enumerate(drawn, start=1):
-            row = rows[index]
-            cells = (" ".join(str(row[name]).split()) for name in ("phrase", "paraphrase", "score", "src", "tgt"))
-            writer.writerow((number, *cells, "", ""))
+        cells = (
+            [" ".join(str(rows[index][name]).split()) for name in ("phrase", "paraphrase", "score", "src", "tgt")]
+            for index in drawn
+        )
+        file.writelines(sheet_lines(COLUMNS, ((number, *row, "", "") for number, row in enumerate(cells, start=1))))
     print(f"{len(drawn)} entries to judge in {output}")
 
 
 def count(sheets: Iterable[Path]) -> None:
     """Print the shares of a sheet that was filled in."""
     for sheet in sheets:
-        with sheet.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\"))
+        rows = read_sheet(sheet, COLUMNS, kind="sheet of entries", remedy="Give a sheet that `draw` wrote.")
         for line, row in enumerate(rows, start=2):
             if row["verdict"] not in VERDICTS or row["antonym"] not in ("y", "n"):
                 raise SystemExit(f"{sheet}, line {line}: expected a verdict ({', '.join(VERDICTS)}) and antonym (y, n)")

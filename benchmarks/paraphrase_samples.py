@@ -19,11 +19,10 @@ readers accept from the others.
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +32,8 @@ from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.seeds import generator
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.discrimination import evaluate_discrimination
+from paraloom.io.atomic import atomic_write
+from paraloom.io.sheets import read_sheet, sheet_lines
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pairs.scoring.table import COLUMNS as COLUMNS_OF_SCORES
 
@@ -48,6 +49,7 @@ LABELS = {"k": "keeps the meaning", "p": "partly", "w": "wrong"}
 SIZE = 60
 READINGS = ("number", "pair_id", "filters", "meaning_1", "copy_1", "meaning_2", "copy_2")
 COLUMNS = ("number", "src", "tgt", "meaning", "copy")
+KEY = ("number", "pair_id", "filters")
 
 
 def filters() -> dict[str, str]:
@@ -91,22 +93,21 @@ def draw(pairs: Path, sheet: Path, seed: int) -> None:
         chosen |= {rows[index]["pair_id"]: rows[index] for index in picked}
     ids = sorted(chosen)
     ids = [ids[index] for index in generator(seed, len(samples)).permutation(len(ids))]
-    with sheet.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\", lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows((i, chosen[key]["src"], chosen[key]["tgt"], "", "") for i, key in enumerate(ids, start=1))
-    with sheet.with_suffix(".key.tsv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerow(("number", "pair_id", "filters"))
-        for i, key in enumerate(ids, start=1):
-            writer.writerow((i, key, ",".join(name for name, members in samples.items() if key in members)))
+    write(sheet, COLUMNS, [(i, chosen[key]["src"], chosen[key]["tgt"], "", "") for i, key in enumerate(ids, start=1)])
+    members = {key: ",".join(name for name, sample in samples.items() if key in sample) for key in ids}
+    write(sheet.with_suffix(".key.tsv"), KEY, [(i, key, members[key]) for i, key in enumerate(ids, start=1)])
+
+
+def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a sheet."""
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(sheet_lines(columns, rows))
 
 
 def read(path: Path) -> dict[str, dict[str, str]]:
-    """Rows of a tab-separated file by their number."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return {row["number"]: row for row in rows}
+    """Rows of a sheet by their number."""
+    rows = read_sheet(path, ("number",), kind="sheet of this script", remedy="Give a file that this script wrote.")
+    return {row["number"]: row for row in rows}
 
 
 def collect(sheets: list[Path], key: Path, output: Path, *, text: bool) -> None:
@@ -115,15 +116,14 @@ def collect(sheets: list[Path], key: Path, output: Path, *, text: bool) -> None:
     keys = read(key)
     if not keys.keys() == first.keys() == second.keys():
         raise SystemExit("the sheets and the key have other rows")
-    with output.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\", lineterminator="\n")
-        writer.writerow((*READINGS, *(("src", "tgt") if text else ())))
-        for number, row in keys.items():
-            verdicts = [reader[number][column] for reader in (first, second) for column in ("meaning", "copy")]
-            if not {verdicts[0], verdicts[2]} <= LABELS.keys():
-                raise SystemExit(f"row {number} has no verdict")
-            sentences = (first[number]["src"], first[number]["tgt"]) if text else ()
-            writer.writerow((number, row["pair_id"], row["filters"], *verdicts, *sentences))
+    rows: list[Sequence[object]] = []
+    for number, row in keys.items():
+        verdicts = [reader[number][column] for reader in (first, second) for column in ("meaning", "copy")]
+        if not {verdicts[0], verdicts[2]} <= LABELS.keys():
+            raise SystemExit(f"row {number} has no verdict")
+        sentences = (first[number]["src"], first[number]["tgt"]) if text else ()
+        rows.append((number, row["pair_id"], row["filters"], *verdicts, *sentences))
+    write(output, (*READINGS, *(("src", "tgt") if text else ())), rows)
 
 
 def count(readings: Path) -> None:

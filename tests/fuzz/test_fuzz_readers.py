@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,11 @@ from paraloom.embed.word_vectors import read_vectors, read_words
 from paraloom.evaluate.mining import read_gold_rows
 from paraloom.io import Corpus, read_pairs, write_corpus
 from paraloom.io.compression import read_lines, read_raw_lines
+from paraloom.io.formats import csv
 from paraloom.io.formats.alignments import read_bead_file, read_beads, read_gold_documents
+from paraloom.io.formats.base import ReadOptions
+from paraloom.io.quoting import BadRow
+from paraloom.io.records import read_records
 from paraloom.io.texts import read_texts
 from paraloom.pipeline.manifest import JOURNAL, Manifest
 from paraloom.pipeline.toml import parse_pipeline
@@ -34,6 +39,9 @@ pytestmark = pytest.mark.slow
 
 TSV = b"src\ttgt\tpair_id\nHallo\tHello\tz:900\nGuten Tag\tGood day\tx7\n"
 PLAIN_TSV = b"Hallo\tHello\nGuten Tag\tGood day\n"
+CSV = b'src,tgt\r\n"Ja, gut",Yes\r\n"two\r\nlines","a ""quoted"" word"\r\nTag,Day\r\n\r\nNacht,Night\r\n'
+QUOTED_CSV = b'\xef\xbb\xbf"src";"tgt"\n"Ja";"Yes"\n"";"a;b"\n"Tag";"Day"\n'
+ESCAPED_CSV = b'"a","b"\n"say \\"hi\\"","c"\n"d\n\\"e\\"","f"\n"g","h"\n'
 JSONL = b'{"src": "Hallo", "tgt": "Hello", "origin": "a"}\n\n{"src": "Tag", "tgt": "Day", "pair_id": null}\n'
 TMX = (
     b'<?xml version="1.0" encoding="UTF-8"?><tmx version="1.4"><header/><body><tu><tuv xml:lang="de"><seg>Hallo '
@@ -122,6 +130,27 @@ def read_moses(folder: Path, content: bytes) -> None:
     count_pairs(path, lambda content: len(lines(content)), content)
 
 
+def letters(text: str) -> Counter[str]:
+    return Counter(character for character in text if character.isalnum())
+
+
+def read_csv(folder: Path, content: bytes) -> None:
+    """Every letter is in a row that is read or in one that is rejected, and each row has its number."""
+    (folder / "rows.csv").write_bytes(content)
+    found = list(csv.read_rows(folder / "rows.csv"))
+    texts = [row.text if isinstance(row, BadRow) else "".join(row) for row in found]
+    assert letters("".join(texts)) == letters(content.decode("utf-8-sig", "backslashreplace"))
+    rejected: list[int] = []
+    options = ReadOptions(
+        str(folder / "rows.csv"), src_column=1, tgt_column=2, on_reject=lambda row, *_: rejected.append(row)
+    )
+    numbers = [pair.row for pair in csv.read(options)] + rejected
+    assert sorted(numbers) == list(range(1, len(found) + 1))
+    records = drain(read_records(folder / "rows.csv", header=False, on_bad=lambda *_: rejected.append(0)))
+    blank = sum(not isinstance(row, BadRow) and not any(field.strip() for field in row) for row in found)
+    assert len(found) - blank <= records + rejected.count(0) <= len(found)
+
+
 def read_corpus(folder: Path, content: bytes) -> None:
     corpus = folder / "corpus"
     if not corpus.exists():
@@ -200,6 +229,7 @@ READERS: dict[str, tuple[tuple[bytes, ...], Callable[[Path, bytes], object]]] = 
     "jsonl": ((JSONL,), pairs("rows.jsonl", json_rows)),
     "moses": ((b"Hallo\nTag\n",), read_moses),
     "tmx": ((TMX,), pairs("rows.tmx", lambda _: None)),
+    "csv": ((CSV, QUOTED_CSV, ESCAPED_CSV), read_csv),
     "ppdb": ((PPDB, FCT), pairs("ppdb-toy", ppdb_rows)),
     "parquet": ((parquet_file(),), pairs("rows.parquet", lambda _: None)),
     "texts": ((PLAIN_TSV,), at("a.txt", lambda path: drain(read_texts(path, reject=True)))),

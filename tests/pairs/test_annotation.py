@@ -9,13 +9,12 @@ import pyarrow as pa
 import pytest
 
 from paraloom.core.errors import DataError
+from paraloom.io.sheets import quote_formula, unquote_formula
 from paraloom.pairs.annotation import (
     RANGES,
     RangeSample,
-    quote_formula,
     sample_ranges,
     summarize_ratings,
-    unquote_formula,
     write_sheet,
 )
 

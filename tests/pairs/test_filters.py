@@ -16,7 +16,7 @@ import pytest
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS
 from paraloom.io import write_corpus, write_table
-from paraloom.pairs.filtering.cuts import nth_smallest
+from paraloom.pairs.filtering.cuts import find_cut, nth_smallest, sort_keys
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
 from paraloom.pairs.filtering.filters import Criteria, check, preview_filter, select, survey
 from paraloom.pipeline.runner import run_pipeline
@@ -378,6 +378,26 @@ def test_the_nth_smallest_key_is_that_of_sorting(max_in_memory: int) -> None:
     chunks = [(value[i : i + 99], tiebreak[i : i + 99]) for i in range(0, 500, 99)]
     for n in (1, 2, 77, 250, 499, 500):
         assert nth_smallest(lambda: chunks, n, max_in_memory=max_in_memory) == ordered[n - 1]
+
+
+def test_a_sample_is_found_in_one_pass() -> None:
+    batches = [
+        pa.RecordBatch.from_pydict({"src": [f"a {number // 2}" for number in range(start, start + 100)]})
+        for start in range(0, 2000, 100)
+    ]
+    passes = 0
+
+    def read() -> list[pa.RecordBatch]:
+        nonlocal passes
+        passes += 1
+        return batches
+
+    hashes = sorted(np.concatenate([sort_keys(batch, "", 5)[1] for batch in batches]).tolist())
+    for size in (1, 7, 500, 1999, 2000, 3000):
+        passes = 0
+        cut = find_cut(read, seed=5, size=size)
+        assert cut.upper == ((0.0, hashes[size - 1]) if size < 2000 else None) and passes == 1
+    assert sum(cut.contains(batch).sum() for batch in batches) == 2000
 
 
 def test_exact_sample_fails_on_a_smaller_corpus(tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from tokenize import TokenError
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.io import open_write, read_lines
+from paraloom.io.arrays import map_array
 
 FILE = "vectors.txt.gz"
 """The file in a folder of word vectors, as the stage `distill-words` writes it."""
@@ -104,7 +104,7 @@ def _read_array(path: Path, row_of: Mapping[str, int], dimension: int | None) ->
             remedy=f"Write one word per line, in the order of the rows, into '{listed}'.",
         )
     words = list(read_lines(listed))
-    vectors = _load_array(path)
+    vectors = map_array(path)
     if vectors.ndim != 2 or len(vectors) != len(words) or vectors.dtype.kind not in "fiu":
         raise DataError(
             f"expected {len(words)} rows of numbers, one for each line of '{listed.name}', "
@@ -163,7 +163,7 @@ def vector_width(path: str | Path) -> int:
     """
     path = vectors_file(path)
     if path.suffix == ".npy":
-        vectors = _load_array(path)
+        vectors = map_array(path)
         if vectors.ndim != 2:
             raise DataError(f"expected an array of two dimensions, got {vectors.ndim}", file=path)
         return int(vectors.shape[1])
@@ -171,13 +171,6 @@ def vector_width(path: str | Path) -> int:
         if number > 1 or not _is_header(line):
             return len(line.split()) - 1
     raise DataError("the file has no vectors", file=path)
-
-
-def _load_array(path: Path) -> npt.NDArray[Any]:
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, TokenError) as error:  # the last one for a header that is cut off
-        raise DataError(f"not an array of numbers: {error}", file=path) from None
 
 
 def vectors_file(path: str | Path) -> Path:

@@ -13,7 +13,7 @@ from paraloom.core.seeds import generator
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.io.atomic import atomic_write_all
-from paraloom.io.compression import read_lines
+from paraloom.io.sheets import read_sheet, sheet_lines
 
 QUESTIONS = ("keeps_meaning", "grammatical", "differs")
 """Columns to fill in with y or n: the output means the same; it is a sentence without faults; it differs by more than
@@ -129,13 +129,15 @@ def write_sheet(
             ]
     order = generator(seed, len(sets)).permutation(len(rows))
     shuffled = [rows[index] for index in order]
-    sheet, key = ["\t".join(SHEET_COLUMNS)], ["\t".join(_KEY_COLUMNS)]
+    sheet: list[Sequence[object]] = []
+    key: list[Sequence[object]] = []
     for number, (name, source, reference, output, systems_of_row) in enumerate(shuffled, start=1):
-        sheet.append("\t".join((str(number), source, reference, output, *("" for _ in QUESTIONS))))
-        key.append("\t".join((str(number), _line(name), systems_of_row)))
+        sheet.append((number, source, reference, output, *("" for _ in QUESTIONS)))
+        key.append((number, _line(name), systems_of_row))
+    tables = (sheet_lines(SHEET_COLUMNS, sheet), sheet_lines(_KEY_COLUMNS, key))
     with atomic_write_all([Path(path), key_path(path)]) as temporary:
-        for file, lines in zip(temporary, (sheet, key), strict=True):
-            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        for file, lines in zip(temporary, tables, strict=True):
+            file.write_text("".join(lines), encoding="utf-8")
     return len(rows)
 
 
@@ -188,20 +190,14 @@ def _answer(cell: str, question: str, path: str | Path, line: int) -> bool:
 
 def _read(path: str | Path, columns: Sequence[str]) -> dict[str, dict[str, str]]:
     """Rows by their number."""
-    if not Path(path).is_file():
-        raise DataError("file not found", file=path, remedy="Give a sheet that `--sheet` wrote, with its key.")
-    lines = [line.split("\t") for line in read_lines(path)]
-    if not lines or tuple(lines[0]) != tuple(columns):
-        raise DataError(f"expected the columns {', '.join(columns)}", file=path, row=1, remedy="Keep the header.")
+    remedy = "Give a sheet that `--sheet` wrote, with its key and its header."
     rows: dict[str, dict[str, str]] = {}
-    for row, cells in enumerate(lines[1:], start=2):
-        if len(cells) != len(columns):
+    for row, cells in enumerate(read_sheet(path, columns, kind="sheet of paraphrases", remedy=remedy), start=2):
+        if cells["number"] in rows:
             raise DataError(
-                f"expected {len(columns)} columns, got {len(cells)}", file=path, row=row, remedy="Keep the tabs."
+                f"number {cells['number']} is in two rows", file=path, row=row, remedy="Remove one of them."
             )
-        if cells[0] in rows:
-            raise DataError(f"number {cells[0]} is in two rows", file=path, row=row, remedy="Remove one of them.")
-        rows[cells[0]] = dict(zip(columns, cells, strict=True))
+        rows[cells["number"]] = cells
     return rows
 
 

@@ -18,8 +18,9 @@ from paraloom.experiments.published import PAPERS, published_figures
 from paraloom.experiments.study import Study
 from paraloom.experiments.tables import INTERVAL, ExperimentCondition, Figure, ReproducedTable, Row
 from paraloom.experiments.verdicts import Order
+from paraloom.io.sheets import read_sheet
 from paraloom.mt import Translator
-from paraloom.pairs.annotation import KEY_COLUMNS, RANGES, read_sheet, unquote_formula
+from paraloom.pairs.annotation import KEY_COLUMNS, RANGES, SHEET_COLUMNS
 from paraloom.workflows.analysis import draw_sheet
 
 Floats = npt.NDArray[np.float64]
@@ -51,7 +52,7 @@ def rating_sheet(study: Study, name: str) -> ReproducedTable:
     folder.mkdir(parents=True, exist_ok=True)
     key = draw_sheet(str(pairs), folder / "sheet.tsv", count=_COUNT, seed=study.seed)
     references, paraphrases = read_texts(folder / "sheet.tsv")
-    _, facts = read_sheet(key, KEY_COLUMNS)
+    facts = read_key(key)
     encoder = next(name for name in _JUDGING_ENCODERS if name != str(study.encoder))
     judges: dict[str, Judge] = {
         "encoder": cosine_judge(open_encoder(encoder)),
@@ -127,9 +128,14 @@ def round_trip_judge(forward: Translator, backward: Translator) -> Judge:
 
 def read_texts(sheet: Path) -> tuple[list[str], list[str]]:
     """References and paraphrases of a sheet, as `annotation.write_sheet` wrote it."""
-    _, rows = read_sheet(sheet)
-    references, paraphrases = ([unquote_formula(row[side]) for row in rows] for side in ("reference", "translation"))
+    rows = read_sheet(sheet, SHEET_COLUMNS, kind="sheet of pairs", remedy="Draw it again.")
+    references, paraphrases = ([row[side] for row in rows] for side in ("reference", "translation"))
     return references, paraphrases
+
+
+def read_key(key: Path) -> list[dict[str, str]]:
+    """The rows of a key, in the order of its sheet."""
+    return read_sheet(key, KEY_COLUMNS, kind="key of a sheet", remedy="Draw the sheet again.")
 
 
 def range_rows(facts: Sequence[dict[str, str]], ratings: dict[str, Floats]) -> list[Row]:

@@ -12,7 +12,7 @@ from paraloom.explore.judging import MEANINGS, Judging, RaterSheet, locked
 from paraloom.explore.layout import View, key, nothing, plural
 from paraloom.explore.parameters import whole_number
 from paraloom.explore.state import ViewState
-from paraloom.pairs.annotation import LABELS, RANGES, sample_ranges, unquote_formula, write_sheet
+from paraloom.pairs.annotation import LABELS, RANGES, sample_ranges, write_sheet
 from paraloom.report.formatting import count, label, number, share
 from paraloom.report.markup import Html, Part, element, isolated
 from paraloom.report.samples import differences
@@ -115,7 +115,7 @@ def pair_page(judging: Judging, state: ViewState) -> View:
     row = sheet.rows[index]
     kind = sheet.missing(index) or next(iter(LABELS))
     total = len(sheet.rows)
-    texts: tuple[str, ...] = tuple(unquote_formula(row[side]) for side in ("reference", "translation"))
+    texts: tuple[str, ...] = (row["reference"], row["translation"])
     if sum(map(len, texts)) <= _LONG:
         texts = differences(*texts)
     answers = [

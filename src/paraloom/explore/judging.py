@@ -5,7 +5,6 @@ The files are those of `paraloom judge`: `judge table` reads them.
 
 from __future__ import annotations
 
-import csv
 import fcntl
 import re
 import time
@@ -18,7 +17,8 @@ from typing import TextIO
 
 from paraloom.core.errors import ConfigError, DataError, RunError
 from paraloom.io.atomic import atomic_write, unwritable_as_error
-from paraloom.pairs.annotation import LABELS, read_sheet
+from paraloom.io.sheets import read_sheet, sheet_lines
+from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS
 
 MEANINGS: dict[str, dict[int, str]] = {
     "strength": {
@@ -246,14 +246,13 @@ def _lock(stream: TextIO, sheet: Path) -> None:
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    columns, rows = read_sheet(path, ("number", "reference", "translation", *LABELS))
+    remedy = "Name a sheet that `paraloom judge sample` wrote, or a new file."
+    rows = read_sheet(path, SHEET_COLUMNS, kind="sheet of pairs", remedy=remedy)
     if not rows:
         raise DataError("the sheet has no pairs", file=path, remedy="Draw another one: paraloom judge sample.")
-    return columns, [{name: row[name].strip() for name in columns} for row in rows]
+    return list(rows[0]), [{name: cell.strip() for name, cell in row.items()} for row in rows]
 
 
 def _write(path: Path, columns: Sequence[str], rows: Sequence[dict[str, str]]) -> None:
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        table = csv.writer(stream, delimiter="\t", lineterminator="\n")
-        table.writerow(columns)
-        table.writerows([[row[name] for name in columns] for row in rows])
+        stream.writelines(sheet_lines(columns, [[row[name] for name in columns] for row in rows]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv as csv_library
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -16,6 +14,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.compression import SUFFIXES, decode, open_write, read_raw_lines, without_compression
 from paraloom.io.formats import csv, parquet
 from paraloom.io.formats.base import json_object, raw_text
+from paraloom.io.quoting import BadRow, quoted_lines
 from paraloom.io.shards import open_shard, read_batches, write_shard
 
 RECORD_FORMATS = (".jsonl", ".csv", ".tsv", ".parquet")
@@ -268,20 +267,20 @@ def _values_of(row: pa.RecordBatch) -> dict[str, Any] | None:
         return None
 
 
-def _tab_separated(path: str | Path) -> Iterator[list[str] | DataError]:
+def _tab_separated(path: str | Path) -> Iterator[list[str] | BadRow]:
     for row, line in enumerate(read_raw_lines(path), 1):
         try:
             yield decode(line, path, row).split("\t")
         except DataError as error:
-            yield DataError(error.what, remedy=error.remedy)
+            yield BadRow(DataError(error.what, remedy=error.remedy), raw_text(line))
 
 
 def _table_records(
-    rows: Iterator[list[str] | DataError], path: str | Path, header: bool, refuse: _Refuse
+    rows: Iterator[list[str] | BadRow], path: str | Path, header: bool, refuse: _Refuse
 ) -> Iterator[Record]:
     first = next(rows, None)
-    if isinstance(first, DataError):
-        raise first.at(file=path, row=1)
+    if isinstance(first, BadRow):
+        raise first.error.at(file=path, row=1)
     if first is None:
         return
     names = [name.strip() for name in first] if header else [str(number) for number in range(1, len(first) + 1)]
@@ -292,8 +291,8 @@ def _table_records(
             remedy="Rename one of them; or name the columns by numbers, if the file has no header.",
         )
     for row, fields in enumerate(rows if header else chain([first], rows), 1):
-        if isinstance(fields, DataError):
-            refuse(row, fields, "")
+        if isinstance(fields, BadRow):
+            refuse(row, fields.error, fields.text)
         elif len(fields) == len(names):
             yield Record(row, dict(zip(names, fields, strict=True)))
         elif any(field.strip() for field in fields):
@@ -320,9 +319,7 @@ def _cell(value: Any) -> str:
 
 
 def _comma_separated(cells: Sequence[str], path: str | Path, row: int) -> str:
-    text = io.StringIO(newline="")
-    csv_library.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue()
+    return next(quoted_lines([cells]))
 
 
 def _with_tabs(cells: Sequence[str], path: str | Path, row: int) -> str:

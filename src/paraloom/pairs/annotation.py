@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,8 @@ import pyarrow as pa
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
 from paraloom.io.atomic import atomic_write
+from paraloom.io.quoting import quoted_lines
+from paraloom.io.sheets import read_sheet, sheet_lines
 from paraloom.pairs.filtering.cuts import sort_keys
 
 RANGES = ((-0.1, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
@@ -24,13 +24,11 @@ LABELS = {"strength": (3, 2, 1), "fluency": (3, 2, 1)}
 """The labels of a rater (PNMT §3.1). Strength: 3 same meaning, 2 roughly the same, with something important missing or
 different, 1 not the same. Fluency of the translation: 3 no grammatical errors, 2 one or two, 1 more, or no sentence."""
 
-# Other widths of these signs count, too. The empty text is in no such list.
-_FORMULA = tuple("=+-@＝＋－＠−'")
 SHEET_COLUMNS = ("number", "reference", "translation", *LABELS)
 """Columns of a sheet."""
 
 KEY_COLUMNS = ("number", "range", "score", "trigram_overlap", "in_range")
-"""Columns of a key."""
+"""Columns of the key of a sheet."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
     """Write a sheet of pairs in random order for a rater to label, and a key that says what each pair is.
 
     The sheet (tab-separated) shows neither score nor range, so that they cannot influence the rater. Give each rater a
-    copy of the sheet, and keep the key. Texts that a spreadsheet would take for a formula are quoted (`quote_formula`).
+    copy of the sheet, and keep the key. Texts that a spreadsheet would take for a formula are quoted.
 
     Args:
         samples: What `sample_ranges` returned.
@@ -105,55 +103,19 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
     rows = [(sample, row) for sample in samples for row in sample.rows]
     order = generator(seed).permutation(len(rows))
     key = sheet.with_name(f"{sheet.name}.key.tsv")
-    with atomic_write(key) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        table = csv.writer(stream, delimiter="\t", lineterminator="\n")
-        table.writerow(KEY_COLUMNS)
-        for number, index in enumerate(order, start=1):
-            sample, row = rows[index]
-            overlap = row.get("trigram_overlap")
-            overlap = "" if overlap is None else f"{overlap:.6g}"
-            table.writerow(
-                [number, f"({sample.low:g}, {sample.high:g}]", f"{row['score']:.6g}", overlap, sample.in_range]
-            )
-    with atomic_write(sheet) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        table = csv.writer(stream, delimiter="\t", lineterminator="\n")
-        table.writerow(SHEET_COLUMNS)
-        for number, index in enumerate(order, start=1):
-            table.writerow(
-                [number, *(quote_formula(_one_line(rows[index][1][side])) for side in ("src", "tgt")), "", ""]
-            )
+    facts: list[Sequence[object]] = [KEY_COLUMNS]
+    texts: list[Sequence[object]] = []
+    for number, index in enumerate(order, start=1):
+        sample, row = rows[index]
+        overlap = row.get("trigram_overlap")
+        overlap = "" if overlap is None else f"{overlap:.6g}"
+        span = f"({sample.low:g}, {sample.high:g}]"
+        facts.append([number, span, f"{row['score']:.6g}", overlap, sample.in_range])
+        texts.append([number, *(_one_line(row[side]) for side in ("src", "tgt")), "", ""])
+    for path, lines in ((key, quoted_lines(facts, "\t")), (sheet, sheet_lines(SHEET_COLUMNS, texts))):
+        with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+            stream.writelines(lines)
     return key
-
-
-def quote_formula(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would compute: one that begins with =, +, - or @.
-
-    Texts that begin with an apostrophe get another one, so that `unquote_formula` gives back every text.
-
-    Args:
-        text: The text of a cell.
-
-    Reference:
-        OWASP, "CSV injection".
-
-    Example:
-        >>> quote_formula('=HYPERLINK("http://a.example")'), quote_formula("'Tis - so"), quote_formula("a = b")
-        ('\\'=HYPERLINK("http://a.example")', "''Tis - so", 'a = b')
-    """
-    return f"'{text}" if text.lstrip()[:1] in _FORMULA else text
-
-
-def unquote_formula(text: str) -> str:
-    """The text that `quote_formula` was given.
-
-    Args:
-        text: The text of a cell.
-
-    Example:
-        >>> unquote_formula("'-1"), unquote_formula("a = b")
-        ('-1', 'a = b')
-    """
-    return text[1:] if text.startswith("'") and text[1:].lstrip()[:1] in _FORMULA else text
 
 
 def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
@@ -170,10 +132,11 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
         if both gave the same label to all pairs, which leaves it undefined.
 
     Raises:
-        DataError: A label is missing or unknown (the message names sheet, line and label), or sheet and key differ.
-        ConfigError: A file is not found, or scikit-learn is not installed.
+        DataError: A file is not found or is no sheet; a label is missing or unknown (the message names sheet, line and
+            label); or sheet and key differ.
+        ConfigError: scikit-learn is not installed.
     """
-    facts = {row["number"]: row for row in read_sheet(key, KEY_COLUMNS)[1]}
+    facts = {row["number"]: row for row in _read(key, KEY_COLUMNS)}
     labels = [_read_labels(sheet, set(facts)) for sheet in sheets]
     rows = []
     spans = dict.fromkeys(row["range"] for row in facts.values())
@@ -205,7 +168,7 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
 
 def _read_labels(sheet: Path, numbers: set[str]) -> dict[str, dict[str, int]]:
     labels: dict[str, dict[str, int]] = {}
-    for line, row in enumerate(read_sheet(sheet)[1], start=2):
+    for line, row in enumerate(_read(sheet, SHEET_COLUMNS), start=2):
         labels[row["number"]] = {}
         for kind, values in LABELS.items():
             if row[kind].strip() not in map(str, values):
@@ -236,40 +199,9 @@ def _cohen_kappa(first: list[int], second: list[int]) -> float | None:
     return round(float(cohen_kappa_score(first, second)), 4)
 
 
-def read_sheet(path: Path, columns: Sequence[str] = SHEET_COLUMNS) -> tuple[list[str], list[dict[str, str]]]:
-    """Read a sheet, or its key.
-
-    Args:
-        path: The file.
-        columns: Columns that it must have.
-
-    Returns:
-        Names of all its columns, and its rows by column.
-
-    Raises:
-        ConfigError: The file is not found.
-        DataError: A column is not found, or the file cannot be read as tab-separated text.
-    """
-    if not path.is_file():
-        raise ConfigError("file not found", file=path, remedy="Give the file that `paraloom judge sample` wrote.")
-    # Its default is 131,072 characters of a cell. It is never set back: another thread may be reading.
-    csv.field_size_limit(sys.maxsize)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            table = csv.DictReader(stream, delimiter="\t")
-            names = list(table.fieldnames or [])
-            missing = [name for name in columns if name not in names]
-            if missing:
-                raise DataError(
-                    f"not a sheet of pairs to label, or its key: column '{missing[0]}' not found",
-                    file=path,
-                    remedy=f"Expected columns: {', '.join(columns)}. Name a file that `paraloom judge sample` wrote.",
-                )
-            return names, [{name: row[name] or "" for name in names} for row in table]
-    except UnicodeDecodeError:
-        raise DataError("not UTF-8", file=path, remedy="Save it as tab-separated text in UTF-8.") from None
-    except csv.Error as error:
-        raise DataError(f"cannot be read ({error})", file=path, remedy="Save it as tab-separated text.") from None
+def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    remedy = "Give a file that `paraloom judge sample` wrote."
+    return read_sheet(path, columns, kind="sheet of pairs", remedy=remedy)
 
 
 Number = TypeVar("Number", int, float)

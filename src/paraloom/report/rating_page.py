@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
+from paraloom.core.digests import file_digest
 from paraloom.core.errors import DataError
 from paraloom.io.atomic import atomic_write
-from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS, read_sheet, unquote_formula
+from paraloom.io.sheets import quote_formula, read_sheet
+from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS
 from paraloom.report.markup import Html, Part, element
 from paraloom.report.page import policy, style
 
@@ -45,9 +46,7 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
         'sheet.html'
     """
     sheet, page = Path(sheet), Path(page)
-    columns, rows = read_sheet(sheet)
-    if tuple(columns) != SHEET_COLUMNS:
-        raise DataError("not a sheet of pairs to label", file=str(sheet), remedy="Give what `judge sample` wrote.")
+    rows = read_sheet(sheet, SHEET_COLUMNS, kind="sheet of pairs to label", remedy="Give what `judge sample` wrote.")
     if not rows:
         raise DataError("the sheet has no pairs", file=str(sheet), remedy="Sample from a corpus that has scored pairs.")
     script = files("paraloom.report").joinpath("rating.js").read_text(encoding="utf-8")
@@ -72,7 +71,7 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
         for name, text in (("back", "Back"), ("next", "Next"), ("save", "Save the sheet"), ("clear", "Start over"))
     ]
     main = element("main", [_card(row) for row in rows], element("p", buttons, class_="buttons"))
-    identity = hashlib.sha256(sheet.read_bytes()).hexdigest()[:16]
+    identity = file_digest(sheet)[:16]
     body = element(
         "body",
         *(header, main, element("footer", element("p", "Written by Paraloom.")), element("script", Html(script))),
@@ -93,12 +92,12 @@ _HELP = (
 
 
 def _card(row: Mapping[str, str]) -> Part:
-    """One pair; its cells are kept as the sheet has them, to be saved again."""
-    number, reference, translation = (row[name] for name in SHEET_COLUMNS[:3])
-    texts = [element("p", unquote_formula(text), class_="text") for text in (reference, translation)]
+    """One pair; it holds the cells of the sheet, too, to be saved again."""
+    number, texts = row["number"], [row[name] for name in ("reference", "translation")]
+    reference, translation = map(quote_formula, texts)
     return element(
         "article",
-        *(texts, [_question(kind, number) for kind in LABELS]),
+        *([element("p", text, class_="text") for text in texts], [_question(kind, number) for kind in LABELS]),
         class_="pair",
         data_number=number,
         data_reference=reference,

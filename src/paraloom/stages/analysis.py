@@ -16,16 +16,18 @@ import pyarrow.parquet as pq
 
 from paraloom.core.errors import DataError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
-from paraloom.core.stats import Z_95, Estimate, Moments
+from paraloom.core.stats import Z_95, Estimate, Moments, merge_all
 from paraloom.diversity_metrics.corpus_statistics import TextStatistics
 from paraloom.evaluate.correlation import ranks
 from paraloom.io import Corpus
+from paraloom.io.shards import rebatch
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, find_cut
 from paraloom.pairs.lexicon import LexiconConfig, paraphrase_lexicon
 from paraloom.pairs.scoring.table import score
 from paraloom.text.tokens import tokenize
 from paraloom.text.trees import skeleton
 
+_BATCH_ROWS = 1 << 14
 _SIDES = {"reference": "src", "translation": "tgt"}
 _PER_SENTENCE = ("unigram_repetition", "trigram_repetition", "idf")
 _OF_PROBABILITY = ("tgt_unigram_repetition", "tgt_trigram_repetition", "tgt_idf", "tgt_tokens")
@@ -51,6 +53,7 @@ class PairStatistics(Fit):
         100000
     """
 
+    version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: Ref
@@ -58,7 +61,7 @@ class PairStatistics(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json; return the differences of the sides."""
-        sides = {name: TextStatistics() for name in _SIDES}
+        sides: dict[str, list[TextStatistics]] = {name: [] for name in _SIDES}
         means: dict[str, Moments] = {}
         columns: dict[str, list[npt.NDArray[np.float64]]] = {
             name: [] for name in (*_OF_PROBABILITY, "reference_probability")
@@ -66,13 +69,14 @@ class PairStatistics(Fit):
         for batch in _sampled(Corpus.open(context.inputs["pairs"]), self.sample, context.seed):
             batch = score(batch, ["repetition", "tgt_tokens"])
             for name, side in _SIDES.items():
-                sides[name] += TextStatistics.of(batch.column(side), _skeletons(batch, f"{side}_parse"))
+                sides[name].append(TextStatistics.of(batch.column(side), _skeletons(batch, f"{side}_parse")))
             for name, values in _per_sentence(batch).items():
                 means[name] = means.get(name, Moments()) + Moments.of(values)
             for name, parts in columns.items():
                 if name in batch.schema.names:
                     parts.append(_numbers(batch, name))
-        figures = {name: side.figures() for name, side in sides.items()}
+        totals = {name: merge_all(parts, TextStatistics()) for name, parts in sides.items()}
+        figures = {name: side.figures() for name, side in totals.items()}
         for name in _SIDES:
             figures[name] |= {
                 key.partition(" ")[2]: value.estimate() for key, value in means.items() if key.startswith(f"{name} ")
@@ -86,7 +90,7 @@ class PairStatistics(Fit):
             key.partition(" ")[2]: value.estimate() for key, value in means.items() if key.startswith("difference ")
         }
         result: dict[str, Any] = {
-            "pairs": sides["reference"].sentences,
+            "pairs": totals["reference"].sentences,
             **{name: _to_dicts(estimates) for name, estimates in figures.items()},
             "reference_minus_translation": _to_dicts(differences),
         }
@@ -152,14 +156,21 @@ def _skeletons(batch: pa.RecordBatch, column: str) -> list[str] | None:
 
 
 def _sampled(corpus: Corpus, size: int, seed: int) -> Iterator[pa.RecordBatch]:
-    """`size` random rows of a corpus, the same at any sharding; all rows if it has no more."""
-    if corpus.rows <= size:
-        yield from corpus.batches(label="reading pairs")
-        return
-    names = [name for name in ROW_ID_COLUMNS if name in corpus.schema.names]
-    cut = find_cut(lambda: corpus.batches(names), seed=seed, size=size)
-    for batch in corpus.batches(label="reading pairs"):
-        yield batch.filter(pa.array(cut.contains(batch)))
+    """`size` random rows of a corpus, the same and in the same batches at any sharding; all rows if it has no more."""
+    batches = _regrouped(corpus.batches(batch_rows=_BATCH_ROWS, label="reading pairs"), corpus.schema)
+    if corpus.rows > size:
+        names = [name for name in ROW_ID_COLUMNS if name in corpus.schema.names]
+        schema = pa.schema([corpus.schema.field(name) for name in names])
+        cut = find_cut(lambda: _regrouped(corpus.batches(names, _BATCH_ROWS), schema), seed=seed, size=size)
+        inside = (batch.filter(pa.array(cut.contains(batch))) for batch in batches)
+        batches = _regrouped(inside, corpus.schema)
+    yield from batches
+
+
+def _regrouped(batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of one size: many small ones take the time of as many large ones."""
+    for table in rebatch(batches, schema, _BATCH_ROWS):
+        yield from table.to_batches()
 
 
 def _per_sentence(batch: pa.RecordBatch) -> dict[str, npt.NDArray[np.float64]]:

@@ -63,7 +63,7 @@ class ReadPairs(Source):
     """
 
     output_schema: ClassVar[str] = "PAIRS"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     optional_fields: ClassVar[tuple[str, ...]] = ("skip", "empty_sides")
 
     source: Path

@@ -28,6 +28,8 @@ from paraloom.workflows.pair_inputs import PairsLike, open_pairs
 from paraloom.workflows.pairs import Pairs
 from paraloom.workflows.run import run_in
 
+# One worker reads them all: each file more takes time only.
+_SHARD_ROWS = 200_000
 _COMPARISON = re.compile(r"(\w+)\s*(<=|>=|<|>)\s*[-+]?[\d.]+(?:e[-+]?\d+)?")
 """A condition that compares one column with a number."""
 
@@ -56,7 +58,7 @@ def pair_statistics(
         >>> figures["pairs"], figures["reference_minus_translation"]["length"]["value"]
         (3, -2.0)
     """
-    corpus = open_pairs(pairs, on_error=on_error)
+    corpus = open_pairs(pairs, on_error=on_error, shard_rows=_SHARD_ROWS)
     with _fitted(corpus, PairStatistics(name="found", pairs=corpus.source, sample=sample), seed) as folder:
         figures: dict[str, Any] = _result(folder)
         return figures

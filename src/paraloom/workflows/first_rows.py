@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.core.paths import path_below
 from paraloom.io import Corpus, read_lines
+from paraloom.io.arrays import map_array
 from paraloom.io.bitext import read_pairs
 from paraloom.io.compression import without_compression
 from paraloom.io.formats.hf_datasets import is_dataset, read_dataset
@@ -123,8 +124,8 @@ def preview(path: str | Path, rows: int = 3) -> Preview:
             batches = file.iter_batches(batch_size=max(rows, 1))
             return Preview(name, file.metadata.num_rows, tuple(file.schema_arrow.names), _first(batches, rows))
         if suffix == ".npy":
-            vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-            first = tuple({"vector": vector.tolist()} for vector in np.atleast_2d(vectors)[:rows])
+            vectors = np.atleast_2d(map_array(path))
+            first = tuple({"vector": vector.tolist()} for vector in vectors[:rows])
             return Preview(name, len(vectors), ("vector",), first)
     except (OSError, ValueError, pa.ArrowException) as error:
         reason = str(error).rstrip(".")

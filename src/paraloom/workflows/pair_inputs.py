@@ -101,13 +101,19 @@ def as_pairs(pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", 
 
 
 def open_pairs(
-    pairs: PairsLike, *, src_lang: str = "und", tgt_lang: str = "und", seed: int = 1, on_error: OnError = "stop"
+    pairs: PairsLike,
+    *,
+    src_lang: str = "und",
+    tgt_lang: str = "und",
+    seed: int = 1,
+    on_error: OnError = "stop",
+    shard_rows: int | None = None,
 ) -> Pairs:
     """As `as_pairs`, but every string is a path: for commands, whose users name files only."""
     if isinstance(pairs, Pairs):
         return pairs
     if isinstance(pairs, (str, Path)):
-        return read_pairs(pairs, seed=seed, bad_rows=on_error)
+        return read_pairs(pairs, seed=seed, bad_rows=on_error, shard_rows=shard_rows)
     return Pairs([pairs_from_data(pairs, src_lang=src_lang, tgt_lang=tgt_lang)], seed=seed)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.embed.search import check_vectors, lines_at, mine_pairs, search
 from paraloom.embed.threads import available_threads
 from paraloom.io import open_write, read_lines
+from paraloom.io.arrays import map_array
 from paraloom.io.bitext import READERS
 from paraloom.io.compression import without_compression
 from paraloom.pipeline.shard import OnError
@@ -168,16 +168,13 @@ def _encoded_corpus(
 
 def _load_vectors(file: str | Path) -> npt.NDArray[np.float32]:
     try:
-        stored: npt.NDArray[np.float32] = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError, BadZipFile) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).rstrip(".")
+        stored: npt.NDArray[np.float32] = map_array(file)
+    except DataError as error:
         raise DataError(
-            f"the vectors cannot be read ({reason})",
+            f"the vectors cannot be read ({error.what})",
             file=file,
             remedy="Give a .npy file that `paraloom encode` wrote, or leave the vectors out.",
         ) from None
-    if not isinstance(stored, np.ndarray):
-        raise DataError("expected one array, got an archive", file=file, remedy="Give a .npy file.")
     try:
         check_vectors(stored)
     except DataError as error:

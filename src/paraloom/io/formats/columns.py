@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import utf8_error
-from paraloom.io.formats.base import PROVENANCE, ColumnName, ReadOptions, find_header
+from paraloom.io.formats.base import PROVENANCE, ColumnName, PairRow, ReadOptions, find_header
 from paraloom.text.language_names import language_code
 
 TRANSLATION = "translation"
@@ -185,30 +185,49 @@ def kept_provenance(schema: pa.Schema) -> list[str | None]:
     return [name if name in schema.names and is_text(schema.field(name).type) else None for name in PROVENANCE]
 
 
-def pair_values(
-    batch: pa.RecordBatch, sides: Sequence[Side], provenance: Sequence[str | None], langs: Sequence[str | None]
-) -> Iterator[tuple[Any, ...]]:
-    """The fields of `PairRow` after the row, row by row; texts that are not valid UTF-8 are bytes.
+def pair_rows(
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    sides: Sequence[Side],
+    langs: Sequence[str | None],
+    options: ReadOptions,
+) -> Iterator[PairRow]:
+    """The pairs in the columns of a table; rows with a null or with text that is not valid UTF-8 are rejected.
 
     Args:
-        batch: Some rows.
+        batches: The rows.
+        schema: Their columns.
         sides: The two sides.
-        provenance: What `kept_provenance` returned.
         langs: Languages of rows that do not say theirs.
+        options: What to do with bad rows.
     """
-    texts = [text_values(side_column(batch, side)) for side in sides]
-    known = [[None] * batch.num_rows if name is None else text_values(batch.column(name)) for name in provenance]
-    for src, tgt, src_lang, tgt_lang, *rest in zip(*texts, *known, strict=True):
-        yield src, tgt, src_lang or langs[0], tgt_lang or langs[1], *rest
+    provenance = kept_provenance(schema)
+    names = [side.key or side.column for side in sides]
+    before = 0
+    for batch in batches:
+        numbers = range(before + 1, before + batch.num_rows + 1)
+        texts = [text_values(side_column(batch, side)) for side in sides]
+        known = [[None] * batch.num_rows if name is None else text_values(batch.column(name)) for name in provenance]
+        known[:2] = [[value or lang for value in column] for column, lang in zip(known, langs, strict=False)]
+        # Rows are looked at one by one where there is a bad one only: it takes more time than all else.
+        if _types(texts) <= {str} and _types(known) <= {str, type(None)}:
+            yield from map(PairRow, numbers, *texts, *known)
+        else:
+            for row, *values in zip(numbers, *texts, *known, strict=True):
+                problem = _row_error(names, values)
+                if problem is None:
+                    yield PairRow(row, *values)
+                else:
+                    options.reject(row, problem, repr(tuple(values[:2])))
+        before += batch.num_rows
 
 
-def row_error(names: list[str], values: tuple[Any, ...]) -> DataError | None:
-    """What is wrong with a row, None if nothing is.
+def _types(columns: Sequence[list[Any]]) -> set[type]:
+    return {kind for column in columns for kind in set(map(type, column))}
 
-    Args:
-        names: Names of the two sides, for the error.
-        values: The two sides and the columns of PROVENANCE; bytes where they are not valid UTF-8.
-    """
+
+def _row_error(names: list[str], values: Sequence[Any]) -> DataError | None:
+    """What is wrong with the two sides and the columns of PROVENANCE, None if nothing is."""
     for name, value in zip((*names, *PROVENANCE), values, strict=True):
         if isinstance(value, bytes):
             try:

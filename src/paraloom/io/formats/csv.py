@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,58 +15,54 @@ from paraloom.io.compression import open_read, open_write, utf8_error
 from paraloom.io.file_kinds import check_text
 from paraloom.io.formats.base import PairRow, ReadOptions, text_column
 from paraloom.io.formats.tsv import table_columns
+from paraloom.io.quoting import ROW_CHARACTERS, ROW_LINES, BadRow, quoted_lines, quoted_rows
 
 _DELIMITERS = ",;\t"
 _PEEK_LINES = 20
+# Of each of these lines, on average.
+_PEEK_CHARACTERS = 1 << 16
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
     """Read pairs from two columns, as `tsv.read` does; fields may be quoted, and then have line breaks.
 
-    The delimiter is the one of comma, semicolon and tab that cuts the first lines into equally many fields: two, or the
-    next larger number. Rows count from 1, without the header. A blank line is a row of empty texts.
+    The delimiter is the one of comma, semicolon and tab that cuts most of the first lines into equally many fields:
+    two, or the next larger number. Rows count from 1, without the header. A blank line is a row of empty texts. A stray
+    quotation mark costs its line only: see `quoted_rows`.
 
     Args:
         options: What to read.
 
     Raises:
         ConfigError: There are more columns and none is named, or a named one is not found.
-        DataError: A row has another number of fields than the first, its quotes are not closed, or it is not valid
-            UTF-8.
+        DataError: The first row cannot be read; or another one has another number of fields, its quotes are not closed,
+            or it is not valid UTF-8.
     """
-    with open_read(options.path) as stream:
-        # Bytes that are not UTF-8 become surrogates, so that one bad row does not end the file.
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        peeked = _first_lines(text, options.path)
-        records = _records(chain(peeked, text), _delimiter(peeked))
-        first = next(records, None)
-        if first is None:
-            text.detach()
-            return
-        second = next(records, None)
-        fields = _checked(first)
-        columns = table_columns(options, fields, second if isinstance(second, list) else [])
-        rows = [record for record in ((second,) if columns.header else (first, second)) if record is not None]
-        for row, record in enumerate(chain(rows, records), 1):
-            try:
-                values = _checked(record)
-                if not any(value.strip() for value in values):
-                    yield PairRow(row, "", "")
-                    continue
-                if len(values) != len(fields):
-                    raise DataError(
-                        f"expected {len(fields)} fields as in the first row, got {len(values)}",
-                        remedy="Put texts with a comma or a semicolon in quotation marks.",
-                    )
-            except DataError as error:
-                raw = ",".join(record) if isinstance(record, list) else ""
-                options.reject(row, error, raw.encode(errors="surrogateescape").decode(errors="backslashreplace"))
-                continue
-            yield columns.pair(row, values)
-        text.detach()
+    records = read_rows(options.path)
+    first = next(records, None)
+    if first is None:
+        return
+    if isinstance(first, BadRow):
+        raise first.error.at(file=options.path, row=1)
+    second = next(records, None)
+    columns = table_columns(options, first, second if isinstance(second, list) else [])
+    rows = [record for record in ((second,) if columns.header else (first, second)) if record is not None]
+    for row, record in enumerate(chain(rows, records), 1):
+        if isinstance(record, BadRow):
+            options.reject(row, record.error, record.text)
+        elif not any(value.strip() for value in record):
+            yield PairRow(row, "", "")
+        elif len(record) != len(first):
+            error = DataError(
+                f"expected {len(first)} fields as in the first row, got {len(record)}",
+                remedy="Put texts with a comma or a semicolon in quotation marks.",
+            )
+            options.reject(row, error, ",".join(record))
+        else:
+            yield columns.pair(row, record)
 
 
-def read_rows(path: str | Path) -> Iterator[list[str] | DataError]:
+def read_rows(path: str | Path) -> Iterator[list[str] | BadRow]:
     """Read all rows of a table, the first one included, without looking for pairs.
 
     Args:
@@ -76,21 +72,14 @@ def read_rows(path: str | Path) -> Iterator[list[str] | DataError]:
         The fields of each row; in the position of a row that cannot be parsed or is not valid UTF-8, the error.
     """
     with open_read(path) as stream:
+        # Bytes that are not UTF-8 become surrogates, so that one bad row does not end the file.
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        peeked = _first_lines(text, path)
-        for record in _records(chain(peeked, text), _delimiter(peeked)):
-            try:
-                yield _checked(record)
-            except DataError as error:
-                yield error
+        first = next(text, "")
+        check_text(first.encode(errors="surrogateescape"), path)
+        peeked, delimiter, width = _layout(chain([first], text))
+        for row in quoted_rows(chain(peeked, text), delimiter, width):
+            yield _decoded(row, delimiter)
         text.detach()
-
-
-def _first_lines(text: io.TextIOWrapper, path: str | Path) -> list[str]:
-    """The lines that the delimiter is found by; DataError if they are not text."""
-    peeked = list(islice(text, _PEEK_LINES))
-    check_text("".join(peeked[:1]).encode(errors="surrogateescape"), path)
-    return peeked
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
@@ -106,54 +95,61 @@ def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) 
     """
     rows = 0
     with open_write(target) as stream:
-        for batch in chain([None], batches):
-            text = io.StringIO(newline="")
-            writer = csv.writer(text, lineterminator="\n")
-            if batch is None:
-                writer.writerow(names)
-            else:
-                columns = [text_column(batch.column(name)).to_pylist() for name in names]
-                writer.writerows(zip(*columns, strict=True))
-                rows += batch.num_rows
-            stream.write(text.getvalue().encode())
+        stream.write("".join(quoted_lines([names])).encode())
+        for batch in batches:
+            columns = [text_column(batch.column(name)).to_pylist() for name in names]
+            stream.write("".join(quoted_lines(zip(*columns, strict=True))).encode())
+            rows += batch.num_rows
     return rows
 
 
-def _records(lines: Iterable[str], delimiter: str) -> Iterator[list[str] | DataError]:
-    """The records of a file; in the position of one that cannot be parsed, the error."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+def _layout(lines: Iterator[str]) -> tuple[list[str], str, int | None]:
+    """Peek at the first lines, and at all of a first row that is longer.
+
+    Returns:
+        The lines; the delimiter that cuts most of their rows into equally many fields, two or more; and how many.
+    """
+    peeked: list[str] = []
+    enough, characters = _PEEK_LINES, 0
     while True:
-        try:
-            yield next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield DataError(
-                f"the row is not valid CSV ({error}; it ends in line {reader.line_num})",
-                remedy="Close quotation marks, and double those within a text.",
-            )
+        before = len(peeked)
+        while len(peeked) < enough and characters < enough * _PEEK_CHARACTERS and (line := next(lines, "")):
+            peeked.append(line)
+            characters += len(line)
+        widths = {delimiter: _widths(peeked, delimiter) for delimiter in _DELIMITERS}
+        if any(widths.values()) or len(peeked) == before or enough > ROW_LINES or characters > ROW_CHARACTERS:
+            break
+        enough *= _PEEK_LINES
+    found = []
+    for delimiter, counted in widths.items():
+        width, count = Counter(counted).most_common(1)[0] if counted else (0, 0)
+        if width > 1:
+            found.append((-count / len(counted), width, delimiter))
+    if found:
+        _, width, delimiter = min(found)
+        return peeked, delimiter, width
+    delimiter = next((delimiter for delimiter in _DELIMITERS if delimiter in peeked[0]), ",") if peeked else ","
+    return peeked, delimiter, None
 
 
-def _delimiter(lines: Sequence[str]) -> str:
-    """The delimiter that cuts lines into equally many fields, two or the next larger number; a comma if none does."""
-    widths: dict[str, int] = {}
-    for delimiter in _DELIMITERS:
-        records = [record for record in _records(lines, delimiter) if isinstance(record, list) and any(record)]
-        if len({len(record) for record in records[:-1] or records}) == 1 and len(records[0]) > 1:
-            widths[delimiter] = len(records[0])
-    if widths:
-        return min(widths, key=lambda delimiter: widths[delimiter])
-    return next((delimiter for delimiter in _DELIMITERS if lines and delimiter in lines[0]), ",")
+def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
+    """Number of fields of each row of the first lines, 0 of one that is not valid."""
+    widths = []
+    for row in quoted_rows(lines, delimiter):
+        if isinstance(row, BadRow) and row.is_open:
+            break  # It is longer than these lines, and the next ones are no rows.
+        if isinstance(row, BadRow) or any(row):
+            widths.append(0 if isinstance(row, BadRow) else len(row))
+    return widths
 
 
-def _checked(record: list[str] | DataError) -> list[str]:
-    """The fields of a record; DataError where it could not be parsed or is not valid UTF-8."""
-    if isinstance(record, DataError):
-        raise record
-    for field in record:
-        try:
-            field.encode()
-        except UnicodeEncodeError as error:
-            raw = field.encode(errors="surrogateescape")
-            raise utf8_error(raw, len(field[: error.start].encode())) from None
-    return record
+def _decoded(row: list[str] | BadRow, delimiter: str) -> list[str] | BadRow:
+    """A row as it is, with an error where it is not valid UTF-8."""
+    text = row.text if isinstance(row, BadRow) else delimiter.join(row)
+    try:
+        text.encode()
+        return row
+    except UnicodeEncodeError as error:
+        raw = text.encode(errors="surrogateescape")
+        problem = row.error if isinstance(row, BadRow) else utf8_error(raw, len(text[: error.start].encode()))
+        return BadRow(problem, raw.decode(errors="backslashreplace"))

@@ -17,10 +17,8 @@ from paraloom.io.formats.base import PairRow, ReadOptions, file_stem, languages_
 from paraloom.io.formats.columns import (
     choose_sides,
     is_text,
-    kept_provenance,
     named_column,
-    pair_values,
-    row_error,
+    pair_rows,
     side_column,
     text_values,
 )
@@ -105,16 +103,7 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
     src, tgt = choose_sides(schema, options)
     named = languages_in_name(file_stem(options.path)) or (None, None)
     langs = [side.lang or name for side, name in zip((src, tgt), named, strict=True)]
-    provenance = kept_provenance(schema)
-    row = 0
-    for batch in read_dataset(options.path, batch_rows):
-        for values in pair_values(batch, (src, tgt), provenance, langs):
-            row += 1
-            problem = row_error([src.key or src.column, tgt.key or tgt.column], values)
-            if problem is None:
-                yield PairRow(row, *values)
-            else:
-                options.reject(row, problem, repr(values[:2]))
+    yield from pair_rows(read_dataset(options.path, batch_rows), schema, (src, tgt), langs, options)
 
 
 def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | bytes | None]:

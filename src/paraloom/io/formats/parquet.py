@@ -19,8 +19,7 @@ from paraloom.io.formats.columns import (
     choose_sides,
     is_text,
     kept_provenance,
-    pair_values,
-    row_error,
+    pair_rows,
 )
 from paraloom.io.shards import open_shard, read_batches, write_shard
 
@@ -41,18 +40,9 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
             with open_shard(path) as file:
                 schema = file.schema_arrow
             sides = _sides(schema, options)
-            provenance = kept_provenance(schema)
-            names = [side.key or side.column for side in sides]
-            needed = dict.fromkeys([*(side.column for side in sides), *filter(None, provenance)])
-            row = 0
-            for batch in read_batches(path, list(needed), batch_rows):
-                for values in pair_values(batch, sides, provenance, [side.lang for side in sides]):
-                    row += 1
-                    problem = row_error(names, values)
-                    if problem is None:
-                        yield PairRow(row, *values)
-                    else:
-                        options.reject(row, problem, repr(values[:2]))
+            needed = dict.fromkeys([*(side.column for side in sides), *filter(None, kept_provenance(schema))])
+            batches = read_batches(path, list(needed), batch_rows)
+            yield from pair_rows(batches, schema, sides, [side.lang for side in sides], options)
         except DataError as error:
             # The error may be about a decompressed copy; the user knows the file by its own name.
             error.file = options.path

@@ -70,8 +70,14 @@ def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) 
         Number of rows.
 
     Raises:
-        DataError: A text has a tab or a line break.
+        DataError: A text, or the name of a column, has a tab or a line break.
     """
+    if bad := [name for name in names if any(character in name for character in "\t\r\n")]:
+        raise DataError(
+            f"the column {bad[0]!r} has a tab or a line break in its name, which this format cannot represent",
+            file=target,
+            remedy="Rename it, or write .csv, .jsonl or .parquet.",
+        )
     rows = 0
     with open_write(target) as stream:
         stream.write(("\t".join(names) + "\n").encode())

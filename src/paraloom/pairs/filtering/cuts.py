@@ -23,6 +23,8 @@ SortKeys: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.uint64]]
 ROW_ID_COLUMNS = ("pair_id", "rank", "src", "tgt", "doc_id", "sent_id")
 """Columns that identify a row, as far as a corpus has them."""
 
+# Sort keys that are sorted at once.
+_IN_MEMORY = 1_000_000
 _DIGIT_BITS = 16
 _DIGITS = 64 // _DIGIT_BITS
 
@@ -103,6 +105,9 @@ def find_cut(
             is_defined = ~np.isnan(value)
             yield value[is_defined], tiebreak[is_defined]
 
+    if size is not None and 0 < size <= _IN_MEMORY and not highest:
+        value, tiebreak, total = _smallest(defined(), size)
+        return Cut(by, seed, None, (float(value[-1]), int(tiebreak[-1])) if size < total else None)
     total = sum(len(tiebreak) for _, tiebreak in defined())
     if decile is not None:
         start, end = (decile - 1) * total // 10, decile * total // 10
@@ -135,11 +140,12 @@ def sort_keys(batch: pa.RecordBatch, by: str, seed: int) -> SortKeys:
     return value, row_hashes(batch, ROW_ID_COLUMNS, seed)
 
 
-def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memory: int = 1_000_000) -> SortKey:
+def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memory: int = _IN_MEMORY) -> SortKey:
     """Find the n-th smallest of more sort keys than fit in memory.
 
-    Keys are counted by their leading 16 bits, then by the next 16 within the right bucket, until few enough are left
-    to sort: one pass for each 16 bits, then one more. The result is exact.
+    If the n smallest fit, one pass finds them. Otherwise keys are counted by their leading 16 bits, then by the next 16
+    within the right bucket, until few enough are left to sort: one pass for each 16 bits, then one more. The result is
+    exact.
 
     Args:
         read: Returns all keys in chunks, without NaN, the same each time it is called.
@@ -154,6 +160,9 @@ def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memor
         >>> [nth_smallest(lambda: chunks, n) for n in (1, 2, 3)]
         [(0.1, 2), (0.5, 0), (0.5, 1)]
     """
+    if n <= max_in_memory:
+        value, tiebreak, _ = _smallest(read(), n)
+        return float(value[-1]), int(tiebreak[-1])
     prefix: list[int] = []
     remaining = sum(len(tiebreak) for _, tiebreak in read())
     # The key is the n-th of those that begin with the digits in `prefix`.
@@ -178,6 +187,30 @@ def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memor
     value, tiebreak = np.concatenate(values), np.concatenate(tiebreaks)
     index = np.lexsort((tiebreak, value))[n - 1]
     return float(value[index]), int(tiebreak[index])
+
+
+def _smallest(chunks: Iterable[SortKeys], n: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint64], int]:
+    """The n smallest sort keys in order, or all of fewer, and the number of all keys; holds twice as many at most."""
+    kept: list[SortKeys] = [(np.empty(0), np.empty(0, np.uint64))]
+    total = waiting = 0
+    bound: SortKey | None = None
+    for value, tiebreak in chunks:
+        total += len(value)
+        if bound is not None:
+            below = (value < bound[0]) | ((value == bound[0]) & (tiebreak < np.uint64(bound[1])))
+            value, tiebreak = value[below], tiebreak[below]
+        kept.append((value, tiebreak))
+        waiting += len(value)
+        if waiting >= n:
+            kept, waiting = [_sorted_keys(kept, n)], 0
+            bound = float(kept[0][0][-1]), int(kept[0][1][-1])
+    return *_sorted_keys(kept, n), total
+
+
+def _sorted_keys(chunks: Sequence[SortKeys], n: int) -> SortKeys:
+    value, tiebreak = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
+    order = np.lexsort((tiebreak, value))[:n]
+    return value[order], tiebreak[order]
 
 
 def row_hashes(batch: pa.RecordBatch, columns: Sequence[str], seed: int) -> npt.NDArray[np.uint64]:

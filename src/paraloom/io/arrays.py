@@ -1,0 +1,28 @@
+"""Arrays of .npy files, mapped into memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tokenize import TokenError
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import DataError
+
+
+def map_array(path: str | Path) -> npt.NDArray[Any]:
+    """Map an array, without the other formats that `np.load` takes: archives and pickles.
+
+    Args:
+        path: The file.
+
+    Raises:
+        DataError: It cannot be read, or is no such array.
+    """
+    try:
+        return np.lib.format.open_memmap(path, mode="r")
+    except (ValueError, EOFError, OSError, TokenError) as error:  # the last one for a header that is cut off
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).rstrip(".")
+        raise DataError(f"not an array of numbers: {reason}", file=path) from None
