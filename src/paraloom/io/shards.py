@@ -41,15 +41,26 @@ def write_shard(
     elif isinstance(batches, pa.RecordBatch):
         batches = [batches]
     rows = 0
-    with (
-        atomic_write(path) as temporary,
-        temporary.open("wb") as stream,
-        pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True) as writer,
-    ):
+    with atomic_write(path) as temporary, shard_writer(temporary, schema) as writer:
         for table in rebatch(batches, schema, ROW_GROUP_ROWS):
             writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
             rows += table.num_rows
     return rows
+
+
+@contextmanager
+def shard_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Open a Parquet file for writing: all of ours are compressed, and have page checksums.
+
+    Args:
+        path: The file.
+        schema: Its columns.
+    """
+    with (
+        path.open("wb") as stream,
+        pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
+        yield writer
 
 
 def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
@@ -116,6 +127,22 @@ def read_batches(
             if batch is None:
                 return
             yield batch
+
+
+def read_rows(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Read the rows of a shard one by one, with their values by column.
+
+    Args:
+        path: The file.
+        columns: Names of the columns to read; all by default.
+
+    Raises:
+        DataError: The file is missing, truncated or corrupt, or has invalid UTF-8; or a column is not found.
+    """
+    for batch in read_batches(path, columns):
+        with _corruption_as_error(path):
+            rows = batch.to_pylist()
+        yield from rows
 
 
 @contextmanager
