@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from paraloom.core.errors import ConfigError, RunError, redacted
+from paraloom.core.errors import ConfigError, RunError
 from paraloom.core.remote_files import as_url, filesystem, storage_errors
+from paraloom.core.secrets import redacted
 from paraloom.io.atomic import atomic_write
 
 _CONDITIONAL = frozenset(["s3", "s3a", "gs", "gcs", "memory"])

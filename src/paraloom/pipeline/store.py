@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from paraloom.core.errors import RunError
+from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
 from paraloom.io.atomic import atomic_write, disk_full_as_error, is_temporary, unwritable_as_error
 from paraloom.pipeline.definition import Step
@@ -134,7 +135,8 @@ def sweep(folder: Path, keep: set[str]) -> None:
 def write_report(folder: Path, report: dict[str, Any]) -> None:
     """Write run.json, whole or not at all."""
     with atomic_write(folder / REPORT) as temporary:
-        temporary.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")
+        text = redacted(json.dumps(report, indent=1, ensure_ascii=False))
+        temporary.write_text(text + "\n", "utf-8", "backslashreplace")
 
 
 def versions() -> dict[str, str]:
