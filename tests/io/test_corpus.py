@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import resource
 from pathlib import Path
 
@@ -88,6 +89,16 @@ def test_truncated_shard(corpus: Corpus, cut: int) -> None:
         with pytest.raises(DataError, match=r"part-00001.parquet: .*truncated, corrupt") as caught:
             attempt()
         assert caught.value.remedy
+
+
+def test_a_shard_that_is_taken_out_of_the_description(corpus: Corpus) -> None:
+    path = corpus.folder / "corpus.json"
+    description = json.loads(path.read_text())
+    assert len(description["shards"]) > 1
+    del description["shards"][-1]
+    path.write_text(json.dumps(description))
+    with pytest.raises(DataError, match="number of rows"):
+        Corpus.open(corpus.folder)
 
 
 def test_flipped_byte_in_a_page(corpus: Corpus) -> None:
