@@ -239,8 +239,8 @@ def _flipped_objects(scene: Scene) -> Outcomes:
             for machine in ("here", "new"):
                 with _environment({"PARALOOM_CACHE": str(scene.folder / machine)}):
                     ended = scene.call(*_run(url))
-                if judge(outcomes, f"{part} {machine}", ended) and ended.stdout == first.stdout:
-                    _is_wrong(outcomes, f"{part} {machine}: NOT NOTICED")
+                if judge(outcomes, f"{part} {machine}", ended) and system.cat_file(name) != good:
+                    _is_wrong(outcomes, f"{part} {machine}: NEITHER NOTICED NOR MADE AGAIN")
                 shutil.rmtree(scene.folder / "new", ignore_errors=True)
             system.pipe_file(name, good)
     return outcomes
