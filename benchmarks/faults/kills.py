@@ -127,6 +127,7 @@ def _of_place(place: Place, kills: int, digest: str) -> Outcomes:
     tried: Counter[str] = Counter()
     outcomes = Outcomes()
     signals = [kind for kind in SIGNALS if place.engine != "inline" or kind != "SIGKILL to a worker"]
+    rng.shuffle(signals)
     _, _, seconds = _killed(place, 1, "", 0.0)  # undisturbed
     number = 1
     while sum(tried.values()) < kills:

@@ -195,7 +195,7 @@ class Store:
         with atomic_write(target) as temporary, storage_errors(self._of(name)):
             system.get_file(f"{root}/{name}", str(temporary))
 
-    def _find(self, below: str) -> list[tuple[str, dict[str, Any]]]:
+    def _find(self, below: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
         """Names of the objects below a folder, and what the storage knows about each."""
         system, root = self._system()
         path = f"{root}/{below}".rstrip("/")

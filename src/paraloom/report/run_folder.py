@@ -119,7 +119,7 @@ def open_run(folder: str | Path) -> RunView:
         record = read_report(path)
         stages = tuple(_stage(root, stage) for stage in record["stages"] if "folder" in stage)
         pending = tuple(str(stage["name"]) for stage in record["stages"] if "folder" not in stage)
-        details = {key: _text(record[key]) for key in ("seed", "versions", "digest") if key in record}
+        details: dict[str, str] = {key: _text(record[key]) for key in ("seed", "versions", "digest") if key in record}
         name, pipeline = str(record.get("name", root.name)), str(record.get("pipeline", ""))
         return RunView(root, name, stages, details, pipeline, pending, _predicted(root, record["stages"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
