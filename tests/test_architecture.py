@@ -181,6 +181,19 @@ def test_the_command_starts_without_heavy_packages() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_parquet_has_one_reader_and_one_writer() -> None:
+    """Page checksums are written and verified in `io.shards`; pyarrow does neither by default, DuckDB knows none."""
+    users = {
+        name
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Import) and any(alias.name.startswith("pyarrow.parquet") for alias in node.names))
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("pyarrow.parquet", "pyarrow.dataset")))
+        or (isinstance(node, ast.ImportFrom) and node.module == "pyarrow" and "parquet" in {a.name for a in node.names})
+    }
+    assert users == {"paraloom.io.shards"}
+
+
 def test_nothing_is_unpickled() -> None:
     for path in FILES:
         text = path.read_text(encoding="utf-8")

@@ -25,6 +25,8 @@ import inputs
 import kills
 import names
 import pages
+import stores
+import tables
 from results import record, write_page
 from trials import ROOT, Outcomes, prepare
 
@@ -36,6 +38,8 @@ GROUPS = {
     "inputs": inputs.trials,
     "names": names.trials,
     "pages": pages.trials,
+    "stores": stores.trials,
+    "tables": tables.trials,
 }
 
 

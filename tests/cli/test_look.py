@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import Command
@@ -23,6 +24,20 @@ def scored(folder: Path) -> Path:
     pairs = [("a b c", "a b d"), ("x y", "x y")]
     library.as_pairs(pairs).score(["unigram_overlap"]).write(folder / "scored.parquet", engine="inline")
     return folder / "scored.parquet"
+
+
+@pytest.mark.parametrize("checksums", [True, False])
+def test_head_of_a_damaged_parquet_file(checksums: bool, paraloom: Command, tmp_path: Path) -> None:
+    """Checksums of pages are verified; without them, a text that is not UTF-8 is a plain error, too."""
+    table = pa.table({"src": ["a letter"], "tgt": ["another letter"]})
+    file = tmp_path / "pairs.parquet"
+    plain = {"use_dictionary": False, "write_statistics": False, "compression": "none"}
+    pq.write_table(table, file, write_page_checksum=checksums, **plain)
+    file.write_bytes(file.read_bytes().replace(b"another", b"an\xffther", 1))
+    status, out, err = paraloom("head", str(file))
+    assert (status, out) == (1, "")
+    assert "corrupt" in err
+    assert ("CRC" in err) == checksums
 
 
 def test_models_lists_all_bundled_models_with_their_cards(paraloom: Command) -> None:
@@ -94,7 +109,7 @@ def test_vectors_moses_pairs_corpora_and_models_can_be_looked_at(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
-    [("no.tsv", None, "file not found"), ("a.parquet", "x", "cannot be read"), ("a.jsonl", "{", "not JSON lines")],
+    [("no.tsv", None, "file not found"), ("a.parquet", "x", "not Parquet"), ("a.jsonl", "{", "not JSON lines")],
 )
 def test_what_cannot_be_looked_at_is_an_error(
     paraloom: Command, tmp_path: Path, name: str, content: str | None, message: str

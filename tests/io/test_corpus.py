@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import resource
 from pathlib import Path
 
@@ -88,6 +89,35 @@ def test_truncated_shard(corpus: Corpus, cut: int) -> None:
         with pytest.raises(DataError, match=r"part-00001.parquet: .*truncated, corrupt") as caught:
             attempt()
         assert caught.value.remedy
+
+
+def test_a_shard_that_is_taken_out_of_the_description(corpus: Corpus) -> None:
+    path = corpus.folder / "corpus.json"
+    description = json.loads(path.read_text())
+    assert len(description["shards"]) > 1
+    del description["shards"][-1]
+    path.write_text(json.dumps(description))
+    with pytest.raises(DataError, match="number of rows"):
+        Corpus.open(corpus.folder)
+
+
+def test_a_flipped_bit_anywhere_in_a_shard(tmp_path: Path) -> None:
+    """In a page, in its header, or in the end of the file: the same rows, or an error."""
+    table = pa.table({"src": [f"eins {n}" for n in range(60)], "tgt": [f"one {n}" for n in range(60)]})
+    path = tmp_path / "part.parquet"
+    write_shard(path, table, table.schema)
+    good = path.read_bytes()
+    refused = 0
+    for position in range(0, 8 * len(good), 11):
+        content = bytearray(good)
+        content[position // 8] ^= 1 << position % 8
+        path.write_bytes(content)
+        try:
+            rows = [row for batch in read_batches(path) for row in batch.to_pylist()]
+            assert rows == table.to_pylist() == read_shard(path).to_pylist(), position
+        except DataError:
+            refused += 1
+    assert refused > 500
 
 
 def test_flipped_byte_in_a_page(corpus: Corpus) -> None:

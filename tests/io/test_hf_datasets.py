@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import paraloom
+from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, ParaloomError, RunError
 from paraloom.core.schema import PAIRS
 from paraloom.io import read_pairs, write_table
@@ -189,6 +191,99 @@ def test_damaged_folders(how: str, tmp_path: Path) -> None:
         rows(folder)
     assert str(folder) in str(raised.value.file)
     assert raised.value.remedy
+
+
+def rewritten(path: Path, change: Callable[[bytearray], object]) -> None:
+    """Change the bytes of a file."""
+    content = bytearray(path.read_bytes())
+    change(content)
+    path.write_bytes(content)
+
+
+def flipped(path: Path, near: bytes, offset: int = 0) -> None:
+    """Flip the lowest bit of a byte, so many bytes after others."""
+
+    def flip(content: bytearray) -> None:
+        content[content.index(near) + offset] ^= 1
+
+    rewritten(path, flip)
+
+
+def readers(folder: Path) -> tuple[Callable[[], object], ...]:
+    """All that reads a data set."""
+    return (
+        lambda: rows(folder),
+        lambda: list(read_dataset(folder)),
+        lambda: list(read_texts(folder, "src")),
+    )
+
+
+def test_a_flipped_letter_of_what_paraloom_wrote(tmp_path: Path) -> None:
+    """Digests are known: the file is refused before anything of it is read."""
+    write_table(pair_table(3), tmp_path / "a.dataset")
+    entries = json.loads((tmp_path / "a.dataset" / "state.json").read_text())["_data_files"]
+    data = tmp_path / "a.dataset" / entries[0]["filename"]
+    assert entries == [{"filename": data.name, "sha256": file_digest(data)}]
+    flipped(data, b"p:0p:1", 5)
+    for read in (
+        lambda: rows(data.parent),
+        lambda: list(read_dataset(data.parent)),
+        lambda: list(read_texts(data.parent, "src")),
+    ):
+        with pytest.raises(DataError, match=r"the file has changed since state\.json was written") as raised:
+            read()
+        assert raised.value.file == str(data)
+
+
+def test_a_file_that_is_taken_out_of_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paraloom.io.formats.hf_datasets._FILE_ROWS", 1000)
+    write_table(pair_table(2500), tmp_path / "a.dataset")
+    state = tmp_path / "a.dataset" / "state.json"
+    value = json.loads(state.read_text())
+    del value["_data_files"][1]
+    state.write_text(json.dumps(value))
+    with pytest.raises(DataError, match="the list of its files has changed"):
+        rows(state.parent)
+
+
+def test_offsets_that_lead_out_of_the_buffers(tmp_path: Path) -> None:
+    """Without digests: Arrow would read past the end of the mapped file, and be killed by the system."""
+    folder = save(tmp_path / "data", SIDES)
+    offsets = np.array([0, 4, 8], np.int32).tobytes()
+    rewritten(folder / "data-00000-of-00001.arrow", lambda content: change_offset(content, offsets))
+    for read in readers(folder):
+        with pytest.raises(DataError, match="truncated or corrupt"):
+            read()
+
+
+def change_offset(content: bytearray, offsets: bytes) -> None:
+    """Make the last of some offsets, those of a column of text, too large by 2²⁴."""
+    content[content.index(offsets) + len(offsets) - 1] = 1
+
+
+def test_a_stream_that_is_cut_between_two_batches(tmp_path: Path) -> None:
+    """Arrow takes the end of the file for the end of the stream: rows would be missing in silence."""
+    folder = save(tmp_path / "data", SIDES)
+    data = folder / "data-00000-of-00001.arrow"
+    with pa.OSFile(str(data), "wb") as sink, pa.ipc.new_stream(sink, SIDES.schema) as writer:
+        writer.write_table(SIDES)
+        end = sink.tell()
+        writer.write_table(SIDES)
+    assert len(rows(folder)) == 4
+    whole = data.read_bytes()
+    data.write_bytes(whole[:end])
+    with pytest.raises(DataError, match="its stream has no end"):
+        rows(folder)
+    data.write_bytes(whole[:end] + b"\xff\xff\xff\xff\x00\x00\x00\x00" + whole[end:])
+    with pytest.raises(DataError, match="or ends too early"):
+        rows(folder)
+
+
+def test_a_name_of_a_column_that_is_not_utf8(tmp_path: Path) -> None:
+    folder = save(tmp_path / "data", SIDES)
+    rewritten(folder / "data-00000-of-00001.arrow", lambda content: content.__setitem__(content.index(b"tgt"), 0xFF))
+    with pytest.raises(DataError, match="truncated or corrupt"):
+        rows(folder)
 
 
 def test_files_with_other_columns(tmp_path: Path) -> None:

@@ -293,6 +293,79 @@ def test_the_key_is_sent_and_written_nowhere(
 
 
 @pytest.mark.parametrize(
+    "key", ["sk-one23\nsk-two45", "sk-one23\r", "sk-one23 sk-two45", "sk-one23\u2028", "schlüssel-one23"]
+)
+def test_a_key_that_cannot_be_sent(key: str, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused at once, and not shown; white space around a key is none of it."""
+    monkeypatch.setenv("MY_KEY", f" {key}\n")
+    if key.strip() == "sk-one23":
+        assert translator(server, api_key_env="MY_KEY").translate("Hallo")[0].text == "HALLO"
+        return
+    with pytest.raises(ConfigError, match="the key in the environment variable MY_KEY has") as raised:
+        translator(server, api_key_env="MY_KEY")
+    assert "one23" not in str(raised.value) and "two45" not in str(raised.value)
+    assert not server.bodies
+
+
+def test_a_key_in_the_message_of_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not shown in part either, where the message is longer than what is shown of it."""
+    monkeypatch.setenv("MY_KEY", "quite-secret-key")
+    message = "x" * 185 + " quite-secret-key is not a key that is known here"
+    with serve(OpenAIServer(fault=lambda body, number: (400, {}, json.dumps({"error": message}).encode()))) as server:
+        reason = translator(server, api_key_env="MY_KEY", retries=0)
+        with pytest.raises(RunError) as raised:
+            reason.translate("Hallo")
+    assert "***" in str(raised.value) and "quite" not in str(raised.value)
+
+
+@pytest.mark.parametrize("proxy", ["http://me:pa#ss17@h:1", "http://me:pa ss17@h:x", "nothing://me:pass17@h"])
+def test_a_proxy_that_cannot_be_used(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.setenv("no_proxy", "localhost")
+    model = EndpointTranslator("http://translator.invalid/v1", "m", source="de", target="en", retries=0)
+    with pytest.raises(ConfigError, match="http_proxy is not one that can be used") as raised:
+        model.translate(["ein hund"])
+    assert "ss17" not in str(raised.value)
+
+
+def test_an_answer_without_end(server: OpenAIServer) -> None:
+    """It is read as far as the tokens that were asked for may need; its row fails, the others do not."""
+
+    def endless(text: str, body: dict[str, Any]) -> str:
+        return "x" * 3_000_000 if "Nummer 7 " in text else text.upper()
+
+    server.translate = endless
+    model = translator(server, retries=2)
+    variants = model.translate(TEXTS)
+    assert [row for row, group in enumerate(variants) if group[0].reason] == [7]
+    assert "the answer has more than" in str(variants[7][0].reason)
+    assert model.usage().failures == 1
+    assert len([text for text in asked(server) if "Nummer 7 " in text]) == 1
+
+
+def test_an_error_page_without_end(server: OpenAIServer) -> None:
+    """What is repeated is decided by the status, whatever the size of the page."""
+    server.fault = lambda body, number: (503, {}, b"x" * 3_000_000) if number == 20 else None
+    assert [group[0].text for group in translator(server, retries=2).translate(TEXTS)] == [*map(str.upper, TEXTS)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"usage": {"prompt_tokens": -5}},
+        {"usage": {"prompt_tokens": 10**30}},
+        {"usage": {"completion_tokens": float("inf")}},
+        {"usage": {"completion_tokens": float("nan")}},
+        {"choices": [{"message": {"content": "\ud800"}}]},
+    ],
+)
+def test_answers_that_cannot_be(changes: dict[str, Any]) -> None:
+    body = {"choices": [{"message": {"content": "Yes."}}], **changes}
+    with pytest.raises(ValueError, match="the answer is not that of a chat"):
+        endpoint_requests.read_choices(json.dumps(body).encode(), 1)
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"url": "http://user:pass@h/v1"}, "no user, password or query"),
@@ -304,7 +377,9 @@ def test_the_key_is_sent_and_written_nowhere(
         ({"max_tokens": -1}, "'max_tokens' must be 0 or more"),
         ({"timeout": 0}, "'timeout'"),
         ({"api_key_env": "sk-abc"}, "name of an environment variable"),
+        ({"api_key_env": "hf_AbCdEfGhIjKl"}, "name of an environment variable"),
         ({"extra_body": "{"}, "not valid JSON"),
+        ({"extra_body": '{"a": {"api_key": "x"}}'}, "'extra_body' has the key 'api_key'"),
         ({"extra_body": '{"seed": 1}'}, "without messages"),
         ({"source": ""}, "source language"),
     ],

@@ -15,7 +15,7 @@ from storage_servers import BUCKET, new_password, s3_server, sftp_server
 from toy_runs import DRIVER, contents, marks_in, run, toml
 
 from paraloom.core.digests import file_digest
-from paraloom.core.errors import RunError
+from paraloom.core.errors import DataError, RunError
 from paraloom.core.progress import ProgressCallback
 from paraloom.core.remote_files import local_copy
 from paraloom.core.resources import ONE_CPU, Resources
@@ -249,6 +249,78 @@ def test_damaged_objects(damage: str, s3: str, tmp_path: Path, monkeypatch: pyte
         return
     assert run(CHAIN, s3, until="above").digest == digest
     assert store.list("upper")[name] > 0
+
+
+def flipped(store: Store, name: str) -> None:
+    """Flip a bit in the middle of an object: its length stays."""
+    content = bytearray(store.read(name) or b"")
+    content[len(content) // 2] ^= 1
+    store.replace(name, bytes(content))
+
+
+@pytest.mark.slow
+def test_a_flipped_object_of_a_finished_run(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same command and a dry run notice it, also where the local copy is whole; deleted, it is made again."""
+    chain = toml(STAGES[0], {"use": "Even"}, {"use": "Total", "corpora": ["even"]})
+    digest = run(chain, url).digest
+    store = Store.open(url)
+    for damaged in ("even/part-", "even/rejected/", "total/artifact/"):
+        name = next(n for n in store.list() if n.startswith(damaged) and "timings" not in n and "files.json" not in n)
+        good = store.read(name) or b""
+        flipped(store, name)
+        for attempted in (lambda: run(chain, url), lambda: plan(parse_pipeline(chain), url)):
+            with pytest.raises(RunError, match="the bytes differ") as failed:
+                attempted()
+            assert str(failed.value.file).endswith(name)
+            another_machine(tmp_path / damaged, monkeypatch)
+        store.replace(name, good)
+        assert written(run(chain, url)) == {}
+    store.delete(name)
+    again = run(chain, url)
+    assert (again.digest, written(again)) == (digest, {"total": 1})
+    assert written(run(chain, url)) == {}
+
+
+def test_what_is_done_is_not_read_from_s3(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its checksums tell that it is the same; without any, as by SFTP, the bytes are read."""
+    read: list[str] = []
+    digest = Store.digest
+
+    def noted(self: Store, name: str) -> str:
+        read.append(name)
+        return digest(self, name)
+
+    monkeypatch.setattr(Store, "digest", noted)
+    for url in (s3, f"file://{tmp_path}/there"):
+        run(CHAIN, url)
+        assert not read
+        another_machine(tmp_path / f"other-{len(url)}", monkeypatch)
+        assert written(run(CHAIN, url)) == {}
+        assert bool(read) == (url != s3)
+
+
+@pytest.mark.parametrize("kind", ["/shard-", "/end."])
+def test_counts_of_an_entry_that_were_edited(kind: str, s3: str, tmp_path: Path) -> None:
+    """They are not believed: the entry is written again."""
+    here = run(CHAIN, tmp_path / "here")
+    run(CHAIN, s3, until="upper")
+    store = Store.open(s3)
+    for name in [name for name in store.list("upper") if kind in name or "/end." in name]:
+        entry = json.loads(store.read(name) or b"")
+        entry["counts"].update(read=7, kept=7, out=7)
+        store.replace(name, json.dumps(entry).encode())
+    there = run(CHAIN, s3)
+    assert [stage.counts for stage in there.stages] == [stage.counts for stage in here.stages]
+    assert there.digest == here.digest
+    assert written(run(CHAIN, s3)) == {}
+
+
+def test_a_fetched_corpus_is_verified(s3: str) -> None:
+    run(CHAIN, s3)
+    store = Store.open(s3)
+    flipped(store, next(name for name in store.list("even") if name.endswith(".parquet")))
+    with pytest.raises(DataError):
+        Corpus.open(f"{s3}/even")
 
 
 def test_timings_may_differ(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

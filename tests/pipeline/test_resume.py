@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 from toy_runs import contents, marks_in, run, shards_done, toml
 
-from paraloom.core.errors import RunError
+from paraloom.core.errors import DataError, RunError
 from paraloom.io import Corpus
 from paraloom.pipeline.fit import FitTask
 from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.plan import plan
 from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.status import read_status
 from paraloom.pipeline.store import claimed
 from paraloom.pipeline.toml import parse_pipeline
+from paraloom.report.run_folder import open_run
 
 STAGES = (
     {"use": "Count", "sentences": 120},
@@ -96,6 +98,49 @@ def test_a_damaged_shard_is_done_again(damage: str, done: Path) -> None:
     assert planned(CHAIN, done)["upper"] == "its files are missing or were changed"
     assert written(run(CHAIN, done)) == {"upper": 1}
     assert contents(done) == before
+
+
+@pytest.mark.parametrize("version", ["present", "earlier"])
+@pytest.mark.parametrize("kind", ["shard", "end"])
+def test_counts_that_were_edited_are_not_believed(kind: str, version: str, done: Path) -> None:
+    """Each line has a digest of its own; those of earlier versions are compared with the rows of the files."""
+    before = [stage.counts for stage in run(CHAIN, done).stages]
+    journal = done / "20-upper" / "manifest.jsonl"
+    lines = []
+    for entry in map(json.loads, journal.read_text().splitlines()):
+        if entry["kind"] == "shard" or entry["kind"] == kind:
+            if entry["kind"] == kind:
+                entry["record"]["counts"].update(read=7, kept=7, out=7)
+            if version == "earlier":
+                del entry["sha256"]
+            lines.append(json.dumps(entry))
+    journal.write_text("\n".join(lines) + "\n")
+    result = run(CHAIN, done)
+    assert [stage.counts for stage in result.stages] == before
+    assert result.digest == run(CHAIN, done.parent / "fresh").digest
+    assert written(run(CHAIN, done)) == {}
+
+
+def test_a_manifest_of_an_earlier_version_holds(done: Path) -> None:
+    for journal in done.glob("*/manifest.jsonl"):
+        entries = [json.loads(line) for line in journal.read_text().splitlines()]
+        lines = [json.dumps({key: entry[key] for key in ("kind", "name", "record")}) for entry in entries]
+        journal.write_text("\n".join(lines) + "\n")
+    assert written(run(CHAIN, done)) == {}
+
+
+def test_a_report_that_was_edited(done: Path) -> None:
+    """Its counts are not shown; the same run writes it again."""
+    path = done / "run.json"
+    report = json.loads(path.read_text())
+    report["stages"][0]["counts"]["out"] = 7
+    path.write_text(json.dumps(report))
+    for read in (read_status, open_run):
+        with pytest.raises(DataError, match="changed after the run wrote it"):
+            read(done)
+    assert written(run(CHAIN, done)) == {}
+    assert read_status(done).stages[0].counts["out"] != 7
+    open_run(done)
 
 
 def test_a_file_without_a_record_is_not_trusted(done: Path) -> None:

@@ -7,8 +7,9 @@ from functools import wraps
 from typing import Any
 
 from paraloom import workflows
-from paraloom.core.errors import ConfigError, redacted
+from paraloom.core.errors import ConfigError
 from paraloom.core.remote_files import as_url, is_url
+from paraloom.core.secrets import redacted
 
 _WRITTEN = frozenset(["output", "log_file"])
 """Parameters that name what a command writes."""

@@ -10,14 +10,14 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
+from paraloom.core.secrets import redacted
+
 _MAX_CHARACTERS = 1000
 DISK_FULL = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 """Numbers of system errors of a full disk; EFBIG is a limit on file sizes, which to the user is one, too."""
 
 # How Rust's standard library ends the message of a system error.
 _OS_ERROR = re.compile(r"\(os error (\d{1,9})\)")
-# The password of a URL. A path may have "//" and "@", too, but not a colon between them without a space.
-_PASSWORD = re.compile(r"(\w:/{1,2}[^\s/:@\"']*):[^\s/\"']+@")
 # Valid names that are listed; and names that are searched for a similar one, and characters of each.
 _MAX_KNOWN = 50
 _MAX_COMPARED = 1000
@@ -233,19 +233,6 @@ def printable(text: str) -> str:
         end = _MAX_CHARACTERS // 4
         text = f"{text[: _MAX_CHARACTERS - end - 3]} … {text[-end:]}"
     return _without_surrogates(text)
-
-
-def redacted(text: str) -> str:
-    """A text in which the passwords of URLs are replaced by stars.
-
-    Args:
-        text: A URL, or a text with URLs in it.
-
-    Example:
-        >>> redacted("sftp://me:secret@host/run, s3://bucket/run")
-        'sftp://me:***@host/run, s3://bucket/run'
-    """
-    return _PASSWORD.sub(r"\1:***@", text) if "@" in text else text
 
 
 def _without_surrogates(text: str) -> str:

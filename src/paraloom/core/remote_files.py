@@ -14,7 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from paraloom.core.digests import digest, file_digest
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError, RunError, redacted
+from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError, RunError
+from paraloom.core.secrets import hide_environment, redacted
 
 EXTRA_OF_SCHEME = {
     **dict.fromkeys(("s3", "s3a"), "s3"),
@@ -92,6 +93,7 @@ def filesystem(url: str) -> tuple[Any, str]:
         RunError: The server cannot be reached, or refuses.
     """
     scheme = url.partition(":")[0]
+    hide_environment()
     try:
         import fsspec
     except ImportError as error:

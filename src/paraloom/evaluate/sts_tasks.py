@@ -15,7 +15,7 @@ import numpy.typing as npt
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import decode, open_read, read_raw_lines, without_compression
 from paraloom.io.formats.base import json_object
-from paraloom.io.shards import open_shard, read_batches
+from paraloom.io.shards import open_shard, read_rows
 
 
 @dataclass(frozen=True)
@@ -307,11 +307,8 @@ def _read_parquet(path: Path) -> Iterator[tuple[int, Any, str, str]]:
     pair = next((pair for pair in _PAIR_COLUMNS if {"score", *pair} <= set(names)), None)
     if pair is None:
         raise _missing_columns(names, path)
-    row = 0
-    for batch in read_batches(path, ["score", *pair], 1024):
-        for value in batch.to_pylist():
-            row += 1
-            yield row, *_fields(value, path, row)
+    for row, value in enumerate(read_rows(path, ["score", *pair]), start=1):
+        yield row, *_fields(value, path, row)
 
 
 def _fields(value: Mapping[str, Any], path: Path, row: int) -> tuple[Any, str, str]:

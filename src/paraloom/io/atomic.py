@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from paraloom.core.errors import DISK_FULL, ConfigError, RunError, redacted, system_errno
+from paraloom.core.errors import DISK_FULL, ConfigError, RunError, system_errno
 from paraloom.core.remote_files import as_url, is_url
+from paraloom.core.secrets import redacted
 
 
 @contextmanager

@@ -58,13 +58,14 @@ class Corpus:
         """Open a corpus.
 
         Args:
-            folder: Its folder, or the URL of it (``s3://…``), which is fetched.
+            folder: Its folder, or the URL of it (``s3://…``), which is fetched and verified.
 
         Raises:
             DataError: The folder is not a complete corpus, or a shard is missing, corrupt or has another number of
                 rows than `corpus.json` says (`verify` compares digests too).
         """
-        folder = fetched(folder) if is_url(folder) else Path(folder)
+        remote = is_url(folder)
+        folder = fetched(folder) if remote else Path(folder)
         kind, entries = _read_description(folder)
         shards = [folder / entry["file"] for entry in entries]
         for shard, entry in zip(shards, entries, strict=True):
@@ -76,7 +77,10 @@ class Corpus:
                     file=shard,
                     remedy="Restore it from a copy, or create the corpus again.",
                 )
-        return cls(folder, kind, schema, shards, [e["rows"] for e in entries], [e["sha256"] for e in entries])
+        corpus = cls(folder, kind, schema, shards, [e["rows"] for e in entries], [e["sha256"] for e in entries])
+        if remote:
+            corpus.verify()
+        return corpus
 
     @property
     def rows(self) -> int:
@@ -229,8 +233,9 @@ def _read_description(folder: Path) -> tuple[str, list[dict[str, Any]]]:
         kind, entries = description["kind"], description["shards"]
         # Plain names only: a description must not refer to files outside of its folder.
         plain = all(Path(e["file"]).name == e["file"] and e["rows"] >= 0 and e["sha256"] for e in entries)
-        if kind not in SCHEMAS or not entries or not plain:
-            raise ValueError("invalid kind or list of shards")
+        rows = sum(entry["rows"] for entry in entries)
+        if kind not in SCHEMAS or not entries or not plain or description.get("rows", rows) != rows:
+            raise ValueError("invalid kind, list of shards or number of rows")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(
             f"the description of the corpus is damaged ({error})", file=path, remedy="Create the corpus again."

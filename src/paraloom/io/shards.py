@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,15 +43,26 @@ def write_shard(
     elif isinstance(batches, pa.RecordBatch):
         batches = [batches]
     rows = 0
-    with (
-        atomic_write(path) as temporary,
-        temporary.open("wb") as stream,
-        pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True) as writer,
-    ):
+    with atomic_write(path) as temporary, shard_writer(temporary, schema) as writer:
         for table in rebatch(batches, schema, ROW_GROUP_ROWS):
             writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
             rows += table.num_rows
     return rows
+
+
+@contextmanager
+def shard_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Open a Parquet file for writing: all of ours are compressed, and have page checksums.
+
+    Args:
+        path: The file.
+        schema: Its columns.
+    """
+    with (
+        path.open("wb") as stream,
+        pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True) as writer,
+    ):
+        yield writer
 
 
 def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
@@ -90,7 +103,9 @@ def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
         DataError: The file is missing, truncated or corrupt, or a column is not found.
     """
     with open_shard(path) as file, corruption_as_error(path):
-        return file.read(columns=_checked_columns(columns, file, path), use_threads=False)
+        table = file.read(columns=_checked_columns(columns, file, path), use_threads=False)
+        _check_rows(table.num_rows, file)
+    return table
 
 
 def read_batches(
@@ -109,13 +124,31 @@ def read_batches(
     with open_shard(path) as file:
         names = _checked_columns(columns, file, path)
         batches = file.iter_batches(batch_rows, columns=names, use_threads=False)
+        rows = 0
         while True:
             # Only reading is guarded: an error of the code that consumes the batch is not the shard's.
             with corruption_as_error(path):
                 batch = next(batches, None)
-            if batch is None:
-                return
+                if batch is None:
+                    return _check_rows(rows, file)
+            rows += batch.num_rows
             yield batch
+
+
+def read_rows(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Read the rows of a shard one by one, with their values by column.
+
+    Args:
+        path: The file.
+        columns: Names of the columns to read; all by default.
+
+    Raises:
+        DataError: The file is missing, truncated or corrupt, or has invalid UTF-8; or a column is not found.
+    """
+    for batch in read_batches(path, columns):
+        with corruption_as_error(path):
+            rows = batch.to_pylist()
+        yield from rows
 
 
 @contextmanager
@@ -136,10 +169,32 @@ def open_shard(path: str | Path) -> Iterator[pq.ParquetFile]:
     with corruption_as_error(path):
         file = pq.ParquetFile(_source(path), page_checksum_verification=True)
     with file:
-        names = file.schema_arrow.names
+        with corruption_as_error(path):
+            _check_footer(file)
+            names = file.schema_arrow.names
         if doubled := next((name for name, count in Counter(names).items() if count > 1), None):
             raise DataError(f"the file has the column '{doubled}' twice", file=path, remedy="Rename one of them.")
         yield file
+
+
+def _check_footer(file: pq.ParquetFile) -> None:
+    """Compare what the end of the file says twice, because checksums cover pages only; raises ArrowInvalid."""
+    facts = file.metadata
+    if facts.num_rows != sum(facts.row_group(index).num_rows for index in range(facts.num_row_groups)):
+        raise pa.ArrowInvalid("the numbers of rows do not add up")
+    stored = (facts.metadata or {}).get(b"ARROW:schema")
+    if stored is not None:
+        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(stored, validate=True)))
+        columns = zip(schema, file.schema_arrow, strict=False)
+        text = any(pa.types.is_string(column.type) and column.type != read.type for column, read in columns)
+        if text or schema.names != file.schema_arrow.names:
+            raise pa.ArrowInvalid("the names and types of its columns differ from those that it was written with")
+
+
+def _check_rows(rows: int, file: pq.ParquetFile) -> None:
+    """Check that all rows came: Arrow passes over pages of a kind that it does not know; raises ArrowInvalid."""
+    if rows != file.metadata.num_rows:
+        raise pa.ArrowInvalid(f"{rows} of {file.metadata.num_rows} rows could be read")
 
 
 def _source(path: str | Path) -> Any:
@@ -156,7 +211,7 @@ def corruption_as_error(path: str | Path) -> Iterator[None]:
     """Turn errors of reading a Parquet file into DataError."""
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError, binascii.Error) as error:
         raise corrupt(path, str(error)) from error
 
 

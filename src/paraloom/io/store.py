@@ -6,17 +6,19 @@ race is `create`, which writes an object only if there is none (S3 calls it a co
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from paraloom.core.errors import ConfigError, RunError, redacted
+from paraloom.core.errors import ConfigError, RunError
 from paraloom.core.remote_files import as_url, filesystem, storage_errors
+from paraloom.core.secrets import redacted
 from paraloom.io.atomic import atomic_write
 
 _CONDITIONAL = frozenset(["s3", "s3a", "gs", "gcs", "memory"])
@@ -24,6 +26,9 @@ _CONDITIONAL = frozenset(["s3", "s3a", "gs", "gcs", "memory"])
 
 _BY_LINK = frozenset(["file", "sftp", "ssh"])
 """Schemes of folders, where a file is written under another name first."""
+
+_CHECKSUMS = ("md5Hash", "crc32c", "ETag")
+"""What storages know about an object that changes with its content; times of changes may be set by anybody."""
 
 _ATTEMPTS = 5
 
@@ -89,19 +94,28 @@ class Store:
 
     def list(self, below: str = "") -> dict[str, int]:
         """Names of all objects below a folder, relative to the store → their size in bytes."""
+        return {name: int(facts.get("size") or 0) for name, facts in self._find(below)}
+
+    def checksums(self, below: str = "") -> dict[str, str]:
+        """Names of all objects below a folder → what the storage says of their content, '' where it says nothing."""
+        return {name: _checksum(facts) for name, facts in self._find(below)}
+
+    def checksum(self, name: str) -> str:
+        """What the storage says of the content of an object: with other content, S3 and GCS say something else."""
         system, root = self._system()
-        path = f"{root}/{below}".rstrip("/")
-        with storage_errors(self._of(below)):
+        with storage_errors(self._of(name)):
             system.invalidate_cache()
+            return _checksum(system.info(f"{root}/{name}"))
+
+    def digest(self, name: str) -> str:
+        """SHA-256 of the bytes of an object, which are read but not kept; '' if there is none."""
+        system, root = self._system()
+        with storage_errors(self._of(name)):
             try:
-                objects = system.find(path, detail=True)
+                with system.open(f"{root}/{name}", "rb") as stream:
+                    return hashlib.file_digest(stream, "sha256").hexdigest()
             except FileNotFoundError:
-                return {}
-        return {
-            name.removeprefix(f"{root}/"): int(facts.get("size") or 0)
-            for name, facts in sorted(objects.items())
-            if name.startswith(f"{path}/") and not _is_temporary(name)
-        }
+                return ""
 
     def read(self, name: str) -> bytes | None:
         """The content of an object; None if there is none."""
@@ -181,6 +195,22 @@ class Store:
         with atomic_write(target) as temporary, storage_errors(self._of(name)):
             system.get_file(f"{root}/{name}", str(temporary))
 
+    def _find(self, below: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """Names of the objects below a folder, and what the storage knows about each."""
+        system, root = self._system()
+        path = f"{root}/{below}".rstrip("/")
+        with storage_errors(self._of(below)):
+            system.invalidate_cache()
+            try:
+                objects = system.find(path, detail=True)
+            except FileNotFoundError:
+                return []
+        return [
+            (name.removeprefix(f"{root}/"), facts)
+            for name, facts in sorted(objects.items())
+            if name.startswith(f"{path}/") and not _is_temporary(name)
+        ]
+
     @property
     def _scheme(self) -> str:
         return self.url.partition(":")[0]
@@ -230,6 +260,10 @@ def _put(system: Any, path: str, content: bytes | Path) -> None:
         system.put_file(str(content), path)
     else:
         system.pipe_file(path, content)
+
+
+def _checksum(facts: Mapping[str, Any]) -> str:
+    return next((f"{key} {facts[key]}" for key in _CHECKSUMS if facts.get(key)), "")
 
 
 def _is_temporary(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
@@ -19,7 +18,7 @@ from paraloom.mt.answer_store import AnswerStore
 from paraloom.mt.choice import choose_samples
 from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, Sampling, describe_decoding, parse_decoding
 from paraloom.mt.endpoint_batch import EndpointBatch, prompt_of, request_body
-from paraloom.mt.endpoint_config import POLICY_FIELDS, EndpointConfig
+from paraloom.mt.endpoint_config import POLICY_FIELDS, EndpointConfig, api_key
 from paraloom.mt.endpoint_probe import Capabilities, probe_capabilities
 from paraloom.mt.endpoint_requests import EndpointClient, RequestPolicy, RowError
 from paraloom.mt.event_loop import run_in_loop
@@ -357,5 +356,5 @@ def _check_decoding(decode: str | Decoding | None) -> Decoding:
 def _warn_of_open_key(config: EndpointConfig) -> None:
     parts = urlsplit(config.url)
     local = parts.hostname in ("localhost", "127.0.0.1", "::1")
-    if parts.scheme == "http" and not local and os.environ.get(config.api_key_env):
+    if parts.scheme == "http" and not local and api_key(config.api_key_env):
         warnings.warn(f"the key is sent to {parts.hostname} without encryption (http)", stacklevel=3)

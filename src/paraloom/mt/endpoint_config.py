@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
+from paraloom.core.secrets import hide
 from paraloom.mt.answers import MAX_RATIO
 from paraloom.mt.prompts import find_prompt
 
@@ -83,11 +86,13 @@ class EndpointConfig(Config):
         check_range(self, "lines_per_request", "attempts", "concurrency", low=1)
         check_range(self, *_NOT_NEGATIVE, "max_ratio", low=0)
         check_range(self, "timeout", above=0)
-        if not self.api_key_env.isidentifier():
+        looks_like_key = KEYS.fullmatch(self.api_key_env) and self.api_key_env not in os.environ
+        if not self.api_key_env.isidentifier() or looks_like_key:
             raise ConfigError(
                 "'api_key_env' must be the name of an environment variable",
                 remedy="Set a variable to the key, and name the variable: the key itself must not be in options.",
             )
+        api_key(self.api_key_env)
         further_keys(self.extra_body)
         find_prompt(self.prompt, self.source, self.target, plain=self.api == "completions")
 
@@ -116,6 +121,35 @@ POLICY_FIELDS = frozenset(["api_key_env", "concurrency", "timeout", "answers", *
 """Fields of `EndpointConfig` that do not change translations."""
 
 
+KEYS = re.compile(r"\b(?:sk|hf|gsk|xai|pk|key)[-_][\w*-]{6,}")
+"""What keys of well-known services look like, in part also where a server shows stars in their middle."""
+
+_SECRET_NAMES = re.compile(r"api[-_]?key|authorization|access[-_]?token|password|secret", re.IGNORECASE)
+
+
+def api_key(variable: str) -> str:
+    """The key in an environment variable, without white space around it, which no message shows from now on.
+
+    Args:
+        variable: Name of the variable.
+
+    Returns:
+        The key; '' where the variable is not set.
+
+    Raises:
+        ConfigError: It cannot be part of an HTTP header.
+    """
+    value = os.environ.get(variable, "")
+    hide(value)
+    key = value.strip()
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ConfigError(
+            f"the key in the environment variable {variable} has a line break, a space or a character outside of ASCII",
+            remedy=f"Set {variable} to the key alone, in one line.",
+        )
+    return key
+
+
 def is_endpoint(translator: object) -> bool:
     """Whether what names a translator is the address of an endpoint.
 
@@ -142,8 +176,8 @@ def further_keys(text: str) -> dict[str, Any]:
     if not text:
         return {}
     try:
-        value = json.loads(text)
-    except ValueError as error:
+        value = json.loads(text, object_pairs_hook=_without_secrets)
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"'extra_body' is not valid JSON ({error})", remedy='Write {"key": "value"}.') from None
     if not isinstance(value, dict) or {"messages", "prompt", "n", "seed", "stream"} & set(value):
         raise ConfigError(
@@ -151,6 +185,16 @@ def further_keys(text: str) -> dict[str, Any]:
             remedy='Write {"key": "value"}.',
         )
     return value
+
+
+def _without_secrets(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of `extra_body`, which is written into manifests and reports."""
+    if (name := next((name for name, _ in pairs if _SECRET_NAMES.search(name)), None)) is not None:
+        raise ConfigError(
+            f"'extra_body' has the key '{name}', whose value would be written into reports",
+            remedy="Set an environment variable to the secret, and name the variable: api_key_env.",
+        )
+    return dict(pairs)
 
 
 def _check_url(url: str) -> None:

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import random
-import re
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -23,8 +22,10 @@ from urllib.request import getproxies, proxy_bypass
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.optional import OptionalModule
+from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
 from paraloom.mt.answer_store import AnswerStore
+from paraloom.mt.endpoint_config import KEYS, api_key
 
 httpx = OptionalModule("httpx", "a translator behind an HTTP endpoint", "endpoint")
 
@@ -41,6 +42,13 @@ _TRANSIENT = frozenset([408, 409, 425, 429])
 _CONNECT_SECONDS = 10.0
 _SLOT_SECONDS = 0.01
 _HEADERS = {"Accept": "application/json", "User-Agent": f"paraloom/{__version__}"}
+
+_ANSWER_BYTES = 1 << 20
+_TOKEN_BYTES = 1 << 10
+"""Bytes of an answer at most: for all answers, and for each token that was asked for, with its log-probability."""
+
+_MAX_TOKENS = 1 << 40
+"""Tokens that a server may say that it counted."""
 
 
 class Choice(NamedTuple):
@@ -61,6 +69,20 @@ class Choice(NamedTuple):
 
 class RowError(Exception):
     """A request that was not answered, after all attempts, or that the server refuses; the message says why."""
+
+
+class Response(NamedTuple):
+    """A response, read to its end, or as far as its limit.
+
+    Args:
+        status: Status of HTTP.
+        headers: Headers.
+        content: The body.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
 
 
 @dataclass(frozen=True)
@@ -228,8 +250,8 @@ class EndpointClient:
             self._transport = None
         self._slots.close()
 
-    async def _post(self, payload: Mapping[str, Any]) -> Any:
-        """The response to a request, read to its end."""
+    async def _post(self, payload: Mapping[str, Any]) -> Response:
+        """The response to a request; RowError if its answer has more bytes than the tokens that were asked for."""
         if self._transport is None:
             self._transport = _open_transport(self.policy)
         # A client of httpx, with its redirects, cookies and events, takes as long as all of this.
@@ -237,22 +259,29 @@ class EndpointClient:
             "POST", self.policy.url, json=payload, headers=self._headers(), extensions={"timeout": self._seconds}
         )
         response = await self._transport.handle_async_request(request)
+        limit = _answer_limit(payload)
+        content = bytearray()
         try:
-            await response.aread()
+            async for part in response.aiter_bytes():
+                content += part
+                if len(content) > limit:
+                    break
         finally:
             await response.aclose()
-        return response
+        if len(content) > limit and response.status_code == 200:
+            raise RowError(f"the answer has more than {limit:,} bytes, too many for the tokens that were asked for")
+        return Response(response.status_code, response.headers, bytes(content[:limit]))
 
     def _headers(self) -> dict[str, str]:
-        key = os.environ.get(self.policy.api_key_env, "").strip()
+        key = api_key(self.policy.api_key_env)
         return _HEADERS | {"Authorization": f"Bearer {key}"} if key else _HEADERS
 
-    def _fault(self, response: Any) -> tuple[str | None, float | None]:
+    def _fault(self, response: Response) -> tuple[str | None, float | None]:
         """What is wrong with a response, None if nothing is, and the seconds that the server asks to wait.
 
         Raises RowError for a refused request, ParaloomError where no other request can succeed, either.
         """
-        status = int(response.status_code)
+        status = response.status
         if status == 200:
             return None, None
         if 300 <= status < 400:
@@ -265,7 +294,7 @@ class EndpointClient:
                 file=self.policy.url,
                 remedy=f"Set the environment variable {self.policy.api_key_env} to a valid key.",
             )
-        message = self._redacted(_message(response.content))
+        message = _shortened(self._redacted(_message(response.content)))
         if status == 404:
             raise ConfigError(
                 f"the endpoint does not know the model or the path (HTTP 404{message})",
@@ -285,8 +314,8 @@ class EndpointClient:
 
     def _redacted(self, text: str) -> str:
         """A text of the server without the key, should it repeat it."""
-        key = os.environ.get(self.policy.api_key_env, "").strip()
-        return _KEYS.sub("***", text.replace(key, "***") if key else text)
+        key = api_key(self.policy.api_key_env)
+        return KEYS.sub("***", redacted(text.replace(key, "***") if key else text))
 
     def _budget_error(self, budget: str) -> RunError:
         totals = self.store.totals()
@@ -307,14 +336,30 @@ def _open_transport(policy: RequestPolicy) -> Any:
     proxies = {} if proxy_bypass(parts.netloc) else getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     limit = policy.concurrency
-    return httpx.AsyncHTTPTransport(
-        verify=parts.scheme == "https",  # reading certificates takes 0.1 s, which plain HTTP does not need
-        limits=httpx.Limits(max_connections=limit, max_keepalive_connections=limit),
-        proxy=f"http://{proxy}" if proxy and "://" not in proxy else proxy,
-    )
+    try:
+        return httpx.AsyncHTTPTransport(
+            verify=parts.scheme == "https",  # reading certificates takes 0.1 s, which plain HTTP does not need
+            limits=httpx.Limits(max_connections=limit, max_keepalive_connections=limit),
+            proxy=f"http://{proxy}" if proxy and "://" not in proxy else proxy,
+        )
+    except (ValueError, ImportError, httpx.InvalidURL):
+        # What is wrong is not quoted: an address that cannot be read may have a password anywhere.
+        name = parts.scheme if parts.scheme in proxies else "all"
+        raise ConfigError(
+            f"the proxy in the environment variable {name}_proxy is not one that can be used",
+            remedy=f"Write {name}_proxy=http://HOST:PORT, and %2F, %23, %40 for / # @ in a user name or password.",
+        ) from None
 
 
-_KEYS = re.compile(r"\b(?:sk|hf|gsk|xai|pk|key)[-_][\w*-]{6,}")
+def _answer_limit(payload: Mapping[str, Any]) -> int:
+    """Bytes that the answer to a request may have.
+
+    >>> _answer_limit({"max_tokens": 100}), _answer_limit({"max_completion_tokens": 100, "n": 3, "top_logprobs": 4})
+    (1150976, 2584576)
+    """
+    tokens = sum(int(payload.get(key) or 0) for key in ("max_tokens", "max_completion_tokens"))
+    alternatives = max(int(payload.get(key) or 0) for key in ("top_logprobs", "logprobs"))
+    return _ANSWER_BYTES + int(payload.get("n") or 1) * tokens * (1 + alternatives) * _TOKEN_BYTES
 
 
 def read_choices(body: bytes, count: int | None) -> tuple[list[Choice], tuple[int, int]]:
@@ -338,16 +383,24 @@ def read_choices(body: bytes, count: int | None) -> tuple[list[Choice], tuple[in
     try:
         value = json.loads(body)
         usage = value.get("usage") or {}
-        tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+        tokens = _tokens(usage.get("prompt_tokens")), _tokens(usage.get("completion_tokens"))
         rows = sorted(value["choices"], key=lambda choice: choice.get("index") or 0)
         choices = [_choice(row, tokens[1] if len(rows) == 1 else 0) for row in rows]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ValueError(f"the answer is not that of a chat or completion ({type(error).__name__})") from None
     if count is not None and len(choices) != count:
         raise ValueError(f"the answer has {len(choices)} choices, expected {count}")
     if not choices:
         raise ValueError("the answer has no choices")
     return choices, tokens
+
+
+def _tokens(value: Any) -> int:
+    """A number of tokens, as far as it can be one: the server counts them, and budgets rest on that."""
+    count = int(value or 0)
+    if not 0 <= count < _MAX_TOKENS:
+        raise ValueError("the number of tokens is out of range")
+    return count
 
 
 def _choice(row: Mapping[str, Any], completion_tokens: int) -> Choice:
@@ -361,6 +414,7 @@ def _choice(row: Mapping[str, Any], completion_tokens: int) -> Choice:
         text = row["text"]
     if not isinstance(text, str):
         raise TypeError("the content is not text")
+    text.encode()  # JSON may have halves of surrogate pairs, which nothing after this can write
     logprobs = _logprobs(row.get("logprobs"))
     cut = row.get("finish_reason") == "length"
     if not logprobs:
@@ -374,7 +428,10 @@ def _logprobs(value: Any) -> list[float]:
         return []
     tokens = value.get("content")
     numbers = [token["logprob"] for token in tokens] if tokens else value.get("token_logprobs") or []
-    return [float(number) for number in numbers] if all(number is not None for number in numbers) else []
+    if any(number is None for number in numbers):
+        return []
+    values = [float(number) for number in numbers]
+    return values if all(map(math.isfinite, values)) else []
 
 
 def _to_kept(choice: Choice) -> list[Any]:
@@ -387,12 +444,17 @@ def _from_kept(values: Sequence[Any]) -> Choice:
 
 
 def _message(body: bytes) -> str:
-    """What an error response says, after a colon, shortened."""
-    text = body[:2000].decode("utf-8", "replace")
-    with suppress(ValueError, AttributeError, TypeError):
+    """What an error response says."""
+    text = body.decode("utf-8", "replace")
+    with suppress(ValueError, AttributeError, TypeError, RecursionError):
         error = json.loads(body).get("error", {})
         parts = (error.get("code"), error.get("message")) if isinstance(error, dict) else (error,)
         text = " ".join(str(part) for part in parts if part) or text
+    return text
+
+
+def _shortened(text: str) -> str:
+    """A message after a colon; shortened last, because a part of a key would not be known as one."""
     short = " ".join(text.split())[:200]
     return f": {short}" if short else ""
 

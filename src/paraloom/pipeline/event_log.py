@@ -15,6 +15,7 @@ from typing import Any, TextIO
 from paraloom.core.errors import RunError
 from paraloom.core.events import report_events_to
 from paraloom.core.progress import observe_progress
+from paraloom.core.secrets import redacted
 from paraloom.pipeline.heartbeat import ProgressTracker, every
 from paraloom.pipeline.memory import memory_in_use
 
@@ -83,7 +84,7 @@ class _EventLog:
 
     def _append(self, event: str, fields: dict[str, Any]) -> None:
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = json.dumps({"time": time, "event": event, **fields}, ensure_ascii=False, default=str) + "\n"
+        line = redacted(json.dumps({"time": time, "event": event, **fields}, ensure_ascii=False, default=str)) + "\n"
         with self._lock:
             if self._ended:
                 return

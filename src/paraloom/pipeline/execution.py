@@ -65,7 +65,7 @@ def map_shards(
     tasks: list[ShardTask | RemoteShardTask] = []
     for shard, rows in zip(corpus.shards, corpus.shard_rows, strict=True):
         record = state.shard(shard.name, keys[shard.name])
-        if record is not None:
+        if record is not None and record.counts.read == rows:
             shards.enter(record, new=False)
         else:
             task = ShardTask(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
+from paraloom.io.shards import open_shard
 from paraloom.pipeline.counts import RowCounts
 
 JOURNAL = "manifest.jsonl"
@@ -44,8 +46,9 @@ class ShardRecord:
 class Manifest:
     """The journal in a stage's folder, one JSON object a line; of two with the same kind and name the later holds.
 
-    A line counts when it is whole and what we write.  What a kill tore in two, or something else wrote, is passed over,
-    and that shard is done again.
+    A line counts when it is whole and what we write.  What a kill tore in two, or something else wrote or changed, is
+    passed over, and that shard is done again: each line has a digest of its own content. Lines of earlier versions have
+    none.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -71,7 +74,7 @@ class Manifest:
 
     def put(self, kind: str, record: Mapping[str, Any], name: str = "") -> dict[str, Any]:
         """Append a record; it is on the disk when this returns. Returns the record that holds, which is this one."""
-        entry = {"kind": kind, "name": name, "record": dict(record)}
+        entry = {"kind": kind, "name": name, "sha256": _line_digest(kind, name, record), "record": dict(record)}
         line = ("\n" if self._torn else "") + json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
         self._torn = True  # Until the whole line is there.
         with disk_full_as_error(self.path), unwritable_as_error(self.path):
@@ -90,9 +93,13 @@ class Manifest:
         record = self.get("shard", name)
         return ShardRecord.from_dict(record) if record and key in ("", record["key"]) else None
 
-    def holds(self, files: Mapping[str, str]) -> bool:
-        """Whether all of `files` are there with the bytes that were recorded."""
-        return intact(self.path.parent, files)
+    def shards(self) -> list[ShardRecord]:
+        """The records of all shards, whether their files are there or not."""
+        return [ShardRecord.from_dict(record) for (kind, _), record in self._records.items() if kind == "shard"]
+
+    def holds(self, files: Mapping[str, str], counts: Mapping[str, Any]) -> bool:
+        """Whether all of `files` are there with the bytes that were recorded, and as many rows as `counts` says."""
+        return intact(self.path.parent, files) and _rows_fit(self.path.parent, files, counts)
 
     def fetch(self, files: Mapping[str, str]) -> None:
         """Make sure that `files` are in the stage's folder; where runs are kept elsewhere, they are fetched."""
@@ -104,7 +111,8 @@ class Manifest:
         try:
             entry = json.loads(line)
             kind, name, record = entry["kind"], entry["name"], entry["record"]
-            if isinstance(kind, str) and isinstance(name, str) and is_record(kind, record):
+            ours = isinstance(kind, str) and isinstance(name, str) and is_record(kind, record)
+            if ours and entry.get("sha256") in (None, _line_digest(kind, name, record)):
                 self._records[kind, name] = record
         except (ValueError, KeyError, TypeError, RecursionError):
             return
@@ -146,6 +154,28 @@ def _are_measures(record: Mapping[str, Any]) -> bool:
 def intact(folder: Path, files: Mapping[str, str]) -> bool:
     """Whether all of `files` are below `folder` with the bytes that were recorded; reads every byte."""
     return all((folder / name).is_file() and file_digest(folder / name) == recorded for name, recorded in files.items())
+
+
+def _rows_fit(folder: Path, files: Mapping[str, str], counts: Mapping[str, Any]) -> bool:
+    """Whether files have the rows that are recorded as written and failed, and the row counts add up."""
+    rows: Counter[str] = Counter()
+    for name in files:
+        if name.endswith(".parquet"):
+            with open_shard(folder / name) as file:
+                rows[name.rpartition("/")[0]] += file.metadata.num_rows
+    known = RowCounts(**counts)
+    adds_up = known.read == known.kept + known.rejected + known.failed
+    return adds_up and (known.out, known.failed) == (rows[""], rows["failed"])
+
+
+def record_digest(record: Mapping[str, Any]) -> str:
+    """The digest of a record as it is read back, without `output`, with which the artifact itself is compared."""
+    known = {key: value for key, value in record.items() if key != "output"}
+    return digest(json.loads(json.dumps(known, allow_nan=False)))
+
+
+def _line_digest(kind: str, name: str, record: Mapping[str, Any]) -> str:
+    return digest([kind, name, record_digest(record)])
 
 
 def artifact_digest(folder: Path) -> str:

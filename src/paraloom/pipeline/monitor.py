@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.errors import ParaloomError
+from paraloom.core.errors import ParaloomError, printable
 from paraloom.core.events import emit
 from paraloom.core.progress import observe_progress
+from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
 from paraloom.pipeline.heartbeat import ProgressTracker, every
 from paraloom.pipeline.memory import memory_in_use
@@ -66,7 +67,7 @@ class Monitor:
             state = "interrupted"
             raise
         except BaseException as failure:
-            error = {"message": f"{type(failure).__name__}: {failure}"}
+            error = {"message": printable(f"{type(failure).__name__}: {failure}")}
             raise
         finally:
             self._write(state, error)
@@ -121,7 +122,7 @@ class Monitor:
             # Not flushed to disk: after a power failure, the status is the least that is missed.
             temporary = self.folder / f"{STATUS}.tmp"
             with suppress(OSError):
-                text = json.dumps(status, ensure_ascii=False)
+                text = redacted(json.dumps(status, ensure_ascii=False))
                 temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
                 temporary.replace(self.folder / STATUS)
 

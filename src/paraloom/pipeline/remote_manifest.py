@@ -15,7 +15,17 @@ from paraloom.pipeline.remote import RemoteRun
 from paraloom.pipeline.remote_objects import StageObjects, read_entry
 from paraloom.pipeline.remote_tasks import Elsewhere, RemoteShardTask
 from paraloom.pipeline.shard import ShardTask
-from paraloom.pipeline.transfer import DIGITS, FILES, Files, as_json, fetch_file, listed_tree, upload_tree
+from paraloom.pipeline.transfer import (
+    DIGITS,
+    Files,
+    Recorded,
+    as_json,
+    fetch_file,
+    holds,
+    holds_tree,
+    listed_tree,
+    upload_tree,
+)
 
 
 class RemoteManifest(Manifest):
@@ -35,7 +45,9 @@ class RemoteManifest(Manifest):
         self.folder = folder
         self.objects = StageObjects(run.store, stage, key)
         self._whole = whole
-        self._present = set(run.store.list(stage))
+        self._present = run.store.checksums(stage)
+        self._checksums: dict[str, str] = {}
+        self._held: set[str] = set()
         self._remote: dict[tuple[str, str], dict[str, Any]] = {}
         self._by_workers: set[str] = set()
         self._read(("begin", "end", "survey", "check"))
@@ -52,7 +64,8 @@ class RemoteManifest(Manifest):
             prefix = f"{self.objects.stage}/{self.objects.key[:DIGITS]}/shard-"
             contents = self.run.store.read_all([entry for entry in self._present if entry.startswith(prefix)])
             for content in contents.values():
-                if (record := read_entry("shard", content)) is not None:
+                record = self._entered("shard", content)
+                if record is not None:
                     self._remote["shard", f"{record['name']} {record['key']}"] = record
         record = self._remote.get(("shard", f"{name} {key}"))
         if record is None:
@@ -67,20 +80,27 @@ class RemoteManifest(Manifest):
         elif kind == "shard" and name not in self._by_workers:
             record = self.objects.commit_shard(ShardRecord.from_dict(record), self.folder).as_dict()
         elif kind != "shard":
-            if kind == "end":
-                self._upload_output(record)
-            record = self.objects.commit(kind, record)
+            checksums = self._upload_output(record) if kind == "end" else {}
+            record = self.objects.commit(kind, record, checksums=checksums)
         key = f"{name} {record['key']}" if kind == "shard" else name
         self._remote[kind, key] = dict(record)
         return super().put(kind, record, name)
 
-    def holds(self, files: Mapping[str, str]) -> bool:
-        """Whether the storage has all of `files`; their bytes are compared when they are fetched."""
-        return all(self.objects.file(name, content) in self._present for name, content in files.items())
+    def holds(self, files: Mapping[str, str], counts: Mapping[str, Any]) -> bool:
+        """Whether the storage has all of `files`; RunError if one has other bytes."""
+        objects = {name: self.objects.file(name, content) for name, content in files.items()}
+        unseen = [
+            Recorded(objects[name], content, self._checksums.get(name, ""))
+            for name, content in files.items()
+            if objects[name] not in self._held
+        ]
+        held = holds(self.run.store, unseen, self._present)
+        self._held.update(objects.values() if held else ())
+        return held
 
     def holds_artifact(self, output: str) -> bool:
-        """Whether the storage has all of the artifact with this digest."""
-        return f"{self.objects.artifact(output)}/{FILES}" in self._present
+        """Whether the storage has all of the artifact with this digest; RunError if a file has other bytes."""
+        return holds_tree(self.run.store, self.objects.artifact(output), self._present)
 
     def fetch(self, files: Mapping[str, str]) -> None:
         """Fetch those of `files` that are not in the local copy.
@@ -123,26 +143,37 @@ class RemoteManifest(Manifest):
     def _read(self, kinds: tuple[str, ...]) -> None:
         for kind in kinds:
             entry = self.objects.entry(kind, self._whole) if kind != "begin" else f"{self.objects.stage}/begin.json"
-            if entry in self._present and (record := read_entry(kind, self.run.store.read(entry))) is not None:
+            record = self._entered(kind, self.run.store.read(entry)) if entry in self._present else None
+            if record is not None:
                 self._remote[kind, ""] = record
+
+    def _entered(self, kind: str, content: bytes | None) -> dict[str, Any] | None:
+        """The record of an entry; the checksums that it has are noted."""
+        record, checksums = read_entry(kind, content)
+        self._checksums.update(checksums)
+        return record
 
     def _note(self, kind: str, record: Mapping[str, Any], name: str = "") -> None:
         """Write a record into the local journal, unless it is there."""
         if super().get(kind, name) != record:
             super().put(kind, record, name)
 
-    def _upload_output(self, end: Mapping[str, Any]) -> None:
-        """Upload what the closing record names and no shard's record does."""
+    def _upload_output(self, end: Mapping[str, Any]) -> dict[str, str]:
+        """Upload what the closing record names and no shard's record does; returns the checksums of all files."""
         if "output" in end:
             artifact = find_artifact(self.folder, end)
             assert artifact is not None, "a Fit ends with its artifact in the local copy"
             upload_tree(self.run.store, self.objects.artifact(end["output"]), artifact)
-            return
+            return {}
         known = {name for record in self._remote.values() for name in record.get("files", ())}
         self.objects.upload(self.folder, {name: end["files"][name] for name in end["files"] if name not in known})
         for name in end["files"]:
             if PurePosixPath(name).name == DESCRIPTION:
                 self._describe(name, end["files"])
+        present = self.run.store.checksums(self.objects.stage)
+        uploaded = {name: present.get(self.objects.file(name, content), "") for name, content in end["files"].items()}
+        # What an earlier run uploaded was compared with what that run recorded, not with what is there now.
+        return uploaded | {name: known for name, known in self._checksums.items() if known and name in uploaded}
 
     def _describe(self, name: str, files: Mapping[str, str]) -> None:
         """Write a corpus.json that names the objects, so that whoever fetches the folder has a corpus."""

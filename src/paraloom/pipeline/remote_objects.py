@@ -11,11 +11,14 @@ from typing import Any
 
 from paraloom.io.store import Store
 from paraloom.pipeline.fit import ARTIFACT
-from paraloom.pipeline.manifest import ShardRecord, is_record
+from paraloom.pipeline.manifest import ShardRecord, is_record, record_digest
 from paraloom.pipeline.transfer import DIGITS, FILES, as_json
 
 # What two workers who do the same work measure differently.
 _MEASURES = ("seconds", "memory")
+
+_ABOUT = "about"
+"""Key of an entry with the digest of its record, and what the storage says of the content of its files."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +53,32 @@ class StageObjects:
         """The folder of an artifact."""
         return f"{self.stage}/{ARTIFACT}/{output[:DIGITS]}"
 
-    def upload(self, folder: Path, files: Mapping[str, str]) -> None:
-        """Upload files of the stage; whoever uploads the same name uploads the same bytes."""
+    def upload(self, folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+        """Upload files of the stage, and return what the storage then says of their content.
+
+        Whoever uploads the same name uploads the same bytes.
+        """
+        checksums = {}
         for name, content in files.items():
             self.store.replace(self.file(name, content), folder / name)
+            checksums[name] = self.store.checksum(self.file(name, content))
+        return checksums
 
-    def commit(self, kind: str, record: Mapping[str, Any], name: str = "") -> Mapping[str, Any]:
+    def commit(
+        self, kind: str, record: Mapping[str, Any], name: str = "", checksums: Mapping[str, str] | None = None
+    ) -> Mapping[str, Any]:
         """Write an entry, unless another writer was faster: returns the one that holds.
 
         Where an answer was lost after the entry was written, what is there is this very entry, which holds.
         """
-        entry, content = self.entry(kind, record["key"], name), as_json(record)
+        about = {"sha256": record_digest(record), "checksums": dict(checksums or {})}
+        entry, content = self.entry(kind, record["key"], name), as_json({**record, _ABOUT: about})
         if self.store.create(entry, content):
             return record
-        held = read_entry(kind, self.store.read(entry))
+        held, known = read_entry(kind, self.store.read(entry))
         if held is not None and _result(held) == _result(record):
+            if known != about["checksums"]:
+                self.store.replace(entry, content)  # Its files were uploaded again.
             return held
         if held is not None and self._has_files(held):
             warnings.warn(
@@ -78,8 +92,8 @@ class StageObjects:
 
     def commit_shard(self, record: ShardRecord, folder: Path) -> ShardRecord:
         """Upload the files of a finished shard, then write its entry; returns the entry that holds."""
-        self.upload(folder, record.files)
-        return ShardRecord.from_dict(self.commit("shard", record.as_dict(), record.name))
+        checksums = self.upload(folder, record.files)
+        return ShardRecord.from_dict(self.commit("shard", record.as_dict(), record.name, checksums))
 
     def _has_files(self, record: Mapping[str, Any]) -> bool:
         if "output" in record:
@@ -88,13 +102,15 @@ class StageObjects:
         return all(self.file(name, content) in present for name, content in record.get("files", {}).items())
 
 
-def read_entry(kind: str, content: bytes | None) -> dict[str, Any] | None:
-    """An entry, None if it is not one."""
+def read_entry(kind: str, content: bytes | None) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    """The record of an entry, None if it is not one or was changed; and the checksums of its files, as far as known."""
     try:
         record = json.loads(content or b"")
-        return record if is_record(kind, record) else None
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
+        about = record.pop(_ABOUT, {})
+        unchanged = "sha256" not in about or about["sha256"] == record_digest(record)
+        return (record, dict(about.get("checksums", {}))) if unchanged and is_record(kind, record) else (None, {})
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None, {}
 
 
 def _result(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paraloom.core.digests import digest
-from paraloom.core.errors import ConfigError, ParaloomError, is_interruption, nearest, redacted
+from paraloom.core.errors import ConfigError, ParaloomError, is_interruption, nearest
 from paraloom.core.resources import ONE_CPU
+from paraloom.core.secrets import redacted
 from paraloom.core.stage import Fit, Map, Source, Stage
 from paraloom.pipeline import execution as execute
 from paraloom.pipeline.counts import RowCounts

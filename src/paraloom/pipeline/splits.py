@@ -10,12 +10,11 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import RunError
 from paraloom.io.atomic import atomic_write
-from paraloom.io.shards import ROW_GROUP_ROWS, rebatch
+from paraloom.io.shards import ROW_GROUP_ROWS, rebatch, shard_writer
 
 SplitName: TypeAlias = Literal["kept", "rejected", "failed"]
 
@@ -110,11 +109,7 @@ def _appending(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBat
     held: list[pa.RecordBatch] = []
     count = 0
 
-    with (
-        atomic_write(path) as temporary,
-        temporary.open("wb") as stream,
-        pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True) as writer,
-    ):
+    with atomic_write(path) as temporary, shard_writer(temporary, schema) as writer:
 
         def append(batch: pa.RecordBatch) -> None:
             nonlocal held, count

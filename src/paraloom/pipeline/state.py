@@ -67,7 +67,9 @@ class State:
     def shard(self, name: str, key: str) -> ShardRecord | None:
         """The record of a finished shard: written under this key, with the recorded bytes still on disk."""
         record = self.manifest.shard(name, key)
-        return record if record and self.manifest.holds(record.files) else None
+        if record is None or not self.manifest.holds(record.files, record.counts.as_dict()):
+            return None
+        return record
 
     def finished(self) -> dict[str, Any] | None:
         """The stage's closing record, if all of it is done and its files are unchanged."""
@@ -75,7 +77,7 @@ class State:
         if end is None or end["key"] != self.whole:
             return None
         if "files" in end:
-            return end if self.manifest.holds(end["files"]) else None
+            return end if self.manifest.holds(end["files"], end["counts"]) else None
         if isinstance(self.manifest, RemoteManifest):
             return end if self.manifest.holds_artifact(end["output"]) else None
         return end if find_artifact(self.folder, end) is not None else None

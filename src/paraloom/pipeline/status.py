@@ -15,11 +15,13 @@ from paraloom.core.errors import DataError
 from paraloom.core.progress import format_duration
 from paraloom.core.reasons import NOT_SAMPLED
 from paraloom.pipeline.definition import OF_COMMAND
+from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.monitor import STATUS
 from paraloom.pipeline.result import count_not_sampled
+from paraloom.pipeline.store import read_report
 
-RUN_FILE, LOCK, JOURNAL = "run.json", ".lock", "manifest.jsonl"
-"""Files of a run folder, and of a stage's folder."""
+RUN_FILE, LOCK = "run.json", ".lock"
+"""Files of a run folder."""
 
 RunState: TypeAlias = Literal["running", "done", "failed", "interrupted", "killed", "stopped"]
 """'killed': it has ended without a word; 'stopped': the same, in a folder of a version that wrote no status."""
@@ -291,13 +293,13 @@ def _status_file(folder: Path) -> dict[str, Any]:
 def _run_file(folder: Path) -> dict[str, Any]:
     path = folder / RUN_FILE
     try:
-        run = json.loads(path.read_text(encoding="utf-8"))
+        run = read_report(path)
         if not all(isinstance(stage["name"], str) for stage in run["stages"]):
             raise TypeError("a stage without a name")
-        return dict(run)
+        return run
     except FileNotFoundError:
         return {"stages": []}
-    except (ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise DataError(f"cannot be read ({error!r})", file=path, remedy="Run the pipeline again.") from error
 
 
@@ -328,19 +330,9 @@ def _folder_of(root: Path, name: str) -> str:
 
 def _failed(folder: Path) -> Iterator[tuple[str, int]]:
     """The shards of a stage whose failed rows are on the disk."""
-    shards: dict[str, int] = {}
-    try:
-        lines = (folder / JOURNAL).read_bytes().splitlines()
-    except OSError:
-        return
-    for line in lines:
-        try:
-            entry = json.loads(line)
-            if entry["kind"] == "shard":
-                shards[str(entry["name"])] = int(entry["record"]["counts"]["failed"])
-        except (ValueError, KeyError, TypeError):  # torn by a kill
-            continue
-    yield from ((name, rows) for name, rows in sorted(shards.items()) if rows and (folder / "failed" / name).is_file())
+    shards = Manifest(folder).shards()
+    failed = {record.name: record.counts.failed for record in shards if record.counts.failed}
+    yield from ((name, rows) for name, rows in sorted(failed.items()) if (folder / "failed" / name).is_file())
 
 
 def _failed_rows(stage: StageStatus) -> str:

@@ -14,7 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from paraloom.core.errors import RunError
+from paraloom.core.digests import digest
+from paraloom.core.errors import DataError, RunError
+from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
 from paraloom.io.atomic import atomic_write, disk_full_as_error, is_temporary, unwritable_as_error
 from paraloom.pipeline.definition import Step
@@ -134,7 +136,34 @@ def sweep(folder: Path, keep: set[str]) -> None:
 def write_report(folder: Path, report: dict[str, Any]) -> None:
     """Write run.json, whole or not at all."""
     with atomic_write(folder / REPORT) as temporary:
-        temporary.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")
+        shown = json.loads(redacted(json.dumps(report, ensure_ascii=False)))
+        text = json.dumps({**shown, "sha256": digest(shown)}, indent=1, ensure_ascii=False)
+        temporary.write_text(text + "\n", "utf-8", "backslashreplace")
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """Read a run.json.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: It cannot be read.
+        DataError: It is not a JSON object, or was changed since the run wrote it; those of earlier versions do not say.
+    """
+    try:
+        report = dict(json.loads(path.read_text(encoding="utf-8")))
+        known = report.pop("sha256", None)
+        changed = known is not None and known != digest(report)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise DataError(f"cannot be read ({error!r})", file=path, remedy="Run the pipeline again.") from error
+    if changed:
+        raise DataError(
+            "the file was changed after the run wrote it",
+            file=path,
+            remedy="Run the pipeline again: it writes this file, and does nothing twice that is done.",
+        )
+    return report
 
 
 def versions() -> dict[str, str]:

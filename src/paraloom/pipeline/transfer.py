@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -58,11 +58,51 @@ def fetch_file(store: Store, name: str, path: Path, content: str) -> None:
     store.fetch(name, path)
     if content not in ("", file_digest(path)):
         path.unlink()
-        raise RunError(
-            "the bytes differ from those that the manifest records",
-            file=f"{store.name}/{name}",
-            remedy="Delete this object, and run again: it is made again.",
-        )
+        raise _other_bytes(store, name)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A file of a storage as its manifest records it.
+
+    Args:
+        name: The object.
+        content: Its SHA-256; '' for any content.
+        checksum: What the storage said of its content when it was uploaded; '' if that is not known.
+    """
+
+    name: str
+    content: str
+    checksum: str = ""
+
+
+def holds(store: Store, files: Iterable[Recorded], present: Mapping[str, str]) -> bool:
+    """Whether a storage has all of some files; their bytes are read where its checksums do not tell.
+
+    Args:
+        store: The storage.
+        files: The files.
+        present: What `Store.checksums` returned.
+
+    Raises:
+        RunError: An object has other bytes.
+    """
+    files = list(files)
+    if not all(file.name in present for file in files):
+        return False
+    for file in files:
+        known = file.checksum and file.checksum == present[file.name]
+        if file.content and not known and store.digest(file.name) != file.content:
+            raise _other_bytes(store, file.name)
+    return True
+
+
+def _other_bytes(store: Store, name: str) -> RunError:
+    return RunError(
+        "the bytes differ from those that the manifest records",
+        file=f"{store.name}/{name}",
+        remedy="Delete this object, and run again: it is made again.",
+    )
 
 
 def upload_tree(store: Store, prefix: str, path: Path) -> None:
@@ -71,19 +111,35 @@ def upload_tree(store: Store, prefix: str, path: Path) -> None:
     if path.is_dir():
         below = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
         below = {name: file for name, file in below.items() if not name.startswith("checkpoint/")}
-    digests = {}
+    digests, checksums = {}, {}
     for name, file in below.items():
         store.replace(f"{prefix}/{name or path.name}", file)
         digests[name] = "" if file.name.startswith("timings.") else file_digest(file)
-    store.create(f"{prefix}/{FILES}", as_json({"name": path.name, "files": digests}))
+        checksums[name] = store.checksum(f"{prefix}/{name or path.name}")
+    content = as_json({"name": path.name, "files": digests, "checksums": checksums})
+    if not store.create(f"{prefix}/{FILES}", content):
+        store.replace(f"{prefix}/{FILES}", content)  # It lists what was damaged, or was uploaded by another.
+
+
+def holds_tree(store: Store, prefix: str, present: Mapping[str, str]) -> bool:
+    """Whether a storage has all that `upload_tree` uploaded; raises RunError where bytes differ."""
+    if f"{prefix}/{FILES}" not in present:
+        return False
+    listed, checksums = _listed(store, prefix)
+    files = [Recorded(key, content, checksums.get(below, "")) for below, (key, content) in listed.objects.items()]
+    return holds(store, files, present)
 
 
 def listed_tree(store: Store, prefix: str) -> Files:
     """What `upload_tree` uploaded."""
+    return _listed(store, prefix)[0]
+
+
+def _listed(store: Store, prefix: str) -> tuple[Files, dict[str, str]]:
     content = store.read(f"{prefix}/{FILES}")
     try:
         listed = json.loads(content or b"")
-        name, files = str(listed["name"]), dict(listed["files"])
+        name, files, checksums = str(listed["name"]), dict(listed["files"]), dict(listed.get("checksums", {}))
         if any(".." in PurePosixPath(below).parts or below.startswith("/") for below in (name, *files)):
             raise ValueError("a name leads out of the folder")
     except (ValueError, KeyError, TypeError) as error:
@@ -92,7 +148,8 @@ def listed_tree(store: Store, prefix: str) -> Files:
             file=f"{store.name}/{prefix}/{FILES}",
             remedy="Delete this object, and run again: it is made again.",
         ) from error
-    return Files(name, {below: (f"{prefix}/{below or name}", str(known)) for below, known in files.items()})
+    objects = {below: (f"{prefix}/{below or name}", str(known)) for below, known in files.items()}
+    return Files(name, objects), checksums
 
 
 def uploaded(store: Store, path: Path, content: str) -> Files:
@@ -104,7 +161,7 @@ def uploaded(store: Store, path: Path, content: str) -> Files:
         content: Its digest, which names it there.
     """
     prefix = f"inputs/{content[:DIGITS]}"
-    if store.read(f"{prefix}/{FILES}") is None:
+    if not holds_tree(store, prefix, store.checksums(prefix)):
         upload_tree(store, prefix, path)
     return listed_tree(store, prefix)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from paraloom.core.errors import DataError
-from paraloom.io import Corpus
+from paraloom.io import Corpus, write_shard
 from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import without_compression
+from paraloom.io.shards import open_shard
 from paraloom.report.markup import Html, Part, element
 from paraloom.report.page import style
 from paraloom.report.run_folder import score_columns
@@ -99,8 +99,8 @@ def _table(file: str, shown: Preview, scratch: Path) -> tuple[Sequence[Path], di
         corpus = Corpus.open(Path(shown.path))
         return corpus.shards, score_columns(corpus.schema)
     if without_compression(file).suffix == ".parquet":
-        schema = pq.read_schema(file)
-        return (Path(file),), _scores(schema)
+        with open_shard(file) as shard:
+            return (Path(file),), _scores(shard.schema_arrow)
     numbers = [name for name, value in _first(shown).items() if isinstance(value, int | float) and name not in _IDS]
     if not numbers:
         return (), {}
@@ -110,7 +110,7 @@ def _table(file: str, shown: Preview, scratch: Path) -> tuple[Sequence[Path], di
         table = pa.Table.from_pylist([{name: row.get(name) for name in names} for row in whole.shown])
     except pa.ArrowException as error:
         raise DataError(f"a column has values of several types ({error})", file=file) from None
-    pq.write_table(table, scratch)
+    write_shard(scratch, table, table.schema)
     return (scratch,), dict.fromkeys(numbers, "")
 
 

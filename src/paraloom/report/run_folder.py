@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from paraloom.io import Corpus
 from paraloom.pipeline.estimate import read_estimate, settings_digest
 from paraloom.pipeline.registry import STAGES, load_stage
 from paraloom.pipeline.result import count_not_sampled
+from paraloom.pipeline.store import read_report
 
 RUN = "run.json"
 _UNSET: tuple[object, ...] = (None, "", [])
@@ -119,10 +119,10 @@ def open_run(folder: str | Path) -> RunView:
             remedy="Give the folder that `paraloom run` wrote.",
         )
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = read_report(path)
         stages = tuple(_stage(root, stage) for stage in record["stages"] if "folder" in stage)
         pending = tuple(str(stage["name"]) for stage in record["stages"] if "folder" not in stage)
-        details = {key: _text(record[key]) for key in ("seed", "versions", "digest") if key in record}
+        details: dict[str, str] = {key: _text(record[key]) for key in ("seed", "versions", "digest") if key in record}
         name, pipeline = str(record.get("name", root.name)), str(record.get("pipeline", ""))
         return RunView(root, name, stages, details, pipeline, pending, _predicted(root, record["stages"]))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, OSError) as error:

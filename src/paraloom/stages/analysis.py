@@ -12,14 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from paraloom.core.errors import DataError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Z_95, Estimate, Moments, merge_all
 from paraloom.diversity_metrics.corpus_statistics import TextStatistics
 from paraloom.evaluate.correlation import ranks
-from paraloom.io import Corpus
+from paraloom.io import Corpus, write_shard
 from paraloom.io.shards import rebatch
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, find_cut
 from paraloom.pairs.lexicon import LexiconConfig, paraphrase_lexicon
@@ -127,6 +126,7 @@ class ExtractLexicon(LexiconConfig, Fit):
         3
     """
 
+    version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: tuple[Ref, ...]
@@ -144,7 +144,7 @@ class ExtractLexicon(LexiconConfig, Fit):
             raise DataError("cannot extract a lexicon: the corpora are empty")
         table = pa.Table.from_batches(batches)
         entries = paraphrase_lexicon(table.column("src"), table.column("tgt"), self)
-        pq.write_table(entries, folder / "lexicon.parquet")
+        write_shard(folder / "lexicon.parquet", entries, entries.schema)
         return {"pairs": table.num_rows, "entries": entries.num_rows}
 
 

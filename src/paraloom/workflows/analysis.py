@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Fit
-from paraloom.io import write_table
+from paraloom.io import read_shard, write_table
 from paraloom.io.bitext import check_target
 from paraloom.pairs.annotation import sample_ranges, write_sheet
 from paraloom.pairs.filtering.filters import CriterionCount
@@ -83,8 +82,7 @@ def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, on_error: O
     check_target(output)
     corpus = open_pairs(pairs, on_error=on_error)
     with _fitted(corpus, ExtractLexicon(name="found", pairs=(corpus.source,), **config), seed) as folder:
-        table = pq.read_table(folder / "lexicon.parquet")
-        return write_table(table, output)
+        return write_table(read_shard(folder / "lexicon.parquet"), output)
 
 
 def preview_filter(

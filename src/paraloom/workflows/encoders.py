@@ -11,7 +11,6 @@ from typing import IO, Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
@@ -31,6 +30,7 @@ from paraloom.embed.transformer import convert_transformer, is_trained_transform
 from paraloom.io import read_lines
 from paraloom.io.atomic import atomic_folder, atomic_write
 from paraloom.io.compression import without_compression
+from paraloom.io.shards import shard_writer
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.bilingual import TrainBilingualEncoder
@@ -446,7 +446,7 @@ def _to_parquet(model: EncoderLike, chunks: Iterable[list[str]], output: Path) -
     count = 0
     with (
         atomic_write(output) as temporary,
-        pq.ParquetWriter(temporary, schema) as writer,
+        shard_writer(temporary, schema) as writer,
         progress("encoding", unit="lines") as advance,
     ):
         for lines in chunks:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.evaluate.exemplars import ExemplarResult, evaluate_exemplars, exemplar_signature
 from paraloom.generate.exemplars import ExemplarConfig, ExemplarFinder, ExemplarPair, draw_pairs
 from paraloom.generate.paraphraser import EXEMPLAR_HEIGHT
 from paraloom.io.bitext import check_target, write_table
+from paraloom.io.shards import open_shard, read_rows
 from paraloom.workflows.control import first_variants, known_templates, parsed_trees, share_known
 from paraloom.workflows.paraphrasers import Paraphraser, read_parsed
 
@@ -188,30 +188,31 @@ def measure_exemplars(
 
 
 def _is_set(path: str | Path) -> bool:
-    return Path(path).is_file() and Path(path).suffix == ".parquet" and "exemplar" in pq.read_schema(path).names
+    if not Path(path).is_file() or Path(path).suffix != ".parquet":
+        return False
+    with open_shard(path) as file:
+        return "exemplar" in file.schema_arrow.names
 
 
 def _read_set(path: str | Path, rows: int) -> Iterator[ExemplarPair]:
     """The first rows of a file of exemplars."""
     names = COLUMNS[:3]
-    with pq.ParquetFile(path) as file:
+    with open_shard(path) as file:
+        columns = file.schema_arrow.names
+    for name in names:
+        if name not in columns:
+            raise DataError(
+                f"column '{name}' not found{nearest(name, columns)}",
+                file=path,
+                remedy=f"A set of exemplars has the columns {', '.join(names)}.",
+            )
+    for number, row in enumerate(islice(read_rows(path, names), rows), start=1):
         for name in names:
-            if name not in file.schema_arrow.names:
+            if not (row[name] or "").strip():
                 raise DataError(
-                    f"column '{name}' not found{nearest(name, file.schema_arrow.names)}",
-                    file=path,
-                    remedy=f"A set of exemplars has the columns {', '.join(names)}.",
+                    f"column '{name}' is empty", file=path, row=number, remedy="Remove the row, or add the text."
                 )
-        numbered = enumerate(
-            (row for batch in file.iter_batches(columns=list(names)) for row in batch.to_pylist()), start=1
-        )
-        for number, row in islice(numbered, rows):
-            for name in names:
-                if not (row[name] or "").strip():
-                    raise DataError(
-                        f"column '{name}' is empty", file=path, row=number, remedy="Remove the row, or add the text."
-                    )
-            yield ExemplarPair(*(row[name] for name in names))
+        yield ExemplarPair(*(row[name] for name in names))
 
 
 def _check_rows(rows: int) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.core.paths import path_below
@@ -21,6 +20,7 @@ from paraloom.io.bitext import read_pairs
 from paraloom.io.compression import without_compression
 from paraloom.io.formats.hf_datasets import is_dataset, read_dataset
 from paraloom.io.formats.moses import sides
+from paraloom.io.shards import open_shard, read_rows
 from paraloom.workflows.models import summarize_model
 
 _COUNTED = 1_000_000
@@ -120,9 +120,9 @@ def preview(path: str | Path, rows: int = 3) -> Preview:
         if pattern or suffix == ".tmx":
             return _batches(name, read_pairs(path), rows)
         if suffix == ".parquet":
-            file = pq.ParquetFile(path)
-            batches = file.iter_batches(batch_size=max(rows, 1))
-            return Preview(name, file.metadata.num_rows, tuple(file.schema_arrow.names), _first(batches, rows))
+            with open_shard(path) as file:
+                count, columns = file.metadata.num_rows, tuple(file.schema_arrow.names)
+            return Preview(name, count, columns, tuple(islice(read_rows(path), rows)))
         if suffix == ".npy":
             vectors = np.atleast_2d(map_array(path))
             first = tuple({"vector": vector.tolist()} for vector in vectors[:rows])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
-
-import pyarrow.parquet as pq
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
@@ -20,8 +19,9 @@ from paraloom.generate.selection import FluencyModel
 from paraloom.generate.settings import PARAPHRASER_FILE
 from paraloom.generate.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.io import Corpus
+from paraloom.io.shards import read_rows
 from paraloom.pipeline.result import RunResult
-from paraloom.pipeline.shard import OnError
+from paraloom.pipeline.shard import BATCH_ROWS, OnError
 from paraloom.stages.paraphraser_networks import TREE, TREES, parsed_pairs
 from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_parts
 from paraloom.stages.sentences import ReadSentences
@@ -316,12 +316,9 @@ def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
     if Path(source).is_dir():
         yield from (pairs for _, pairs in parsed_pairs([Corpus.open(source)]))
         return
-    with pq.ParquetFile(source) as file:
-        for batch in file.iter_batches(columns=["src", "tgt", *TREES]):
-            yield [
-                ParsedPair(row["src"] or "", row["tgt"] or "", *(row[name] for name in TREES))
-                for row in batch.to_pylist()
-            ]
+    rows = read_rows(source, ["src", "tgt", *TREES])
+    while chunk := list(islice(rows, BATCH_ROWS)):
+        yield [ParsedPair(row["src"] or "", row["tgt"] or "", *(row[name] for name in TREES)) for row in chunk]
 
 
 def _columns(source: str | Path) -> list[str]:

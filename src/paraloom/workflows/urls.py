@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from paraloom.core.errors import ConfigError, redacted
+from paraloom.core.errors import ConfigError
 from paraloom.core.remote_files import as_url, fetched, local_copy
+from paraloom.core.secrets import redacted
 from paraloom.io.store import Store
 from paraloom.pipeline.status import RUN_FILE
 

@@ -1,4 +1,8 @@
-"""Folders of Hugging Face `datasets` (`Dataset.save_to_disk`): Arrow streams, read and written with pyarrow alone."""
+"""Folders of Hugging Face `datasets` (`Dataset.save_to_disk`): Arrow streams, read and written with pyarrow alone.
+
+Arrow streams have no checksums. What Paraloom writes has the SHA-256 of each file in `state.json`, where `datasets`
+ignores it; a file is compared with it before anything is read. Of any folder, each batch is validated before use.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -35,6 +39,20 @@ _BATCH_ROWS = 1000
 _FILE_ROWS = 1_000_000
 _REMEDY = "Save it again: Dataset.save_to_disk."
 
+_BINARY = {
+    pa.string(): pa.binary(),
+    pa.large_string(): pa.large_binary(),
+    pa.string_view(): pa.binary_view(),
+}
+"""Types of text → the same buffers, whose bytes need not be UTF-8."""
+
+
+class _File(NamedTuple):
+    """A file of a data set, and its SHA-256; '' where the folder does not say it."""
+
+    path: Path
+    sha256: str
+
 
 def is_dataset(path: str | Path) -> bool:
     """Whether a path is a folder that `save_to_disk` wrote: of a data set, or of several splits."""
@@ -55,7 +73,7 @@ def dataset_schema(path: str | Path) -> pa.Schema:
     files = _files(Path(path))
     if not files:
         raise DataError("the data set has no rows", file=path, remedy="Save one that has rows.")
-    with _opened(files[0]) as reader:
+    with _opened(files[0]) as (_, reader):
         schema = reader.schema
     return schema.remove_metadata()
 
@@ -69,23 +87,58 @@ def read_dataset(path: str | Path, batch_rows: int = 1024) -> Iterator[pa.Record
 
     Raises:
         ConfigError: The folder has several splits.
-        DataError: A file is missing, truncated or corrupt, or its columns differ from those of the first one.
+        DataError: A file is missing, truncated or corrupt, has changed since Paraloom wrote it, or has text that is not
+            valid UTF-8; or its columns differ from those of the first one.
     """
+    for file, batch in _batches(Path(path), batch_rows):
+        with _corruption_as_error(file):
+            batch.validate(full=True)
+        yield batch
+
+
+def _batches(folder: Path, batch_rows: int) -> Iterator[tuple[Path, pa.RecordBatch]]:
+    """Batches that are safe to use, each with its file; only their texts may be invalid UTF-8."""
     schema: pa.Schema | None = None
-    for file in _files(Path(path)):
-        with _opened(file) as reader:
+    for file in _files(folder):
+        with _opened(file) as (source, reader):
             schema = schema or reader.schema
             if not reader.schema.equals(schema):
-                raise DataError("the columns differ from those of the first file", file=file, remedy=_REMEDY)
+                raise DataError("the columns differ from those of the first file", file=file.path, remedy=_REMEDY)
             while True:
+                end = source.tell()
                 # Only reading is guarded: an error of the code that consumes the batch is not the file's.
-                with _corruption_as_error(file):
+                with _corruption_as_error(file.path):
                     batch = next(iter(reader), None)
+                    if batch is not None:
+                        _validate(batch)
                 if batch is None:
                     break
                 batch = batch.replace_schema_metadata(None)
                 for start in range(0, batch.num_rows, batch_rows):
-                    yield batch.slice(start, batch_rows)
+                    yield file.path, batch.slice(start, batch_rows)
+            # Arrow takes the end of a file, or a flipped length, for the end of its stream: rows would be missing.
+            if source.tell() == end or source.tell() < source.size():
+                raise DataError(
+                    "the file is truncated or corrupt (its stream has no end, or ends too early)",
+                    file=file.path,
+                    remedy=_REMEDY,
+                )
+
+
+def _validate(batch: pa.RecordBatch) -> None:
+    """Check that offsets, lengths and nulls fit the buffers: Arrow reads past their ends otherwise, and crashes."""
+    batch.validate()
+    for column in batch.columns:
+        column.view(_binary(column.type)).validate(full=True)
+
+
+def _binary(kind: pa.DataType) -> pa.DataType:
+    """The type with bytes in place of text; readers reject rows that are not valid UTF-8 one by one."""
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_binary(field.type)) for field in kind])
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _binary(kind.value_type), kind.ordered)
+    return _BINARY.get(kind, kind)
 
 
 def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
@@ -103,7 +156,9 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
     src, tgt = choose_sides(schema, options)
     named = languages_in_name(file_stem(options.path)) or (None, None)
     langs = [side.lang or name for side, name in zip((src, tgt), named, strict=True)]
-    yield from pair_rows(read_dataset(options.path, batch_rows), schema, (src, tgt), langs, options)
+    # Texts that are not valid UTF-8 are rejected row by row.
+    batches = (batch for _, batch in _batches(Path(options.path), batch_rows))
+    yield from pair_rows(batches, schema, (src, tgt), langs, options)
 
 
 def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | bytes | None]:
@@ -129,7 +184,7 @@ def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | bytes |
             remedy="Name the column.",
         )
     side = named_column(schema, ("text" if "text" in texts else texts[0]) if name == 0 else name, path)
-    for batch in read_dataset(path):
+    for _, batch in _batches(Path(path), _BATCH_ROWS):
         yield from text_values(side_column(batch, side))
 
 
@@ -165,16 +220,15 @@ def write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: str) -> 
         names = [f"data-{number:05d}-of-{len(parts):05d}.arrow" for number in range(len(parts))]
         for part, name in zip(parts, names, strict=True):
             part.rename(folder / name)
-        content = [file_digest(folder / name) for name in names]
-        _write_json(folder / STATE, _state(names, digest(content)[:16]))
+        _write_json(folder / STATE, _state({name: file_digest(folder / name) for name in names}))
         _write_json(folder / INFO, {"citation": "", "description": "", "homepage": "", "license": ""})
     return rows
 
 
-def _state(names: list[str], fingerprint: str) -> dict[str, Any]:
+def _state(digests: Mapping[str, str]) -> dict[str, Any]:
     return {
-        "_data_files": [{"filename": name} for name in names],
-        "_fingerprint": fingerprint,
+        "_data_files": [{"filename": name, "sha256": content} for name, content in digests.items()],
+        "_fingerprint": _fingerprint(digests.values()),
         "_format_columns": None,
         "_format_kwargs": {},
         "_format_type": None,
@@ -183,11 +237,15 @@ def _state(names: list[str], fingerprint: str) -> dict[str, Any]:
     }
 
 
+def _fingerprint(digests: Iterable[str]) -> str:
+    return digest(list(digests))[:16]
+
+
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path) -> list[_File]:
     """The files of a data set, in order."""
     if (folder / SPLITS).is_file():
         splits = _json(folder / SPLITS).get("splits")
@@ -211,7 +269,14 @@ def _files(folder: Path) -> list[Path]:
     names = [entry.get("filename") if isinstance(entry, dict) else None for entry in entries or []]
     if not isinstance(entries, list) or not all(_is_name(name) for name in names):
         raise DataError("the names of its files cannot be read", file=folder / STATE, remedy=_REMEDY)
-    return [folder / str(name) for name in names]
+    digests = [str(entry["sha256"]) if "sha256" in entry else "" for entry in entries]
+    if any(digests) and state.get("_fingerprint") != _fingerprint(digests):
+        raise DataError(
+            "the list of its files has changed since it was written",
+            file=folder / STATE,
+            remedy="Restore it from a copy, or create the data set again.",
+        )
+    return [_File(folder / str(name), content) for name, content in zip(names, digests, strict=True)]
 
 
 def _is_name(name: object) -> bool:
@@ -230,15 +295,24 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(file: _File) -> Iterator[tuple[Any, Any]]:
+    """The open file and the reader of its stream, after its digest was compared."""
+    path, sha256 = file
     with _corruption_as_error(path):
+        if sha256 and file_digest(path) != sha256:
+            raise DataError(
+                f"the file has changed since {STATE} was written",
+                file=path,
+                remedy="Restore it from a copy, or create the data set again.",
+            )
         source = pa.memory_map(str(path))
         reader = pa.ipc.open_stream(source)
     with source, reader:
-        names = reader.schema.names
+        with _corruption_as_error(path):  # names of columns may be invalid UTF-8
+            names = reader.schema.names
         if doubled := next((name for name in names if names.count(name) > 1), None):
             raise DataError(f"the file has the column '{doubled}' twice", file=path, remedy="Rename one of them.")
-        yield reader
+        yield source, reader
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from paraloom.core.errors import ParaloomError, RunError, is_interruption, syste
 from paraloom.core.optional import missing_extra
 from paraloom.core.progress import ProgressCallback
 from paraloom.core.resources import ONE_CPU, Resources
+from paraloom.core.secrets import redacted
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -102,11 +103,11 @@ def attempt(task: Task[Result], report: ProgressCallback) -> Outcome[Result]:
         return Outcome(result=task(report))
     except ParaloomError as error:
         error.at(stage=task.stage, file=task.file)
-        return Outcome(error=error, trace=traceback.format_exc())
+        return Outcome(error=error, trace=redacted(traceback.format_exc()))
     except Exception as error:
         if is_interruption(error):
             raise KeyboardInterrupt from None
-        return Outcome(error=_named(error).at(stage=task.stage, file=task.file), trace=traceback.format_exc())
+        return Outcome(error=_named(error).at(stage=task.stage, file=task.file), trace=redacted(traceback.format_exc()))
 
 
 def _named(error: Exception) -> ParaloomError:
