@@ -50,7 +50,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     for row, record in enumerate(chain(rows, records), 1):
         if isinstance(record, BadRow):
             options.reject(row, record.error, record.text)
-        elif not any(value.strip() for value in record):
+        elif not any(map(str.strip, record)):
             yield PairRow(row, "", "")
         elif len(record) != len(first):
             error = DataError(
@@ -146,6 +146,8 @@ def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
 def _decoded(row: list[str] | BadRow, delimiter: str) -> list[str] | BadRow:
     """A row as it is, with an error where it is not valid UTF-8."""
     text = row.text if isinstance(row, BadRow) else delimiter.join(row)
+    if text.isascii():
+        return row
     try:
         text.encode()
         return row
