@@ -200,7 +200,7 @@ def peak() -> float:
 
 def table(title: str, readers: Sequence[str], sizes: Sequence[int], unit: str) -> list[dict[str, Any]]:
     """Measure readers, print a row for each, and return the figures of each cell."""
-    found: list[dict[str, Any]] = []
+    figures: list[dict[str, Any]] = []
     print(f"{title:<12}" + "".join(f"{f'{size:,} {unit}':>26}" for size in sizes))
     for reader in readers:
         cells = []
@@ -210,12 +210,12 @@ def table(title: str, readers: Sequence[str], sizes: Sequence[int], unit: str) -
                 path = written or write(reader, Path(folder), size * 1_000_000)
                 command = [sys.executable, __file__, "--measure", reader, str(path)]
                 answer = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
-            found.append({"reader": reader, unit: size, "seconds": answer["seconds"], "memory": answer["MB"]})
+            figures.append({"reader": reader, unit: size, "seconds": answer["seconds"], "memory": answer["MB"]})
             if unit == "rows":
-                found[-1]["rows_per_second"] = size / answer["seconds"]
+                figures[-1]["rows_per_second"] = size / answer["seconds"]
             cells.append(f"{answer['seconds']:>12.2f} s {answer['MB']:>8,.0f} MB")
         print(f"{reader:<12}" + "".join(cells), flush=True)
-    return found
+    return figures
 
 
 def main() -> None:
@@ -232,12 +232,12 @@ def main() -> None:
         print(json.dumps(measure(options.measure[0], Path(options.measure[1]))))
         return
     chosen = [reader for reader in ONE_LINE if reader in options.readers]
-    found = table("one line of", chosen, options.sizes, "MB")
+    figures = table("one line of", chosen, options.sizes, "MB")
     print("Pages beyond the limit of 16 MB are set aside; the WARC reader hands on no more than that.\n")
     chosen = [reader for reader in MANY_ROWS if reader in options.readers]
-    found += table("short rows", chosen, [rows for rows in options.rows if rows], "rows")
+    figures += table("short rows", chosen, [rows for rows in options.rows if rows], "rows")
     if options.json:
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     if options.inputs:
         print(f"\nspoiled inputs, {options.inputs:g} s in all:")
         tests = Path(__file__).parents[1] / "tests" / "fuzz" / "test_fuzz_readers.py"

@@ -58,8 +58,8 @@ def _written(scene: Scene, folder: Path) -> Outcomes:
         return outcomes
     outcomes.finished -= 1
     outcomes.tried -= 1
-    for reader, found in _other_readers(folder / "out.csv").items():
-        outcomes.count(f"pairs by {reader}", "" if found == rows else "OTHER CELLS")
+    for reader, rows_read in _other_readers(folder / "out.csv").items():
+        outcomes.count(f"pairs by {reader}", "" if rows_read == rows else "OTHER CELLS")
     return outcomes
 
 
@@ -84,13 +84,13 @@ def _other_readers(path: Path) -> dict[str, list[tuple[str, str]]]:
             f"SELECT * FROM read_csv('{path}', header = true, all_varchar = true, max_line_size = 9000000)"
         ).df(),
     }
-    found: dict[str, list[tuple[str, str]]] = {}
+    rows_read: dict[str, list[tuple[str, str]]] = {}
     for name, read in readers.items():
         try:
-            found[name] = list(read()[["src", "tgt"]].itertuples(index=False, name=None))
+            rows_read[name] = list(read()[["src", "tgt"]].itertuples(index=False, name=None))
         except (ValueError, KeyError, pa.ArrowException, duckdb.Error, csv.Error, pd.errors.ParserError):
-            found[name] = []
-    return found
+            rows_read[name] = []
+    return rows_read
 
 
 def _stray_marks(scene: Scene, folder: Path) -> Outcomes:
@@ -112,7 +112,7 @@ def _stray_marks(scene: Scene, folder: Path) -> Outcomes:
         if "carriage" in name:
             content = content.replace("\n", "\r")
         (folder / "in.csv").write_text(content, encoding="utf-8", newline="")
-        # A mark within a text is no stray one.
+        # A mark within a text is not a stray one.
         bad = sum('"b"' not in line for line in damaged.values())
         kept, rejected = _read(scene, folder, name, outcomes)
         if kept is None:
@@ -145,8 +145,8 @@ def _formulas(scene: Scene, folder: Path) -> Outcomes:
         judge(outcomes, "a sheet of paraphrases", ended)
         return outcomes
     with (folder / "sheet.tsv").open(encoding="utf-8", newline="") as stream:
-        found = [row["output"] for row in csv.DictReader(stream, delimiter="\t")]
-    for cell in found:
+        rows_read = [row["output"] for row in csv.DictReader(stream, delimiter="\t")]
+    for cell in rows_read:
         formula = cell.lstrip()[:1] in tuple("=+-@\uff1d\uff0b\uff0d\uff20")
         outcomes.count(f"the output {cell}", "A FORMULA" if formula else "")
     counted = json.loads(ended.stdout) == ["=ours", len(FORMULAS)]

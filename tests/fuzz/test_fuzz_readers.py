@@ -137,18 +137,18 @@ def letters(text: str) -> Counter[str]:
 def read_csv(folder: Path, content: bytes) -> None:
     """Every letter is in a row that is read or in one that is rejected, and each row has its number."""
     (folder / "rows.csv").write_bytes(content)
-    found = list(csv.read_rows(folder / "rows.csv"))
-    texts = [row.text if isinstance(row, BadRow) else "".join(row) for row in found]
+    rows = list(csv.read_rows(folder / "rows.csv"))
+    texts = [row.text if isinstance(row, BadRow) else "".join(row) for row in rows]
     assert letters("".join(texts)) == letters(content.decode("utf-8-sig", "backslashreplace"))
     rejected: list[int] = []
     options = ReadOptions(
         str(folder / "rows.csv"), src_column=1, tgt_column=2, on_reject=lambda row, *_: rejected.append(row)
     )
     numbers = [pair.row for pair in csv.read(options)] + rejected
-    assert sorted(numbers) == list(range(1, len(found) + 1))
+    assert sorted(numbers) == list(range(1, len(rows) + 1))
     records = drain(read_records(folder / "rows.csv", header=False, on_bad=lambda *_: rejected.append(0)))
-    blank = sum(not isinstance(row, BadRow) and not any(field.strip() for field in row) for row in found)
-    assert len(found) - blank <= records + rejected.count(0) <= len(found)
+    blank = sum(not isinstance(row, BadRow) and not any(field.strip() for field in row) for row in rows)
+    assert len(rows) - blank <= records + rejected.count(0) <= len(rows)
 
 
 def read_corpus(folder: Path, content: bytes) -> None:

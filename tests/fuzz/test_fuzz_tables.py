@@ -65,8 +65,8 @@ def test_other_readers_give_what_is_written(tmp_path: Path) -> None:
         assert list(frame.itertuples(index=False, name=None)) == rows
         table = arrow_csv.read_csv(path, parse_options=options, convert_options=types)
         assert [tuple(row.values()) for row in table.to_pylist()] == rows
-        found = database.execute(f"SELECT * FROM read_csv('{path}', {dialect})").fetchall()
-        assert [tuple(cell or "" for cell in row) for row in found] == rows
+        rows_read = database.execute(f"SELECT * FROM read_csv('{path}', {dialect})").fetchall()
+        assert [tuple(cell or "" for cell in row) for row in rows_read] == rows
         assert list(read_rows(path)) == [list(row) for row in (NAMES, *rows)]
 
     print(f"\n{fuzz(check, ROWS, SECONDS / 4).total():,} tables written")
@@ -92,7 +92,7 @@ def test_tables_of_other_tools_are_read(tmp_path: Path) -> None:
             "R": as_r([NAMES, *rows], '""'),
             "R, escaped": as_r([NAMES, *rows], '\\"'),
         }
-        # Escaped marks cannot be told from backslashes before marks that are not.
+        # Escaped marks cannot be distinguished from backslashes before marks that are not.
         if any("\\" in cell for row in rows for cell in row):
             del tables["R, escaped"]
         for tool, text in tables.items():
@@ -111,8 +111,8 @@ def test_each_stray_mark_costs_its_row(tmp_path: Path) -> None:
     def check(rows: list[tuple[str, str] | str]) -> None:
         lines = [row + "\n" if isinstance(row, str) else next(quoted_lines([row])) for row in rows]
         path.write_bytes("".join(["src,tgt\n", *lines]).encode())
-        found = [row.text if isinstance(row, BadRow) else tuple(row) for row in read_rows(path)]
-        assert found == [("src", "tgt"), *rows]
+        rows_read = [row.text if isinstance(row, BadRow) else tuple(row) for row in read_rows(path)]
+        assert rows_read == [("src", "tgt"), *rows]
 
     print(f"\n{fuzz(check, st.lists(row, max_size=8), SECONDS / 4).total():,} tables with stray marks")
 
@@ -124,7 +124,7 @@ def test_sheets_have_no_formulas_and_are_read_as_they_were(tmp_path: Path) -> No
         path.write_bytes("".join(sheet_lines(NAMES, rows)).encode())
         cells = [cell for row in list(read_rows(path))[1:] for cell in row]
         assert not any(cell.lstrip()[:1] in tuple("=+-@") for cell in cells)
-        found = [tuple(row.values()) for row in read_sheet(path, NAMES, kind="sheet", remedy="")]
-        assert found == [row for row in rows if any(row)]
+        rows_read = [tuple(row.values()) for row in read_sheet(path, NAMES, kind="sheet", remedy="")]
+        assert rows_read == [row for row in rows if any(row)]
 
     print(f"\n{fuzz(check, ROWS, SECONDS / 4).total():,} sheets")

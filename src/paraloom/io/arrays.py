@@ -19,7 +19,7 @@ def map_array(path: str | Path) -> npt.NDArray[Any]:
         path: The file.
 
     Raises:
-        DataError: It cannot be read, or is no such array.
+        DataError: It cannot be read, or is something else.
     """
     try:
         return np.lib.format.open_memmap(path, mode="r")

@@ -72,9 +72,9 @@ def quoted_rows(lines: Iterable[str], delimiter: str = ",", width: int | None = 
     A field that begins with a quotation mark ends at the next one that is not doubled, and may have line breaks. Where
     that gives no valid row, marks within a field may follow a backslash instead, as R and Spark write them.
 
-    Where a row is not valid, its first line is rejected and reading goes on at the next line. A row is not valid if a
-    mark is not closed within `ROW_LINES` and `ROW_CHARACTERS`, if text follows a closing mark, and if it spans several
-    lines and does not have `width` fields: a stray mark then ended at that of another row.
+    Where a row is not valid, its first line is rejected and reading continues with the next line. A row is not valid if
+    a mark is not closed within `ROW_LINES` and `ROW_CHARACTERS`, if text follows a closing mark, and if it spans
+    several lines and does not have `width` fields: a stray mark then ended at that of another row.
 
     Args:
         lines: The lines, with their ends: \n, \r\n or \r.
@@ -194,7 +194,7 @@ def _fields(
             if not line.startswith(delimiter, at):
                 return _NOT_AT_END, used
             at += 1
-        # A row that goes on as long as it lasts would be read again from each of its lines.
+        # A row without end would be read again from each of its lines.
         if used > 1 and width is not None and len(fields) >= width:
             return _IN_OTHER_ROW, used
 

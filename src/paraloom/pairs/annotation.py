@@ -132,7 +132,7 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
         if both gave the same label to all pairs, which leaves it undefined.
 
     Raises:
-        DataError: A file is not found or is no sheet; a label is missing or unknown (the message names sheet, line and
+        DataError: A file is not found or not a sheet; a label is missing or unknown (the message names sheet, line and
             label); or sheet and key differ.
         ConfigError: scikit-learn is not installed.
     """

@@ -50,7 +50,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     for row, record in enumerate(chain(rows, records), 1):
         if isinstance(record, BadRow):
             options.reject(row, record.error, record.text)
-        elif not any(value.strip() for value in record):
+        elif not any(map(str.strip, record)):
             yield PairRow(row, "", "")
         elif len(record) != len(first):
             error = DataError(
@@ -120,13 +120,13 @@ def _layout(lines: Iterator[str]) -> tuple[list[str], str, int | None]:
         if any(widths.values()) or len(peeked) == before or enough > ROW_LINES or characters > ROW_CHARACTERS:
             break
         enough *= _PEEK_LINES
-    found = []
+    candidates = []
     for delimiter, counted in widths.items():
         width, count = Counter(counted).most_common(1)[0] if counted else (0, 0)
         if width > 1:
-            found.append((-count / len(counted), width, delimiter))
-    if found:
-        _, width, delimiter = min(found)
+            candidates.append((-count / len(counted), width, delimiter))
+    if candidates:
+        _, width, delimiter = min(candidates)
         return peeked, delimiter, width
     delimiter = next((delimiter for delimiter in _DELIMITERS if delimiter in peeked[0]), ",") if peeked else ","
     return peeked, delimiter, None
@@ -137,7 +137,7 @@ def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
     widths = []
     for row in quoted_rows(lines, delimiter):
         if isinstance(row, BadRow) and row.is_open:
-            break  # It is longer than these lines, and the next ones are no rows.
+            break  # It is longer than these lines; the next ones are part of it.
         if isinstance(row, BadRow) or any(row):
             widths.append(0 if isinstance(row, BadRow) else len(row))
     return widths
@@ -146,6 +146,8 @@ def _widths(lines: Sequence[str], delimiter: str) -> list[int]:
 def _decoded(row: list[str] | BadRow, delimiter: str) -> list[str] | BadRow:
     """A row as it is, with an error where it is not valid UTF-8."""
     text = row.text if isinstance(row, BadRow) else delimiter.join(row)
+    if text.isascii():
+        return row
     try:
         text.encode()
         return row
