@@ -101,6 +101,7 @@ def _records(scene: Scene, folder: Path) -> Outcomes:
         shutil.copytree(scene.done, run)
         record = json.loads((run / "run.json").read_text(encoding="utf-8"))
         record["stages"][1][key] = value
+        record.pop("sha256", None)  # Whoever changes a record may write another digest, too.
         (run / "run.json").write_text(json.dumps(record), encoding="utf-8")
         for verb in ("report", "head", "status"):
             arguments = (verb, run, *(("-o", folder / f"r{number}.html") if verb == "report" else ()))

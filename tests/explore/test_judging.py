@@ -272,10 +272,10 @@ def test_long_cells_are_judged(tmp_path: Path, characters: int) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("number\tb\n1\t2\n".encode("utf-16"), "not UTF-8"),
-        (b"\xff\xfe", "not UTF-8"),
+        ("number\tb\n1\t2\n".encode("utf-16"), "expected text, got UTF-16"),
+        (b"\xff\xfe", "expected text, got UTF-16"),
         (b"number\treference\n1\ta\n", "column 'translation' not found"),
-        (b"", "column 'number' not found"),
+        (b"", "the file is empty"),
     ],
 )
 def test_files_that_are_no_sheets_are_errors(app: App, content: bytes, message: str) -> None:

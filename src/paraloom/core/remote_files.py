@@ -15,6 +15,7 @@ from typing import Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError, RunError
+from paraloom.core.paths import is_below
 from paraloom.core.secrets import hide_environment, redacted
 
 EXTRA_OF_SCHEME = {
@@ -194,7 +195,7 @@ def fetched(url: str | Path) -> Path:
         files = {"": details}
     if not files:
         raise DataError("file not found", file=shown, remedy="Check the URL; names are case-sensitive there.")
-    if any(".." in PurePosixPath(name).parts for name in files):
+    if not all(name == "" or is_below(name) for name in files):
         raise DataError("a file below the URL has '..' in its name", file=shown, remedy="Rename it.")
     facts = {name: [_size(fact), *_content(fact)] for name, fact in files.items()}
     versioned = all(len(fact) > 1 for fact in facts.values())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import digest, file_digest
+from paraloom.core.paths import is_below
 from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
 from paraloom.io.shards import open_shard
 from paraloom.pipeline.counts import RowCounts
@@ -138,10 +139,7 @@ def is_record(kind: str, record: Any) -> bool:
 
 def _are_files(record: Mapping[str, Any]) -> bool:
     files = record["files"]
-    return isinstance(files, dict) and all(
-        isinstance(value, str) and not Path(name).is_absolute() and ".." not in Path(name).parts
-        for name, value in files.items()
-    )
+    return isinstance(files, dict) and all(is_below(name) and isinstance(value, str) for name, value in files.items())
 
 
 def _are_measures(record: Mapping[str, Any]) -> bool:

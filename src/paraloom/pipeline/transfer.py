@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import RunError
+from paraloom.core.paths import is_below
 from paraloom.core.remote_files import cache_folder
 from paraloom.io.store import Store
 
@@ -140,7 +141,7 @@ def _listed(store: Store, prefix: str) -> tuple[Files, dict[str, str]]:
     try:
         listed = json.loads(content or b"")
         name, files, checksums = str(listed["name"]), dict(listed["files"]), dict(listed.get("checksums", {}))
-        if any(".." in PurePosixPath(below).parts or below.startswith("/") for below in (name, *files)):
+        if not is_below(name) or not all(below == "" or is_below(below) for below in files):
             raise ValueError("a name leads out of the folder")
     except (ValueError, KeyError, TypeError) as error:
         raise RunError(
