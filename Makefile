@@ -47,10 +47,12 @@ test: $(VENV)/dev
 test-all: $(VENV)/dev
 	$(BIN)/pytest $(XDIST)
 
-# The fuzzers of readers, scorers, aligners and conditions, for SECONDS each, with other examples each time.
+# The fuzzers for SECONDS by group, with other examples each time; what they got goes to build/fuzz.jsonl.
 SECONDS ?= 600
 fuzz: $(VENV)/dev
-	PARALOOM_FUZZ_SECONDS=$(SECONDS) PARALOOM_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/fuzz -s -rN $(XDIST)
+	mkdir -p build && rm -f build/fuzz.jsonl
+	PARALOOM_FUZZ_RESULTS=$(CURDIR)/build/fuzz.jsonl PARALOOM_FUZZ_SECONDS=$(SECONDS) \
+	    PARALOOM_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/fuzz -rN $(XDIST)
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -20,6 +22,9 @@ SECONDS = float(os.environ.get("PARALOOM_FUZZ_SECONDS", "0"))
 
 FIRST_SEED = int(os.environ.get("PARALOOM_FUZZ_SEED", "0"))
 """Seed of the first examples: the same ones each time, unless `make fuzz` sets another."""
+
+RESULTS = os.environ.get("PARALOOM_FUZZ_RESULTS", "")
+"""File to which each fuzzer appends what it got, as JSON."""
 
 # Examples of a round, and rounds at least.
 _EXAMPLES, _ROUNDS = 40, 4
@@ -131,4 +136,15 @@ def fuzz(check: Callable[[Example], object], examples: st.SearchStrategy[Example
     while number < FIRST_SEED + _ROUNDS or time.monotonic() < end:
         seed(number)(chosen(given(examples)(attempt)))()
         number += 1
+    _report(got)
     return got
+
+
+def _report(got: Counter[str]) -> None:
+    """Print what a fuzzer got, and append it to the file of results."""
+    name = os.environ["PYTEST_CURRENT_TEST"].partition("::")[2].rpartition(" ")[0].removeprefix("test_")
+    print(f"\n{name}: {got.total():,} tried, {got['result']:,} with a result, {got['error']:,} errors with a remedy")
+    if RESULTS:
+        record = {"fuzzer": name, "tried": got.total(), "results": got["result"], "errors": got["error"]}
+        with Path(RESULTS).open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(record) + "\n")

@@ -27,7 +27,7 @@ import names
 import pages
 import stores
 import tables
-from results import record, write_page
+from results import record, take_in, write_page
 from trials import ROOT, Outcomes, prepare
 
 GROUPS = {
@@ -52,9 +52,14 @@ def main() -> None:
     parser.add_argument("--source", type=Path, default=ROOT / "src", help="the src folder of the version to try")
     parser.add_argument("--record", choices=("before", "after"), help="the column of the page that the results are for")
     parser.add_argument("--page", action="store_true", help="only make the page from what was recorded")
+    parser.add_argument("--fuzz", type=Path, help="take in what `make fuzz` wrote, and make the page")
+    parser.add_argument(
+        "--readers", type=Path, help="take in what `benchmarks/readers.py --json` wrote, and make the page"
+    )
     parser.add_argument("--verbose", action="store_true", help="print what each trial said, too")
     options = parser.parse_args()
-    if options.page:
+    if options.page or options.fuzz or options.readers:
+        take_in(options.fuzz, options.readers)
         write_page()
         return
     good = True

@@ -14,6 +14,7 @@ from trials import ROOT, Outcomes, Scene
 DATA = ROOT / "docs/explanations/faults.json"
 PAGE = ROOT / "docs/explanations/faults.md"
 
+_COUNTS = ("held", "failed")
 _HEAD = """# Faults
 
 What was attempted against Paraloom, and whether it held: the result was right and no row missing, or there was a plain
@@ -35,7 +36,7 @@ def record(column: str, scene: Scene, group: str, name: str, outcomes: Outcomes,
         outcomes: What came of them.
         seconds: What they took.
     """
-    data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"versions": {}, "rows": {}}
+    data = _read()
     data["versions"][column] = {
         "commit": _commit(scene.source),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -51,40 +52,94 @@ def record(column: str, scene: Scene, group: str, name: str, outcomes: Outcomes,
         "seconds": round(seconds),
         "details": outcomes.details,
     }
-    DATA.write_text(json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+    _write(data)
+
+
+def take_in(fuzz: Path | None, readers: Path | None) -> None:
+    """Add what `make fuzz` and `benchmarks/readers.py --json` wrote to the JSON.
+
+    Args:
+        fuzz: Lines of JSON, one for each fuzzer.
+        readers: A list of measurements.
+    """
+    data = _read()
+    if fuzz is not None:
+        records = [json.loads(line) for line in fuzz.read_text(encoding="utf-8").splitlines()]
+        data["fuzz"] = sorted(records, key=lambda record: record["fuzzer"])
+    if readers is not None:
+        data["readers"] = json.loads(readers.read_text(encoding="utf-8"))
+    _write(data)
 
 
 def write_page() -> None:
     """Make the page from the JSON."""
-    PAGE.write_text(page(json.loads(DATA.read_text(encoding="utf-8"))), encoding="utf-8")
+    PAGE.write_text(page(_read()), encoding="utf-8")
 
 
 def page(data: dict[str, Any]) -> str:
     """The page in Markdown.
 
     Args:
-        data: What `record` wrote.
+        data: What `record` and `take_in` wrote.
     """
     lines = [_HEAD]
     for column, version in sorted(data["versions"].items(), reverse=True):
         lines.append(f"- {column}: commit {version['commit']}, {version['date']}, {version['machine']}")
     for group, rows in data["rows"].items():
         lines += ["", f"## {group.capitalize()}", "", f"    python benchmarks/faults --only {group}", ""]
-        lines += ["| | tried | held before | failed before | held after | failed after |"]
-        lines += ["| --- | ---: | ---: | ---: | ---: | ---: |"]
-        for name, row in rows.items():
-            cells = [
-                str(row[column][key]) if column in row else ""
-                for column in ("before", "after")
-                for key in ("held", "failed")
-            ]
-            tried = max(result["tried"] for result in row.values())
-            lines.append(f"| {name} | {tried} | {' | '.join(cells)} |")
-        details = [
-            f"- {name}: {row['after']['details']}" for name, row in rows.items() if row.get("after", {}).get("details")
-        ]
-        lines += ["", *details] if details else []
+        lines += _trials_table(rows)
+    if "fuzz" in data:
+        lines += ["", "## Fuzzers", "", "    make fuzz", "    python benchmarks/faults --fuzz build/fuzz.jsonl", ""]
+        lines += _fuzz_table(data["fuzz"])
+    for unit, title in (("MB", "One line of many megabytes"), ("rows", "Many short rows")):
+        measured = [record for record in data.get("readers", []) if unit in record]
+        if measured:
+            lines += ["", f"## {title}", "", "    python benchmarks/readers.py --json build/readers.json", ""]
+            lines += ["Seconds, and megabytes of memory beyond those of the imports:", ""]
+            lines += _readers_table(measured, unit)
     return "\n".join(lines) + "\n"
+
+
+def _trials_table(rows: dict[str, Any]) -> list[str]:
+    lines = ["| | tried | held before | failed before | held after | failed after |"]
+    lines += ["| --- | ---: | ---: | ---: | ---: | ---: |"]
+    for name, row in rows.items():
+        counts = [str(row[column][key]) if column in row else "" for column in ("before", "after") for key in _COUNTS]
+        tried = max(result["tried"] for result in row.values())
+        lines.append(f"| {name} | {tried} | {' | '.join(counts)} |")
+    details = [
+        f"- {name}: {row['after']['details']}" for name, row in rows.items() if row.get("after", {}).get("details")
+    ]
+    return lines + (["", *details] if details else [])
+
+
+def _fuzz_table(records: list[dict[str, Any]]) -> list[str]:
+    lines = ["| | tried | with a result | errors with a remedy |", "| --- | ---: | ---: | ---: |"]
+    for record in records:
+        name = record["fuzzer"].replace("_", " ")
+        lines.append(f"| {name} | {record['tried']:,} | {record['results']:,} | {record['errors']:,} |")
+    return lines
+
+
+def _readers_table(measured: list[dict[str, Any]], unit: str) -> list[str]:
+    sizes = sorted({record[unit] for record in measured})
+    lines = [f"| | {' | '.join(f'{size:,} {unit}' for size in sizes)} |", f"| --- | {'---: | ' * len(sizes)}".rstrip()]
+    for reader in dict.fromkeys(record["reader"] for record in measured):
+        cells = {
+            record[unit]: f"{record['seconds']:.2f} s, {record['memory']:,.0f} MB"
+            for record in measured
+            if record["reader"] == reader
+        }
+        lines.append(f"| {reader} | {' | '.join(cells.get(size, '') for size in sizes)} |")
+    return lines
+
+
+def _read() -> dict[str, Any]:
+    return json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"versions": {}, "rows": {}}
+
+
+def _write(data: dict[str, Any]) -> None:
+    DATA.write_text(json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _commit(source: Path) -> str:

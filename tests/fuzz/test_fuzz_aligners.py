@@ -100,5 +100,4 @@ ALIGNERS: dict[str, tuple[Callable[..., None], st.SearchStrategy[object]]] = {
 @pytest.mark.parametrize("name", ALIGNERS)
 def test_an_aligner_loses_no_sentence(name: str) -> None:
     check, examples = ALIGNERS[name]
-    got = fuzz(check, examples, SECONDS / len(ALIGNERS))
-    print(f"\n{name}: {got.total():,} tried, {got['result']:,} aligned, {got['error']:,} errors with a remedy")
+    fuzz(check, examples, SECONDS / len(ALIGNERS))

@@ -166,5 +166,4 @@ def test_requests_get_an_answer(servers: dict[str, ExploreServer], capsys: pytes
             raise ConfigError(status.decode())
 
     got = fuzz(check, st.tuples(st.sampled_from(sorted(servers)), REQUESTS), SECONDS)
-    print(f"requests: {got.total():,} tried, {got['result']:,} answered, {got['error']:,} refused")
     assert got["result"] and got["error"]
