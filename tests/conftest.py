@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import one_process
 import pytest
 from toy_models import cached_model, training_digest
 
@@ -24,6 +26,21 @@ def pytest_configure() -> None:
         # Several workers share the cores: threads of one would only wait for those of another.
         for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             os.environ.setdefault(name, "1")
+    if os.environ.get("PARALOOM_TEST_SEED", "0") != "0":
+        shaken = str(Path(__file__).parent / "shaken")
+        sys.path.insert(0, shaken)
+        importlib.import_module("shaken_seeds")
+        if shaken not in (paths := os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+            os.environ["PYTHONPATH"] = os.pathsep.join([shaken, *filter(None, paths)])
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    one_process.install()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    one_process.begin(item)
 
 
 @pytest.fixture(scope="session")

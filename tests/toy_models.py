@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import platform
 import shutil
 from collections.abc import Callable, Iterable
@@ -20,6 +21,7 @@ def training_digest(packages: Iterable[str], libraries: Iterable[str], settings:
     """A digest of all that decides how a training ends: our code, libraries, this machine and the settings."""
     source = Path(paraloom.__file__).parent
     parts = [settings, platform.python_version(), platform.node()]
+    parts += [os.environ.get(name, "") for name in ("PARALOOM_TEST_SEED", "CT2_FORCE_CPU_ISA", "ATEN_CPU_CAPABILITY")]
     parts += [f"{name} {version(name)}" for name in sorted(libraries)]
     for package in sorted(packages):
         for file in sorted((source / package).rglob("*.py")):

@@ -40,14 +40,12 @@ CHAIN = toml(
         {"engine": "local", "workers": 2},
         pytest.param(
             {"engine": "ray", "workers": 2},
-            marks=[
-                pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="ray is not installed"),
-                pytest.mark.slow,
-            ],
+            marks=pytest.mark.skipif(not importlib.util.find_spec("ray"), reason="ray is not installed"),
         ),
     ],
     ids=["local 1", "local 2", "ray 2"],
 )
+@pytest.mark.slow
 def test_same_bytes_everywhere(options: dict[str, object], tmp_path: Path) -> None:
     """Clause 1: against one run in this process, with a seeded stage, a filter and rows that fail."""
     here = run(CHAIN, tmp_path / "here")
@@ -144,7 +142,7 @@ def test_interrupted(tmp_path: Path) -> None:
     assert run(CHAIN, tmp_path / "run").stage("count").written == 0
 
 
-@pytest.mark.parametrize("engine", ["inline", "local"])
+@pytest.mark.parametrize("engine", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 def test_a_fit_shows_how_far_it_is(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kind: a training is most of a run's time, and in another process; its bar is shown all the same."""
     screen = Screen(terminal=True)

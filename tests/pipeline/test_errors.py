@@ -56,6 +56,7 @@ def test_faults(how: str, kind: type[ParaloomError], row: int | None, what: str,
         ("bug", "ZeroDivisionError: division by zero"),
     ],
 )
+@pytest.mark.slow
 def test_a_dead_worker(how: str, what: str, tmp_path: Path) -> None:
     """An error, not a hang; and an error crosses from the worker with its shard."""
     with pytest.raises(RunError) as raised:

@@ -14,6 +14,8 @@ from toy_tasks import Look, Query
 
 from paraloom.pipeline.engines.local import Local
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def engine() -> Iterator[Local]:

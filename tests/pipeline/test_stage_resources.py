@@ -65,7 +65,7 @@ def test_digests_do_not_depend_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [stage.written for stage in again.stages] == [0, 0]
 
 
-@pytest.mark.parametrize("engine", ["local", "inline"])
+@pytest.mark.parametrize("engine", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 def test_gpus_that_are_not_there(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An error before any work: the stage before it has not run."""
     monkeypatch.setattr("paraloom.pipeline.engines.base.gpu_count", lambda: 1)

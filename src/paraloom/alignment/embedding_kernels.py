@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Scores = npt.NDArray[np.float32]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_ratio(margin: float, match: tuple[float, float], random: tuple[float, float], lowest: float) -> float:
     """log N(margin; match) − log N(margin; random), `lowest` at least; a margin above the mean of `match` counts as it.
 
@@ -28,7 +29,7 @@ def log_ratio(margin: float, match: tuple[float, float], random: tuple[float, fl
     return max(lowest, (far * far - near * near) / 2 - math.log(match[1] / random[1]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_log_ratios(
     first: int,
     weight: float,

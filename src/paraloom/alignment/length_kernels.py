@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Scores = npt.NDArray[np.float32]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_lengths(
     first: int,
     source: Floats,
@@ -52,7 +53,7 @@ def add_lengths(
                     out[r, a, b, w] += table[min(len(table) - 1, int(deviation * steps))]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_length_contrast(
     first: int,
     weight: float,

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -15,7 +16,7 @@ Indices = npt.NDArray[Any]
 """Column indices or row bounds of a sparse matrix: int32 or int64."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def greatest_entries(weights: Weights, bounds: Indices, k: int) -> npt.NDArray[np.bool_]:
     """Mark the k greatest entries of each row; of equal ones those that come first.
 
@@ -41,7 +42,7 @@ def greatest_entries(weights: Weights, bounds: Indices, k: int) -> npt.NDArray[n
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest_rows(
     weights: Weights,
     columns: Indices,
@@ -110,7 +111,7 @@ def nearest_rows(
     return found_queries[:count], found_rows[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def row_products(
     weights: Weights,
     columns: Indices,

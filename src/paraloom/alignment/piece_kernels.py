@@ -11,16 +11,16 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from paraloom.alignment.word_kernels import WordModel, find_word
+from paraloom.core.kernels import kernel
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 WordNumbers = npt.NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def present_gains(
     model: WordModel, predictors: Ints, observed: Ints, words: WordNumbers, starts: Ints, is_tail: bool
 ) -> Floats:
@@ -53,7 +53,7 @@ def present_gains(
     return gains
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_moved(
     out: Floats,
     weight: float,
@@ -97,7 +97,7 @@ def add_moved(
                     out[n, p, k] += weight * total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_lost(
     out: Floats,
     weight: float,
@@ -151,13 +151,13 @@ def add_lost(
                 out[n, :, k] += weight * change[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _place(starts: Ints, n: int, k: int, is_tail: bool) -> int:
     """The word of pair n that is k words from the cut."""
     return starts[n + 1] - 1 - k if is_tail else starts[n] + k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expected_by(model: WordModel, sentences: Ints, word: int) -> tuple[float, float]:
     """How many of a word some predictors lead to expect, and how many they explain at most."""
     expected = model.expected
@@ -170,7 +170,7 @@ def _expected_by(model: WordModel, sentences: Ints, word: int) -> tuple[float, f
     return mass, capacity
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _occurrences(model: WordModel, sentences: Ints, word: int) -> float:
     """How often some observed sentences have a word."""
     total = 0.0
@@ -181,7 +181,7 @@ def _occurrences(model: WordModel, sentences: Ints, word: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _log_ratio(model: WordModel, word: int, probability: float) -> float:
     """Log-likelihood ratio of an explained word to an unexplained one."""
     ratio = probability * (1 - model.background_weight) / model.background[word]

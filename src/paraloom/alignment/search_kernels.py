@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -20,7 +21,7 @@ CODE_BASE = 16
 FROM_GAP = CODE_BASE * CODE_BASE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def heaviest_chain(rows: Ints, columns: Ints, weights: Floats, targets: int) -> Ints:
     """Find the heaviest sequence of cells that rises in both coordinates, in O(n log n) by a Fenwick tree.
 
@@ -69,7 +70,7 @@ def heaviest_chain(rows: Ints, columns: Ints, weights: Floats, targets: int) -> 
     return chain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def advance(
     first: int,
     scores: Scores,
@@ -141,7 +142,7 @@ def advance(
             best[:, here] = IMPOSSIBLE
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _reach_gap(
     gap: tuple[float, float],
     here: int,
@@ -161,7 +162,7 @@ def _reach_gap(
         _reach(best[1, here, w], gap[1], 1, line, column, row, code + FROM_GAP, best, choices, gains)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _reach(
     value: float,
     gain: float,
@@ -180,7 +181,7 @@ def _reach(
         gains[state, row, w] = gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def trace(choices: Codes, gains: Scores, state: int, lows: Ints, targets: int) -> tuple[Ints, Scores, int]:
     """Follow the choices back from the end of both texts.
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from paraloom.alignment.numbered_words import CAUSES
+from paraloom.core.kernels import kernel
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -82,7 +82,7 @@ _GAIN, _CAPACITY, _FIRST_COUNT, _SECOND_COUNT = range(4)
 _MASS, _TOTAL_CAPACITY, _FIRST_STRENGTH, _SECOND_STRENGTH = range(4)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Scores) -> None:
     """Add weight × (log p(target sentences | source sentences) − log p(target sentences)) of each bead to `out`.
 
@@ -123,7 +123,7 @@ def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Sc
         _clear_block(limits, causes, block, cause_counts, expected, i, sizes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: Scores) -> None:
     """As `add_forward`, in the other direction: target sentences predict, source sentences are observed."""
     rows, max_size, _, width = out.shape
@@ -163,7 +163,7 @@ def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: S
         _clear_block(limits, causes, block, cause_counts, expected, j, sizes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tabulate_expected(
     words: WordNumbers, causes: WordNumbers, counts: Scores, starts: Ints, scales: Floats
 ) -> ExpectedTable:
@@ -242,7 +242,7 @@ def tabulate_expected(
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _note_cause(causes: WordNumbers, strengths: Scores, counts: Scores, cause: int, strength: np.float32) -> None:
     """Count a cause of an entry, if it is one of the two strongest."""
     for rank in range(2):
@@ -259,7 +259,7 @@ def _note_cause(causes: WordNumbers, strengths: Scores, counts: Scores, cause: i
         causes[1], counts[1], strengths[1] = cause, 1, strength
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unexplained_totals(model: WordModel) -> Floats:
     """Log-likelihood ratio of each observed sentence if no word of it is explained: float64 (n,)."""
     totals = np.zeros(len(model.offsets) - 1, np.float64)
@@ -269,13 +269,13 @@ def _unexplained_totals(model: WordModel) -> Floats:
     return totals
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _empty_block(words: int) -> tuple[Scores, WordNumbers, Scores, Scores]:
     limits, causes = np.zeros((words, 4), np.float32), np.full((words, 2), -1, np.int32)
     return limits, causes, np.zeros((words, 4), np.float32), np.zeros(CAUSES, np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _empty_usage(words: int, max_size: int) -> tuple[Scores, WordNumbers, Scores, Scores, WordNumbers]:
     no_claims = np.zeros(CAUSES, np.float32)
     return (
@@ -287,7 +287,7 @@ def _empty_usage(words: int, max_size: int) -> tuple[Scores, WordNumbers, Scores
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_predictor(
     causes: WordNumbers, block: Scores, cause_counts: Scores, expected: ExpectedTable, predictor: int
 ) -> None:
@@ -303,7 +303,7 @@ def _add_predictor(
                 _add_cause(causes, block, word, expected.causes[k, rank], expected.strengths[k, rank])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_cause(causes: WordNumbers, block: Scores, word: int, cause: int, strength: float) -> None:
     """Keep the two strongest causes of a word."""
     if causes[word, 0] == cause:
@@ -317,7 +317,7 @@ def _add_cause(causes: WordNumbers, block: Scores, word: int, cause: int, streng
         causes[word, 1], block[word, _SECOND_STRENGTH] = cause, strength
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _clear_block(
     limits: Scores,
     causes: WordNumbers,
@@ -336,7 +336,7 @@ def _clear_block(
             limits[word, column] = block[word, column] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compute_gains(
     limits: Scores,
     causes: WordNumbers,
@@ -360,7 +360,7 @@ def _compute_gains(
         limits[word, _SECOND_COUNT] = cause_counts[causes[word, 1]] if is_likely else 0.0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@kernel(forceinline=True)
 def _explained_gain(
     limits: Scores,
     causes: WordNumbers,
@@ -412,7 +412,7 @@ def _explained_gain(
     return gain, (met_words, used_causes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _clear_usage(seen: Scores, met: WordNumbers, used: Scores, claimed: WordNumbers, sizes: tuple[int, int]) -> None:
     for k in range(sizes[0]):
         seen[met[k]] = 0.0
@@ -420,7 +420,7 @@ def _clear_usage(seen: Scores, met: WordNumbers, used: Scores, claimed: WordNumb
         used[claimed[k]] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_word(words: WordNumbers, begin: int, end: int, wanted: int) -> int:
     """Index of a word among those from `begin` on, which rise; `end` where it is missing.
 
@@ -440,7 +440,7 @@ def find_word(words: WordNumbers, begin: int, end: int, wanted: int) -> int:
     return low if low < end and words[low] == wanted else end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mixture_counts(beads: Ints, backward: bool, model: WordModel, weights: Floats) -> Floats:
     """Expected number of observed words in the beads that each component of the mixture generated.
 

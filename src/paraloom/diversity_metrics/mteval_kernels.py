@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import PRIME, START, Ids, Int, Ints, Points, mix
 
 Flags = npt.NDArray[np.bool_]
@@ -27,7 +27,7 @@ _GREATER = np.array([ord(c) for c in "&gt;"], np.int32)
 _APART = np.array([chr(point) in ' !"#$%&()*+/:;<=>?@[\\]^_`{|}~' for point in range(128)])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mteval_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
     """Tokenize each text.
 
@@ -87,12 +87,12 @@ def mteval_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints
     return ids[:count].copy(), lists
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _digit(point: Int) -> bool:
     return bool(_ZERO <= point <= _NINE)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unescaped(points: Points, start: Int, end: Int, white: Flags, line: Points) -> Int:
     """Write a text into `line` without trailing white space, hyphenated lines and four HTML entities resolved."""
     while end > start and white[points[end - 1]]:
@@ -112,7 +112,7 @@ def _unescaped(points: Points, start: Int, end: Int, white: Flags, line: Points)
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _replaced(line: Points, size: Int, pattern: Points, by: int) -> Int:
     """Replace each occurrence of a pattern, from the left, by a character or _NOTHING; returns the new size."""
     kept, i = 0, 0

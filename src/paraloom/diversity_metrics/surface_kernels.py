@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import PRIME, START, Ids, Ints, Points, mix
 
 Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spaced_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ids, Numbers, Ints]:
     """List the words of all texts.
 

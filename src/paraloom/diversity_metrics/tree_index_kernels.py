@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.diversity_metrics.tree_reading_kernels import Sizes
 from paraloom.text.token_kernels import PRIME, START, Ids, Ints, mix
 
@@ -23,7 +23,7 @@ LEAF, PRETERMINAL, PHRASE = range(3)
 """A node without children, one that has only leaves as children, and any other."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def index_nodes(labels: Ids, sizes: Sizes, offsets: Ints, matched_by: int, leaves: bool) -> NodeIndex:
     """Compute the key and the kind of each node, and a hash table of each tree's nodes by key.
 
@@ -82,7 +82,7 @@ def index_nodes(labels: Ids, sizes: Sizes, offsets: Ints, matched_by: int, leave
     return keys, kinds, slots, slot_starts, following, ranks
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_phrases(sizes: Sizes) -> Sizes:
     """int32 (nodes,): nodes with children in each subtree, its root included."""
     phrases = np.zeros(len(sizes), np.int32)
@@ -95,7 +95,7 @@ def count_phrases(sizes: Sizes) -> Sizes:
     return phrases
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def max_children(sizes: Sizes, offsets: Ints) -> Ints:
     """int64 (n,): the largest number of children of a node of each tree."""
     largest = np.zeros(len(offsets) - 1, np.int64)
@@ -108,7 +108,7 @@ def max_children(sizes: Sizes, offsets: Ints) -> Ints:
     return largest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pairs_within(members: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
     """All pairs of two members of a group.
 

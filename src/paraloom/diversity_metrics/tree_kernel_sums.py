@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.diversity_metrics.tree_index_kernels import LEAF, PRETERMINAL, Indices, Kinds
 from paraloom.diversity_metrics.tree_reading_kernels import Sizes
 from paraloom.text.token_kernels import Ids, Ints
@@ -25,7 +25,7 @@ Side = tuple[Sizes, Ints, Ids, Kinds, Indices, Ints, Indices, Indices]
 _ROWS = 1 << 10
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def subtree_sums(a: Side, weights: Numbers, b: Side, first: Ints, second: Ints) -> Numbers:
     """Sum the weights of the subtrees that tree first[k] of a and tree second[k] of b have in common.
 
@@ -52,7 +52,7 @@ def subtree_sums(a: Side, weights: Numbers, b: Side, first: Ints, second: Ints) 
     return sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def subset_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, bare_words: bool) -> Numbers:
     """Sum the weights of the subset trees in common: decay to the power of their nodes with children.
 
@@ -111,7 +111,7 @@ def subset_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, bare_
     return sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def partial_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, height_decay: float, width: int) -> Numbers:
     """Sum the weights of the partial trees in common of trees whose nodes have at most `width` children.
 
@@ -169,7 +169,7 @@ def partial_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, heig
     return sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _longer_sequences(
     deltas: Numbers, ends: Numbers, m: int, o: int, decay: float, before: Numbers, sofar: Numbers
 ) -> float:
@@ -198,7 +198,7 @@ def _longer_sequences(
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _find(table: Indices, keys: Ids, first: int, key: np.uint64) -> int:
     """The first node with a key in the tree that begins at `first` and has this table, -1 for none."""
     mask = len(table) - 1
@@ -208,13 +208,13 @@ def _find(table: Indices, keys: Ids, first: int, key: np.uint64) -> int:
     return table[slot] - 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _power(base: float, exponent: int) -> float:
     """`base ** exponent`, faster for the most frequent arguments."""
     return base if exponent == 1 or base == 1.0 else base**exponent
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _widest(offsets: Ints) -> int:
     """Nodes of the largest tree."""
     widest = 0
@@ -223,7 +223,7 @@ def _widest(offsets: Ints) -> int:
     return widest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _longer(rows: Numbers, needed: int) -> Numbers:
     """A copy of the rows with more memory."""
     grown = np.empty(2 * needed, np.float64)

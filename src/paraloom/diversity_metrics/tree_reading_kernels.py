@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import PRIME, START, Bytes, Ids, Ints, mix, slot_of
 
 Sizes = npt.NDArray[np.int32]
@@ -24,7 +24,7 @@ WORD = np.uint64(0x9E3779B97F4A7C15)
 _CHILDLESS = np.uint64(0xD1B54A32D192ED03)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_brackets(data: Bytes, offsets: Ints, dummy: bool, known: Ids) -> tuple[Ids, Sizes, Ints, Reasons]:
     """Read n texts.
 
@@ -56,7 +56,7 @@ def read_brackets(data: Bytes, offsets: Ints, dummy: bool, known: Ids) -> tuple[
     return labels[:count].copy(), sizes[:count].copy(), starts, reasons
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tree(
     data: Bytes, i: int, end: int, dummy: bool, known: Ids, labels: Ids, sizes: Sizes, first: int, above: Ints
 ) -> tuple[int, int]:

@@ -8,13 +8,14 @@ threads share one array and the result does not depend on their number. Lists ar
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 # Sums may be reordered to fill vector registers; the order is fixed when the code is compiled.
 _VECTORS = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
+@kernel(fastmath=_VECTORS, error_model="numpy")
 def add_means(rows, offsets, table, scales, out, column, begin, end):
     """out[i, column:column+d] += mean of table[row] · scales[row] over list i, for the lists begin to end.
 
@@ -46,7 +47,7 @@ def add_means(rows, offsets, table, scales, out, column, begin, end):
             k += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def invert(rows, offsets, used, slots):
     """Inverted index of the used lists: unique rows int32 (u,), starts int64 (u + 1,), members int32 (lists by row).
 
@@ -82,7 +83,7 @@ def invert(rows, offsets, used, slots):
     return unique[:distinct].copy(), starts, members
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
+@kernel(fastmath=_VECTORS, error_model="numpy")
 def row_gradients(starts, members, offsets, gradient, column, out, begin, end):
     """out[u] = Σ gradient[i, column:column+d] / length of list i, over the lists i with row u; u from begin to end."""
     width = out.shape[1]
@@ -101,7 +102,7 @@ def row_gradients(starts, members, offsets, gradient, column, out, begin, end):
                 total[j] += share * source[j]
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
+@kernel(fastmath=_VECTORS, error_model="numpy")
 def adam_rows(unique, gradient, table, first, second, rates, learning_rate, beta1, beta2, epsilon, begin, end):
     """One step of Adam on the rows unique[begin:end]; gradient (u, d), table and first and second moments (V, d).
 

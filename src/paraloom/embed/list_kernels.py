@@ -7,10 +7,11 @@ The kernels release the GIL and are cached on disk. Lists are flat: list i is `r
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def insert(ids, keys, values, first):
     """Insert new ids into a hash table (keys uint64; values int32, -1 where free), numbered from `first`.
 
@@ -28,7 +29,7 @@ def insert(ids, keys, values, first):
     return first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def intern(ids, keys, values, counts, first):
     """Number ids by a hash table with enough free slots, count them, and insert new ones, numbered from `first`.
 
@@ -52,7 +53,7 @@ def intern(ids, keys, values, counts, first):
     return numbers, positions[:new].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_up(ids, offsets, keys, values):
     """Rows of the ids that a hash table holds, others left out: rows int32, offsets int64 (n + 1,)."""
     mask = np.uint64(len(keys) - 1)
@@ -71,7 +72,7 @@ def look_up(ids, offsets, keys, values):
     return rows[:count].copy(), bounds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take(rows, offsets, selected, renumbered):
     """The lists `selected`, int64 (m,), with row r replaced by renumbered[r], left out where that is negative."""
     total = 0
@@ -90,7 +91,7 @@ def take(rows, offsets, selected, renumbered):
     return taken[:count].copy(), bounds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bag_keys(ids, offsets):
     """Key of each list that does not depend on the order of its ids, uint64 (n,)."""
     keys = np.zeros(len(offsets) - 1, np.uint64)
@@ -102,7 +103,7 @@ def bag_keys(ids, offsets):
     return keys
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_keys(ids, offsets):
     """Key of each list that depends on the order of its ids, uint64 (n,)."""
     keys = np.empty(len(offsets) - 1, np.uint64)

@@ -6,13 +6,14 @@ The kernels release the GIL and are cached on disk.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 # Sums may be reordered to fill vector registers; the order is fixed when the code is compiled.
 _VECTORS = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
+@kernel(fastmath=_VECTORS, error_model="numpy")
 def margin(vectors, anchors, positives, negatives, delta, weight, gradient, active):
     """Loss, violations and gradient of Σ weight · max(0, δ − cos(anchor, positive) + cos(anchor, negative)).
 
@@ -59,13 +60,13 @@ def margin(vectors, anchors, positives, negatives, delta, weight, gradient, acti
     return loss, violations
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _overlap(a, b, c, d):
     """Whether the pairs (a, b) and (c, d) have a sentence in common."""
     return a in (c, d) or b in (c, d)
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
+@kernel(fastmath=_VECTORS, error_model="numpy")
 def _product(a, b):
     """The product of two vectors, in one fixed order of sums."""
     total = np.float32(0)
@@ -82,7 +83,7 @@ def _product(a, b):
 # (n,), initially -2.
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
+@kernel(fastmath=_VECTORS, error_model="numpy")
 def search_rows(cosines, vectors, start, first, second, tolerance, negatives, nearest, begin, end):
     """Search for the anchors of the rows from begin to end."""
     for k in range(begin, end):
@@ -98,7 +99,7 @@ def search_rows(cosines, vectors, start, first, second, tolerance, negatives, ne
                         bound = product - tolerance
 
 
-@njit(cache=True, nogil=True, fastmath=_VECTORS, error_model="numpy")
+@kernel(fastmath=_VECTORS, error_model="numpy")
 def search_columns(cosines, vectors, start, first, second, tolerance, negatives, nearest, begin, end):
     """Search for the anchors of the columns from begin to end."""
     bounds = nearest[start + begin : start + end] - tolerance

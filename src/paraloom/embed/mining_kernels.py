@@ -6,10 +6,11 @@ They release the GIL and are cached on disk. Each call writes only to the range 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def improve_rows(cosines, first_column, best, indices, begin, end):
     """Merge a block of cosines (r, c) into the best k of its rows: best float32 (r, k), descending, indices int64.
 
@@ -25,7 +26,7 @@ def improve_rows(cosines, first_column, best, indices, begin, end):
                 lowest = values[last]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def improve_columns(cosines, first_row, best, indices, lowest, begin, end):
     """The same for the columns from begin to end: best float32 (c, k), indices int64 (c, k).
 
@@ -40,7 +41,7 @@ def improve_columns(cosines, first_row, best, indices, lowest, begin, end):
                 lowest[column] = best[column, last]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_once(sources, targets, source_count, target_count):
     """From first to last, the pairs whose source and target are in no earlier chosen one: bool (p,)."""
     used_sources, used_targets = np.zeros(source_count, np.bool_), np.zeros(target_count, np.bool_)
@@ -51,7 +52,7 @@ def choose_once(sources, targets, source_count, target_count):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(values, numbers, value, number):
     slot = len(values) - 1
     while slot > 0 and values[slot - 1] < value:
@@ -62,7 +63,7 @@ def _insert(values, numbers, value, number):
     numbers[slot] = number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def margins(cosines, indices, own_means, other_means):
     """Ratio margin of each candidate, float32 (n, k), -inf where an index is negative or both means are not positive.
 

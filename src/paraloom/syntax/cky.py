@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 IMPOSSIBLE = np.float32(-np.inf)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill(
     first_tag: npt.NDArray[np.int64],
     tags: npt.NDArray[np.int32],
@@ -93,13 +94,13 @@ def fill(
             active_count[current] = _prune(row, active[current], beam)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def cell(i: int, j: int, n: int) -> int:
     """Index of the cell of words i to j, both included, of n."""
     return i * n - i * (i - 1) // 2 + j - i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _prune(row: npt.NDArray[np.float32], kept: npt.NDArray[np.int32], beam: float) -> int:
     """Keep the symbols of a cell whose scores are close to the best one; the others lose theirs."""
     floor = row.max() - np.float32(beam) if beam > 0 else IMPOSSIBLE

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 _EPSILON = np.float32(1e-5)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_splits(scores: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.int16]:
     """Find the binary tree whose spans have the highest sum of scores.
 
@@ -38,7 +39,7 @@ def best_splits(scores: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.int16
     return splits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spans_of_splits(splits: npt.NDArray[np.int16], n: int) -> npt.NDArray[np.int64]:
     """List the spans of a binary tree, each before its parts.
 
@@ -66,13 +67,13 @@ def spans_of_splits(splits: npt.NDArray[np.int16], n: int) -> npt.NDArray[np.int
     return spans
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def span_index(start: int, end: int, n: int) -> int:
     """Number of the span from word `start` to before word `end` of n, ordered by start, then by end."""
     return start * n - start * (start - 1) // 2 + end - start - 1
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def normalized_spans(
     ends: npt.NDArray[np.float32],
     bias: npt.NDArray[np.float32],

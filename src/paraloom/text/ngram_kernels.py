@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, Ids, Int, Ints, Points, mix
 
 Flags = npt.NDArray[np.bool_]
@@ -21,7 +21,7 @@ _BASE = np.uint64(0x9E3779B97F4A7C15)
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visible(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
     """List the characters of each text that are not white space.
 
@@ -45,7 +45,7 @@ def visible(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
     return ids[:count], lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def prefixes_of(ids: Ids) -> Ids:
     """Compute prefix sums of a rolling hash, from which the hash of any n-gram follows.
 
@@ -61,7 +61,7 @@ def prefixes_of(ids: Ids) -> Ids:
     return prefixes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, max_order: int) -> Counts:
     """Count the n-grams that pairs of lists share, as multisets.
 
@@ -133,7 +133,7 @@ def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, max_ord
     return shared
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shared_in_groups(
     prefixes: Ids, offsets: Ints, groups: Ints, left: Ints, right: Ints, bounds: Ints, max_order: int
 ) -> Counts:
@@ -213,13 +213,13 @@ def shared_in_groups(
     return shared
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _key(prefixes: Ids, k: Int, order: Int, power: np.uint64) -> np.uint64:
     """Hash of the n-gram that starts at entry k; `power` is the base to the power of the order."""
     return np.uint64(prefixes[k + order] - prefixes[k] * power + np.uint64(order))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _slot(keys: Ids, key: np.uint64, bits: Int) -> Int:
     """Slot of a key in a table of 2^bits slots, or the free slot to insert it."""
     slot = np.int64((key * _SPREAD) >> np.uint64(64 - bits))
@@ -228,7 +228,7 @@ def _slot(keys: Ids, key: np.uint64, bits: Int) -> Int:
     return slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bits(entries: Int) -> int:
     """Binary logarithm of the size of a hash table: a power of two, at least twice the entries."""
     bits = 1

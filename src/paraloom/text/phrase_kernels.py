@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import Ints
 
 Words = npt.NDArray[np.int32]
 Grid = npt.NDArray[np.bool_]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def symmetrize(a_of_b: Words, b_of_a: Words, grid: Grid) -> None:
     """Fill grid[i, j] with the links of both directions, grown by adjacent links of one (grow-diag, Koehn et al. 2005).
 
@@ -40,7 +40,7 @@ def symmetrize(a_of_b: Words, b_of_a: Words, grid: Grid) -> None:
                             grid[x, y] = a_linked[x] = b_linked[y] = grown = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def phrase_pairs(a_of_b: Words, a_offsets: Ints, b_of_a: Words, b_offsets: Ints, max_length: int, spans: Words) -> int:
     """Phrase pairs of up to `max_length` words a side without links to the outside (Och and Ney 2004); ends are linked.
 
@@ -72,7 +72,7 @@ def phrase_pairs(a_of_b: Words, a_offsets: Ints, b_of_a: Words, b_offsets: Ints,
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _consistent(grid: Grid, n: int, i: int, i_end: int, first: int, last: int) -> bool:
     """Whether no word from `first` to `last` is linked to a word outside of the phrase."""
     for y in range(first, last + 1):
@@ -82,7 +82,7 @@ def _consistent(grid: Grid, n: int, i: int, i_end: int, first: int, last: int) -
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _any_in_row(grid: Grid, i: int, m: int) -> bool:
     for y in range(m):  # noqa: SIM110
         if grid[i, y]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.characters import DIGIT, DIGIT_JOINER, LETTER, LETTER_JOINER, OTHER, SPACE
 
 Bytes = npt.NDArray[np.uint8]
@@ -28,7 +28,7 @@ EMPTY_SLOT = np.uint64(0)
 """Marks a free slot of a hash table; a key of 0 would be lost, one in 2⁶⁴."""
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def mix(value: np.uint64) -> np.uint64:
     """Apply the finalizer of SplitMix64, after which each bit depends on every bit of the value."""
     value = (value ^ (value >> np.uint64(30))) * _MIX_1
@@ -36,7 +36,7 @@ def mix(value: np.uint64) -> np.uint64:
     return value ^ (value >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def slot_of(table: Ids, key: np.uint64) -> Int:
     """Find the slot of a key in a hash table of 2ⁿ slots, or the free slot to insert it."""
     mask = len(table) - 1
@@ -46,7 +46,7 @@ def slot_of(table: Ids, key: np.uint64) -> Int:
     return slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash_bytes(data: Bytes, start: int, end: int) -> np.uint64:
     value = START
     for i in range(start, end):
@@ -54,7 +54,7 @@ def _hash_bytes(data: Bytes, start: int, end: int) -> np.uint64:
     return mix(value)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _width(byte: Int) -> int:
     """Length in bytes of the character that starts with this byte."""
     if byte < 0x80:
@@ -64,7 +64,7 @@ def _width(byte: Int) -> int:
     return 3 if byte < 0xF0 else 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def point_at(data: Bytes, i: int, end: int) -> tuple[Int, int]:
     """Code point and length of the character at i; the code point is -1 for a truncated or invalid one."""
     byte = np.int64(data[i])
@@ -85,14 +85,14 @@ def point_at(data: Bytes, i: int, end: int) -> tuple[Int, int]:
     return point, width
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _class_at(data: Bytes, i: int, end: int, table: Bytes) -> tuple[Int, int]:
     """Class and length of the character at i; a truncated or invalid one is OTHER."""
     point, width = point_at(data, i, end)
     return (OTHER if point < 0 else np.int64(table[point])), width
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def code_points(data: Bytes, offsets: Ints) -> tuple[Points, Ints]:
     """Code points of all characters and offsets of the texts; an invalid one becomes U+FFFD."""
     points = np.empty(offsets[-1] - offsets[0], np.int32)
@@ -109,7 +109,7 @@ def code_points(data: Bytes, offsets: Ints) -> tuple[Points, Ints]:
     return points[:count].copy(), starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def segment(data: Bytes, offsets: Ints, table: Bytes, punctuation: bool, starts: Ints, ends: Ints) -> Ints:
     """Find the tokens of each text: words and, with `punctuation`, single other characters.
 
@@ -156,7 +156,7 @@ def segment(data: Bytes, offsets: Ints, table: Bytes, punctuation: bool, starts:
     return lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_spans(data: Bytes, starts: Ints, ends: Ints) -> Ids:
     """Hash each span of bytes to its id, uint64 `(spans,)`."""
     ids = np.empty(len(starts), np.uint64)
@@ -165,7 +165,7 @@ def hash_spans(data: Bytes, starts: Ints, ends: Ints) -> Ids:
     return ids
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy_spans(data: Bytes, starts: Ints, ends: Ints) -> tuple[Bytes, Ints]:
     """Concatenate the bytes of the spans; returns them and their offsets."""
     offsets = np.zeros(len(starts) + 1, np.int64)
@@ -177,7 +177,7 @@ def copy_spans(data: Bytes, starts: Ints, ends: Ints) -> tuple[Bytes, Ints]:
     return copied, offsets
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_bigrams(data: Bytes, starts: Ints, ends: Ints, offsets: Ints) -> tuple[Ids, Ints]:
     """Hash the bytes of each two consecutive spans of a list with a space between; returns flat ids and offsets."""
     lists = np.zeros(len(offsets), np.int64)
@@ -204,7 +204,7 @@ def hash_bigrams(data: Bytes, starts: Ints, ends: Ints, offsets: Ints) -> tuple[
     return ids, lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
     """Hash each n consecutive ids of each list; returns flat ids and offsets."""
     lists = np.zeros(len(offsets), np.int64)
@@ -220,7 +220,7 @@ def ngrams(ids: Ids, offsets: Ints, n: int) -> tuple[Ids, Ints]:
     return grams, lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def character_ngrams(data: Bytes, offsets: Ints, n: int, boundary: bool) -> tuple[Ids, Ints]:
     """Hash each n consecutive characters of each text, with a space added at both ends where `boundary`."""
     max_bytes = 0
@@ -254,7 +254,7 @@ def character_ngrams(data: Bytes, offsets: Ints, n: int, boundary: bool) -> tupl
     return grams[:count].copy(), lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def insert(ids: Ids, table: Ids) -> npt.NDArray[np.bool_]:
     """Insert ids into a hash table with enough free slots; returns whether each id was new, bool `(n,)`."""
     new = np.zeros(len(ids), np.bool_)

@@ -12,7 +12,8 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from paraloom.core.kernels import kernel
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.int32]
@@ -21,7 +22,7 @@ Numbers = npt.NDArray[np.float32]
 NULL = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number_pairs(
     a_words: Words, a_offsets: Ints, b_words: Words, b_rows: Ints, starts: Ints, order: Ints, vocabulary: int
 ) -> tuple[Words, Words]:
@@ -64,7 +65,7 @@ def number_pairs(
     return pairs, owners[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expectation(
     a_offsets: Ints,
     b_offsets: Ints,
@@ -116,7 +117,7 @@ def expectation(
     return counts, sums, likelihood
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def maximization(owners: Words, counts: Numbers, sums: npt.NDArray[np.float64]) -> Numbers:
     """Run the maximization step of EM.
 
@@ -136,7 +137,7 @@ def maximization(owners: Words, counts: Numbers, sums: npt.NDArray[np.float64]) 
     return probabilities
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_links(
     a_offsets: Ints, b_offsets: Ints, pairs: Words, probabilities: Numbers, tension: float, null: float
 ) -> Words:
@@ -169,7 +170,7 @@ def best_links(
     return links
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _joint_probabilities(
     n: int,
     j: int,

@@ -8,14 +8,14 @@ word, unless it is as short as an n-gram.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import PRIME, START, Bytes, Ids, Int, Ints, mix, point_at
 
 _OPEN, _CLOSE = np.uint8(ord("<")), np.uint8(ord(">"))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _is_syllabic(point: Int) -> bool:
     """Whether a character is a syllable or a word by itself: Hangul, Han, hiragana, katakana."""
     return bool(
@@ -28,7 +28,7 @@ def _is_syllabic(point: Int) -> bool:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mark(data: Bytes, start: int, end: int, marked: Bytes, begins: Ints) -> tuple[Int, bool]:
     """Write a word with its marks to `marked`, and where its characters begin to `begins`.
 
@@ -53,7 +53,7 @@ def _mark(data: Bytes, start: int, end: int, marked: Bytes, begins: Ints) -> tup
     return count + 1, syllabic
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def word_ngrams(
     data: Bytes, starts: Ints, ends: Ints, offsets: Ints, orders: Ints, syllabic_orders: Ints
 ) -> tuple[Ids, Ints]:
@@ -102,7 +102,7 @@ def word_ngrams(
     return ids[:count].copy(), lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spell_word_ngrams(
     data: Bytes,
     starts: Ints,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import PRIME, START, mix
 
 Ids = npt.NDArray[np.uint64]
@@ -17,7 +17,7 @@ _BITS = np.uint64(20)
 _ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_span(ids: Ids, start: int, length: int) -> np.uint64:
     """Hash the subwords ids[start:start + length]."""
     value = START
@@ -26,7 +26,7 @@ def hash_span(ids: Ids, start: int, length: int) -> np.uint64:
     return mix(value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_spans(ids: Ids, starts: Ints, lengths: Ints) -> Ids:
     """`hash_span` of many."""
     keys = np.empty(len(starts), np.uint64)
@@ -35,7 +35,7 @@ def hash_spans(ids: Ids, starts: Ints, lengths: Ints) -> Ids:
     return keys
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lexical_weights(
     a: Ids, a_starts: Ints, a_lengths: Ints, b: Ids, b_starts: Ints, b_lengths: Ints, pairs: Ids, probabilities: Floats
 ) -> Floats:
@@ -56,13 +56,13 @@ def lexical_weights(
     return logs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(keys: Ids, key: np.uint64) -> int:
     index = int(np.searchsorted(keys, key))
     return index if index < len(keys) and keys[index] == key else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def word_logprob(
     first: int, second: int, word: int, keys: Ids, logprobs: Floats, backoffs: Floats, unknown: float
 ) -> float:
@@ -87,7 +87,7 @@ def word_logprob(
     return total + (logprobs[index] if index >= 0 else unknown)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decode(
     ids: Ids,
     table_keys: Ids,
@@ -215,7 +215,7 @@ def decode(
     return _trace(n, sizes, values, backs, options, offsets, targets)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _future(mask: np.uint64, best: Floats, n: int) -> float:
     """The best that the spans that are not covered can contribute."""
     total, i = 0.0, 0
@@ -231,7 +231,7 @@ def _future(mask: np.uint64, best: Floats, n: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _trace(
     n: int, sizes: Ints, values: Floats, backs: Ints, options: Ints, offsets: Ints, targets: Ints
 ) -> tuple[Ints, float]:

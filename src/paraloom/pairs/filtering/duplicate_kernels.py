@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import PRIME, START, Ids, Ints, mix
 
 Sketches = npt.NDArray[np.uint32]
@@ -13,7 +13,7 @@ Sketches = npt.NDArray[np.uint32]
 _EMPTY_TEXT = np.uint32(0xFFFFFFFF)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def minhash(ids: Ids, offsets: Ints, size: int) -> Sketches:
     """For each list the minimum of `size` (even) different hashes of its ids: uint32 (n, size); all ones if empty."""
     sketches = np.full((len(offsets) - 1, size), _EMPTY_TEXT, np.uint32)
@@ -27,7 +27,7 @@ def minhash(ids: Ids, offsets: Ints, size: int) -> Sketches:
     return sketches
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_bands(sketches: Sketches, width: int) -> Ids:
     """One hash for each `width` consecutive values of a sketch: uint64 (n, size // width)."""
     count = sketches.shape[1] // width

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import PRIME, START, Ids, Ints, Points, mix
 
 Flags = npt.NDArray[np.bool_]
@@ -19,7 +19,7 @@ Counts = npt.NDArray[np.int32]
 _NEWLINE, _BLANK = 10, 32
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def whitespace_words(points: Points, offsets: Ints, white: Flags) -> Counts:
     """Number of words between white space in each text, as `len(text.split())` counts: int32 (n,)."""
     counts = np.zeros(len(offsets) - 1, np.int32)
@@ -33,7 +33,7 @@ def whitespace_words(points: Points, offsets: Ints, white: Flags) -> Counts:
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def repeats(points: Points, offsets: Ints, white: Flags, min_length: int, max_length: int, threshold: int) -> Counts:
     r"""How often the first immediately repeated stretch of each text is repeated: int32 (n,), 0 if there is none.
 
@@ -51,7 +51,7 @@ def repeats(points: Points, offsets: Ints, white: Flags, min_length: int, max_le
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_repeat(text: Points, threshold: int, dense: Points) -> bool:
     """Whether some stretch occurs threshold + 1 times in a row when blanks are ignored; hardly any sentence has one.
 
@@ -78,7 +78,7 @@ def _may_repeat(text: Points, threshold: int, dense: Points) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_repeats(text: Points, white: Flags, min_length: int, max_length: int, threshold: int) -> int:
     size = len(text)
     for start in range(size):
@@ -103,7 +103,7 @@ def _count_repeats(text: Points, white: Flags, min_length: int, max_length: int,
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _same(text: Points, first: int, second: int, length: int) -> bool:
     if second + length > len(text):
         return False
@@ -113,7 +113,7 @@ def _same(text: Points, first: int, second: int, length: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _occurrences(text: Points, start: int, end: int, length: int) -> int:
     """How often text[start : start + length] occurs in text[start : end], counted without overlap from the left."""
     count, i = 0, start
@@ -126,7 +126,7 @@ def _occurrences(text: Points, start: int, end: int, length: int) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def numbers(points: Points, offsets: Ints, decimals: npt.NDArray[np.int8], joiners: Flags) -> tuple[Ids, Ints]:
     """Ids of the numbers of each text, and offsets; "1,000", "1.000" and "1000" have the same id."""
     ids = np.empty(len(points), np.uint64)

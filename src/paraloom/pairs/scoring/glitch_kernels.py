@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.pairs.scoring.word_class_kernels import MARK as SIGN
 from paraloom.pairs.scoring.word_class_kernels import WORD, Kinds, Rows
 from paraloom.pairs.scoring.word_classes import ENDS_NOTHING
@@ -25,7 +25,7 @@ OPEN_ENDS = (44, 45, 8208, 8211, 8212, 59, 40, 91)
 """Comma, hyphens, dashes, semicolon and opening brackets: signs that end no sentence."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def character_runs(
     points: Points, starts: Ints, ends: Ints, kinds: Kinds, offsets: Ints, lower: Points, numerals: Flags, period: int
 ) -> Counts:
@@ -47,7 +47,7 @@ def character_runs(
     return runs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_numeral(points: Points, start: Int, end: Int, numerals: Flags) -> bool:
     """Whether a word is a Roman numeral: capitals I, V, X, L, C, D, M alone, at most four in a row."""
     for i in range(start, end):
@@ -56,14 +56,14 @@ def _is_numeral(points: Points, start: Int, end: Int, numerals: Flags) -> bool:
     return bool(end - start <= 5)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_www(points: Points, start: Int, end: Int, lower: Points) -> bool:
     if end - start != 3 or end >= len(points) or points[end] != _FULL_STOP:
         return False
     return lower[points[start]] == _W and lower[points[start + 1]] == _W and lower[points[start + 2]] == _W
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def loops(ids: Ids, starts: Ints, ends: Ints, kinds: Kinds, offsets: Ints) -> Shares:
     """Share of the tokens covered by the stretch that covers most by immediate repetition: float32 (n,).
 
@@ -90,7 +90,7 @@ def loops(ids: Ids, starts: Ints, ends: Ints, kinds: Kinds, offsets: Ints) -> Sh
     return shares
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ends(
     points: Points,
     starts: Ints,
@@ -122,7 +122,7 @@ def ends(
     return kinds_of_end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copied_words(
     points: Points,
     ids: Ids,
@@ -159,7 +159,7 @@ def copied_words(
     return shares
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _occurs(word: np.uint64, ids: Ids, start: Int, end: Int) -> bool:
     for k in range(start, end):  # noqa: SIM110
         if ids[k] == word:
@@ -167,7 +167,7 @@ def _occurs(word: np.uint64, ids: Ids, start: Int, end: Int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def foreign_words(
     points: Points,
     ids: Ids,

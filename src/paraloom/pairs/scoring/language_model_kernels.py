@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import PRIME, START, Ids, Int, Ints, mix, slot_of
 
 Floats = npt.NDArray[np.float32]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ngram_id(ids: Ids, start: Int, end: Int) -> np.uint64:
     """Id of the n-gram ids[start:end]: that of the word for a unigram, else as `paraloom.text.ngrams.ngrams` has it."""
     if end - start == 1:
@@ -22,7 +22,7 @@ def ngram_id(ids: Ids, start: Int, end: Int) -> np.uint64:
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_table(keys: Ids, logprobs: Floats, backoffs: Floats) -> tuple[Ids, Floats, Floats]:
     """Hash table of the n-grams: a power of two of slots, at most half of them full."""
     slots = 2
@@ -36,7 +36,7 @@ def hash_table(keys: Ids, logprobs: Floats, backoffs: Floats) -> tuple[Ids, Floa
     return table, table_logprobs, table_backoffs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sentence_logprobs(
     ids: Ids,
     offsets: Ints,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.pairs.scoring.word_class_kernels import MARK as SIGN
 from paraloom.pairs.scoring.word_class_kernels import NUMBER, WORD, Floats, Kinds, Rows
 from paraloom.pairs.scoring.word_classes import (
@@ -59,7 +59,7 @@ _TOLERANCE = 1e-9
 _MAX_WORD, _PREFIX = 64, 5
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def quantities(
     points: Points,
     starts: Ints,
@@ -153,7 +153,7 @@ def quantities(
     return amounts[:count].copy(), loose[:count].copy(), lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _continues(
     k: Int,
     end: Int,
@@ -212,12 +212,12 @@ def _continues(
     return 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _is_currency(k: Int, rows: Rows, features: Features) -> bool:
     return bool(k >= 0 and 0 < features[rows[k], UNIT] <= _CURRENCIES)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_decade(points: Points, starts: Ints, ends: Ints, kinds: Kinds, k: Int, end: Int, value: float) -> bool:
     """Whether number k is a decade: "1990s", "90s"."""
     if k + 1 >= end or kinds[k + 1] != WORD or starts[k + 1] != ends[k] or ends[k + 1] - starts[k + 1] != 1:
@@ -225,12 +225,12 @@ def _is_decade(points: Points, starts: Ints, ends: Ints, kinds: Kinds, k: Int, e
     return points[starts[k + 1]] == _SMALL_S and value >= 10 and value % 10 == 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _is_vague(row: Int, features: Features) -> bool:
     return features[row, QUANTIFIER] != 0 or features[row, WORD_MARK] == _FEW
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _half_before(k: Int, start: Int, rows: Rows, features: Features) -> float:
     """0.5 for the scale word of "half a million", else 1."""
     j = k - 1
@@ -239,7 +239,7 @@ def _half_before(k: Int, start: Int, rows: Rows, features: Features) -> float:
     return 0.5 if j >= start and features[rows[j], ROLE] == _HALF else 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def missing_quantities(
     a_values: Floats, a_loose: Flags, a_offsets: Ints, b_values: Floats, b_loose: Flags, b_offsets: Ints
 ) -> Rows:
@@ -257,7 +257,7 @@ def missing_quantities(
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _has(value: float, values: Floats, start: Int, end: Int) -> bool:
     for k in range(start, end):  # noqa: SIM110
         if abs(values[k] - value) <= _TOLERANCE * abs(value):
@@ -265,7 +265,7 @@ def _has(value: float, values: Floats, start: Int, end: Int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unit_classes(
     points: Points,
     starts: Ints,
@@ -324,7 +324,7 @@ def unit_classes(
     return counted, present
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_age(k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features) -> bool:
     """Whether the unit at k is followed by "old": "15 years old" is "aged 15"."""
     j = k + 1
@@ -333,7 +333,7 @@ def _is_age(k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: 
     return bool(j < end and features[rows[j], WORD_MARK] == _OLD)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def negations(
     points: Points, starts: Ints, ends: Ints, kinds: Kinds, offsets: Ints, rows: Rows, features: Features
 ) -> tuple[Rows, Flags]:
@@ -367,7 +367,7 @@ def negations(
     return counts, near
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_antonym(k: Int, points: Points, starts: Ints, ends: Ints, kinds: Kinds, rows: Rows, features: Features) -> bool:
     """Whether the word at k begins with un- and may negate: "unharmed", not "under", "until", "union"."""
     start = starts[k]
@@ -377,7 +377,7 @@ def _is_antonym(k: Int, points: Points, starts: Ints, ends: Ints, kinds: Kinds, 
     return points[start] | 32 == _U and points[start + 1] == _N and third != _D and third != _I and third != _T
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_interjection(k: Int, points: Points, starts: Ints, kinds: Kinds) -> bool:
     """Whether "no" at k is an answer ("No, thanks") or stands for "number" ("No. 5", "no 5")."""
     if kinds[k + 1] == NUMBER:
@@ -386,7 +386,7 @@ def _is_interjection(k: Int, points: Points, starts: Ints, kinds: Kinds) -> bool
     return kinds[k + 1] == SIGN and (point in (_COMMA, _FULL_STOP, _EXCLAMATION))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_question_tag(
     k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features
 ) -> bool:
@@ -396,7 +396,7 @@ def _is_question_tag(
     return bool(k > 0 and points[starts[k - 1]] == _COMMA and features[rows[k + 1], FUNCTION] == 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def quantifier_classes(
     points: Points, starts: Ints, kinds: Kinds, offsets: Ints, rows: Rows, features: Features
 ) -> tuple[Ints, Ints]:
@@ -431,7 +431,7 @@ def quantifier_classes(
     return counted, present
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _joins_two(k: Int, end: Int, rows: Rows, features: Features) -> bool:
     """Whether "both" at k is followed by "and": both A and B says the same as A and B."""
     for j in range(k + 1, end):  # noqa: SIM110
@@ -440,13 +440,13 @@ def _joins_two(k: Int, end: Int, rows: Rows, features: Features) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_fixed(k: Int, start: Int, rows: Rows, features: Features) -> bool:
     """Whether the quantifier at k follows "not", as in "not only", "not all", which the negation rules count."""
     return bool(k > start and features[rows[k - 1], NEGATION] == NEGATES)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def person_classes(
     points: Points,
     starts: Ints,
@@ -474,7 +474,7 @@ def person_classes(
     return counted, present
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def content_keys(
     points: Points,
     starts: Ints,
@@ -524,7 +524,7 @@ def content_keys(
     return keys[:count].copy(), tokens[:count].copy(), lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _stem(word: Ints, size: int) -> int:
     """Length of an English word without -s, -es, -ed, -ing, -e and a doubled consonant; a final y becomes i."""
     if size >= 4 and word[size - 1] == _S and word[size - 2] != _S:
@@ -542,7 +542,7 @@ def _stem(word: Ints, size: int) -> int:
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def missing_keys(keys: Ids, offsets: Ints, other_keys: Ids, other_offsets: Ints) -> Shares:
     """Share of the keys of each list that the other list of the row lacks: float32 (n,), NaN for an empty list."""
     shares = np.full(len(offsets) - 1, np.nan, np.float32)
@@ -556,7 +556,7 @@ def missing_keys(keys: Ids, offsets: Ints, other_keys: Ids, other_offsets: Ints)
     return shares
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _position(key: np.uint64, keys: Ids, start: Int, end: Int) -> int:
     for k in range(start, end):
         if keys[k] == key:
@@ -564,7 +564,7 @@ def _position(key: np.uint64, keys: Ids, start: Int, end: Int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _only_position(key: np.uint64, keys: Ids, start: Int, end: Int) -> int:
     """Position of a key that occurs once in the list, else -1."""
     position = -1
@@ -576,7 +576,7 @@ def _only_position(key: np.uint64, keys: Ids, start: Int, end: Int) -> int:
     return position
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shared_order(
     a_keys: Ids, a_start: Int, a_end: Int, b_keys: Ids, b_start: Int, b_end: Int, order: Ints, of_a: Ints
 ) -> int:
@@ -592,7 +592,7 @@ def _shared_order(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def order_inversions(a_keys: Ids, a_offsets: Ints, b_keys: Ids, b_offsets: Ints) -> Shares:
     """Share of the pairs of shared keys that are in another order in b than in a: float32 (n,), NaN without a pair."""
     shares = np.full(len(a_offsets) - 1, np.nan, np.float32)
@@ -609,7 +609,7 @@ def order_inversions(a_keys: Ids, a_offsets: Ints, b_keys: Ids, b_offsets: Ints)
     return shares
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def role_swaps(
     a_keys: Ids,
     a_tokens: Ints,
@@ -672,7 +672,7 @@ def role_swaps(
     return swaps
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _has_mark(marks: Ids, start: Int, end: Int, bit: int) -> bool:
     for k in range(start, end + 1):  # noqa: SIM110
         if marks[k] & np.uint64(bit):
@@ -680,7 +680,7 @@ def _has_mark(marks: Ids, start: Int, end: Int, bit: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _passive(marks: Ids, start: Int, end: Int) -> bool:
     """Whether a form of "be" is followed by "by"."""
     be = False
@@ -691,12 +691,12 @@ def _passive(marks: Ids, start: Int, end: Int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _listed(marks: Ids, start: Int, end: Int) -> bool:
     return _has_mark(marks, start, end, 4)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def role_marks(points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features) -> Ids:
     """Bits of each token that `role_swaps` asks for: 1 "by", 2 a form of "be", 4 a comma, "and" or "or"."""
     marks = np.zeros(len(starts), np.uint64)

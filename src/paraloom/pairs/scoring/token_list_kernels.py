@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import Bytes, Ids, Ints, point_at
 
 Flags = npt.NDArray[np.bool_]
@@ -20,7 +20,7 @@ _COMMA = 44
 _MAX_INSERTION_SORT = 40
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shared_counts(a_ids: Ids, a_offsets: Ints, b_ids: Ids, b_offsets: Ints) -> npt.NDArray[np.int32]:
     """Size of the multiset intersection of list i of `a` and list i of `b`, for each i: int32 (n,).
 
@@ -53,7 +53,7 @@ def shared_counts(a_ids: Ids, a_offsets: Ints, b_ids: Ids, b_offsets: Ints) -> n
     return shared
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def repeated_counts(ids: Ids, offsets: Ints) -> npt.NDArray[np.int32]:
     """Entries of each list that occurred in it before: int32 (n,), its length minus its distinct entries."""
     repeated = np.zeros(len(offsets) - 1, np.int32)
@@ -68,7 +68,7 @@ def repeated_counts(ids: Ids, offsets: Ints) -> npt.NDArray[np.int32]:
     return repeated
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distinct_entries(ids: Ids, offsets: Ints) -> Ids:
     """The distinct entries of each list, one list after another."""
     max_length = 0
@@ -86,7 +86,7 @@ def distinct_entries(ids: Ids, offsets: Ints) -> Ids:
     return distinct[:total].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def long_tokens(
     data: Bytes, starts: Ints, ends: Ints, ids: Ids, offsets: Ints, min_characters: int
 ) -> tuple[Ids, Ints]:
@@ -106,7 +106,7 @@ def long_tokens(
     return kept[:count].copy(), lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def missing_counts(ids: Ids, offsets: Ints, chosen: Flags, other_ids: Ids, other_offsets: Ints) -> IntPairs:
     """Number of chosen entries of each list, and how many of them the other list of the row lacks: int32 (n, 2)."""
     counts = np.zeros((len(offsets) - 1, 2), np.int32)
@@ -124,7 +124,7 @@ def missing_counts(ids: Ids, offsets: Ints, chosen: Flags, other_ids: Ids, other
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name_flags(
     data: Bytes, starts: Ints, ends: Ints, offsets: Ints, capitals: Flags, classes: Bytes, letter: int
 ) -> Flags:
@@ -145,7 +145,7 @@ def name_flags(
     return flags
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sorted_copy(ids: Ids, start: int, end: int, out: Ids) -> int:
     """Write ids[start:end] to the front of `out` in ascending order; returns their number."""
     count = end - start

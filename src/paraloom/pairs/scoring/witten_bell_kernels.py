@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Ids, Int, Ints, mix, slot_of
 
 Counts = npt.NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_ngrams(
     ids: Ids, offsets: Ints, order: int, ngrams: Ids, counts: Counts, histories: Ids, stats: Counts
 ) -> int:
@@ -44,7 +44,7 @@ def count_ngrams(
     return new
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def logprobs(
     ids: Ids, offsets: Ints, order: int, ngrams: Ids, counts: Counts, histories: Ids, stats: Counts, symbols: int
 ) -> npt.NDArray[np.float64]:
@@ -72,7 +72,7 @@ def logprobs(
     return sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replace_unknown(ids: Ids, known: Ids, unknown: np.uint64) -> Ids:
     """The symbols, with `unknown` for those that are not in the hash table `known`."""
     replaced = ids.copy()
@@ -82,7 +82,7 @@ def replace_unknown(ids: Ids, known: Ids, unknown: np.uint64) -> Ids:
     return replaced
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def framed(ids: Ids, offsets: Ints, begin: np.uint64, end: np.uint64, ended: bool) -> tuple[Ids, Ints]:
     """The lists with a mark before and, if `ended`, one after each."""
     lists = np.empty(len(offsets), np.int64)
@@ -102,7 +102,7 @@ def framed(ids: Ids, offsets: Ints, begin: np.uint64, end: np.uint64, ended: boo
     return marked[:count].copy(), lists
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def insert_counts(keys: Ids, values: Counts, table: Ids, table_values: Counts) -> None:
     """Insert keys with their rows of values into a hash table with room for them."""
     for k in range(len(keys)):
@@ -111,13 +111,13 @@ def insert_counts(keys: Ids, values: Counts, table: Ids, table_values: Counts) -
         table_values[slot] = values[k]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _extend(history: np.uint64, symbol: np.uint64) -> np.uint64:
     """The history with one more symbol before it."""
     return mix((history ^ symbol) * PRIME)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _with_symbol(history: np.uint64, symbol: np.uint64) -> np.uint64:
     """The n-gram of a history and the symbol after it."""
     return mix((history + np.uint64(1)) * PRIME ^ mix(symbol * PRIME + history))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from paraloom.core.kernels import kernel
 from paraloom.text.characters import DIGIT, LETTER, SPACE
 from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Ids, Int, Ints, Points, mix, slot_of
 
@@ -25,7 +25,7 @@ _POINT, _COMMA, _COLON = 46, 44, 58
 _WIDE_SPACES = (0xA0, 0x2009, 0x202F)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def segment(
     points: Points,
     offsets: Ints,
@@ -78,7 +78,7 @@ def segment(
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_points(points: Points, start: Int, end: Int, lower: Points) -> np.uint64:
     """Hash of the lower-cased characters from start to end; all apostrophes are equal."""
     value = START
@@ -88,7 +88,7 @@ def hash_points(points: Points, start: Int, end: Int, lower: Points) -> np.uint6
     return mix(value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _word_end(points: Points, start: Int, end: Int, classes: Kinds, lower: Points) -> Int:
     i = start
     while i < end and classes[points[i]] == LETTER:
@@ -104,7 +104,7 @@ def _word_end(points: Points, start: Int, end: Int, classes: Kinds, lower: Point
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8], mark: Int) -> tuple[Int, float]:
     """End and value of the number at start.
 
@@ -152,14 +152,14 @@ def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]
     return i, _value(points, start, i, decimals, last)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _two_digits(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]) -> bool:
     """Whether exactly two digits start here, as the minutes of a time do."""
     two = start + 1 < end and decimals[points[start + 1]] >= 0
     return bool(two and not (start + 2 < end and decimals[points[start + 2]] >= 0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _value(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8], mark: Int) -> float:
     """Value of the digits, whose decimal separator is the last `mark`; 0 for none."""
     value, scale = 0.0, 0.0
@@ -173,13 +173,13 @@ def _value(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8],
     return value / scale if scale > 1 else value
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def language_key(word: np.uint64, language: Int) -> np.uint64:
     """Key of a word in a language, in a table of several languages."""
     return mix((word ^ np.uint64(language + 1)) * PRIME)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def build_table(keys: Ids) -> tuple[Ids, Rows]:
     """Hash table of keys, whose values are their positions, from 1."""
     slots = 2
@@ -192,7 +192,7 @@ def build_table(keys: Ids) -> tuple[Ids, Rows]:
     return table, rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_up(ids: Ids, offsets: Ints, languages: Rows, table: Ids, positions: Rows) -> Rows:
     """Position of each token in the table of its text's language, from 1; 0 if it is not in it."""
     rows = np.zeros(len(ids), np.int32)

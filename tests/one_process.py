@@ -1,0 +1,46 @@
+"""Keeps tests that are not marked slow in one process: pipelines run inline, and starting Python is a failure."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+import pytest
+
+from paraloom.pipeline.engines import registry
+from paraloom.pipeline.engines.base import Engine, Inline
+from paraloom.pipeline.engines.local import Local
+
+_slow = True
+
+
+def begin(item: pytest.Item) -> None:
+    """Note whether the test that begins is slow."""
+    global _slow
+    _slow = item.get_closest_marker("slow") is not None
+
+
+def install() -> None:
+    """Replace what starts processes, for the rest of this session."""
+    registry.Local = _local  # type: ignore[assignment, misc]
+    subprocess.Popen.__init__ = _unless_slow(subprocess.Popen.__init__, _is_python)  # type: ignore[method-assign]
+    BaseProcess.start = _unless_slow(BaseProcess.start, lambda process: True)  # type: ignore[method-assign]
+
+
+def _local(workers: int | None = None) -> Engine:
+    return Local(workers) if _slow else Inline()
+
+
+def _is_python(process: object, command: Any, *arguments: object, **options: object) -> bool:
+    return isinstance(command, list | tuple) and command[0] == sys.executable
+
+
+def _unless_slow(start: Any, refused: Any) -> Any:
+    def replacement(*arguments: Any, **options: Any) -> Any:
+        if not _slow and refused(*arguments, **options):
+            pytest.fail("this test starts a process, so it has to be marked slow")
+        return start(*arguments, **options)
+
+    return replacement
