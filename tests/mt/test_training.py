@@ -369,6 +369,7 @@ def test_unusable_pairs_are_counted(toy_translator: Path, tmp_path: Path) -> Non
         encode_examples([([""], ["the cat"])], subwords, tmp_path / "none")
 
 
+@pytest.mark.slow
 def test_sampled_segmentations_follow_from_the_seed(tmp_path: Path) -> None:
     pairs = list(toy_bitext(200))
     train_subwords((text for sides in pairs for side in sides for text in side), tmp_path, vocab_size=80)
