@@ -166,6 +166,7 @@ def test_what_can_be_drawn() -> None:
     assert truncated(logprobs, Sampling(temperature=0.5)).exp()[0].tolist() == pytest.approx([0.16, 0.09, 0.04, 0.01])
 
 
+@pytest.mark.slow
 def test_minimum_bayes_risk_and_several_threads(members: list[Path]) -> None:
     one = EnsembleTranslator(members, "mbr:chrf,samples=4", target="deu").translate(SENTENCES[:6], seed=2)
     two = EnsembleTranslator(members, "mbr:chrf,samples=4", target="deu", threads=2).translate(SENTENCES[:6], seed=2)

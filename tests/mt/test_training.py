@@ -100,6 +100,7 @@ def test_an_interrupted_training_ends_with_the_same_bytes(
     assert {k: v for k, v in whole.items() if k not in timing} == {k: v for k, v in resumed.items() if k not in timing}
 
 
+@pytest.mark.slow
 def test_the_last_epochs_use_the_most_likely_segmentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = replace(TOY_CONFIG, steps=40, evaluate_every=40, subword_sampling=0.4, plain_subword_share=0.5)
     epochs: list[tuple[int, bool]] = []
@@ -116,6 +117,7 @@ def test_the_last_epochs_use_the_most_likely_segmentation(tmp_path: Path, monkey
     assert all(plain == (first_step >= 20) for first_step, plain in epochs)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_other_data_is_ignored(tmp_path: Path) -> None:
     state = "checkpoint/state.safetensors"
     train(tmp_path / "a", SHORT, 200)
