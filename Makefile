@@ -17,7 +17,7 @@ ENCODER_TABLES = --sts $(PARALOOM_DATA)/sts --vectors runs/bundled-encoder/80-wo
     --pairs europarl=runs/backtranslated-encoder/70-europarl --pairs tatoeba=runs/backtranslated-encoder/100-tatoeba \
     --seeds 3 --epochs 3 --size 6000 -o runs/reproduce
 
-.PHONY: quickstart test test-all fuzz lint docs wheel bench reproduce clean
+.PHONY: quickstart test test-all shake fuzz lint docs wheel bench reproduce clean
 
 $(VENV)/base: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
@@ -46,6 +46,12 @@ test: $(VENV)/dev
 # All tests; those of real corpora need PARALOOM_DATA.
 test-all: $(VENV)/dev
 	$(BIN)/pytest $(XDIST)
+
+# The tests with other seeds of toy trainings and samples, and with the instructions of other processors.
+shake: $(VENV)/dev
+	for seed in 1 2 3 4 5; do PARALOOM_TEST_SEED=$$seed $(BIN)/pytest tests -m "not slow" $(XDIST) || exit 1; done
+	for isa in GENERIC AVX AVX2 $(shell grep -qs avx512f /proc/cpuinfo && echo AVX512); do CT2_FORCE_CPU_ISA=$$isa \
+	    ATEN_CPU_CAPABILITY=default $(BIN)/pytest tests/mt tests/generate tests/stages tests/cli $(XDIST) || exit 1; done
 
 # The fuzzers for SECONDS by group, with other examples each time; what they got goes to build/fuzz.jsonl.
 SECONDS ?= 600

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import shutil
 import signal
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import one_process
 import pytest
 from toy_models import cached_model, training_digest
+from typer.main import get_command
+
+collect_ignore = ["shaken"]
 
 
 def pytest_configure() -> None:
@@ -38,6 +43,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     one_process.install()
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    # What was imported and collected stays to the end: collections of garbage need not go over it each time.
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     one_process.begin(item)
@@ -52,6 +63,10 @@ def data() -> Path:
     return Path(folder).absolute()
 
 
+_command = cache(get_command)
+"""Building the parsers of all commands takes longer than most commands: the tests of a process build them once."""
+
+
 @pytest.fixture
 def paraloom(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -59,6 +74,7 @@ def paraloom(
     """Call the command in a fresh folder: exit status, standard output, standard error."""
     from paraloom.cli.main import main
 
+    monkeypatch.setattr("typer.main.get_command", _command)
     monkeypatch.chdir(tmp_path)
     # Lines of progress depend on how busy the machine is.
     for seconds in ("_FIRST_LINE", "_LOADING_LINE"):

@@ -19,8 +19,8 @@ TIMEOUT = 300
 
 def environment(**changes: str) -> dict[str, str]:
     """This process's environment, in which Python finds the tests' helpers and the paraloom under test."""
-    folders = [str(Path(__file__).parent), str(Path(paraloom.__file__).parents[1])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), **changes}
+    folders = [str(Path(__file__).parent), str(Path(paraloom.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders)), **changes}
 
 
 def python(code: str, *arguments: object, check: bool = True, **changes: str) -> subprocess.CompletedProcess[str]:

@@ -54,11 +54,11 @@ TOY_CONFIG = TranslatorConfig(
     subword_sampling=0.0,
     muon_learning_rate=0.02,
     full_softmax_share=0.3,
-    steps=600,
+    steps=300,
     batch_tokens=900,
     warmup_steps=30,
     ema_decay=0.9,
     sampled_softmax_size=20,
-    evaluate_every=200,
+    evaluate_every=100,
 )
 """Sizes that learn the made-up pair in seconds."""

@@ -55,6 +55,7 @@ def test_translations_of_the_target_help_as_well(world: World) -> None:
     assert {(world.source[i].name, world.target[j].name) for i, j in rows} >= world.gold
 
 
+@pytest.mark.slow
 def test_texts_are_taken_as_documents(world: World) -> None:
     source, target = [page.text for page in world.source], [page.text for page in world.target]
     pairs = align_documents(source, target).pairs()
@@ -64,6 +65,7 @@ def test_texts_are_taken_as_documents(world: World) -> None:
 
 
 @pytest.mark.parametrize("assignment", ["mutual", "best"])
+@pytest.mark.slow
 def test_other_assignments_find_the_pairs_too(world: World, assignment: str) -> None:
     assert paired(world.source, world.target, assignment=assignment) == world.gold
 
@@ -76,6 +78,7 @@ def test_the_rounds_learn_a_lexicon(world: World) -> None:
 
 
 @pytest.mark.parametrize(("evidence", "min_correct"), [("words", 54), ("scores", 36), ("all", 54)])
+@pytest.mark.slow
 def test_each_preset_of_evidence(world: World, evidence: str, min_correct: int) -> None:
     pairs = paired(world.source, world.target, translated=True, weights=EVIDENCE[evidence])
     assert len(pairs & world.gold) >= min_correct
@@ -106,6 +109,7 @@ def test_a_weight_of_zero_is_no_weight(world: World) -> None:
 
 
 @pytest.mark.parametrize("measure", ["margin", "score"])
+@pytest.mark.slow
 def test_the_threshold_is_on_the_margin_or_the_score(world: World, measure: str) -> None:
     sides = documents([page.text for page in world.source]), documents([page.text for page in world.target])
     every = align_documents(*sides, DocumentAlignerConfig(rounds=1, threshold_on=measure, threshold=-9))
@@ -176,6 +180,7 @@ def test_the_scores_of_multinews_compare_all_pairs() -> None:
     assert alignment.scores.tolist() == [2, 2] and alignment.aligner is None
 
 
+@pytest.mark.slow
 def test_empty_documents_and_duplicates_among_others(world: World) -> None:
     """Of two copies one is paired at most, and neither takes another document's counterpart."""
     gold = {target: source for source, target in world.gold}
@@ -208,6 +213,7 @@ def gold_pairs(world: World) -> list[DocumentPair]:
     return sorted(DocumentPair(f"s{rows[0][a]}", f"t{rows[1][b]}") for a, b in world.gold)
 
 
+@pytest.mark.slow
 def test_beads_stay_within_their_pair_and_have_the_original_texts(world: World) -> None:
     pairs = gold_pairs(world)
     correct = total = 0
@@ -225,6 +231,7 @@ def test_beads_stay_within_their_pair_and_have_the_original_texts(world: World) 
     assert correct / total > 0.95
 
 
+@pytest.mark.slow
 def test_a_fitted_aligner_can_be_given(world: World) -> None:
     source, target = (documents([page.text for page in side]) for side in (world.source, world.target))
     alignment = align_documents(source, target)
@@ -325,6 +332,7 @@ class WordNumbers:
         return np.array([np.sum(vectors, axis=0) if vectors else np.zeros(64) for vectors in known], np.float32)
 
 
+@pytest.mark.slow
 def test_an_encoder_of_both_languages_is_evidence(world: World) -> None:
     encoder = WordNumbers(world)
     source, target = (

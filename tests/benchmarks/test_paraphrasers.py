@@ -105,6 +105,7 @@ def test_paraphrasing(toy_paraphraser: Path, tmp_path: Path) -> None:
         (("--sets", "--model", "round trip=a"), "two systems are named 'round trip'"),
     ],
 )
+@pytest.mark.slow
 def test_names_of_paraphrasing_are_distinct(arguments: tuple[str, ...], message: str) -> None:
     command = [sys.executable, str(BENCHMARKS / "paraphrasing.py"), *arguments]
     done = subprocess.run(command, capture_output=True, text=True)

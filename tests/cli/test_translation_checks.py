@@ -49,6 +49,7 @@ def test_a_line_that_is_too_long_is_split_or_rejected(paraloom: Command, folder:
     assert status == 1 and "row 1" in err and not (folder / "none.txt").exists()
 
 
+@pytest.mark.slow
 def test_text_of_another_language_is_an_error(paraloom: Command, folder: Path) -> None:
     status, _, err = paraloom("translate", "de-en", "mine.en", "-o", "out.txt")
     assert status == 1 and not (folder / "out.txt").exists()
@@ -60,6 +61,7 @@ def test_text_of_another_language_is_an_error(paraloom: Command, folder: Path) -
         assert status == 1 and "the text to translate, 'text', is English" in err
 
 
+@pytest.mark.slow
 def test_costs_are_saved_with_a_translator(paraloom: Command, folder: Path) -> None:
     model = Translator.load("de-en").save(folder / "own")
     (model / "costs.json").unlink()

@@ -56,6 +56,7 @@ def test_a_run_in_a_bucket(url: str, tmp_path: Path, paraloom: Command) -> None:
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("s3")]
 
 
+@pytest.mark.slow
 def test_inputs_and_outputs(url: str, tmp_path: Path, paraloom: Command) -> None:
     status, _, message = paraloom("score", f"{url}/pairs.de-en.tsv.gz", "--with", "length", "-o", "scored.tsv")
     assert status == 0, message

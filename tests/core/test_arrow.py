@@ -16,6 +16,7 @@ print(table.to_pandas().shape, pa.Table.from_pandas(table.to_pandas()).num_rows)
 """
 
 
+@pytest.mark.slow
 def test_only_data_frames_import_pandas() -> None:
     pytest.importorskip("pandas")
     process = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)

@@ -78,7 +78,7 @@ def test_a_bar_of_several_parts_ends_under_its_first_label(monkeypatch: pytest.M
     last = [line for line in re.split(r"[\r\n]+", terminal.text()) if line.strip()][-1]
     assert "first (3 of 9) " in last
     assert "translating" not in last
-    assert "0 s" in last
+    assert re.search(r"\d s ", last)
     assert "\x1b[?25h" in terminal.getvalue(), "the cursor is visible again"
 
 

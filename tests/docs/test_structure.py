@@ -7,9 +7,13 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 SCRIPT = ROOT / "benchmarks/structure.py"
+
+pytestmark = pytest.mark.slow
 
 
 def draw(repo: Path, output: Path) -> ElementTree.Element:

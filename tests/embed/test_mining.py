@@ -74,6 +74,7 @@ def test_the_threshold_separates_translations() -> None:
     assert true.sum() == 100 and (mined.margins >= mining.MARGIN_THRESHOLD).all()
 
 
+@pytest.mark.slow
 def test_a_graph_finds_nearly_the_same_each_time() -> None:
     pytest.importorskip("faiss")
     draw = np.random.default_rng(4)

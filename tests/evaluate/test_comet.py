@@ -74,6 +74,7 @@ def test_a_missing_interpreter_or_package_is_named_with_the_remedy(
         evaluate_comet(*SIDES, python=interpreter(None))
 
 
+@pytest.mark.slow
 def test_a_stage_with_comet_has_another_configuration_than_one_without(
     interpreter: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_intervals_are_those_of_the_bootstrap(folder):
     encoder = Hashed(2.0)
     comparison = compare_encoders({"a": encoder}, folder, ["2012/MSRpar"], resamples=4000)

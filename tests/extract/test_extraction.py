@@ -197,6 +197,7 @@ def test_images_found_missing_repeated_and_inline(tmp_path: Path) -> None:
     assert files[found_images[1]["sha256"]] == media / "vase.svg"
 
 
+@pytest.mark.slow
 def test_a_page_of_100_000_paragraphs_is_whole(tmp_path: Path) -> None:
     text = "\n".join(f"This is paragraph {number} of a long page." for number in range(100_000))
     assert one(tmp_path, html(text), main_text="site")["text"].count("\n") >= 99_999

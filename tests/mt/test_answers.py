@@ -145,6 +145,7 @@ def _take(path: str, taken: object) -> None:
                 taken.value += 1  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_workers_share_a_budget(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     AnswerStore(path).close()

@@ -82,6 +82,7 @@ def test_a_special_token_is_never_split(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_weights_decide_how_often_a_bitext_is_read(tmp_path: Path) -> None:
     for name, count, seed in (("small", 60, 1), ("large", 240, 3), ("development", 40, 2)):
         rows = [

@@ -114,7 +114,9 @@ def confident(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("decode", ["beam:2,nbest=2", "sampling", "nucleus:0.9,nbest=2"])
+@pytest.mark.parametrize(
+    "decode", ["beam:2,nbest=2", "sampling", pytest.param("nucleus:0.9,nbest=2", marks=pytest.mark.slow)]
+)
 def test_a_translator_warns_once(confident: Path, decode: str) -> None:
     translator = Translator.load(confident, decode=decode)
     quiet = Translator.load(confident, decode=decode, check_costs=False)
@@ -128,6 +130,7 @@ def test_a_translator_warns_once(confident: Path, decode: str) -> None:
 
 
 @pytest.mark.parametrize("decode", ["beam:2", "sampling"])
+@pytest.mark.slow
 def test_a_stream_warns_once_at_any_number_of_threads(confident: Path, decode: str) -> None:
     chunks = [SENTENCES[start : start + 20] for start in range(0, 120, 20)]
     messages = []

@@ -80,7 +80,7 @@ def test_one_member_searches_as_ctranslate2_does(
     for group, other in zip(variants, expected, strict=True):
         for one, two in zip(group, other, strict=True):
             assert (one.tokens, one.cut) == (two.tokens, two.cut)
-            assert one.logprob == pytest.approx(two.logprob, abs=5e-3)
+            assert one.logprob == pytest.approx(two.logprob, abs=2e-3 * one.tokens)
     assert any(not one.cut for group in variants for one in group)
 
 
@@ -101,14 +101,14 @@ def _reference(members: list[Path], source: list[int], beam: Beam, max_length: i
 
     alive: list[tuple[list[int], float]] = [([], 0.0)]
     done: list[tuple[list[int], float]] = []
-    for _ in range(max_length):
+    for length in range(1, max_length + 1):
         candidates = [
             ([*words, word], score + value)
             for words, score in alive
             for word, value in enumerate(next_words(words).tolist())
         ]
         candidates.sort(key=lambda candidate: -candidate[1])
-        done += [candidate for candidate in candidates[: beam.size] if candidate[0][-1] == 0]
+        done += [candidate for candidate in candidates[: beam.size] if candidate[0][-1] == 0 or length == max_length]
         alive = [candidate for candidate in candidates if candidate[0][-1] != 0][: beam.size]
         if len(done) >= beam.size:
             break
@@ -123,7 +123,7 @@ def test_two_members_search_by_the_average_of_their_log_probabilities(
     source = [5, 9, 7, 4, 0]
     expected = _reference(members, source, beam, 30)
     (hypotheses,) = beam_search(networks, torch.tensor([source]), torch.ones(1, 5, dtype=torch.bool), beam, 30)
-    assert [[*one.words, 0] for one in hypotheses] == [words for words, _ in expected]
+    assert [one.words if one.cut else [*one.words, 0] for one in hypotheses] == [words for words, _ in expected]
     assert [one.logprob for one in hypotheses] == pytest.approx([score for _, score in expected], abs=1e-3)
 
 
@@ -133,7 +133,7 @@ def test_scores_are_the_average_of_those_of_the_members(members: list[Path]) -> 
     own = [Translator.load(folder, precision="float32", target="deu").score(sources, targets) for folder in members]
     for (value, tokens), (first, one), (second, two) in zip(ensemble, *own, strict=True):
         assert tokens == one == two
-        assert value == pytest.approx((first + second) / 2, abs=5e-3)
+        assert value == pytest.approx((first + second) / 2, abs=2e-3 * tokens)
 
 
 def test_translations_do_not_depend_on_what_they_are_translated_with(members: list[Path]) -> None:
@@ -166,6 +166,7 @@ def test_what_can_be_drawn() -> None:
     assert truncated(logprobs, Sampling(temperature=0.5)).exp()[0].tolist() == pytest.approx([0.16, 0.09, 0.04, 0.01])
 
 
+@pytest.mark.slow
 def test_minimum_bayes_risk_and_several_threads(members: list[Path]) -> None:
     one = EnsembleTranslator(members, "mbr:chrf,samples=4", target="deu").translate(SENTENCES[:6], seed=2)
     two = EnsembleTranslator(members, "mbr:chrf,samples=4", target="deu", threads=2).translate(SENTENCES[:6], seed=2)

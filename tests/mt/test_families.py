@@ -153,6 +153,7 @@ def test_language_tokens(checkpoint: Callable[[str], Path], kind: str) -> None:
         assert translator.with_decoding("greedy")._codec.prefix == (prefix,)
 
 
+@pytest.mark.slow
 def test_decoding_strings_mean_the_same_for_all(checkpoint: Callable[[str], Path]) -> None:
     translator = load(checkpoint, "nllb")
     assert [len(group) for group in translator.translate(SENTENCES[:2], decode="beam:4,nbest=3")] == [3, 3]

@@ -100,6 +100,7 @@ def test_an_interrupted_training_ends_with_the_same_bytes(
     assert {k: v for k, v in whole.items() if k not in timing} == {k: v for k, v in resumed.items() if k not in timing}
 
 
+@pytest.mark.slow
 def test_the_last_epochs_use_the_most_likely_segmentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = replace(TOY_CONFIG, steps=40, evaluate_every=40, subword_sampling=0.4, plain_subword_share=0.5)
     epochs: list[tuple[int, bool]] = []
@@ -116,6 +117,7 @@ def test_the_last_epochs_use_the_most_likely_segmentation(tmp_path: Path, monkey
     assert all(plain == (first_step >= 20) for first_step, plain in epochs)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_other_data_is_ignored(tmp_path: Path) -> None:
     state = "checkpoint/state.safetensors"
     train(tmp_path / "a", SHORT, 200)
@@ -369,6 +371,7 @@ def test_unusable_pairs_are_counted(toy_translator: Path, tmp_path: Path) -> Non
         encode_examples([([""], ["the cat"])], subwords, tmp_path / "none")
 
 
+@pytest.mark.slow
 def test_sampled_segmentations_follow_from_the_seed(tmp_path: Path) -> None:
     pairs = list(toy_bitext(200))
     train_subwords((text for sides in pairs for side in sides for text in side), tmp_path, vocab_size=80)

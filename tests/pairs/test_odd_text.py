@@ -99,6 +99,7 @@ def pairs_of(rows: list[tuple[str, str]]) -> pa.RecordBatch:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(texts, texts), min_size=1, max_size=5))
 @example(rows=[(first, second) for first, second in zip(ODD, reversed(ODD), strict=True)])
+@pytest.mark.slow
 def test_all_scores_accept_any_text(everything: list[str | Scorer], rows: list[tuple[str, str]]) -> None:
     batch = pairs_of(rows)
     scored = score(batch, everything)

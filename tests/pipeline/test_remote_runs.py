@@ -63,7 +63,7 @@ def another_machine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.fixture(params=["s3", "sftp", "file", "memory"])
+@pytest.fixture(params=[*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("s3", "sftp")), "file", "memory"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """URL of a run that does not exist yet."""
     if request.param == "s3":
@@ -118,6 +118,7 @@ def test_a_changed_stage(s3: str, tmp_path: Path) -> None:
     assert written(run(CHAIN, s3)) == {}
 
 
+@pytest.mark.slow
 def test_a_stage_is_a_corpus_where_it_is(s3: str, tmp_path: Path) -> None:
     """The folder of a stage, by its URL, is the input of another pipeline; so is a model's."""
     run(CHAIN, s3)
@@ -227,6 +228,7 @@ def test_another_writer_was_faster(s3: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["deleted", "other bytes", "entry"])
+@pytest.mark.slow
 def test_damaged_objects(damage: str, s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A deleted object is made again; wrong bytes are an error that names the object, never a result."""
     digest = run(CHAIN, s3, until="above").digest
@@ -323,6 +325,7 @@ def test_a_fetched_corpus_is_verified(s3: str) -> None:
         Corpus.open(f"{s3}/even")
 
 
+@pytest.mark.slow
 def test_timings_may_differ(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two machines that train the same, each uploads its own timings; whoever fetches the model takes either."""
     known = {"use": "Known", "words": str(tmp_path / "words.txt"), "total": "total", "input": "echo"}
@@ -357,6 +360,7 @@ def test_a_folder_with_something_else(s3: str) -> None:
         run(CHAIN, s3)
 
 
+@pytest.mark.slow
 def test_a_driver_begins_while_another_looks(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it writes between two requests of this one is a run, not something else."""
     listed = Store.list
@@ -403,6 +407,7 @@ class OtherMachine(Inline):
             yield outcome.get()
 
 
+@pytest.mark.slow
 def test_a_worker_that_shares_no_disk(s3: str, machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It fetches the shard, what other stages made, and what the pipeline takes from outside: a corpus and a file."""
     run(toml({"use": "Count", "sentences": 60}), tmp_path / "outside")

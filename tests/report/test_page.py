@@ -138,6 +138,7 @@ def test_results_are_shown(reader: Reader, words: str) -> None:
     assert any(words in text for text in reader.text)
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_bytes(run: Path, page: str, tmp_path: Path) -> None:
     assert write_report(run, tmp_path / "again.html").read_text(encoding="utf-8") == page
 

@@ -1,7 +1,7 @@
 """Shifts every seed of NumPy, Python, torch, CTranslate2 and SentencePiece by $PARALOOM_TEST_SEED, on import.
 
-`tests/conftest.py` imports this, and `sitecustomize.py` does in the processes that tests start. So each toy training and
-each sample of the tests comes out another way, whoever wrote its seed, and a test that rests on one outcome fails.
+`tests/conftest.py` imports this, and `sitecustomize.py` does in the processes that tests start. So each toy training
+and each sample of the tests comes out another way, and a test that rests on one outcome fails.
 """
 
 from __future__ import annotations

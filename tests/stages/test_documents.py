@@ -51,6 +51,7 @@ ALIGN = {"use": "align-documents", "source": "kal", "target": "eng"}
 WITHIN = {"use": "align-document-sentences", "source": "kal", "target": "eng", "pairs": "align-documents"}
 
 
+@pytest.mark.slow
 def test_a_pipeline_pairs_documents_and_aligns_their_sentences(folder: Path, world: World) -> None:
     align = {**ALIGN, "gold": "gold.tsv", "gold_swapped": True}
     result = run(folder, align, WITHIN)
@@ -85,6 +86,7 @@ def german_pages() -> tuple[list[Page], list[Page]]:
     return [*sides[0], Page("leer", "de", " \n\n")], sides[1][::-1]
 
 
+@pytest.mark.slow
 def test_translated_documents_are_paired_and_their_sentences_are_untranslated(tmp_path: Path) -> None:
     german, english = german_pages()
     write_pages(tmp_path / "de", german, shard_rows=9)
@@ -164,6 +166,7 @@ def test_documents_without_counterparts_are_not_paired(folder: Path) -> None:
     assert error.value.stage == "20-align-document-sentences"
 
 
+@pytest.mark.slow
 def test_the_commands_align_documents_then_sentences(folder: Path, paraloom: Command, world: World) -> None:
     status, _, output = paraloom("align", "documents", "kal", "eng", "-o", "pairs.tsv")
     assert status == 0 and "28 pairs of 31 and 31 documents in pairs.tsv" in output

@@ -139,6 +139,7 @@ def test_directions_are_codes_of_two_letters() -> None:
     assert str(Direction.of(Echo(None, "xyz"))) == "? → xyz"
 
 
+@pytest.mark.slow
 def test_costs_and_copies_are_in_run_json_and_warned_about_once(tmp_path: Path) -> None:
     german = GERMAN * 2
     copies = [variants[0].text for variants in library.Translator.load("de-en", check_costs=False).translate(german)]
@@ -156,6 +157,7 @@ def test_costs_and_copies_are_in_run_json_and_warned_about_once(tmp_path: Path) 
     assert again.digest == result.digest and again.stages[-1].figures == figures
 
 
+@pytest.mark.slow
 def test_the_costs_of_a_corpus_do_not_depend_on_workers(tmp_path: Path) -> None:
     folder = library.Translator.load("de-en").folder
     outcomes = []

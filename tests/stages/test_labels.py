@@ -223,6 +223,7 @@ def test_pairs_that_cannot_be_evaluated(
     assert status == 1 and message in err
 
 
+@pytest.mark.slow
 def test_lookalikes_of_ones_own_pairs(tmp_path: Path, paraloom: Command) -> None:
     library.as_pairs(RIGHT, src_lang="en", tgt_lang="en").write(tmp_path / "mine.en-en.tsv")
     result = evaluate_lookalikes(RIGHT, scores=["chrf", "quantity_mismatch"], kinds=["number"])

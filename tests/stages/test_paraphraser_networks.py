@@ -100,6 +100,7 @@ def test_paraphrases(folder: Path) -> None:
     assert samples[0] == samples[1] != samples[2]
 
 
+@pytest.mark.slow
 def test_the_stage_and_evaluation(folder: Path, paraloom: Command, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 6, seed=5)
     stage = Paraphrase(input=tmp_path / "pairs", paraphraser=folder, n=2, template=TEMPLATES["plain"], column="src")

@@ -28,6 +28,7 @@ def test_exports_and_registry_agree() -> None:
         paraloom.stages.Bitext  # noqa: B018
 
 
+@pytest.mark.slow
 def test_stages_are_loaded_when_they_are_used() -> None:
     script = (
         "import sys, paraloom.stages; before = 'pyarrow' in sys.modules; paraloom.stages.ReadPairs; "

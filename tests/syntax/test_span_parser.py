@@ -192,6 +192,7 @@ def test_spans_of_splits_by_hand() -> None:
     assert spans_of_splits(np.zeros(1, np.int16), 1).tolist() == [[0, 1, 0]]
 
 
+@pytest.mark.slow
 def test_it_learns_trees_by_heart(parser: SpanParser) -> None:
     words = [Tree.fromstring(tree).leaves() for tree in TREES]
     assert parser.parse_tokens(words) == TREES
@@ -269,6 +270,7 @@ def test_depths_of_brackets_fit(parser: SpanParser) -> None:
     assert all(abs(after - before) <= 1 for before, after in pairwise(depths.tolist()))
 
 
+@pytest.mark.slow
 def test_a_parser_takes_the_vectors_of_the_most_common_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[GivenVectors] = []
 

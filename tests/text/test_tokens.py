@@ -163,6 +163,7 @@ def test_order_of_ngrams_must_be_positive(n: int) -> None:
             call()
 
 
+@pytest.mark.slow
 def test_import_is_light() -> None:
     code = "import sys, paraloom.text.tokens; print({'transformers', 'torch'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

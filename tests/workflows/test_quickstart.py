@@ -31,7 +31,8 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def test_the_first_run_says_that_it_compiles(tmp_path: Path) -> None:
+def test_the_first_run_says_that_it_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     cache = tmp_path / "text/__pycache__"
     assert not kernels_are_new(tmp_path)
     cache.mkdir(parents=True)

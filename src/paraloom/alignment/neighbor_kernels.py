@@ -17,6 +17,33 @@ Indices = npt.NDArray[Any]
 
 
 @kernel
+def _greatest(values: Weights, k: int) -> np.float32:
+    """Return the k-th greatest value, and leave the values in another order (Hoare's quickselect)."""
+    # As np.partition does, which takes numba seconds to compile.
+    position = len(values) - k
+    first, last = 0, len(values) - 1
+    while first < last:
+        pivot = values[(first + last) // 2]
+        low, high = first, last
+        while low <= high:
+            while values[low] < pivot:
+                low += 1
+            while values[high] > pivot:
+                high -= 1
+            if low <= high:
+                values[low], values[high] = values[high], values[low]
+                low += 1
+                high -= 1
+        if position <= high:
+            last = high
+        elif position >= low:
+            first = low
+        else:
+            break
+    return values[position]
+
+
+@kernel
 def greatest_entries(weights: Weights, bounds: Indices, k: int) -> npt.NDArray[np.bool_]:
     """Mark the k greatest entries of each row; of equal ones those that come first.
 
@@ -30,7 +57,7 @@ def greatest_entries(weights: Weights, bounds: Indices, k: int) -> npt.NDArray[n
         start, end = bounds[row], bounds[row + 1]
         if end - start <= k:
             continue
-        cutoff = np.partition(weights[start:end], end - start - k)[end - start - k]
+        cutoff = _greatest(weights[start:end].copy(), k)
         left = k
         for entry in range(start, end):
             kept[entry] = weights[entry] > cutoff
@@ -86,7 +113,7 @@ def nearest_rows(
         near = touched[:size]
         cutoff = np.float32(0)
         if size > k:
-            cutoff = np.partition(products[near], size - k)[size - k]
+            cutoff = _greatest(products[near], k)
         left = min(k, size)
         ties = 0
         for row in near:

@@ -196,7 +196,10 @@ def tabulate_expected(
     cause_count = 0
     limit = 0
     for i in range(predictors):
-        limit = max(limit, (starts[:, i + 1] - starts[:, i]).sum())
+        size = 0
+        for s in range(sources):
+            size += starts[s, i + 1] - starts[s, i]
+        limit = max(limit, size)
     entries, owners = np.empty(limit, np.int64), np.empty(limit, np.int64)
     keys = np.empty(limit, np.int32)
     occurrences = np.zeros(sources, np.float32)

@@ -41,9 +41,7 @@ def text_buffers(texts: Texts) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.in
     """
     array = string_array(texts)
     _, offsets, data = array.buffers()
-    if not len(array):
-        return np.empty(0, np.uint8), np.zeros(1, np.int64)
-    bounds = np.frombuffer(offsets, np.int64, len(array) + 1, array.offset * 8)
+    bounds = np.frombuffer(offsets, np.int64, len(array) + 1, array.offset * 8) if len(array) else np.zeros(1, np.int64)
     content = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
     for values in (bounds, content):
         values.setflags(write=False)

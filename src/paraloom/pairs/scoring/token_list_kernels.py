@@ -16,7 +16,7 @@ IntPairs = npt.NDArray[np.int32]
 
 _COMMA = 44
 
-# Insertion sort is faster than a general sort on lists as short as sentences, but quadratic on longer ones.
+# Insertion sort is fastest on lists as short as sentences, but quadratic on longer ones.
 _MAX_INSERTION_SORT = 40
 
 
@@ -147,17 +147,20 @@ def name_flags(
 
 @kernel
 def _sorted_copy(ids: Ids, start: int, end: int, out: Ids) -> int:
-    """Write ids[start:end] to the front of `out` in ascending order; returns their number."""
+    """Write ids[start:end] to the front of `out` in ascending order (Shell sort); returns their number."""
     count = end - start
-    if count > _MAX_INSERTION_SORT:
-        out[:count] = ids[start:end]
-        out[:count].sort()
-        return count
     for position in range(count):
-        value = ids[start + position]
-        slot = position
-        while slot > 0 and out[slot - 1] > value:
-            out[slot] = out[slot - 1]
-            slot -= 1
-        out[slot] = value
+        out[position] = ids[start + position]
+    gap = 1  # of lists as short as sentences: insertion sort
+    while gap * _MAX_INSERTION_SORT < count:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for position in range(gap, count):
+            value = out[position]
+            slot = position
+            while slot >= gap and out[slot - gap] > value:
+                out[slot] = out[slot - gap]
+                slot -= gap
+            out[slot] = value
+        gap //= 3
     return count
