@@ -203,8 +203,8 @@ def test_parquet_has_one_reader_and_one_writer() -> None:
     """Page checksums are written and verified in `io.shards`; pyarrow does neither by default, DuckDB knows none."""
     users = {
         name
-        for name, tree in TREES.items()
-        for node in ast.walk(tree)
+        for name in MODULES
+        for node in ast.walk(parsed(name))
         if (isinstance(node, ast.Import) and any(alias.name.startswith("pyarrow.parquet") for alias in node.names))
         or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("pyarrow.parquet", "pyarrow.dataset")))
         or (isinstance(node, ast.ImportFrom) and node.module == "pyarrow" and "parquet" in {a.name for a in node.names})
@@ -254,39 +254,47 @@ def is_query(node: ast.AST, tree: ast.AST) -> bool:
     return is_constant(node) or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sql")
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_queries_are_constants(name: str) -> None:
-    tree, is_home = TREES[name], name == "paraloom.io.database"
-    for call in calls(tree, "execute", "executemany", "executescript", "sql", "query"):
-        if call.args and ast.unparse(call.func) not in ("sql",):
-            assert is_query(call.args[0], tree), f"build it with io.database.sql: {ast.unparse(call)}"
-    for call in calls(tree, "sql"):
-        if ast.unparse(call.func) == "sql":
-            assert is_constant(call.args[0]), f"only what replaces a placeholder is data: {ast.unparse(call)}"
-    if not is_home and name != "paraloom.pairs.filtering.condition_tree":
-        for call in calls(tree, "Sql"):
-            assert is_constant(call.args[0]), f"not a constant: {ast.unparse(call)}"
-    opened = [call for call in calls(tree, "connect") if ast.unparse(call.func) == "duckdb.connect"]
-    assert is_home or not opened, "databases are opened by io.database"
+def test_queries_are_constants() -> None:
+    wrong = []
+    for name in MODULES:
+        tree = parsed(name)
+        queries = [call for call in calls(tree, "execute", "executemany", "executescript", "sql", "query") if call.args]
+        for call in queries:
+            if ast.unparse(call.func) == "sql":  # Only what replaces a placeholder is data.
+                wrong += [] if is_constant(call.args[0]) else [f"{name}: {ast.unparse(call)}"]
+            else:
+                wrong += [] if is_query(call.args[0], tree) else [f"{name}: {ast.unparse(call)}"]
+        if name == "paraloom.io.database":
+            continue
+        if name != "paraloom.pairs.filtering.condition_tree":
+            wrong += [f"{name}: {ast.unparse(call)}" for call in calls(tree, "Sql") if not is_constant(call.args[0])]
+        opened = [call for call in calls(tree, "connect") if ast.unparse(call.func) == "duckdb.connect"]
+        wrong += [f"{name}: {ast.unparse(call)}, but io.database opens databases" for call in opened]
+    assert not wrong, "build queries with io.database.sql"
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_names_of_files_are_not_patterns(name: str) -> None:
-    for node in ast.walk(TREES[name]):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and name != "paraloom.io.database":
-            assert not re.search(r"(?i)\b(read_parquet|parquet_scan|read_csv_auto|read_json_auto)\s*\(", node.value), (
-                node.value
-            )
-    for call in calls(TREES[name], "glob", "rglob", "iglob"):
-        pattern = call.args[0]
-        escaped = {ast.unparse(inner) for inner in calls(pattern, "escape")}
-        parts = pattern.values if isinstance(pattern, ast.JoinedStr) else [pattern]
-        loose = [
-            part.value
-            for part in parts
-            if isinstance(part, ast.FormattedValue) and ast.unparse(part.value) not in escaped
-        ]
-        assert not [part for part in loose if not is_module_constant(part, TREES[name])], ast.unparse(call)
+def test_names_of_files_are_not_patterns() -> None:
+    wrong = []
+    for name in MODULES:
+        texts = (node.value for node in ast.walk(parsed(name)) if isinstance(node, ast.Constant))
+        if name != "paraloom.io.database":
+            tables = re.compile(r"(?i)\b(read_parquet|parquet_scan|read_csv_auto|read_json_auto)\s*\(")
+            wrong += [f"{name}: {text}" for text in texts if isinstance(text, str) and tables.search(text)]
+        for call in calls(parsed(name), "glob", "rglob", "iglob"):
+            pattern = call.args[0]
+            escaped = {ast.unparse(inner) for inner in calls(pattern, "escape")}
+            parts = pattern.values if isinstance(pattern, ast.JoinedStr) else []
+            loose = [part.value for part in parts if isinstance(part, ast.FormattedValue)]
+            if not all(ast.unparse(part) in escaped or is_module_constant(part, parsed(name)) for part in loose):
+                wrong.append(f"{name}: {ast.unparse(call)}")
+    assert not wrong
+
+
+def test_the_checks_see_queries() -> None:
+    bad = ast.parse("def f(name):\n    database.execute(f'SELECT {name}')\n    database.execute(name)\n")
+    assert [is_query(call.args[0], bad) for call in calls(bad, "execute")] == [False, False]
+    good = ast.parse("query = sql('SELECT {}', name)\ndatabase.execute(query)\ndatabase.execute('SELECT 1')\n")
+    assert [is_query(call.args[0], good) for call in calls(good, "execute")] == [True, True]
 
 
 def is_module_constant(node: ast.AST, tree: ast.Module) -> bool:

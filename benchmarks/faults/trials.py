@@ -122,6 +122,7 @@ class Scene:
         cwd: Path | None = None,
         limit: int | None = None,
         memory: int | None = None,
+        timeout: float = 300,
         program: Sequence[str] = (),
     ) -> subprocess.CompletedProcess[str]:
         """Run a command to its end.
@@ -131,6 +132,7 @@ class Scene:
             cwd: Folder to run it in; default: that of the scene.
             limit: Bytes that no file may grow beyond; None for no limit.
             memory: Bytes of address space; None for no limit.
+            timeout: Seconds until TimeoutExpired is raised.
             program: Arguments of Python in place of `-m paraloom`, such as ("-c", code).
         """
 
@@ -149,7 +151,7 @@ class Scene:
             text=True,
             errors="replace",
             preexec_fn=bound,
-            timeout=300,
+            timeout=timeout,
             check=False,
         )
 
