@@ -282,7 +282,7 @@ def test_names_of_files_are_not_patterns() -> None:
             wrong += [f"{name}: {text}" for text in texts if isinstance(text, str) and tables.search(text)]
         for call in calls(parsed(name), "glob", "rglob", "iglob"):
             pattern = call.args[0]
-            escaped = {ast.unparse(inner) for inner in calls(pattern, "escape")}
+            escaped = {ast.unparse(escape) for escape in calls(pattern, "escape")}
             parts = pattern.values if isinstance(pattern, ast.JoinedStr) else []
             loose = [part.value for part in parts if isinstance(part, ast.FormattedValue)]
             if not all(ast.unparse(part) in escaped or is_module_constant(part, parsed(name)) for part in loose):

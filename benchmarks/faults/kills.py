@@ -122,30 +122,30 @@ def trials(scene: Scene) -> Iterator[tuple[str, Outcomes]]:
             yield f"kills: engine {engine}, run in {store}", outcomes
 
 
-def _of_place(place: Place, kills: int, digest: str) -> Outcomes:
-    rng = random.Random(f"{place.scene.seed} {place.engine} {place.store}")
+def _of_place(location: Place, kills: int, digest: str) -> Outcomes:
+    rng = random.Random(f"{location.scene.seed} {location.engine} {location.store}")
     tried: Counter[str] = Counter()
     outcomes = Outcomes()
-    signals = [kind for kind in SIGNALS if place.engine != "inline" or kind != "SIGKILL to a worker"]
+    signals = [kind for kind in SIGNALS if location.engine != "inline" or kind != "SIGKILL to a worker"]
     rng.shuffle(signals)
-    _, _, seconds = _killed(place, 1, "", 0.0)  # undisturbed
+    _, _, seconds = _killed(location, 1, "", 0.0)  # undisturbed
     number = 1
     while sum(tried.values()) < kills:
         number += 1
         for _ in range(min(rng.randint(1, _RUNS_OF_A_FOLDER), kills - sum(tried.values()))):
             kind = signals[sum(tried.values()) % len(signals)]
-            killed, message, _ = _killed(place, number, kind, rng.uniform(0.0, seconds))
+            killed, message, _ = _killed(location, number, kind, rng.uniform(0.0, seconds))
             tried[kind] += killed
             if "Traceback" in message:
                 outcomes.tracebacks += 1
                 outcomes.notes.append(f"{kind}: {message[-2000:]}")
             if not killed:
                 break
-        with place.machine():
-            ended = place.scene.call(*place.run(number))
+        with location.machine():
+            ended = location.scene.call(*location.run(number))
         if not judge(outcomes, f"after kills, run {number}", ended, digest) and outcomes.refused:
             outcomes.refused, outcomes.wrong = 0, outcomes.wrong + 1  # Nothing was damaged: it has to resume.
-        folder = place.local(number)
+        folder = location.local(number)
         if folder is not None and (folder / "run.json").is_file():
             outcomes.lost += lost_rows(folder)
             shutil.rmtree(folder, ignore_errors=True)
@@ -156,11 +156,11 @@ def _of_place(place: Place, kills: int, digest: str) -> Outcomes:
     return outcomes
 
 
-def _killed(place: Place, number: int, kind: str, seconds: float) -> tuple[bool, str, float]:
+def _killed(location: Place, number: int, kind: str, seconds: float) -> tuple[bool, str, float]:
     """Start a run and kill it some seconds after its first new record.
 
     Args:
-        place: Where the run is kept.
+        location: Where the run is kept.
         number: Number of the run.
         kind: How it is killed; '' to let it end.
         seconds: When, after its first record.
@@ -168,13 +168,13 @@ def _killed(place: Place, number: int, kind: str, seconds: float) -> tuple[bool,
     Returns:
         Whether it was killed, what it wrote to stderr, and the seconds from its first record to its end.
     """
-    with place.machine() as cache, tempfile.TemporaryFile("w+", errors="replace") as stderr:
-        folder = place.local(number) or cache / "runs"
+    with location.machine() as cache, tempfile.TemporaryFile("w+", errors="replace") as stderr:
+        folder = location.local(number) or cache / "runs"
         before = _records(folder)
         running = subprocess.Popen(
-            [sys.executable, "-m", "paraloom", *map(str, place.run(number))],
-            cwd=place.scene.folder,
-            env=place.scene.environment,
+            [sys.executable, "-m", "paraloom", *map(str, location.run(number))],
+            cwd=location.scene.folder,
+            env=location.scene.environment,
             stdout=subprocess.DEVNULL,
             stderr=stderr,
             start_new_session=True,
@@ -224,12 +224,12 @@ def _signal(pids: Sequence[int], number: signal.Signals) -> None:
 
 def _below(pid: int) -> list[int]:
     """The processes that a process started, and those that these started."""
-    found = []
+    processes = []
     for tasks in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in map(int, tasks.read_text(encoding="ascii").split()):
-                found += [child, *_below(child)]
-    return found
+                processes += [child, *_below(child)]
+    return processes
 
 
 def _name(pid: int) -> str:

@@ -132,10 +132,10 @@ def _queried_type(kind: pa.DataType) -> pa.DataType | None:
         return pa.float64()
     if pa.types.is_struct(kind):
         fields = [(field.name, _queried_type(field.type)) for field in kind]
-        return None if any(inner is None for _, inner in fields) else pa.struct(fields)
+        return None if any(part_type is None for _, part_type in fields) else pa.struct(fields)
     if pa.types.is_list(kind):
-        inner = _queried_type(kind.value_type)
-        return None if inner is None else pa.list_(inner)
+        part_type = _queried_type(kind.value_type)
+        return None if part_type is None else pa.list_(part_type)
     known = is_text(kind) or any(
         test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null)
     )

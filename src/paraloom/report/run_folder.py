@@ -159,7 +159,7 @@ def _stage(root: Path, record: Mapping[str, Any]) -> StageView:
     rows = {key: _number(counts.get(key, 0), int) for key in ("read", "kept", "rejected", "failed", "out")}
     seconds = record.get("seconds")
     folder, name = str(record["folder"]), str(record["name"])
-    place = path_below(root, record["folder"], root / RUN)
+    stage_folder = path_below(root, record["folder"], root / RUN)
     f"{folder}{name}".encode()  # half of a surrogate pair cannot be in an address
     return StageView(
         folder=folder,
@@ -170,7 +170,7 @@ def _stage(root: Path, record: Mapping[str, Any]) -> StageView:
         seconds=None if seconds is None else _number(seconds, float),
         digest=str(record.get("digest", "")),
         figures=record.get("figures") or {},
-        not_sampled=count_not_sampled(place, use, configuration, rows["rejected"]),
+        not_sampled=count_not_sampled(stage_folder, use, configuration, rows["rejected"]),
         **rows,
     )
 

@@ -168,14 +168,14 @@ def _slots(node: Node) -> Iterator[tuple[Any, Any]]:
     while pending:
         container = pending.pop()
         items = container.items() if isinstance(container, dict) else enumerate(container)
-        inner = []
+        nested = []
         for key, value in items:
             if isinstance(value, dict) and "class" in value:
                 if value["class"] != "TYPE":
                     yield container, key
             elif isinstance(value, dict | list):
-                inner.append(value)
-        pending += reversed(inner)
+                nested.append(value)
+        pending += reversed(nested)
 
 
 def _closes_at_end(sql: str) -> bool:

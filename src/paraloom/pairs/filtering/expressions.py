@@ -257,8 +257,8 @@ def _check_function(call: Mapping[str, Any], text: str) -> None:
     why = f"function {name} cannot be used in it{suggestion(name, sorted(FUNCTIONS))}"
     query = sql("SELECT function_type, stability FROM duckdb_functions() WHERE function_name = ?")
     with connection() as database:
-        found = database.execute(query, [name]).fetchall()
-    for kind, stability in found:
+        kinds = database.execute(query, [name]).fetchall()
+    for kind, stability in kinds:
         if kind == "aggregate":
             why = f"{name} aggregates many rows, but a filter sees one row at a time"
         elif stability not in ("CONSISTENT", None):
