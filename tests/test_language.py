@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-OWN = ("tests/test_language.py", "src/paraloom/cli/renamed.py")
-"""Files that list old words and old names."""
+OWN = ("tests/test_language.py", "src/paraloom/cli/renamed.py", "tests/core/test_kernels.py")
+"""Files that list old words and old names, or use one of numba's."""
 
 PROSE = {
     r"mend(s|ed|ing)?": "fix",

@@ -58,7 +58,7 @@ _POLL_SECONDS = 0.005
 
 
 @dataclass(frozen=True)
-class Place:
+class Setting:
     """Where runs of an engine are kept.
 
     Args:
@@ -109,7 +109,7 @@ def trials(scene: Scene) -> Iterator[tuple[str, Outcomes]]:
     stores = [store for store, packages in STORES.items() if all(map(_installed, packages))]
     pairs = [(engine, store) for engine in engines for store in stores]
     (scene.folder / "kills.toml").write_text(PIPELINE, encoding="utf-8")
-    undisturbed = scene.call(*Place(scene, "inline", "a local folder", str(scene.folder)).run(0))
+    undisturbed = scene.call(*Setting(scene, "inline", "a local folder", str(scene.folder)).run(0))
     if undisturbed.returncode:
         raise SystemExit(undisturbed.stderr)
     digest = json.loads(undisturbed.stdout.splitlines()[-1])["digest"]
@@ -118,34 +118,34 @@ def trials(scene: Scene) -> Iterator[tuple[str, Outcomes]]:
         if kills:
             with ExitStack() as stack:
                 url = _served(store, scene, stack)
-                outcomes = _of_place(Place(scene, engine, store, url), kills, digest)
+                outcomes = _of_setting(Setting(scene, engine, store, url), kills, digest)
             yield f"kills: engine {engine}, run in {store}", outcomes
 
 
-def _of_place(location: Place, kills: int, digest: str) -> Outcomes:
-    rng = random.Random(f"{location.scene.seed} {location.engine} {location.store}")
+def _of_setting(setting: Setting, kills: int, digest: str) -> Outcomes:
+    rng = random.Random(f"{setting.scene.seed} {setting.engine} {setting.store}")
     tried: Counter[str] = Counter()
     outcomes = Outcomes()
-    signals = [kind for kind in SIGNALS if location.engine != "inline" or kind != "SIGKILL to a worker"]
+    signals = [kind for kind in SIGNALS if setting.engine != "inline" or kind != "SIGKILL to a worker"]
     rng.shuffle(signals)
-    _, _, seconds = _killed(location, 1, "", 0.0)  # undisturbed
+    _, _, seconds = _killed(setting, 1, "", 0.0)  # undisturbed
     number = 1
     while sum(tried.values()) < kills:
         number += 1
         for _ in range(min(rng.randint(1, _RUNS_OF_A_FOLDER), kills - sum(tried.values()))):
             kind = signals[sum(tried.values()) % len(signals)]
-            killed, message, _ = _killed(location, number, kind, rng.uniform(0.0, seconds))
+            killed, message, _ = _killed(setting, number, kind, rng.uniform(0.0, seconds))
             tried[kind] += killed
             if "Traceback" in message:
                 outcomes.tracebacks += 1
                 outcomes.notes.append(f"{kind}: {message[-2000:]}")
             if not killed:
                 break
-        with location.machine():
-            ended = location.scene.call(*location.run(number))
+        with setting.machine():
+            ended = setting.scene.call(*setting.run(number))
         if not judge(outcomes, f"after kills, run {number}", ended, digest) and outcomes.refused:
             outcomes.refused, outcomes.wrong = 0, outcomes.wrong + 1  # Nothing was damaged: it has to resume.
-        folder = location.local(number)
+        folder = setting.local(number)
         if folder is not None and (folder / "run.json").is_file():
             outcomes.lost += lost_rows(folder)
             shutil.rmtree(folder, ignore_errors=True)
@@ -156,11 +156,11 @@ def _of_place(location: Place, kills: int, digest: str) -> Outcomes:
     return outcomes
 
 
-def _killed(location: Place, number: int, kind: str, seconds: float) -> tuple[bool, str, float]:
+def _killed(setting: Setting, number: int, kind: str, seconds: float) -> tuple[bool, str, float]:
     """Start a run and kill it some seconds after its first new record.
 
     Args:
-        location: Where the run is kept.
+        setting: Where the run is kept.
         number: Number of the run.
         kind: How it is killed; '' to let it end.
         seconds: When, after its first record.
@@ -168,13 +168,13 @@ def _killed(location: Place, number: int, kind: str, seconds: float) -> tuple[bo
     Returns:
         Whether it was killed, what it wrote to stderr, and the seconds from its first record to its end.
     """
-    with location.machine() as cache, tempfile.TemporaryFile("w+", errors="replace") as stderr:
-        folder = location.local(number) or cache / "runs"
+    with setting.machine() as cache, tempfile.TemporaryFile("w+", errors="replace") as stderr:
+        folder = setting.local(number) or cache / "runs"
         before = _records(folder)
         running = subprocess.Popen(
-            [sys.executable, "-m", "paraloom", *map(str, location.run(number))],
-            cwd=location.scene.folder,
-            env=location.scene.environment,
+            [sys.executable, "-m", "paraloom", *map(str, setting.run(number))],
+            cwd=setting.scene.folder,
+            env=setting.scene.environment,
             stdout=subprocess.DEVNULL,
             stderr=stderr,
             start_new_session=True,
@@ -224,12 +224,12 @@ def _signal(pids: Sequence[int], number: signal.Signals) -> None:
 
 def _below(pid: int) -> list[int]:
     """The processes that a process started, and those that these started."""
-    processes = []
+    started = []
     for tasks in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in map(int, tasks.read_text(encoding="ascii").split()):
-                processes += [child, *_below(child)]
-    return processes
+                started += [child, *_below(child)]
+    return started
 
 
 def _name(pid: int) -> str:

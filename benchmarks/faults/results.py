@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import fcntl
 import json
 import platform
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,16 @@ def record(column: str, scene: Scene, group: str, name: str, outcomes: Outcomes,
         outcomes: What came of them.
         seconds: What they took.
     """
-    data = _read()
+    with (Path(tempfile.gettempdir()) / "paraloom-faults.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Several groups may be tried at the same time.
+        data = _read()
+        _add(data, column, scene, group, name, outcomes, seconds)
+        _write(data)
+
+
+def _add(
+    data: dict[str, Any], column: str, scene: Scene, group: str, name: str, outcomes: Outcomes, seconds: float
+) -> None:
     data["versions"][column] = {
         "commit": _commit(scene.source),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -52,7 +63,6 @@ def record(column: str, scene: Scene, group: str, name: str, outcomes: Outcomes,
         "seconds": round(seconds),
         "details": outcomes.details,
     }
-    _write(data)
 
 
 def take_in(fuzz: Path | None, readers: Path | None) -> None:
