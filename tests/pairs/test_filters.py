@@ -76,6 +76,7 @@ def test_a_text_that_says_nan_is_a_text() -> None:
         "length(replace(src, 'a', tgt)) > 1",
         "length(regexp_replace(src, '', src, 'g')) > 1",
         "length(" + "regexp_replace(" * 8 + "src" + r", '(.)', '\\1\\1', 'g')" * 8 + ") > 1",
+        "length(" + "replace(" * 8 + "'aaaaaaaaaa'" + ", 'a', 'aaaaaaaaaa')" * 8 + ") > 1",
         "length(" + "cast([" * 8 + "src" + "] as varchar)" * 8 + ") > 1",
     ],
 )
@@ -91,6 +92,8 @@ def test_a_condition_cannot_make_texts_without_bound(where: str) -> None:
         r"length(regexp_replace(regexp_replace(src, '[^a-z]+', ' ', 'g'), ' +', ' ', 'g')) > 1",
         "cast(regexp_replace(src, '[^0-9]', '', 'g') as bigint) > 3",
         "concat(src, ' ', tgt) like '%a%'",
+        f"src in ({', '.join(repr(str(n)) for n in range(3000))})",
+        f"tgt_tokens in ({', '.join(map(str, range(3000)))})",
     ],
 )
 def test_everyday_replacements_are_allowed(where: str) -> None:

@@ -33,6 +33,8 @@ _DISTANCES = frozenset(
 _SHORT_TYPES = frozenset(
     ["BIGINT", "BOOL", "BOOLEAN", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "HUGEINT", "INT", "INTEGER", "REAL"]
 )
+_OF_NO_LENGTH = frozenset(["BETWEEN", "COMPARISON", "CONJUNCTION"])
+_TESTS = frozenset(["COMPARE_IN", "COMPARE_NOT_IN", "OPERATOR_IS_NOT_NULL", "OPERATOR_IS_NULL", "OPERATOR_NOT"])
 # A blob is written as \\x00, and a quotation mark in a list with a backslash.
 _CAST_GROWTH = 4
 # Characters of a condition that a message shows at most.
@@ -92,15 +94,22 @@ def check_growth(expression: Node, text: str) -> None:
 
 
 def _growth(node: Node, text: str) -> float:
-    """How long the value of an expression may be, in times the longest text of the row."""
+    """How long the value of an expression may be, in times the longest text of the row or the condition."""
     arguments = [container[key] for container, key in _slots(node)]
-    size = sum(_growth(argument, text) for argument in arguments)
-    if node["class"] == "COLUMN_REF":
-        size = 1
-    elif node["class"] == "CAST" and str(node.get("type_expr", {}).get("type_name", "")).upper() not in _SHORT_TYPES:
-        size *= _CAST_GROWTH
-    elif node["class"] == "FUNCTION" and node["function_name"] in ("replace", "regexp_replace"):
-        size = _growth(arguments[0], text) * _replacement_growth(node["function_name"], arguments[1:3], text)
+    sizes = [_growth(argument, text) for argument in arguments]
+    kind = node["class"]
+    if kind in _OF_NO_LENGTH or node["type"] in _TESTS:
+        return 0
+    if kind in ("COLUMN_REF", "CONSTANT"):
+        return kind == "COLUMN_REF" or _constant(node) is not None
+    if kind in ("CASE", "OPERATOR"):
+        return max(sizes, default=0)
+    if kind == "FUNCTION" and node["function_name"] in ("replace", "regexp_replace"):
+        size = sizes[0] * _replacement_growth(node["function_name"], arguments[1:3], text)
+    elif kind == "CAST" and str(node.get("type_expr", {}).get("type_name", "")).upper() not in _SHORT_TYPES:
+        size = sum(sizes) * _CAST_GROWTH
+    else:
+        size = sum(sizes)
     if size > MAX_GROWTH:
         raise invalid(text, f"it may make texts more than {MAX_GROWTH:,} times as long as those of the row")
     return size
@@ -158,8 +167,9 @@ def _constant(node: Node) -> str | None:
     """The text of a constant, None where the node is something else."""
     if node["class"] != "CONSTANT":
         return None
-    value = node["literal"].get("text") if "literal" in node else node.get("value", {}).get("value")
-    return value if isinstance(value, str) else None
+    literal = node.get("literal") or node.get("value") or {}
+    value = literal.get("text", literal.get("value"))
+    return value if isinstance(value, str) and literal.get("kind", "STRING") == "STRING" else None
 
 
 def _slots(node: Node) -> Iterator[tuple[Any, Any]]:
