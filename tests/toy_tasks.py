@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paraloom.core.progress import Advance
 from paraloom.core.stage_cache import begin_stage, cached_per_stage
+from paraloom.io.database import sql
 from paraloom.pairs.filtering.expressions import evaluate_sql
 from paraloom.pipeline.memory import peak_memory
 
@@ -49,5 +50,5 @@ class Query:
     rows: int = 1
 
     def __call__(self, advance: Advance) -> list[int]:
-        table = evaluate_sql(pa.RecordBatch.from_pydict({"a": [1], "b": [2]}), "a + b")
+        table = evaluate_sql(pa.RecordBatch.from_pydict({"a": [1], "b": [2]}), sql("a + b"))
         return table.column("c0").to_pylist()

@@ -46,7 +46,7 @@ def read_brackets(data: Bytes, offsets: Ints, dummy: bool, known: Ids) -> tuple[
     labels, sizes = np.empty(capacity, np.uint64), np.empty(capacity, np.int32)
     starts, reasons = np.zeros(texts + 1, np.int64), np.zeros(texts, np.uint8)
     above = np.empty(max_bytes + 1, np.int64)
-    count = np.int64(0)  # of a literal 0, numba would compile `_tree` twice
+    count = 0
     for text in range(texts):
         end, reason = _tree(data, offsets[text], offsets[text + 1], dummy, known, labels, sizes, count, above)
         reasons[text] = reason

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow.fs import LocalFileSystem
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import DataError, printable
 from paraloom.io.formats.columns import is_text
-from paraloom.io.shards import corrupt, corruption_as_error, open_shard
+from paraloom.io.shards import corrupt, corruption_as_error, open_shard, openable
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -108,16 +108,17 @@ def register_shards(database: Connection, view: str, shards: Sequence[Path]) -> 
     columns = {
         name: ShardColumn(f"c{number}", kind) for number, (name, kind) in enumerate(kinds.items()) if kind is not None
     }
-    options = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+    files = ds.ParquetFileFormat(
+        default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+    )
     with corruption_as_error(shards[0]):
-        rows = ds.FileSystemDataset.from_paths(
-            [str(shard.absolute()) for shard in shards],
-            schema=pa.schema([(name, column.type) for name, column in columns.items()]),
-            format=ds.ParquetFileFormat(default_fragment_scan_options=options),
-            filesystem=LocalFileSystem(),
+        rows = ds.FileSystemDataset(
+            [files.make_fragment(openable(shard.absolute()), LocalFileSystem()) for shard in shards],
+            pa.schema([(name, column.type) for name, column in columns.items()]),
+            files,
         )
     # A message about a shard has the name that its rows are registered as.
-    folder = str(shards[0].parent)
+    folder = printable(str(shards[0].parent))
     database.register(folder, rows)
     names = sql_list(column.name for column in columns.values())
     database.execute(sql("CREATE VIEW {} AS SELECT * FROM {} AS files ({})", view, folder, names))

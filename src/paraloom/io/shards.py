@@ -167,7 +167,7 @@ def open_shard(path: str | Path) -> Iterator[pq.ParquetFile]:
     if not os.path.isfile(path):  # noqa: PTH113 (is_file raises for names that are too long)
         raise DataError("file not found", file=path, remedy="Restore it from a copy, or create its corpus again.")
     with corruption_as_error(path):
-        file = pq.ParquetFile(_source(path), page_checksum_verification=True)
+        file = pq.ParquetFile(openable(path), page_checksum_verification=True)
     with file:
         with corruption_as_error(path):
             _check_footer(file)
@@ -197,13 +197,13 @@ def _check_rows(rows: int, file: pq.ParquetFile) -> None:
         raise pa.ArrowInvalid(f"{rows} of {file.metadata.num_rows} rows could be read")
 
 
-def _source(path: str | Path) -> Any:
-    """A path, or an open file where pyarrow does not take its name, which is not UTF-8."""
+def openable(path: str | Path) -> Any:
+    """A path as text, or an open file where pyarrow does not take its name, which is not UTF-8."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
         return pa.OSFile(os.fsencode(path))
-    return path
+    return str(path)
 
 
 @contextmanager
