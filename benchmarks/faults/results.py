@@ -117,9 +117,12 @@ def _trials_table(rows: dict[str, Any]) -> list[str]:
         counts = [str(row[column][key]) if column in row else "" for column in ("before", "after") for key in _COUNTS]
         tried = max(result["tried"] for result in row.values())
         lines.append(f"| {name} | {tried} | {' | '.join(counts)} |")
-    details = [
-        f"- {name}: {row['after']['details']}" for name, row in rows.items() if row.get("after", {}).get("details")
-    ]
+    details = []
+    for name, row in rows.items():
+        lost = row.get("before", {}).get("rows lost", 0)
+        parts = [f"{lost:,} rows were lost before" if lost else "", row.get("after", {}).get("details", "").rstrip(".")]
+        if any(parts):
+            details.append(f"- {name}: {'; '.join(filter(None, parts))}.")
     return lines + (["", *details] if details else [])
 
 
