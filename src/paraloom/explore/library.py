@@ -21,6 +21,8 @@ from paraloom.pipeline.store import REPORT
 from paraloom.report.run_folder import RunView, open_run
 
 _AGE = 5.0
+# Seconds that closing waits for what is computed beforehand.
+_PATIENCE = 5.0
 """Seconds for which rows of a running stage are shown before its new shards are read."""
 
 
@@ -87,6 +89,7 @@ class Library:
         self._open: dict[str, OpenCorpus] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self._warming: threading.Thread | None = None
         self._number = 0
         self._encoder = encoder
         self.compares = second is not None
@@ -142,6 +145,8 @@ class Library:
     def close(self) -> None:
         """Remove the temporary files."""
         self._stopped.set()
+        if self._warming is not None:
+            self._warming.join(_PATIENCE)  # It writes there.
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _comparable(self, path: str | Path) -> RowSource:
@@ -158,7 +163,8 @@ class Library:
         self._number += 1
         dataset = Dataset(source, self._scratch / str(self._number))
         neighbors = None if self._encoder is None else NearestRows(dataset, self._encoder)
-        threading.Thread(target=self._warm_up, args=(dataset, neighbors), daemon=True).start()
+        self._warming = threading.Thread(target=self._warm_up, args=(dataset, neighbors), daemon=True)
+        self._warming.start()
         return OpenCorpus(dataset, Matcher(dataset), ScoreBins(dataset), neighbors, time.monotonic())
 
     def _warm_up(self, dataset: Dataset, neighbors: NearestRows | None) -> None:
