@@ -51,7 +51,7 @@ test-all: $(VENV)/dev
 shake: $(VENV)/dev
 	for seed in 1 2 3 4 5; do PARALOOM_TEST_SEED=$$seed $(BIN)/pytest tests -m "not slow" $(XDIST) || exit 1; done
 	for isa in GENERIC AVX AVX2 $(shell grep -qs avx512f /proc/cpuinfo && echo AVX512); do CT2_FORCE_CPU_ISA=$$isa \
-	    ATEN_CPU_CAPABILITY=default $(BIN)/pytest tests/mt tests/generate tests/stages tests/cli $(XDIST) || exit 1; done
+	    ATEN_CPU_CAPABILITY=default $(BIN)/pytest tests/mt tests/paraphrasing tests/stages tests/cli $(XDIST) || exit 1; done
 
 # The fuzzers for SECONDS by group, with other examples each time; what they got goes to build/fuzz.jsonl.
 SECONDS ?= 600

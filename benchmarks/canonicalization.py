@@ -5,7 +5,7 @@
 
 First, clean sentences, which the model must not have been trained on (`--clean`, by default of MASC and ABC news:
 those of 4 to 40 words that begin with a capital, end with punctuation and are not headlines), with noise by a seed
-(`paraloom.generate.noise`). Rows: *nothing*; *rules*: the first letter becomes a capital, a full stop is added, and
+(`paraloom.paraphrasing.noise`). Rows: *nothing*; *rules*: the first letter becomes a capital, a full stop is added, and
 abbreviations and contractions are written in full by the lists that the noise is made with; *rules and words*:
 `paraloom canonicalize`; if a model is given, *model alone* (`--no-rules`) and *rules, words, model* (`--model`).
 Columns, with 95 % bootstrap intervals: word error rate and chrF to the clean sentence, the share that is restored
@@ -28,16 +28,16 @@ from typing import Any
 
 import numpy as np
 
+from paraloom.api import Paraphraser, open_canonicalizer
 from paraloom.core.seeds import generator
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.bootstrap import mean_scores, sample_counts, with_interval
 from paraloom.evaluate.restoration import measure_restoration, restoration_table
-from paraloom.generate.canonicalization import Canonicalizer, CanonicalText
-from paraloom.generate.noise import NoiseConfig, add_noise, expand_abbreviations, is_edited
-from paraloom.generate.selection import text_cosines
 from paraloom.io import read_lines
 from paraloom.io.atomic import atomic_write
-from paraloom.workflows import Paraphraser, open_canonicalizer
+from paraloom.paraphrasing.canonicalization import Canonicalizer, CanonicalText
+from paraloom.paraphrasing.noise import NoiseConfig, add_noise, expand_abbreviations, is_edited
+from paraloom.paraphrasing.selection import text_cosines
 
 CLEAN = ("mixed.masc", "news.nltk-abc")
 TWEETS = ("tweets.tweeteval", "tweets.crisislex")

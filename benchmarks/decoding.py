@@ -125,12 +125,12 @@ def main() -> None:
                 "decode": decode,
                 "ours": arguments.lines / median(run.wall for run in ours),
                 "bare_ctranslate2": arguments.lines / median(run.wall for run in bare),
-                "generate": arguments.generate_lines / generate,
+                "paraphrasing": arguments.generate_lines / generate,
                 "ours_over_bare": median(ratios),
                 "ratios": [round(ratio, 3) for ratio in ratios],
                 "processor_ratio": sum(run.processor for run in bare) / sum(run.processor for run in ours),
             }
-            row["ours_over_generate"] = row["ours"] / row["generate"]
+            row["ours_over_generate"] = row["ours"] / row["paraphrasing"]
             rows.append(row)
             print(
                 f"{decode:<24} ours {row['ours']:7.0f}/s   bare CTranslate2 {row['bare_ctranslate2']:7.0f}/s   "

@@ -39,11 +39,11 @@ from paraloom.alignment.document_features import Documents
 from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.documents import DocumentAlignerConfig, align_documents
 from paraloom.alignment.images import ImageKey
+from paraloom.api.extract import ExtractConfig, extract_documents
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.embed.store import load_encoder
 from paraloom.io import Corpus
-from paraloom.workflows.extract import ExtractConfig, extract_documents
 
 Page = dict[str, Any]
 Pairs = set[tuple[str, str]]

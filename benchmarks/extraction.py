@@ -17,8 +17,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+from paraloom.api.extract import ExtractConfig, extract_documents
 from paraloom.io import Corpus
-from paraloom.workflows.extract import ExtractConfig, extract_documents
 
 
 def gold_paragraphs(folder: Path, lang: str) -> dict[str, set[str]]:

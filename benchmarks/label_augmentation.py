@@ -28,6 +28,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.api import Paraphraser, RoundTripParaphraser, open_selector
+from paraloom.api.paraphrase_sources import as_paraphraser
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike, ParaphraserLike
 from paraloom.core.seeds import generator
@@ -36,12 +38,10 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.classification_tasks import find_classification_tasks, read_classification_task
 from paraloom.evaluate.logistic import Features, fit_logistic
 from paraloom.evaluate.tfidf import TfIdf
-from paraloom.generate.augmentation import LabelAugmenter
-from paraloom.generate.candidates import TemplateCandidates
-from paraloom.generate.protection import Protector
+from paraloom.paraphrasing.augmentation import LabelAugmenter
+from paraloom.paraphrasing.candidates import TemplateCandidates
+from paraloom.paraphrasing.protection import Protector
 from paraloom.text.tokens import tokenize
-from paraloom.workflows import Paraphraser, RoundTripParaphraser, open_selector
-from paraloom.workflows.paraphrase_sources import as_paraphraser
 
 TASKS = ("trec", "sst2", "subj", "tweeteval-irony")
 SIZES = ("50", "100", "500", "1000", "all")

@@ -27,13 +27,13 @@ import bilingual
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.api.mining import mine_translations
 from paraloom.embed.average import normalize_vectors
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.mining import MARGIN_THRESHOLD
 from paraloom.evaluate.mining import evaluate_mining, read_gold_rows
 from paraloom.io import read_lines
 from paraloom.io.atomic import atomic_write
-from paraloom.workflows.mining import mine_translations
 
 SYSTEMS = ("encoder", "paraloom", "paraloom, graph", "numpy, margin", "numpy, cosine")
 K, BLOCK = 4, 1000

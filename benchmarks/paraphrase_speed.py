@@ -23,11 +23,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from paraloom.api.paraphrasers import Paraphraser
 from paraloom.evaluate.paraphrase_sets import draw_sentences, read_paraphrase_set
-from paraloom.generate.examples import source_text, target_prefix
 from paraloom.io.compression import read_lines
 from paraloom.mt.subwords import PADDING, Subwords, read_vocabulary
-from paraloom.workflows.paraphrasers import Paraphraser
+from paraloom.paraphrasing.examples import source_text, target_prefix
 
 BEAM = 5
 

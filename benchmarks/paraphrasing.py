@@ -25,10 +25,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from paraloom.api.paraphrase_evaluation import ParaphraserEvaluation, read_references
 from paraloom.evaluate.paraphrase_sets import PARAPHRASE_SETS, ReferencedSentence, read_paraphrase_set
 from paraloom.evaluate.paraphrase_sheet import check_sheet, write_sheet
 from paraloom.io.atomic import atomic_write
-from paraloom.workflows.paraphrase_evaluation import ParaphraserEvaluation, read_references
 
 ROUND_TRIP = "round trip"
 

@@ -15,11 +15,11 @@ import argparse
 from itertools import chain
 from pathlib import Path
 
+from paraloom.api.paraphrasers import Paraphraser, read_parsed
 from paraloom.core.protocols import PrefixScorerLike
 from paraloom.core.stats import wilson_interval
-from paraloom.generate.examples import TEMPLATE_HEIGHT, ParsedPair, source_template, source_text, target_prefix
-from paraloom.generate.linearization import cut_tree
-from paraloom.workflows.paraphrasers import Paraphraser, read_parsed
+from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, ParsedPair, source_template, source_text, target_prefix
+from paraloom.paraphrasing.linearization import cut_tree
 
 SUGGESTED = 40
 NUMBERS = (1, 3, 5, 10)

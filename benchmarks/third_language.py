@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from paraloom.api.selftraining import selftrain
 from paraloom.core.schema import DOCUMENTS
 from paraloom.evaluate.alignment import PrecisionRecall
 from paraloom.io import Corpus, write_corpus
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.workflows.selftraining import selftrain
 
 PASSAGES, STRINGS, BITEXT, ROUNDS = 60, 20, 1500, 2
 JOINED, DROPPED = 0.08, 0.03

@@ -142,7 +142,7 @@ def toy_paraphraser(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPa
         shutil.copytree(result.stages[-1].folder / "artifact", folder, dirs_exist_ok=True)
 
     digest = training_digest(
-        ["core", "generate", "io", "mt", "stages", "syntax", "text"],
+        ["core", "paraphrasing", "io", "mt", "stages", "syntax", "text"],
         ["ctranslate2", "nltk", "numpy", "sentencepiece", "torch", "transformers"],
         f"{TOY_SIZES} {tree_pairs(600)}",
     )

@@ -17,7 +17,7 @@ import paraloom
 ROOT = Path(paraloom.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-DOMAIN = ("extract", "alignment", "mt", "pairs", "syntax", "generate", "diversity_metrics", "embed", "evaluate")
+DOMAIN = ("extract", "alignment", "mt", "pairs", "syntax", "paraphrasing", "diversity_metrics", "embed", "evaluate")
 _BELOW: dict[str, tuple[str, ...]] = {
     "core": (),
     "bundled": ("core",),
@@ -26,12 +26,12 @@ _BELOW: dict[str, tuple[str, ...]] = {
     **{package: ("core", "bundled", "text", "io") for package in DOMAIN},
     "stages": ("core", "bundled", "text", "io", *DOMAIN),
     "pipeline": ("core", "bundled", "text", "io", "stages"),
-    "workflows": ("core", "bundled", "text", "io", *DOMAIN, "stages", "pipeline"),
+    "api": ("core", "bundled", "text", "io", *DOMAIN, "stages", "pipeline"),
 }
 _TOP = {
-    "experiments": (*_BELOW["workflows"], "workflows"),
-    "report": (*_BELOW["workflows"], "workflows", "experiments"),
-    "explore": (*_BELOW["workflows"], "workflows", "experiments", "report"),
+    "experiments": (*_BELOW["api"], "api"),
+    "report": (*_BELOW["api"], "api", "experiments"),
+    "explore": (*_BELOW["api"], "api", "experiments", "report"),
 }
 MAY_IMPORT = {**_BELOW, **_TOP, "cli": (*_TOP["explore"], "explore")}
 """Package → the packages that it may import besides itself."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paraloom.core.protocols import Variant
-from paraloom.generate.linearization import template_of
+from paraloom.paraphrasing.linearization import template_of
 
 LABELS = (".", ",", "ADVP", "NP", "S", "SQ", "VP", "NN")
 FIRST = {"now": "ADVP", "it": "NP", "rains": "VP", ",": ",", ".": "."}

@@ -23,7 +23,7 @@ import pyarrow as pa
 from paraloom.core.errors import ParaloomError
 from paraloom.core.schema import PAIRS
 from paraloom.io import read_pairs, write_table
-from paraloom.workflows import preview
+from paraloom.api import preview
 
 name, folder, trials, seed = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 path = folder / name

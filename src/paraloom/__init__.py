@@ -11,6 +11,25 @@ if TYPE_CHECKING:
     from paraloom import stages as stages
     from paraloom.alignment.aligner_config import AlignerConfig as AlignerConfig
     from paraloom.alignment.documents import align_documents as align_documents
+    from paraloom.api.alignment import align as align
+    from paraloom.api.alignment import align_files as align_files
+    from paraloom.api.analysis import pair_statistics as pair_statistics
+    from paraloom.api.augmentation import augment as augment
+    from paraloom.api.encoders import distill_encoder as distill_encoder
+    from paraloom.api.encoders import train_encoder as train_encoder
+    from paraloom.api.extract import extract_documents as extract_documents
+    from paraloom.api.label_augmentation import augment_labels as augment_labels
+    from paraloom.api.mining import mine_translations as mine_translations
+    from paraloom.api.pair_functions import backtranslate as backtranslate
+    from paraloom.api.pair_functions import filter_pairs as filter_pairs
+    from paraloom.api.pair_functions import score as score
+    from paraloom.api.pair_inputs import as_pairs as as_pairs
+    from paraloom.api.pair_inputs import read_pairs as read_pairs
+    from paraloom.api.pairs import Pairs as Pairs
+    from paraloom.api.paraphrase_sources import EndpointParaphraser as EndpointParaphraser
+    from paraloom.api.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser
+    from paraloom.api.paraphrasers import Paraphraser as Paraphraser
+    from paraloom.api.translators import train_translator as train_translator
     from paraloom.core.beads import Bead as Bead
     from paraloom.core.errors import ConfigError as ConfigError
     from paraloom.core.errors import DataError as DataError
@@ -34,25 +53,6 @@ if TYPE_CHECKING:
     from paraloom.pipeline.pipeline import Pipeline as Pipeline
     from paraloom.pipeline.result import RunResult as RunResult
     from paraloom.report.page import write_report as write_report
-    from paraloom.workflows.alignment import align as align
-    from paraloom.workflows.alignment import align_files as align_files
-    from paraloom.workflows.analysis import pair_statistics as pair_statistics
-    from paraloom.workflows.augmentation import augment as augment
-    from paraloom.workflows.encoders import distill_encoder as distill_encoder
-    from paraloom.workflows.encoders import train_encoder as train_encoder
-    from paraloom.workflows.extract import extract_documents as extract_documents
-    from paraloom.workflows.label_augmentation import augment_labels as augment_labels
-    from paraloom.workflows.mining import mine_translations as mine_translations
-    from paraloom.workflows.pair_functions import backtranslate as backtranslate
-    from paraloom.workflows.pair_functions import filter_pairs as filter_pairs
-    from paraloom.workflows.pair_functions import score as score
-    from paraloom.workflows.pair_inputs import as_pairs as as_pairs
-    from paraloom.workflows.pair_inputs import read_pairs as read_pairs
-    from paraloom.workflows.pairs import Pairs as Pairs
-    from paraloom.workflows.paraphrase_sources import EndpointParaphraser as EndpointParaphraser
-    from paraloom.workflows.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser
-    from paraloom.workflows.paraphrasers import Paraphraser as Paraphraser
-    from paraloom.workflows.translators import train_translator as train_translator
 
 _EXPORTS = {
     "AlignerConfig": "paraloom.alignment.aligner_config",
@@ -62,43 +62,43 @@ _EXPORTS = {
     "Encoder": "paraloom.embed.encoder",
     "EncoderConfig": "paraloom.embed.config",
     "EncoderLike": "paraloom.core.protocols",
-    "EndpointParaphraser": "paraloom.workflows.paraphrase_sources",
+    "EndpointParaphraser": "paraloom.api.paraphrase_sources",
     "EndpointTranslator": "paraloom.mt.endpoint",
     "MissingExtraError": "paraloom.core.errors",
     "ModelError": "paraloom.core.errors",
-    "Pairs": "paraloom.workflows.pairs",
+    "Pairs": "paraloom.api.pairs",
     "ParaloomError": "paraloom.core.errors",
     "ParserLike": "paraloom.core.protocols",
-    "Paraphraser": "paraloom.workflows.paraphrasers",
+    "Paraphraser": "paraloom.api.paraphrasers",
     "Pipeline": "paraloom.pipeline.pipeline",
-    "RoundTripParaphraser": "paraloom.workflows.paraphrase_sources",
+    "RoundTripParaphraser": "paraloom.api.paraphrase_sources",
     "RunError": "paraloom.core.errors",
     "RunResult": "paraloom.pipeline.result",
     "Translator": "paraloom.mt.translator",
     "TranslatorConfig": "paraloom.mt.config",
     "TranslatorLike": "paraloom.core.protocols",
     "Variant": "paraloom.core.protocols",
-    "align": "paraloom.workflows.alignment",
+    "align": "paraloom.api.alignment",
     "align_documents": "paraloom.alignment.documents",
-    "align_files": "paraloom.workflows.alignment",
-    "as_pairs": "paraloom.workflows.pair_inputs",
-    "augment": "paraloom.workflows.augmentation",
-    "augment_labels": "paraloom.workflows.label_augmentation",
-    "backtranslate": "paraloom.workflows.pair_functions",
-    "distill_encoder": "paraloom.workflows.encoders",
+    "align_files": "paraloom.api.alignment",
+    "as_pairs": "paraloom.api.pair_inputs",
+    "augment": "paraloom.api.augmentation",
+    "augment_labels": "paraloom.api.label_augmentation",
+    "backtranslate": "paraloom.api.pair_functions",
+    "distill_encoder": "paraloom.api.encoders",
     "diversity": "paraloom.diversity_metrics.measures",
     "evaluate_classification": "paraloom.evaluate.classification",
     "evaluate_sts": "paraloom.evaluate.sts",
     "evaluate_translation": "paraloom.evaluate.translation",
-    "extract_documents": "paraloom.workflows.extract",
-    "filter_pairs": "paraloom.workflows.pair_functions",
-    "mine_translations": "paraloom.workflows.mining",
-    "pair_statistics": "paraloom.workflows.analysis",
-    "read_pairs": "paraloom.workflows.pair_inputs",
-    "score": "paraloom.workflows.pair_functions",
+    "extract_documents": "paraloom.api.extract",
+    "filter_pairs": "paraloom.api.pair_functions",
+    "mine_translations": "paraloom.api.mining",
+    "pair_statistics": "paraloom.api.analysis",
+    "read_pairs": "paraloom.api.pair_inputs",
+    "score": "paraloom.api.pair_functions",
     "stages": "paraloom.stages",
-    "train_encoder": "paraloom.workflows.encoders",
-    "train_translator": "paraloom.workflows.translators",
+    "train_encoder": "paraloom.api.encoders",
+    "train_translator": "paraloom.api.translators",
     "write_report": "paraloom.report.page",
 }
 """Public name → the module that defines it; imported when it is first used."""

@@ -22,13 +22,13 @@ from paraloom.alignment.park17 import PUBLISHED, Park17Weights, align_by_cosine
 from paraloom.alignment.search import full_band
 from paraloom.alignment.sentences import align, fit_aligner
 from paraloom.alignment.text_pairs import TextPair
+from paraloom.api.alignment import align as public_align
+from paraloom.api.alignment import align_files
+from paraloom.api.quickstart import BUNDLED
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
 from paraloom.io.formats.alignments import read_beads
-from paraloom.workflows.alignment import align as public_align
-from paraloom.workflows.alignment import align_files
-from paraloom.workflows.quickstart import BUNDLED
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -20,7 +20,7 @@ from processes import TIMEOUT, environment, wait_until
 from test_language import old_words
 from toy_language import bitext
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli.main import PANELS
 
 
@@ -280,7 +280,7 @@ def test_an_interruption_has_exit_status_130(paraloom: Command, monkeypatch: pyt
     def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(workflows, "translate_file", interrupt)
+    monkeypatch.setattr(api, "translate_file", interrupt)
     status, _, err = paraloom("translate", "de-en", "in.txt")
     assert status == 130
     assert "the same command again resumes" in err

@@ -13,9 +13,9 @@ from commands import Command
 from toy_language import bitext
 from toy_variants import OURS, REFERENCES, plain_ibleu, write_references, write_variants
 
+from paraloom.api.variants import stage_names
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline
-from paraloom.workflows.variants import stage_names
 
 
 def test_diversity_prints_a_row_per_corpus(paraloom: Command, tmp_path: Path) -> None:

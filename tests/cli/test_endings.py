@@ -15,11 +15,11 @@ from toy_bilingual import save_bilingual_encoder
 import paraloom as library
 import paraloom.experiments as papers
 import paraloom.report as reports
-from paraloom import workflows
+from paraloom import api
+from paraloom.api.quickstart import Quickstart
 from paraloom.experiments.published import PAPERS
 from paraloom.experiments.tables import ReproducedTable
 from paraloom.pipeline.result import RunResult
-from paraloom.workflows.quickstart import Quickstart
 
 WITHOUT_JSON = {"help": "prints the text of --help", "explore": "serves a page until it is stopped"}
 
@@ -78,7 +78,7 @@ def run(tmp_path: Path) -> RunResult:
 
 def test_quickstart(paraloom: Command, run: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
     quickstart = Quickstart(run, 40.0, 50.0, 2, 1, 1, (("a dog", "one dog"),))
-    monkeypatch.setattr(workflows, "run_quickstart", lambda *_, **__: quickstart)
+    monkeypatch.setattr(api, "run_quickstart", lambda *_, **__: quickstart)
     status, out, err = paraloom("quickstart", "run")
     assert status == 0, err
     assert "wrote 1 further paraphrases of their references:\n  a dog\n    one dog\n" in out
@@ -111,8 +111,8 @@ def test_tune(
         {"selection": "src_tokens > 5", "pairs": 3, "difference": difference},
         {"selection": "random", "pairs": 3},
     ]
-    tuned = workflows.TuningResult([], "src_tokens > 5", verdict)
-    monkeypatch.setattr(workflows, "tune", lambda *_, **__: tuned)
+    tuned = api.TuningResult([], "src_tokens > 5", verdict)
+    monkeypatch.setattr(api, "tune", lambda *_, **__: tuned)
     monkeypatch.setattr(reports, "write_report", lambda _, page: page)
     call = ("tune", "scored.parquet", "--sts", tmp_path, "--grid", "src_tokens > 5", "-o", "tuned")
     status, out, err = paraloom(*call)

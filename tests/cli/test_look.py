@@ -14,9 +14,9 @@ import pytest
 from commands import Command
 
 import paraloom as library
+from paraloom.api import list_models, preview
 from paraloom.bundled import BUNDLED
 from paraloom.core.version import __version__
-from paraloom.workflows import list_models, preview
 
 
 def scored(folder: Path) -> Path:

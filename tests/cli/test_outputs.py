@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from commands import Command
 
-from paraloom import workflows
+from paraloom import api
+from paraloom.api.outputs import OutputRecord, check_output, is_up_to_date
 from paraloom.cli.main import GROUPS, PANELS
 from paraloom.core.errors import ConfigError, RunError
-from paraloom.workflows.outputs import OutputRecord, check_output, is_up_to_date
 
 PAIRS = "Guten Morgen.\tGood morning.\nDer Hund ist da.\tThe dog is here.\n"
 SCORE = ("score", "mine.tsv", "--with", "overlap", "--workers", 1)
@@ -79,7 +79,7 @@ def test_the_input_is_not_an_output(paraloom: Command, mine: Path, tmp_path: Pat
 
 def test_python_does_not_write_over_what_it_reads(mine: Path) -> None:
     with pytest.raises(ConfigError, match="the output is also an input"):
-        workflows.read_pairs(mine).score("length").write(mine)
+        api.read_pairs(mine).score("length").write(mine)
     assert mine.read_text() == PAIRS
 
 
@@ -126,9 +126,9 @@ def test_what_is_wrong_with_an_output_is_said_before_any_work(
     def work(*_: object, **__: object) -> None:
         raise AssertionError("work was done")
 
-    monkeypatch.setattr("paraloom.workflows.run.run_pipeline", work)
-    monkeypatch.setattr("paraloom.workflows.encoders.open_encoder", work)
-    monkeypatch.setattr("paraloom.workflows.translators.Translator.load", work)
+    monkeypatch.setattr("paraloom.api.run.run_pipeline", work)
+    monkeypatch.setattr("paraloom.api.encoders.open_encoder", work)
+    monkeypatch.setattr("paraloom.api.translators.Translator.load", work)
     status, _, err = paraloom(*arguments)
     assert (status, message in err) == (1, True), err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.tsv"]
@@ -222,5 +222,5 @@ def test_languages_follow_from_the_translator(paraloom: Command, mine: Path, tmp
     assert paraloom("backtranslate", "mine.tsv", "--translator", "de-en", "--workers", 1, "-o", "out.parquet")[0] == 0
     row = pq.read_table(tmp_path / "out.parquet").to_pylist()[0]
     assert (row["src_lang"], row["tgt_lang"], row["pivot_lang"]) == ("en", "en", "de")
-    rows = workflows.backtranslate([("Guten Morgen", "Good morning")], "de-en").to_list()
+    rows = api.backtranslate([("Guten Morgen", "Good morning")], "de-en").to_list()
     assert (rows[0]["src_lang"], rows[0]["pivot_lang"]) == ("en", "de")

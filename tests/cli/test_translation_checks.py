@@ -9,9 +9,9 @@ import pytest
 from commands import Command
 from openai_server import OpenAIServer, serve
 
+from paraloom.api import evaluate_translator
 from paraloom.core.errors import ConfigError
 from paraloom.mt.translator import Translator
-from paraloom.workflows import evaluate_translator
 
 PASSAGES = Path(__file__).parents[1] / "data/passages.de-en.tsv"
 SAMPLE = [line.split("\t") for line in PASSAGES.read_text(encoding="utf-8").splitlines()[1:81]]
@@ -86,7 +86,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(folder: Path, monkeypatch: 
     def refuse(*arguments: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("paraloom.workflows.evaluate.write_costs", refuse)
+    monkeypatch.setattr("paraloom.api.evaluate.write_costs", refuse)
     with pytest.raises(ConfigError, match="cannot be written to: Permission denied"):
         evaluate_translator("de-en", f"{folder}/mine.{{de,en}}", save_costs=True)
 

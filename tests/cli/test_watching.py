@@ -20,7 +20,7 @@ from cli_commands import commands, options
 from commands import Command
 from processes import TIMEOUT, environment, wait_until
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import watching
 from paraloom.core.errors import DataError
 
@@ -128,7 +128,7 @@ def test_the_log_has_warnings_and_errors(
         warnings.warn("this is odd", stacklevel=1)
         raise DataError("it is empty", file="in.txt", remedy="Fill it.")
 
-    monkeypatch.setattr(workflows, "translate_file", fail)
+    monkeypatch.setattr(api, "translate_file", fail)
     assert paraloom("translate", "de-en", "in.txt", "--log-file", "a.log")[0] == 1
     events = [json.loads(line) for line in (tmp_path / "a.log").read_text().splitlines()]
     assert [(event["event"], event.get("message") or event.get("error")) for event in events] == [
@@ -151,7 +151,7 @@ def test_a_command_at_the_end(paraloom: Command, pipeline: Path, tmp_path: Path)
 def test_a_command_at_the_end_is_run_after_an_interruption(
     paraloom: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workflows, "translate_file", interrupted)
+    monkeypatch.setattr(api, "translate_file", interrupted)
     assert paraloom("translate", "de-en", "in.txt", "--on-end", "echo $PARALOOM_STATE > end.txt")[0] == 130
     assert (tmp_path / "end.txt").read_text() == "interrupted\n"
 
@@ -230,7 +230,7 @@ def test_exit_status_of_an_interruption(
         os.kill(os.getpid(), number)
         time.sleep(10)
 
-    monkeypatch.setattr(workflows, "translate_file", receive)
+    monkeypatch.setattr(api, "translate_file", receive)
     before = signal.getsignal(number)
     if before is signal.SIG_IGN:  # whoever runs the tests began them with `nohup`
         signal.signal(number, signal.SIG_DFL)
@@ -244,7 +244,7 @@ def test_exit_status_of_an_interruption(
 
 def test_an_ignored_signal_stays_ignored(paraloom: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """As after `nohup`."""
-    monkeypatch.setattr(workflows, "translate_file", lambda *_, **__: os.kill(os.getpid(), signal.SIGHUP))
+    monkeypatch.setattr(api, "translate_file", lambda *_, **__: os.kill(os.getpid(), signal.SIGHUP))
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         assert paraloom("translate", "de-en", "in.txt")[0] == 0
@@ -256,7 +256,7 @@ def test_an_exit_of_the_command_itself(paraloom: Command, tmp_path: Path, monkey
     def leave(*arguments: object, **options: object) -> None:
         raise typer.Exit(1)
 
-    monkeypatch.setattr(workflows, "translate_file", leave)
+    monkeypatch.setattr(api, "translate_file", leave)
     assert paraloom("translate", "de-en", "in.txt", "--on-end", "echo $PARALOOM_STATE > end.txt")[0] == 1
     assert (tmp_path / "end.txt").read_text() == "failed\n"
 
@@ -271,8 +271,8 @@ def test_a_terminated_run_says_how_to_resume(tmp_path: Path, toy_translator: Pat
     running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment())
     work = tmp_path / "pairs.parquet.paraloom"
     wait_until(lambda: list(work.glob("*backtranslate/part-*.parquet")), running)
-    assert workflows.run_status(tmp_path / "pairs.parquet").state == "running"
+    assert api.run_status(tmp_path / "pairs.parquet").state == "running"
     running.send_signal(signal.SIGTERM)
     _, err = running.communicate(timeout=TIMEOUT)
     assert running.returncode == 143 and "Traceback" not in err and "resumes from there" in err
-    assert workflows.run_status(tmp_path / "pairs.parquet").state == "interrupted"
+    assert api.run_status(tmp_path / "pairs.parquet").state == "interrupted"

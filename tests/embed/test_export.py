@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from paraloom.api import export_encoder
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError
 from paraloom.embed.average import Average, SentenceEncoder, quantize
@@ -16,7 +17,6 @@ from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.text.tokens import words
-from paraloom.workflows import export_encoder
 
 pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
 

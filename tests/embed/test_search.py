@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from paraloom.api.search import search_lines
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.embed import search as module
 from paraloom.embed.average import normalize_vectors
-from paraloom.workflows.search import search_lines
 
 MISSING = "mining needs faiss: pip install 'paraloom[search]'"
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from tiny_transformer import save_tiny_transformer
 
+from paraloom.api.encoders import distill_encoder, export_encoder
 from paraloom.core.digests import folder_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.stage import StageContext
@@ -21,7 +22,6 @@ from paraloom.embed.encoder import Encoder, open_encoder
 from paraloom.embed.transformer import TransformerEncoder, convert_transformer
 from paraloom.embed.transformer_config import TransformerConfig
 from paraloom.stages.sentences import Encode
-from paraloom.workflows.encoders import distill_encoder, export_encoder
 
 torch = pytest.importorskip("torch", reason="pip install 'paraloom[distill]'")
 pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")

@@ -11,9 +11,9 @@ import pytest
 from commands import Command
 from toy_syntax import write_parsed_pairs
 
+from paraloom.api.exemplars import _read_set, find_exemplars, measure_exemplars
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.exemplars import WHOLE, ExemplarResult, evaluate_exemplars, exemplar_signature
-from paraloom.workflows.exemplars import _read_set, find_exemplars, measure_exemplars
 
 PLAIN = "(S (NP (PRP It)) (VP (VBZ rains)))"
 FRONTED = "(S (ADVP (RB Now)) (NP (PRP it)) (VP (VBZ rains)))"

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.core.errors import DataError
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import StageContext
@@ -66,13 +66,11 @@ def test_the_start_lies_inside_the_folder(folder: Path) -> None:
 
 def test_evaluate_sts_shows_what_each_encoder_started_from(folder: Path) -> None:
     trained, other = str(folder / "trained"), str(folder / "other")
-    table = workflows.evaluate_similarity(
-        [trained, other], folder / "sts", vectors=folder / "vectors.txt", resamples=20
-    )
+    table = api.evaluate_similarity([trained, other], folder / "sts", vectors=folder / "vectors.txt", resamples=20)
     names = [trained, f"{trained}, untrained", other, "overlap", "given vectors averaged"]
     assert [system.name for system in table.systems] == names
     assert [row.task for row in table.mteb] == ["STSBenchmark"]
-    start = workflows.evaluate_similarity(encoder(2), folder / "sts", resamples=0)
+    start = api.evaluate_similarity(encoder(2), folder / "sts", resamples=0)
     assert table.systems[1].rows == start.rows and not start.differences
     assert {(one.system, one.baseline) for one in table.differences if one.baseline.endswith("untrained")} == {
         (trained, f"{trained}, untrained")
@@ -81,13 +79,13 @@ def test_evaluate_sts_shows_what_each_encoder_started_from(folder: Path) -> None
 
 def test_evaluate_compare_shows_it_too(folder: Path) -> None:
     trained, other = str(folder / "trained"), str(folder / "other")
-    comparison = workflows.compare_on_similarity([trained, other], folder / "sts", resamples=20)
+    comparison = api.compare_on_similarity([trained, other], folder / "sts", resamples=20)
     assert comparison.names == (trained, other, f"{trained}, untrained", "overlap")
 
 
 def test_classification_shows_it_too(folder: Path) -> None:
     trained = str(folder / "trained")
-    result = workflows.evaluate_classification_tasks([trained], folder / "labeled")
+    result = api.evaluate_classification_tasks([trained], folder / "labeled")
     assert [row.system for row in result.rows] == ["majority class", "TF-IDF", f"{trained}, untrained", trained]
 
 
@@ -139,7 +137,7 @@ def test_selections_are_compared_with_what_their_trainings_started_from(folder: 
     inputs = {"encoders.0": folder / "trained", "encoders.1": folder / "other", "sts": folder / "sts"}
     result = _fit(stage, folder, {**inputs, "selections.0": folder / "corpus", "selections.1": folder / "corpus"})
     rows = {row["selection"]: row for row in result["selections"]}
-    table = workflows.evaluate_similarity(encoder(2), folder / "sts", ["STS-B test"])
+    table = api.evaluate_similarity(encoder(2), folder / "sts", ["STS-B test"])
     assert rows["best"]["untrained_test_pearson"] == pytest.approx(table.rows[0].pearson, abs=1e-3)
     assert "untrained_test_pearson" not in rows["random"]
     assert "untrained" in str(section("tuned", result))

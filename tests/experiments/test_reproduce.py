@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from commands import Command
 
+from paraloom.api.filter_grids import GRIDS
 from paraloom.core.schema import PAIRS
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.sts_tasks import TASKS
@@ -23,7 +24,6 @@ from paraloom.experiments.reproduce import LOOP_TABLES, PAIR_TABLES, PHRASE_TABL
 from paraloom.experiments.study import Study
 from paraloom.experiments.verdicts import Order, summarize_verdicts
 from paraloom.io import write_corpus
-from paraloom.workflows.filter_grids import GRIDS
 
 NOUNS = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy"]
 

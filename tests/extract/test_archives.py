@@ -16,12 +16,12 @@ from toy_pages import ENGLISH, GERMAN, html, png  # noqa: E402
 from warcio.statusandheaders import StatusAndHeaders  # noqa: E402
 from warcio.warcwriter import WARCWriter  # noqa: E402
 
+from paraloom.api.extract import REJECTED_PAGES, extract_documents  # noqa: E402
 from paraloom.core.errors import DataError  # noqa: E402
 from paraloom.extract.images import hash_image  # noqa: E402
 from paraloom.extract.pages import MAX_PAGE_BYTES, Page  # noqa: E402
 from paraloom.extract.warc import read_archive  # noqa: E402
 from paraloom.io import Corpus  # noqa: E402
-from paraloom.workflows.extract import REJECTED_PAGES, extract_documents  # noqa: E402
 
 
 def response(writer: WARCWriter, url: str, body: bytes, *headers: tuple[str, str], status: str = "200 OK") -> None:

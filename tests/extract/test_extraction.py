@@ -17,12 +17,12 @@ for _package in ("trafilatura", "justext", "warcio", "imagehash"):
 
 from toy_pages import ENGLISH, GERMAN, html, png, site  # noqa: E402
 
+from paraloom.api import extract as workflow  # noqa: E402
+from paraloom.api.extract import REJECTED_PAGES, ExtractConfig, extract_documents  # noqa: E402
 from paraloom.core.errors import ConfigError, DataError, RunError  # noqa: E402
 from paraloom.extract.counts import ExtractionCounts  # noqa: E402
 from paraloom.extract.images import IMAGE_FILES  # noqa: E402
 from paraloom.io import Corpus  # noqa: E402
-from paraloom.workflows import extract as workflow  # noqa: E402
-from paraloom.workflows.extract import REJECTED_PAGES, ExtractConfig, extract_documents  # noqa: E402
 
 Command = Callable[..., tuple[int, str, str]]
 

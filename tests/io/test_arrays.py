@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from paraloom.api.first_rows import preview
 from paraloom.core.errors import DataError
 from paraloom.io.arrays import map_array
-from paraloom.workflows.first_rows import preview
 
 
 def test_an_array_is_mapped(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from tiny_language_models import WORDS, greedy, make_checkpoint
 
 import paraloom
 from paraloom import ConfigError, ModelError
+from paraloom.api.endpoints import named_translator
 from paraloom.mt.language_model import (
     LanguageModelConfig,
     LanguageModelTranslator,
@@ -18,7 +19,6 @@ from paraloom.mt.language_model import (
     load_language_model,
 )
 from paraloom.mt.loading import open_translator
-from paraloom.workflows.endpoints import named_translator
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

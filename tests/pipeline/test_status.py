@@ -16,6 +16,7 @@ import toy_stages
 from processes import kill, wait_until
 from toy_runs import begin, marks_in, run, toml
 
+from paraloom.api import run_status
 from paraloom.core.errors import DataError, ParaloomError, RunError
 from paraloom.core.events import report_events_to
 from paraloom.core.progress import ProgressState
@@ -25,7 +26,6 @@ from paraloom.pipeline.heartbeat import ProgressTracker
 from paraloom.pipeline.monitor import STATUS
 from paraloom.pipeline.status import RunStatus, read_status
 from paraloom.pipeline.store import claimed
-from paraloom.workflows import run_status
 
 COUNT, UPPER, EVEN = ({"use": use} for use in ("Count", "Upper", "Even"))
 CHAIN = toml(COUNT, UPPER, EVEN)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from paraloom.api.first_rows import preview
 from paraloom.core.errors import DataError
 from paraloom.pipeline.pipeline import Pipeline
 from paraloom.report.run_folder import open_run
 from paraloom.stages import ReadPairs
-from paraloom.workflows.first_rows import preview
 
 
 @pytest.fixture

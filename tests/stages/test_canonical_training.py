@@ -15,19 +15,19 @@ from stage_runs import read_rows, run_toml
 from toy_syntax import TOY_SIZES, text_of, tree_pairs, write_parsed_pairs
 
 import paraloom as library
-from paraloom import workflows
+from paraloom import api
+from paraloom.api.canonicalization import COLUMNS
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.core.schema import SENTENCES, add_column
 from paraloom.core.seeds import generator
-from paraloom.generate.canonicalization import STATUSES
-from paraloom.generate.config import ControlConfig
-from paraloom.generate.linearization import CANONICAL
-from paraloom.generate.noise import NoiseConfig, noisy_pair
-from paraloom.generate.scpn_config import ScpnConfig
 from paraloom.io import Corpus, write_corpus
+from paraloom.paraphrasing.canonicalization import STATUSES
+from paraloom.paraphrasing.config import ControlConfig
+from paraloom.paraphrasing.linearization import CANONICAL
+from paraloom.paraphrasing.noise import NoiseConfig, noisy_pair
+from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.stages import Paraphrase, TrainParaphraser
 from paraloom.stages.paraphraser_networks import ExampleWriter, example_file
-from paraloom.workflows.canonicalization import COLUMNS
 
 TEXTS = ["teh dog sees 3 cats", "The cat sees the dog.", "@ann", "the bird dont sleep 5"]
 
@@ -150,7 +150,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("canonical")
     pairs, sentences = write_parsed_pairs(folder / "pairs", 120), write_sentences(folder / "sentences", 60)
     sizes = TOY_SIZES | {"steps": 6, "evaluate_every": 3, "warmup_steps": 2, "vocab_size": 90}
-    workflows.train_paraphraser(pairs, folder / "model", sentences=sentences, noisy_share=0.5, **sizes)
+    api.train_paraphraser(pairs, folder / "model", sentences=sentences, noisy_share=0.5, **sizes)
     return folder / "model"
 
 
@@ -268,4 +268,4 @@ def test_canonicalize_without_a_model(paraloom: Command) -> None:
     assert (status, "the texts are German, and the rules are for English" in err) == (1, True)
     assert paraloom("canonicalize", *german, "--no-language-check")[0] == 0
     with pytest.warns(UserWarning, match="the text looks German, and the rules are for English"):
-        workflows.check_english(["Wir gehen nach Hause."])
+        api.check_english(["Wir gehen nach Hause."])

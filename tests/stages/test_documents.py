@@ -15,6 +15,7 @@ from toy_documents import Page, World, made_up_world, write_pages
 
 from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.alignment.documents import EVIDENCE
+from paraloom.api.quickstart import BUNDLED
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import LINKS, signature_of
 from paraloom.io import Corpus, write_corpus
@@ -23,7 +24,6 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
 from paraloom.stages.documents import PAIRS_FILE, evidence_weights
-from paraloom.workflows.quickstart import BUNDLED
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -11,6 +11,7 @@ import pytest
 from commands import Command
 
 import paraloom as library
+from paraloom.api import evaluate_lookalikes, evaluate_scores, train_paraphrase_model
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
 from paraloom.core.stage import StageContext
@@ -28,7 +29,6 @@ from paraloom.stages.labels import (
     read_labeled,
     signs_of,
 )
-from paraloom.workflows import evaluate_lookalikes, evaluate_scores, train_paraphrase_model
 
 CONTEXT = StageContext(seed=1)
 NOUNS = ("dog", "cat", "man", "girl", "bird", "horse", "boy", "woman", "cow", "pig", "fox", "bear")

@@ -14,17 +14,17 @@ pytest.importorskip("torch", reason="training needs torch: pip install 'paraloom
 pytest.importorskip("nltk", reason="parsing needs nltk: pip install 'paraloom[syntax]'")
 
 import paraloom as library
-from paraloom import workflows
+from paraloom import api
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.generate.examples import ParsedPair
-from paraloom.generate.scpn import ScpnTranslator
-from paraloom.generate.scpn_config import ScpnConfig
-from paraloom.generate.settings import ParaphraserSettings
-from paraloom.generate.templates import TemplateTable
 from paraloom.io import Corpus
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.model_card import read_card
 from paraloom.mt.recurrent.config import RecurrentConfig
+from paraloom.paraphrasing.examples import ParsedPair
+from paraloom.paraphrasing.scpn import ScpnTranslator
+from paraloom.paraphrasing.scpn_config import ScpnConfig
+from paraloom.paraphrasing.settings import ParaphraserSettings
+from paraloom.paraphrasing.templates import TemplateTable
 from paraloom.pipeline.pipeline import Pipeline
 from paraloom.stages import Paraphrase, TrainParaphraser, TrainParser
 from paraloom.stages.paraphraser_networks import (
@@ -69,7 +69,7 @@ def test_the_folder(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()}
     assert {"source.spm", "vocab.json", "templates.tsv", "paraphraser.json", "parser", "README.md"} <= names
     assert "model.bin" not in names and "checkpoint" not in names
-    assert workflows.find_model(str(folder)).kind == "paraphraser"
+    assert api.find_model(str(folder)).kind == "paraphraser"
     facts, figures = read_card(folder), json.loads((folder / "training.json").read_text())
     assert facts["steps"] == "4" and figures["left_out"] == 0
     if settings.network == "scpn":

@@ -14,16 +14,16 @@ from stage_runs import read_rows, run_toml, write_pairs
 from toy_syntax import TEMPLATES, text_of, tree_pairs, write_parsed_pairs
 
 import paraloom as library
-from paraloom import workflows
+from paraloom import api
+from paraloom.api.control import first_variants, known_templates, share_known
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.generate.linearization import cut_tree, read_template, special_tokens
-from paraloom.generate.settings import ParaphraserSettings
 from paraloom.io import Corpus, write_corpus
 from paraloom.mt.model_card import read_card
 from paraloom.mt.subwords import read_vocabulary
+from paraloom.paraphrasing.linearization import cut_tree, read_template, special_tokens
+from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.stages.paraphrasers import TrainParaphraser
 from paraloom.stages.paraphrasing import Paraphrase
-from paraloom.workflows.control import first_variants, known_templates, share_known
 
 SENTENCE = "the dog sees the cat today ."
 FRONTED = TEMPLATES["fronted"]
@@ -41,7 +41,7 @@ def test_the_folder(toy_paraphraser: Path) -> None:
     assert "| languages | en → en |" in card and "_examples |" in card
     labels = {"S", "NP", "VP", "ADVP", "PP", "DT", "NN", "VBZ", "VBN", "RB", "IN", ".", ","}
     assert set(ParaphraserSettings.load(toy_paraphraser).labels) == labels
-    assert workflows.find_model(str(toy_paraphraser)).kind == "paraphraser"
+    assert api.find_model(str(toy_paraphraser)).kind == "paraphraser"
 
 
 def test_labels_are_single_pieces_of_the_vocabulary(toy_paraphraser: Path) -> None:
@@ -60,7 +60,7 @@ def test_counts_of_examples(toy_paraphraser: Path) -> None:
     modes = [int(facts[f"{mode}_examples"]) for mode in ("free", "template", "exemplar")]
     # Each pair gives an example in both directions; those held out are not counted.
     assert sum(modes) == figures["pairs"] and 900 < figures["pairs"] < 1200
-    counts = workflows.count_templates(toy_paraphraser)
+    counts = api.count_templates(toy_paraphraser)
     assert counts.pairs == figures["pairs"]
     assert [row.template for row in counts.templates] == [TEMPLATES["plain"], FRONTED]
     assert counts.templates[0].in_scpn and len(counts.scpn) == 9
@@ -207,9 +207,9 @@ def test_pairs_without_trees(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="column 'src_parse' not found"):
         run_toml(text, tmp_path)
     with pytest.raises(ConfigError, match="the pairs have no trees"):
-        workflows.train_paraphraser(tmp_path / "pairs", tmp_path / "o")
+        api.train_paraphraser(tmp_path / "pairs", tmp_path / "o")
     with pytest.raises(ConfigError, match="column 'src_parse' not found"):
-        workflows.count_templates(tmp_path / "pairs")
+        api.count_templates(tmp_path / "pairs")
 
 
 def test_too_few_pairs_and_no_tree(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.cli import options
 from paraloom.cli.evaluate import Method
@@ -60,7 +60,7 @@ def extract(
     named = [*(sources or []), *(f"@{path}" for path in listed or [])]
     if not named:
         raise typer.BadParameter("name a folder, a file, an archive or a list", param_hint="SOURCE")
-    config = workflows.ExtractConfig(
+    config = api.ExtractConfig(
         main_text=main_text,
         lang=lang,
         languages=options.names(languages or ""),
@@ -68,7 +68,7 @@ def extract(
         min_characters=min_characters,
         media=tuple(media or ()),
     )
-    counts = workflows.extract_documents(named, output, config, workers=workers)
+    counts = api.extract_documents(named, output, config, workers=workers)
     if as_json:
         typer.echo(json.dumps(counts.to_dict()))
     else:
@@ -137,7 +137,7 @@ def align_sentences(
         for name, value in given.items():
             if value:
                 raise typer.BadParameter(f"{name} is for two texts, not for --documents")
-        workflows.align_paired_documents(
+        api.align_paired_documents(
             source,
             target,
             documents,
@@ -149,13 +149,13 @@ def align_sentences(
             seed=seed,
         )
         if as_json and output != "-":
-            written = workflows.preview_output(output)
+            written = api.preview_output(output)
             typer.echo(as_written(output, rows=None if written is None else written.rows))
         else:
             conclude(output)
         return
     named = translation.named(translator, output)
-    counts = workflows.align_files(
+    counts = api.align_files(
         source,
         target,
         output,
@@ -225,7 +225,7 @@ def align_documents(
     """
     named = translation.named(translator, output)
     other = replace(translation, from_=None)  # it translates into the same language, out of another one
-    figures = workflows.pair_documents(
+    figures = api.pair_documents(
         source,
         target,
         output,
@@ -276,7 +276,7 @@ def align_pivot(
         if not (there and comma and back):
             raise typer.BadParameter(f"expected two files separated by a comma, got '{text}'", param_hint="--pivot")
         pivots.append((there, back))
-    figures = workflows.pivot_documents(pairs, pivots, output)
+    figures = api.pivot_documents(pairs, pivots, output)
     if as_json and output != "-":
         typer.echo(as_written(output, **figures))
         return

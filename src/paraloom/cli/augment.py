@@ -11,7 +11,7 @@ import typer
 
 import paraloom.experiments as papers
 import paraloom.report as reports
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_run, print_usage
 from paraloom.cli.translator_options import TranslatorOptions, translating
@@ -90,7 +90,7 @@ def augment(
     if output is None:
         raise typer.BadParameter("name the bitext to write", param_hint="--output")
     named = [translation.named(name, output) for name in translator]
-    result = workflows.augment(
+    result = api.augment(
         text,
         named,
         output,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options, paraphraser_options
 from paraloom.cli.output import as_written, conclude
 from paraloom.core.errors import ConfigError
@@ -81,11 +81,11 @@ def canonicalize(
             decode=decode is not None,
             encoder=encoder != ENCODER,
         )
-    used = workflows.use_device(device)
+    used = api.use_device(device)
     source = _source(texts)
     on = None if used is None else str(used)
-    paraphraser = None if model is None else workflows.Paraphraser.load(model, device=on)
-    canonicalizer = workflows.open_canonicalizer(
+    paraphraser = None if model is None else api.Paraphraser.load(model, device=on)
+    canonicalizer = api.open_canonicalizer(
         paraphraser,
         rules=rules,
         encoder=encoder,
@@ -95,13 +95,13 @@ def canonicalize(
         terms=terms or (),
         candidates=candidates,
     )
-    check = workflows.check_english if paraphraser is None else paraphraser.check_language
+    check = api.check_english if paraphraser is None else paraphraser.check_language
     printing = output == "-"
 
     def print_form(one: Any) -> None:
         typer.echo(json.dumps(one.to_dict(), ensure_ascii=False) if as_json else one.text)
 
-    result = workflows.canonicalize_file(
+    result = api.canonicalize_file(
         source,
         canonicalizer,
         output,
@@ -135,7 +135,7 @@ def _source(texts: list[str]) -> str | list[str]:
         (only,) = texts
         if only == "-" or Path(only).is_file():
             return only
-        suffix = workflows.without_compression(only).suffix
+        suffix = api.without_compression(only).suffix
         if suffix in _FILES and not any(character.isspace() for character in only):
             return only  # Reading it says that it was not found.
     if any(not text.strip() for text in texts):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_figures
 
@@ -64,10 +64,10 @@ def encoder(
 
     Example: `paraloom distill encoder all-MiniLM-L6-v2/ news.txt.gz --network transformer --sts data/sts -o student`
     """
-    used = workflows.use_device(device)
+    used = api.use_device(device)
     on_device = str(used) if used is not None and network is NetworkChoice.transformer else None
     transformer = {"layers": layers, "width": width, "vocab_size": vocab_size, "device": on_device}
-    result = workflows.distill_encoder(
+    result = api.distill_encoder(
         teacher,
         texts,
         output,
@@ -79,7 +79,7 @@ def encoder(
         ensemble=ensemble or (),
         sts=sts,
         on_error=on_error.value,
-        workers=workflows.workers_on(used, workers),
+        workers=api.workers_on(used, workers),
         seed=seed,
         **{name: value for name, value in transformer.items() if value is not None},
     )
@@ -99,8 +99,8 @@ def words(
 
     Example: `paraloom distill words sentence-transformers/all-MiniLM-L6-v2 words.txt -o vectors`
     """
-    workflows.use_device(device)
-    result = workflows.distill_words(teacher, words, output, dimension=dimension, max_words=max_words)
+    api.use_device(device)
+    result = api.distill_words(teacher, words, output, dimension=dimension, max_words=max_words)
     vectors, count = f"{output}/vectors.txt.gz", result.stages[-1].figures["words"]
     if as_json:
         typer.echo(as_written(vectors, words=count))

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_figures
 
@@ -69,7 +69,7 @@ def train_encoder(
     Example: `paraloom train encoder --bitext news.cs-en.tsv --bitext 'talks.{de,en}' -o cs-de-en`
     """
     defaults = {"spec": spec, "dimension": dimension, "epochs": epochs}
-    result = workflows.train_encoder(
+    result = api.train_encoder(
         pairs or (),
         output,
         bitext=bitext or (),
@@ -124,7 +124,7 @@ def train_phrases(
 
     Example: `paraloom train phrases ppdb-1.0-s-phrasal.gz --vectors glove.200d.txt -o phrases`
     """
-    result = workflows.train_phrases(
+    result = api.train_phrases(
         pairs or [],
         output,
         vectors=vectors,
@@ -158,8 +158,8 @@ def encode(
 
     Example: `paraloom encode english sentences.txt -o vectors.npy`
     """
-    workflows.use_device(device)
-    count = workflows.encode_file(encoder, source, output, on_error=on_error.value)
+    api.use_device(device)
+    count = api.encode_file(encoder, source, output, on_error=on_error.value)
     if as_json:
         typer.echo(as_written(output, vectors=count))
         return
@@ -178,7 +178,7 @@ def similarity(
 
     Example: `paraloom similarity english a.txt b.txt`
     """
-    for cosine in workflows.similarity_of_lines(encoder, first, second):
+    for cosine in api.similarity_of_lines(encoder, first, second):
         typer.echo(json.dumps(cosine) if as_json else f"{cosine:.4f}")
 
 
@@ -196,7 +196,7 @@ def search(
 
     Example: `echo "Where is the station?" | paraloom search english sentences.txt -k 3`
     """
-    for hit in workflows.search_lines(encoder, corpus, queries, k=k, vectors=vectors):
+    for hit in api.search_lines(encoder, corpus, queries, k=k, vectors=vectors):
         if as_json:
             typer.echo(json.dumps(hit._asdict(), ensure_ascii=False))
             continue
@@ -262,9 +262,7 @@ def mine(
         _refuse(of_translations, "is for translations: add --bilingual and the other text")
         settings: dict[str, Any] = {"above": above, "below": below, "k": k}
         given = {name: value for name, value in settings.items() if value is not None}
-        count = workflows.mine_lines(
-            encoder, corpus, output, vectors=vectors, on_error=on_error.value, seed=seed, **given
-        )
+        count = api.mine_lines(encoder, corpus, output, vectors=vectors, on_error=on_error.value, seed=seed, **given)
         typer.echo(json.dumps({"pairs": count}) if as_json else f"{count:,} pairs in {output}")
         if not as_json:
             conclude(output, "score {output} --with overlap,length -o scored.parquet", counted=True)
@@ -273,7 +271,7 @@ def mine(
         raise typer.BadParameter("--bilingual needs two texts, such as news.cs.txt news.en.txt")
     _refuse({"--below": below, "--vectors": vectors}, "is for paraphrases in one text, not for --bilingual")
     settings = {"above": above, "k": k, "retrieval": retrieval, "index": index}
-    mined = workflows.mine_translations(
+    mined = api.mine_translations(
         encoder,
         corpus,
         target,
@@ -310,7 +308,7 @@ def export(
 
     Example: `paraloom export student --int8 -o student-int8`
     """
-    use = workflows.export_encoder(encoder, output, onnx=onnx, int8=int8)
+    use = api.export_encoder(encoder, output, onnx=onnx, int8=int8)
     if as_json:
         typer.echo(as_written(output, use=use))
         return

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.cli import options
 from paraloom.cli.output import print_result, print_usage
@@ -62,9 +62,7 @@ def sts(
 
     Example: `paraloom evaluate sts english data/sts --published`
     """
-    table = workflows.evaluate_similarity(
-        encoders, folder, task, vectors=vectors, mteb=mteb, resamples=resamples, seed=seed
-    )
+    table = api.evaluate_similarity(encoders, folder, task, vectors=vectors, mteb=mteb, resamples=resamples, seed=seed)
     typer.echo(json.dumps(table.to_dict(), ensure_ascii=False) if as_json else table.format(published=published))
 
 
@@ -85,7 +83,7 @@ def classification(
 
     Example: `paraloom evaluate classification english --data data/classification --task trec`
     """
-    print_result(workflows.evaluate_classification_tasks(encoders, data, task, seed=seed), as_json)
+    print_result(api.evaluate_classification_tasks(encoders, data, task, seed=seed), as_json)
 
 
 def compare(
@@ -102,7 +100,7 @@ def compare(
 
     Example: `paraloom evaluate compare word trigram lstm --sts data/sts`
     """
-    print_result(workflows.compare_on_similarity(encoders, sts_folder, task, resamples=resamples, seed=seed), as_json)
+    print_result(api.compare_on_similarity(encoders, sts_folder, task, resamples=resamples, seed=seed), as_json)
 
 
 def phrases(
@@ -115,7 +113,7 @@ def phrases(
 
     Example: `paraloom evaluate phrases encoder data/phrase`
     """
-    print_result(workflows.evaluate_phrase_tasks(encoder, folder, similarity=similarity), as_json)
+    print_result(api.evaluate_phrase_tasks(encoder, folder, similarity=similarity), as_json)
 
 
 def translation(
@@ -127,7 +125,7 @@ def translation(
 
     Example: `paraloom evaluate translation hypotheses.txt references.txt`
     """
-    print_result(workflows.evaluate_translation_files(hypotheses, references), as_json)
+    print_result(api.evaluate_translation_files(hypotheses, references), as_json)
 
 
 @translating
@@ -161,7 +159,7 @@ def translator(
     Example: `paraloom evaluate translator http://127.0.0.1:8000/v1 'test.{de,en}' --model qwen3 --from de --to en`
     """
     named = translation.named(translator, "-")
-    result = workflows.evaluate_translator(
+    result = api.evaluate_translator(
         named,
         options.pairs(pairs),
         save_costs=save_costs,
@@ -187,7 +185,7 @@ def comet(
 
     Example: `paraloom evaluate comet src.txt hyp.txt ref.txt --python comet/bin/python`
     """
-    print_result(workflows.evaluate_comet_files(sources, hypotheses, references, python=python, model=model), as_json)
+    print_result(api.evaluate_comet_files(sources, hypotheses, references, python=python, model=model), as_json)
 
 
 def documents(
@@ -200,7 +198,7 @@ def documents(
 
     Example: `paraloom evaluate documents pairs.tsv --gold gold.tsv`
     """
-    print_result(workflows.evaluate_document_pairs(pairs, gold, swap=swap), as_json)
+    print_result(api.evaluate_document_pairs(pairs, gold, swap=swap), as_json)
 
 
 def alignment(
@@ -231,7 +229,7 @@ def alignment(
     Example: `paraloom evaluate alignment all.vecalign --hard-delimiter .EOA --source all.de --target all.fr
     --gold a.gold --gold b.gold`
     """
-    report = workflows.evaluate_alignment_files(
+    report = api.evaluate_alignment_files(
         files, gold, source=source or (), target=target or (), hard_delimiter=hard_delimiter
     )
     print_result(report, as_json)
@@ -260,7 +258,7 @@ def aligner(
     Example: `paraloom evaluate aligner cs-en.jsonl.gz --translator cs-en`
     """
     named = translation.named(translator, "-")
-    score = workflows.evaluate_sentence_aligner(
+    score = api.evaluate_sentence_aligner(
         gold,
         translator=named,
         encoder=options.given_encoder(encoder),
@@ -285,7 +283,7 @@ def scores(
 
     Example: `paraloom evaluate scores labeled.parquet`
     """
-    print_result(workflows.evaluate_scores(pairs, scores=score or (), on_error=on_error.value), as_json)
+    print_result(api.evaluate_scores(pairs, scores=score or (), on_error=on_error.value), as_json)
 
 
 @translating_here
@@ -324,7 +322,7 @@ def lookalikes(
 
     Example: `paraloom evaluate lookalikes paraphrases.tsv --encoder english -o labeled.parquet`
     """
-    result = workflows.evaluate_lookalikes(
+    result = api.evaluate_lookalikes(
         options.pairs(pairs),
         scores=options.names(scores),
         kinds=options.names(kinds),

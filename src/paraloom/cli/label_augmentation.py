@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options, paraphraser_options
 from paraloom.cli.output import as_written, conclude, print_usage
 
@@ -62,7 +62,7 @@ def augment_labels(
     Example: `paraloom augment-labels train.tsv -o more.tsv --model english --text 2 --label 1`
     """
     opened = paraphraser.opened(output)
-    result = workflows.augment_labels(
+    result = api.augment_labels(
         source,
         opened,
         output,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.core.errors import nearest
 
@@ -24,7 +24,7 @@ def models(
 
     Example: `paraloom models`
     """
-    listed = [workflows.find_model(name)] if name is not None else workflows.list_models()
+    listed = [api.find_model(name)] if name is not None else api.list_models()
     if as_json:
         typer.echo(json.dumps([model.to_dict() for model in listed], ensure_ascii=False))
         return
@@ -45,7 +45,7 @@ def head(
 
     Example: `paraloom head scored.parquet -n 3`
     """
-    shown = workflows.preview(file, rows)
+    shown = api.preview(file, rows)
     if as_json:
         typer.echo(json.dumps(shown.to_dict(), ensure_ascii=False))
         return

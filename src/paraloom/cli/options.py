@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 
 Commands: TypeAlias = dict[str, Callable[..., None]]
 """Name of a command → the function that it calls."""
@@ -69,17 +69,17 @@ def complete_scores(incomplete: str) -> list[str]:
     ['overlap,bleu1']
     """
     before, comma, last = incomplete.rpartition(",")
-    names = [*workflows.GROUPS, *workflows.SCORES]
+    names = [*api.GROUPS, *api.SCORES]
     return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
 
 
 def complete_stage(incomplete: str) -> list[str]:
     """Kinds of stages that begin so."""
-    return [stage.use for stage in workflows.describe_stages() if stage.use.startswith(incomplete)]
+    return [stage.use for stage in api.describe_stages() if stage.use.startswith(incomplete)]
 
 
 def _models(kind: str, incomplete: str) -> list[str]:
-    models = workflows.list_models()
+    models = api.list_models()
     return [model.name for model in models if model.kind == kind and model.name.startswith(incomplete)]
 
 
@@ -230,11 +230,11 @@ def pairs(paths: list[str]) -> str:
     if len(paths) > 2:
         raise typer.BadParameter(f"expected pairs in one file, or the files of both sides, got {len(paths)} files")
     for path in paths:
-        if Path(path).is_dir() or workflows.without_compression(path).suffix in workflows.READERS:
+        if Path(path).is_dir() or api.without_compression(path).suffix in api.READERS:
             raise typer.BadParameter(
                 f"two files are the two sides, a sentence per line, but {path} is a table or a folder of pairs"
             )
-    name: str = workflows.join_sides(*paths)
+    name: str = api.join_sides(*paths)
     return name
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.core.progress import format_duration
 from paraloom.pipeline.figures import describe_figures
 
@@ -39,7 +39,7 @@ def conclude(output: str | Path, then: str = "", *, counted: bool = False, rows:
     if str(output) == "-":
         return
     took = time_taken()
-    written = workflows.preview_output(output) if rows else None
+    written = api.preview_output(output) if rows else None
     if written is None or written.about:
         typer.echo(f"\nWritten in {took}: {output}", err=True)
     else:

@@ -12,7 +12,7 @@ import typer
 
 import paraloom
 import paraloom.report as reports
-from paraloom import workflows
+from paraloom import api
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_run, print_usage, suggest, time_taken
@@ -231,9 +231,9 @@ def filter_pairs(
             remedy="Add p_paraphrase with `paraloom score --paraphrase-model`, then preview a condition on it.",
         )
     if preview:
-        counts = workflows.preview_filter(options.pairs(pairs), where, seed=seed, on_error=on_error.value, **criteria)
+        counts = api.preview_filter(options.pairs(pairs), where, seed=seed, on_error=on_error.value, **criteria)
         rows = [vars(count) for count in counts]
-        typer.echo(json.dumps(rows, ensure_ascii=False) if as_json else workflows.format_preview(counts))
+        typer.echo(json.dumps(rows, ensure_ascii=False) if as_json else api.format_preview(counts))
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
@@ -250,7 +250,7 @@ def filter_pairs(
     result = kept.write(output, engine=engine, workers=translation.workers(workers), on_error=on_error.value)
     print_run(result, output, "train encoder --pairs {output} -o encoder", as_json)
     if not as_json and not result.stages[-1].counts.out:
-        typer.echo(f"\n{workflows.explain_empty_filter(result, options.pairs(pairs))}", err=True)
+        typer.echo(f"\n{api.explain_empty_filter(result, options.pairs(pairs))}", err=True)
 
 
 def stats(
@@ -266,7 +266,7 @@ def stats(
 
     Example: `paraloom stats pairs.parquet`
     """
-    figures = workflows.pair_statistics(options.pairs(pairs), sample=sample, seed=seed, on_error=on_error.value)
+    figures = api.pair_statistics(options.pairs(pairs), sample=sample, seed=seed, on_error=on_error.value)
     if as_json:
         typer.echo(json.dumps(figures))
         return
@@ -297,7 +297,7 @@ def lexicon(
 
     Example: `paraloom lexicon pairs.parquet -o lexicon.tsv`
     """
-    count = workflows.extract_lexicon(
+    count = api.extract_lexicon(
         options.pairs(pairs),
         output,
         seed=seed,
@@ -339,7 +339,7 @@ def tune(
 
     Example: `paraloom tune scored.parquet --sts data/sts --grid w17-overlap --grid "src_tokens > 5" -o runs/tune`
     """
-    tuning = workflows.Tuning(
+    tuning = api.Tuning(
         pairs=options.pairs(pairs),
         grids=grids or ["w17-overlap"],
         sts=str(sts),
@@ -351,7 +351,7 @@ def tune(
         encoder={"spec": spec},
         bad_rows=on_error.value,
     )
-    tuned = workflows.tune(tuning, output, workers=workers, seed=seed)
+    tuned = api.tune(tuning, output, workers=workers, seed=seed)
     page = reports.write_report(output, output / "report.html")
     if as_json:
         typer.echo(as_written(output, report=page, **tuned.to_dict()))
@@ -366,7 +366,7 @@ def _use_of_scores(names: Sequence[str]) -> str:
     >>> _use_of_scores(["length"])
     'filter {output} --where "tgt_tokens between 3 and 30" -o kept.parquet'
     """
-    added = {score for name in names for score in workflows.GROUPS.get(name, (name,))}
+    added = {score for name in names for score in api.GROUPS.get(name, (name,))}
     conditions = (
         ("trigram_overlap", "trigram_overlap <= 0.7"),
         ("bilingual", "bilingual_similarity >= 0.5"),
@@ -379,7 +379,7 @@ def _use_of_scores(names: Sequence[str]) -> str:
     return "head {output}"
 
 
-def _use_of_selection(tuning: workflows.Tuning, tuned: workflows.TuningResult) -> str:
+def _use_of_selection(tuning: api.Tuning, tuned: api.TuningResult) -> str:
     """The command that keeps the best selection; if it is not known to beat random pairs, one that trains on all."""
     pairs = shlex.quote(tuning.pairs)
     if not tuned.beats_random:
@@ -405,11 +405,11 @@ def judge_sample(
 
     Example: `paraloom judge sample scored.parquet --count 20 --page sheet.html -o sheet.tsv`
     """
-    key = workflows.draw_sheet(options.pairs(pairs), output, by=by, count=count, seed=seed, on_error=on_error.value)
+    key = api.draw_sheet(options.pairs(pairs), output, by=by, count=count, seed=seed, on_error=on_error.value)
     if page is not None:
         reports.write_rating_page(output, page)
     if as_json:
-        typer.echo(as_written(output, key=key, pairs=workflows.preview(output, 1).rows))
+        typer.echo(as_written(output, key=key, pairs=api.preview(output, 1).rows))
         return
     typer.echo(f"Give each annotator a copy of {output if page is None else page}; keep {key}.")
     conclude(output, f"judge table rater1.tsv rater2.tsv --key {shlex.quote(str(key))}")
@@ -424,7 +424,7 @@ def judge_table(
 
     Example: `paraloom judge table rater1.tsv rater2.tsv --key sheet.tsv.key.tsv`
     """
-    table = workflows.summarize_ratings(sheets, key)
+    table = api.summarize_ratings(sheets, key)
     if as_json:
         typer.echo(json.dumps(table))
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options, paraphraser_options
 from paraloom.cli.output import as_written, conclude, print_result
 from paraloom.core.errors import ConfigError
@@ -71,7 +71,7 @@ def paraphraser(
     """
     pool = paraphraser_options.number_of_candidates(candidates, selection, "remove --no-selection")
     if sheet is not None:
-        workflows.check_sheet(sheet)
+        api.check_sheet(sheet)
     systems = {} if model == "none" else dict([_named(model)])
     others = _others(beside)
     for name in others:
@@ -83,10 +83,10 @@ def paraphraser(
             f"{'--backward' if backward is None else '--forward'} is missing: a round trip needs both directions",
             remedy="Give both, such as --forward en-de --backward de-en.",
         )
-    sources: dict[str, workflows.AnyParaphraser] = dict(systems)
+    sources: dict[str, api.AnyParaphraser] = dict(systems)
     if forward is not None and backward is not None:
         sources[ROUND_TRIP] = (forward, backward)
-    result = workflows.measure_paraphrasers(
+    result = api.measure_paraphrasers(
         sources,
         pairs,
         references=references,
@@ -100,7 +100,7 @@ def paraphraser(
     )
     print_result(result, as_json)
     if sheet is not None:
-        workflows.write_sheet(sheet, {Path(pairs).stem: result.sheet()}, samples=samples, seed=seed)
+        api.write_sheet(sheet, {Path(pairs).stem: result.sheet()}, samples=samples, seed=seed)
         conclude(sheet, "evaluate sheet {output}", rows=False)
 
 
@@ -113,7 +113,7 @@ def sheet(
 
     Example: `paraloom evaluate sheet outputs.tsv`
     """
-    print_result(workflows.count_sheet(path, key), as_json)
+    print_result(api.count_sheet(path, key), as_json)
 
 
 def control(
@@ -141,7 +141,7 @@ def control(
 
     Example: `paraloom evaluate control english held-out.parquet`
     """
-    result = workflows.measure_control(
+    result = api.measure_control(
         paraphraser,
         pairs,
         others=_others(beside),
@@ -177,7 +177,7 @@ def exemplars(
 
     Example: `paraloom evaluate exemplars english held-out.parquet`
     """
-    result = workflows.measure_exemplars(
+    result = api.measure_exemplars(
         paraphraser,
         pairs,
         others=_others(beside),
@@ -210,7 +210,7 @@ def make_exemplars(
 
     Example: `paraloom exemplars held-out.parquet -o exemplars.parquet`
     """
-    count = workflows.write_exemplars(
+    count = api.write_exemplars(
         pairs,
         output,
         pool=pool,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.option_groups import with_options
 
@@ -145,7 +145,7 @@ class ParaphraserOptions:
     @property
     def used_device(self) -> str | None:
         """The device, checked, or None for the default."""
-        used = workflows.use_device(self.device)
+        used = api.use_device(self.device)
         return None if used is None else str(used)
 
     def opened(self, output: str = "-", **how: Any) -> Any:
@@ -153,9 +153,9 @@ class ParaphraserOptions:
 
         Args:
             output: What is written: the answers of an endpoint are kept beside it.
-            **how: Further arguments of `workflows.open_paraphraser`, such as a template.
+            **how: Further arguments of `api.open_paraphraser`, such as a template.
         """
-        return workflows.open_paraphraser(
+        return api.open_paraphraser(
             self.model,
             forward=self.forward,
             backward=self.backward,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options, paraphraser_options
 from paraloom.cli.output import print_figures, print_result, print_usage
 from paraloom.core.errors import ConfigError
@@ -67,8 +67,8 @@ def train_paraphraser(
 
     Example: `paraloom train paraphraser kept.parquet --parser parser-en -o paraphraser-en`
     """
-    used = workflows.use_device(device)
-    result = workflows.train_paraphraser(
+    used = api.use_device(device)
+    result = api.train_paraphraser(
         pairs,
         output,
         sentences=sentences or (),
@@ -144,7 +144,7 @@ def paraphrase(
     if any(not text.strip() for text in given) or not given:
         raise ConfigError("the text is empty", remedy="Give a sentence.")
     model = paraphraser.model
-    trained = model is not None and not workflows.is_endpoint(model)
+    trained = model is not None and not api.is_endpoint(model)
     if not trained and (template is not None or like is not None or parser is not None):
         raise ConfigError(
             "--template, --like and --parser are for a trained paraphraser", remedy="Name its folder with --model."
@@ -164,22 +164,22 @@ def paraphrase(
     )
     if trained and not selecting and not any(others):
         # The model itself warns where no variant has the template.
-        source: Any = workflows.Paraphraser.load(str(model), parser=parser, device=paraphraser.used_device)
+        source: Any = api.Paraphraser.load(str(model), parser=parser, device=paraphraser.used_device)
         how = {"template": template, "like": like, "height": height or None, "decode": paraphraser.decode}
         groups = source.paraphrase(given, n=n, seed=seed, check_language=language_check, **how)
         _print_variants(given, groups, template == "auto", as_json)
         return
     source = paraphraser.opened(parser=parser, template=template, like=like, height=height or None)
     if language_check:
-        workflows.check_text_language(given, workflows.language_of_paraphraser(source))
+        api.check_text_language(given, api.language_of_paraphraser(source))
     if not selecting:
         _print_variants(given, source.paraphrase(given, n=n, seed=seed), template == "auto", as_json)
         print_usage(getattr(source, "translator", None))
         return
-    selector = workflows.open_selector(
+    selector = api.open_selector(
         preset.value if preset is not None else "augmentation",
         encoder=encoder,
-        language=workflows.language_of_paraphraser(source),
+        language=api.language_of_paraphraser(source),
         **chosen,
         **models,
     )
@@ -232,7 +232,7 @@ def templates(
 
     Example: `paraloom templates parsed.parquet`
     """
-    print_result(workflows.count_templates(source, count=count), as_json)
+    print_result(api.count_templates(source, count=count), as_json)
 
 
 COMMANDS: options.Commands = {"paraphrase": paraphrase, "templates": templates}

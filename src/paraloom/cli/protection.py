@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.core.digests import digest
 from paraloom.core.version import __version__
@@ -55,16 +55,16 @@ def protected(command: Callable[..., None], name: str) -> Callable[..., None]:
             command(**values)
             return
         inputs = list(_inputs(values))
-        workflows.check_output(output, inputs)
+        api.check_output(output, inputs)
         recipe = _recipe(name, values, inputs)
-        if not force and workflows.is_up_to_date(output, name, recipe):
+        if not force and api.is_up_to_date(output, name, recipe):
             typer.echo(f"paraloom: {output} is up to date, nothing to do (--force makes it again)", err=True)
             if values.get("as_json"):
                 typer.echo(json.dumps({"output": str(output), "up_to_date": True}))
             return
-        with workflows.set_aside(output):
+        with api.set_aside(output):
             command(**values)
-        workflows.record_output(output, name, recipe)
+        api.record_output(output, name, recipe)
 
     # Typer reads options from the signature: that of the command, and --force.
     hints = get_type_hints(command, include_extras=True)
@@ -79,7 +79,7 @@ def protected(command: Callable[..., None], name: str) -> Callable[..., None]:
 
 def _is_unprotected(output: str | Path | None, values: Mapping[str, Any]) -> bool:
     """Whether the output is not a file or folder that could be replaced, or is the run folder of an experiment."""
-    if output is None or str(output) == PIPE or workflows.is_device(output):
+    if output is None or str(output) == PIPE or api.is_device(output):
         return True
     return bool(values.get("preview")) or str(values.get("text", "")).endswith(".toml")
 
@@ -98,7 +98,7 @@ def _inputs(values: Mapping[str, Any]) -> Iterator[Path]:
 def _files(text: str) -> Iterator[Path]:
     # COLUMN=FILE, FILE,FILE and @FILE name files, too.
     for part in dict.fromkeys([text, text.partition("=")[2], text.removeprefix("@"), *text.split(",")]):
-        for path in workflows.files_named(part) if part else ():
+        for path in api.files_named(part) if part else ():
             try:
                 exists = path.exists()
             except (OSError, ValueError):  # a condition or a title is not a path
@@ -112,4 +112,4 @@ def _recipe(name: str, values: Mapping[str, Any], inputs: list[Path]) -> str:
     settings = {key: value for key, value in values.items() if key not in _WITHOUT_EFFECT}
     unknown = secrets.token_hex() if PIPE in settings.values() else ""
     described = {key: repr(str(value) if isinstance(value, Path) else value) for key, value in settings.items()}
-    return digest([__version__, name, described, workflows.content_digest(inputs), unknown])
+    return digest([__version__, name, described, api.content_digest(inputs), unknown])

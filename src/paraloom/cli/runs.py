@@ -14,7 +14,7 @@ import typer
 
 import paraloom
 import paraloom.report as reports
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, outlook, print_result
 from paraloom.core.remote_files import local_copy
@@ -29,7 +29,7 @@ def quickstart(
 
     Example: `paraloom quickstart`
     """
-    result = workflows.run_quickstart(folder, workers=workers)
+    result = api.run_quickstart(folder, workers=workers)
     page = reports.write_report(folder, folder / "report.html")
     if as_json:
         typer.echo(as_written(folder, report=page, **result.to_dict(), **result.run.to_dict()))
@@ -101,7 +101,7 @@ def status(
 
     Example: `paraloom status runs/german`
     """
-    print_result(workflows.run_status(folder), as_json)
+    print_result(api.run_status(folder), as_json)
 
 
 def selftrain(
@@ -116,8 +116,8 @@ def selftrain(
 
     Example: `paraloom selftrain examples/selftrain.toml -o runs/korean`
     """
-    folder = output or Path("runs") / workflows.read_loop(loop)[0]
-    rounds = workflows.selftrain(loop, folder, workers=workers, report=partial(typer.echo, err=as_json))
+    folder = output or Path("runs") / api.read_loop(loop)[0]
+    rounds = api.selftrain(loop, folder, workers=workers, report=partial(typer.echo, err=as_json))
     page = reports.write_report(folder, folder / "report.html")
     if as_json:
         typer.echo(as_written(folder, report=page, rounds=rounds))

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import print_figures
 
@@ -39,23 +39,23 @@ def scores_table(
     Example: `paraloom scores --paraphrase-model paraphrases-en`
     """
     if paraphrase_model is not None:
-        typer.echo(workflows.describe_paraphrase_model(paraphrase_model), nl=False)
+        typer.echo(api.describe_paraphrase_model(paraphrase_model), nl=False)
         return
     if as_json:
         facts = ("name", "unit", "minimum", "maximum", "direction", "description")
-        rows = [{fact: getattr(row, fact) for fact in facts} for row in workflows.COLUMNS.values()]
-        listed = [row | {"needs_model": row["name"] not in workflows.SCORES} for row in rows]
+        rows = [{fact: getattr(row, fact) for fact in facts} for row in api.COLUMNS.values()]
+        listed = [row | {"needs_model": row["name"] not in api.SCORES} for row in rows]
         typer.echo(json.dumps(listed, ensure_ascii=False))
         return
     table = Table("score", "unit", "range", "better", "description", box=None, header_style="bold")
-    for row in workflows.COLUMNS.values():
+    for row in api.COLUMNS.values():
         low, high = ("" if bound is None else f"{bound:g}" for bound in (row.minimum, row.maximum))
-        mark = "" if row.name in workflows.SCORES else " *"
+        mark = "" if row.name in api.SCORES else " *"
         better = "" if row.direction == "none" else row.direction
         table.add_row(row.name + mark, row.unit, f"{low}–{high}", better, row.description)
     console = Console()
     console.print(table)
-    groups = ", ".join(workflows.GROUPS)
+    groups = ", ".join(api.GROUPS)
     console.print(f"\n* needs a model: see the options of `paraloom score`.\nGroups: {groups}")
 
 
@@ -78,7 +78,7 @@ def train_classifier(
     Example: `paraloom train classifier --pairs pairs.parquet -o classifier`
     """
     settings = {"kind": kind, "max_pairs": max_pairs, "negatives": negatives, "epochs": epochs, "device": device}
-    result = workflows.train_classifier(corpora, output, seed=seed, on_error=on_error.value, **settings)
+    result = api.train_classifier(corpora, output, seed=seed, on_error=on_error.value, **settings)
     print_figures(result, "score pairs.parquet --classifier {output} -o scored.parquet", as_json)
 
 
@@ -100,7 +100,7 @@ def train_language_model(
     Example: `paraloom train language-model --pairs references.parquet --columns src --units characters -o lm`
     """
     settings = {"order": order, "units": units.value, "smoothing": smoothing}
-    result = workflows.train_language_model(
+    result = api.train_language_model(
         corpora, output, columns=options.names(columns), on_error=on_error.value, **settings
     )
     print_figures(result, "score pairs.parquet --language-model {output} -o scored.parquet", as_json)
@@ -117,7 +117,7 @@ def train_word_counts(
 
     Example: `paraloom train word-counts --pairs references.parquet --columns src -o counts`
     """
-    result = workflows.train_word_counts(corpora, output, columns=options.names(columns), on_error=on_error.value)
+    result = api.train_word_counts(corpora, output, columns=options.names(columns), on_error=on_error.value)
     print_figures(result, "score pairs.parquet --word-counts {output} -o scored.parquet", as_json)
 
 
@@ -142,7 +142,7 @@ def train_paraphrase_model(
     Example: `paraloom train paraphrase-model --pairs labeled.parquet --features bleu1,number_mismatch -o model`
     """
     groups = [options.names(group) for group in fallback or []]
-    result = workflows.train_paraphrase_model(
+    result = api.train_paraphrase_model(
         corpora,
         output,
         features=options.names(features),

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 
 _KINDS = "source: files → corpus.  map: corpus → corpus, row by row.  fit: corpora → model or result."
@@ -33,7 +33,7 @@ def stages(
     Example: `paraloom stages train-translator`
     """
     if as_json:
-        described = [workflows.describe_stage(name)] if name is not None else workflows.describe_stages()
+        described = [api.describe_stage(name)] if name is not None else api.describe_stages()
         typer.echo(json.dumps([_as_dict(stage) for stage in described], ensure_ascii=False))
         return
     console = Console(highlight=False)
@@ -41,14 +41,14 @@ def stages(
         _describe(name, console)
         return
     table = Table("stage", "kind", "what it does", box=None, header_style="bold")
-    for stage in workflows.describe_stages():
+    for stage in api.describe_stages():
         table.add_row(stage.use, stage.kind, Text(_plain(stage.docstring.paragraphs[0])))
     console.print(table)
     console.print(f"\n{_KINDS}\n`paraloom stages STAGE` describes the keys of one.", markup=False)
 
 
 def _describe(name: str, console: Console) -> None:
-    stage = workflows.describe_stage(name)
+    stage = api.describe_stage(name)
     console.print(Text(f"{stage.use} ({stage.kind}; in Python: paraloom.stages.{stage.name})", style="bold"))
     for paragraph in stage.docstring.paragraphs:
         if not paragraph.startswith("For the other fields see"):
@@ -65,7 +65,7 @@ def _describe(name: str, console: Console) -> None:
         console.print(Padding(Text(_plain(reference)), (0, 0, 0, 2), expand=False))
 
 
-def _as_dict(stage: workflows.StageDescription) -> dict[str, object]:
+def _as_dict(stage: api.StageDescription) -> dict[str, object]:
     keys = [asdict(key) for key in stage.keys]
     return {"use": stage.use, "kind": stage.kind, "name": stage.name, "keys": keys} | {
         "description": [_plain(paragraph) for paragraph in stage.docstring.paragraphs]

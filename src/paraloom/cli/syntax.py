@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_figures, print_run
 
@@ -46,7 +46,7 @@ def train_parser(
 
     Example: `paraloom train parser wsj.mrg.gz --method spans --encoder english -o parser-en`
     """
-    result = workflows.train_parser(treebank, output, method=method.value, encoder=encoder, encoder_words=encoder_words)
+    result = api.train_parser(treebank, output, method=method.value, encoder=encoder, encoder_words=encoder_words)
     print_figures(result, "parse pairs.parquet --parser {output} -o parsed.parquet", as_json)
 
 
@@ -75,7 +75,7 @@ def parse(
 
     Example: `paraloom parse pairs.parquet --parser parser-en -o parsed.parquet`
     """
-    result = workflows.add_parses(
+    result = api.add_parses(
         options.pairs(pairs),
         output,
         parser=parser,
@@ -100,7 +100,7 @@ def syntax_groups(
 
     Example: `paraloom syntax-groups parsed.parquet -o groups`
     """
-    result = workflows.find_syntax_groups(parsed, output, groups=groups, min_rows=min_rows, column=column)
+    result = api.find_syntax_groups(parsed, output, groups=groups, min_rows=min_rows, column=column)
     if as_json:
         typer.echo(as_written(output, **asdict(result)))
         return

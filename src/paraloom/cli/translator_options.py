@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.option_groups import with_options
 from paraloom.core.errors import ConfigError
@@ -31,7 +31,7 @@ class TranslatorOptions:
 
     @cached_property
     def _used(self) -> Any:
-        return workflows.use_device(self.device)
+        return api.use_device(self.device)
 
     def named(self, translator: str | None, output: str) -> Any:
         """The translator of that name with these options.
@@ -49,14 +49,14 @@ class TranslatorOptions:
                 option = {"from_": "from"}.get(given[0], given[0]).replace("_", "-")
                 raise ConfigError(f"--{option} is for a translator", remedy="Name one, or leave the option out.")
             return None
-        return workflows.named_translator(
+        return api.named_translator(
             translator,
             output=output,
             settings=self.endpoint or (),
             model=self.model,
             source=self.from_,
             target=self.to,
-            precision=workflows.precision_on(self._used, self.precision),
+            precision=api.precision_on(self._used, self.precision),
             long=self.long,
             concurrency=self.concurrency,
             max_requests=self.max_requests,
@@ -74,7 +74,7 @@ class TranslatorOptions:
         Raises:
             ConfigError: It is an endpoint; or as `named` says.
         """
-        if workflows.is_endpoint(translator):
+        if api.is_endpoint(translator):
             raise ConfigError(
                 f"the endpoint {translator} cannot score given translations",
                 remedy="Name a translator, an ensemble or the folder of a language model.",
@@ -91,7 +91,7 @@ class TranslatorOptions:
         Args:
             workers: What was named.
         """
-        count: int | None = workflows.workers_on(self._used, workers)
+        count: int | None = api.workers_on(self._used, workers)
         return count
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_figures, print_usage
 from paraloom.cli.translator_options import TranslatorOptions, translating
@@ -55,8 +55,8 @@ def train_translator(
 
     Example: `paraloom train translator --bitext 'train.{cs,en}' --device cuda:0,1 --accumulate 4 -o cs-en`
     """
-    used = workflows.use_device(device)
-    result = workflows.train_translator(
+    used = api.use_device(device)
+    result = api.train_translator(
         bitext,
         output,
         development=dev,
@@ -115,7 +115,7 @@ def translate(
     Example: `paraloom translate http://127.0.0.1:8000/v1 news.de -o news.en --model qwen3 --from de --to en`
     """
     named = translation.named(translator, output)
-    count = workflows.translate_file(
+    count = api.translate_file(
         named,
         source,
         output,
@@ -131,7 +131,7 @@ def translate(
     if as_json and output != "-":
         typer.echo(as_written(output, lines=count))
         return
-    table = workflows.without_compression(output).suffix in workflows.READERS
+    table = api.without_compression(output).suffix in api.READERS
     conclude(output, "" if table else "evaluate translation {output} references.txt")
 
 
@@ -150,7 +150,7 @@ def average_checkpoints(
 
     Example: `paraloom average-checkpoints run-1 run-2 run-3 -o average`
     """
-    figures = workflows.average_checkpoints(translators, output, precision=precision)
+    figures = api.average_checkpoints(translators, output, precision=precision)
     if as_json:
         typer.echo(as_written(output, **figures))
         return

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from paraloom import workflows
+from paraloom import api
 from paraloom.core.errors import ConfigError
 from paraloom.core.remote_files import as_url, is_url
 from paraloom.core.secrets import redacted
@@ -49,5 +49,5 @@ def _local(value: Any) -> Any:
         return type(value)(_local(item) for item in value)
     if not is_url(value):
         return value
-    path = workflows.fetch_input(value)
+    path = api.fetch_input(value)
     return str(path) if isinstance(value, str) else path

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import paraloom.report as reports
-from paraloom import workflows
+from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import print_run, print_usage, suggest, time_taken
 from paraloom.cli.translator_options import TranslatorOptions, translating
@@ -68,7 +68,7 @@ def variants(
     Example: `paraloom variants english.txt --translator en-is --lang en --outputs 3 -o variants`
     """
     named = [translation.named(name, output) for name in translator]
-    result = workflows.translate_variants(
+    result = api.translate_variants(
         options.pairs(source),
         named,
         output,
@@ -131,7 +131,7 @@ def diversity(
     """
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            results = workflows.measure_diversity(
+            results = api.measure_diversity(
                 corpora,
                 output or Path(scratch) / "run",
                 parser=parser,
@@ -147,7 +147,7 @@ def diversity(
                 raise
             raise KeyboardInterrupt("Interrupted. With -o FOLDER, finished work is kept and resumed.") from None
     page = reports.write_report(output, output / "report.html") if output is not None else None
-    typer.echo(json.dumps(results) if as_json else workflows.format_diversity(results))
+    typer.echo(json.dumps(results) if as_json else api.format_diversity(results))
     if page is not None:
         typer.echo(f"Report: {page}", err=True)
     if as_json:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from paraloom.api.syntax import parser_fields
 from paraloom.experiments.augmentation_config import NO_METHOD, Experiment, Table, read_experiment
 from paraloom.experiments.augmentation_results import BACK_TRANSLATION, COMPARISON, ExperimentResult
 from paraloom.io.atomic import atomic_write
@@ -14,7 +15,6 @@ from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.store import check_name
 from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.workflows.syntax import parser_fields
 
 RESULT_FILE = "augment.json"
 """File in the run folder with the figures of each method."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from paraloom.api.settings import read_config
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.mt.presets import method
-from paraloom.workflows.settings import read_config
 
 Table = dict[str, Any]
 """Settings of a stage, as in a TOML file."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, cast
 
+from paraloom.api.run import input_stages
 from paraloom.core.errors import DataError
 from paraloom.experiments.conditions import SOURCES, TIME
 from paraloom.experiments.measurements import Accuracies
@@ -18,7 +19,6 @@ from paraloom.experiments.tables import INTERVAL, NOT_MEASURED, ExperimentCondit
 from paraloom.experiments.verdicts import Order
 from paraloom.pairs.scoring.classifier import Kind
 from paraloom.stages.scores import TrainClassifier
-from paraloom.workflows.run import input_stages
 
 _KINDS: tuple[Kind, ...] = ("lstm", "avg")
 _NEGATIVES: tuple[Literal["random", "hardest"], ...] = ("random", "hardest")

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from paraloom.api.syntax import parser_fields
 from paraloom.core.stage import Stage
 from paraloom.core.stats import Estimate
 from paraloom.experiments.conditions import SOURCES
@@ -28,7 +29,6 @@ from paraloom.experiments.verdicts import Order
 from paraloom.stages.analysis import PairStatistics
 from paraloom.stages.pairs import Filter
 from paraloom.stages.syntax import Parse
-from paraloom.workflows.syntax import parser_fields
 
 _PARSED_PAIRS = 10_000
 """References of each source that are parsed. Entropy depends on their number, so it is the same for all sources."""

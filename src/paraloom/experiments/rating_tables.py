@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import spearmanr
 
+from paraloom.api.analysis import draw_sheet
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stats import Estimate, Moments
 from paraloom.embed.encoder import open_encoder
@@ -21,7 +22,6 @@ from paraloom.experiments.verdicts import Order
 from paraloom.io.sheets import read_sheet
 from paraloom.mt import Translator
 from paraloom.pairs.annotation import KEY_COLUMNS, RANGES, SHEET_COLUMNS
-from paraloom.workflows.analysis import draw_sheet
 
 Floats = npt.NDArray[np.float64]
 Judge = Callable[[Sequence[str], Sequence[str]], Floats]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from paraloom.api.selftraining import selftrain
 from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.experiments.published import PAPERS
@@ -20,7 +21,6 @@ from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.pipeline import Pipeline
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.toml import expand_variables
-from paraloom.workflows.selftraining import selftrain
 
 _REFERENCE = re.compile(r"@([\w-]+)(?:/([\w-]+))?((?:/[\w.-]+)*)")
 

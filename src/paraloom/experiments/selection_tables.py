@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from paraloom.api.filter_grids import GRIDS, Candidate
+from paraloom.api.tuning import RANDOM, compare_candidates
 from paraloom.core.errors import DataError
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
 from paraloom.experiments.conditions import PNMT, TIME, conditions
@@ -29,8 +31,6 @@ from paraloom.experiments.w17_trainings import (
     w17_training,
 )
 from paraloom.io import Corpus
-from paraloom.workflows.filter_grids import GRIDS, Candidate
-from paraloom.workflows.tuning import RANDOM, compare_candidates
 
 MIN_PAIRS = 300
 """A source with fewer pairs in one of the ranges of length does not take part in W17 Table 5."""

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from paraloom.api.run import input_stages, run_in
+from paraloom.api.tuning import Tuning
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Stage
@@ -22,8 +24,6 @@ from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.stages.pairs import Filter
 from paraloom.stages.scores import CountWords, Score, TrainClassifier, TrainLanguageModel
-from paraloom.workflows.run import input_stages, run_in
-from paraloom.workflows.tuning import Tuning
 
 DIMENSION = 300
 """Of encoders that start from random vectors, as in the papers."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from paraloom.api.first_rows import Preview, preview
 from paraloom.core.errors import DataError
 from paraloom.io import Corpus, write_shard
 from paraloom.io.atomic import atomic_write
@@ -19,7 +20,6 @@ from paraloom.report.page import style
 from paraloom.report.run_folder import score_columns
 from paraloom.report.samples import pair
 from paraloom.report.scores import ScoreColumn, pairs_by_score, score_cards
-from paraloom.workflows.first_rows import Preview, preview
 
 _SHOWN = 12
 _MAX_ROWS = 2_000_000

@@ -14,15 +14,6 @@ from paraloom.core.errors import DataError, ModelError
 from paraloom.core.protocols import PrefixTranslatorLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Json
-from paraloom.generate.config import ControlConfig
-from paraloom.generate.examples import MODES, ParsedPair, canonical_example, make_example
-from paraloom.generate.linearization import SEPARATOR, cut_tree, nodes_of
-from paraloom.generate.noise import NoiseConfig, is_edited, noisy_pair
-from paraloom.generate.reordering import reordered
-from paraloom.generate.scpn import ScpnTranslator, leaf_labels, scpn_example
-from paraloom.generate.scpn_config import ScpnConfig
-from paraloom.generate.settings import LSTM, SCPN, TRANSFORMER, ParaphraserSettings
-from paraloom.generate.templates import TemplateTable
 from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
 from paraloom.mt.config import TranslatorConfig
@@ -32,6 +23,15 @@ from paraloom.mt.recurrent.training import NetworkPairs, train_lstm, train_scpn
 from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
+from paraloom.paraphrasing.config import ControlConfig
+from paraloom.paraphrasing.examples import MODES, ParsedPair, canonical_example, make_example
+from paraloom.paraphrasing.linearization import SEPARATOR, cut_tree, nodes_of
+from paraloom.paraphrasing.noise import NoiseConfig, is_edited, noisy_pair
+from paraloom.paraphrasing.reordering import reordered
+from paraloom.paraphrasing.scpn import ScpnTranslator, leaf_labels, scpn_example
+from paraloom.paraphrasing.scpn_config import ScpnConfig
+from paraloom.paraphrasing.settings import LSTM, SCPN, TRANSFORMER, ParaphraserSettings
+from paraloom.paraphrasing.templates import TemplateTable
 from paraloom.text.normalize import normalize
 
 if TYPE_CHECKING:

@@ -13,18 +13,18 @@ from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest, suggestion
 from paraloom.core.protocols import ParserLike, PrefixTranslatorLike
 from paraloom.core.stage import Fit, Json, Ref, StageContext
-from paraloom.generate.config import ControlConfig
-from paraloom.generate.examples import ParsedPair, same_template, same_template_rate
-from paraloom.generate.linearization import special_tokens
-from paraloom.generate.paraphraser import ControlledParaphraser
-from paraloom.generate.scpn_config import ScpnConfig
-from paraloom.generate.settings import PARSER_FOLDER, SCPN, ParaphraserSettings
-from paraloom.generate.templates import TemplateTable, labels_of_trees
 from paraloom.io import Corpus
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.model_card import write_card
 from paraloom.mt.recurrent.config import RecurrentConfig
 from paraloom.pairs.filtering.held_out import is_held_out
+from paraloom.paraphrasing.config import ControlConfig
+from paraloom.paraphrasing.examples import ParsedPair, same_template, same_template_rate
+from paraloom.paraphrasing.linearization import special_tokens
+from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.scpn_config import ScpnConfig
+from paraloom.paraphrasing.settings import PARSER_FOLDER, SCPN, ParaphraserSettings
+from paraloom.paraphrasing.templates import TemplateTable, labels_of_trees
 from paraloom.stages.paraphraser_networks import (
     TREE,
     TREES,
@@ -54,10 +54,10 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     Args:
         pairs: Corpora of pairs with columns `src_parse` and `tgt_parse`. Pairs whose sides are identical are left out.
         sentences: Corpora of monolingual text with its trees (column `text_parse`): examples with a template whose
-            source is the sentence in another order (`paraloom.generate.reordering`). They teach the model to follow
+            source is the sentence in another order (`paraloom.paraphrasing.reordering`). They teach the model to follow
             templates, where pairs have the same syntax on both sides. Not for SCPN.
         noisy_share: Share of the `sentences` that teach the standard form instead, 0 to 1, of those that look like
-            edited text (`paraloom.generate.noise.is_edited`): the source, after a token of its own, is the sentence
+            edited text (`paraloom.paraphrasing.noise.is_edited`): the source, after a token of its own, is the sentence
             with noise, the target the sentence.
         unmoved_share: Share of the `sentences` with nothing to move that are examples as they are, 0 to 1: source and
             target are the same sentence, with its own template. They teach the model to copy rare words.
@@ -73,8 +73,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         description: What the model is for, for the model card.
 
     For the other fields see :class:`~paraloom.mt.config.TranslatorConfig`,
-    :class:`~paraloom.generate.config.ControlConfig` and, of the networks 'lstm' and 'scpn',
-    :class:`~paraloom.mt.recurrent.config.RecurrentConfig` and :class:`~paraloom.generate.scpn_config.ScpnConfig`.
+    :class:`~paraloom.paraphrasing.config.ControlConfig` and, of the networks 'lstm' and 'scpn',
+    :class:`~paraloom.mt.recurrent.config.RecurrentConfig` and :class:`~paraloom.paraphrasing.scpn_config.ScpnConfig`.
 
     Raises:
         ConfigError: A setting is out of range, `special_tokens` is set, both `parser` and `parser_name` are, or

@@ -20,16 +20,16 @@ from paraloom.core.protocols import CorpusReader, ParaphraseLike, Variant
 from paraloom.core.stage import Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
-from paraloom.generate.canonicalization import MIN_MEANING, Canonicalizer
-from paraloom.generate.linearization import read_template
-from paraloom.generate.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
-from paraloom.generate.protection import Protector, kinds_for
-from paraloom.generate.round_trip import PIVOTS, PivotParaphraser
-from paraloom.generate.selection import EMPTY, Measured, ParaphraseSelector
-from paraloom.generate.selection_config import selection_config
 from paraloom.mt.decoding import Beam, parse_decoding
 from paraloom.mt.loading import open_translator
 from paraloom.pairs.variants import variant_rows
+from paraloom.paraphrasing.canonicalization import MIN_MEANING, Canonicalizer
+from paraloom.paraphrasing.linearization import read_template
+from paraloom.paraphrasing.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
+from paraloom.paraphrasing.protection import Protector, kinds_for
+from paraloom.paraphrasing.round_trip import PIVOTS, PivotParaphraser
+from paraloom.paraphrasing.selection import EMPTY, Measured, ParaphraseSelector
+from paraloom.paraphrasing.selection_config import selection_config
 from paraloom.stages.input_checks import read_sample
 from paraloom.stages.paraphrasers import open_paraphraser
 from paraloom.stages.spelling import speller_for
@@ -72,12 +72,12 @@ class Paraphrase(Map):
         decode: How to decode, such as 'nucleus:0.95'. Default: a beam.
         candidates: With a selection: candidates of each text, of which up to `n` are kept.
         preset: Select variants by the thresholds and weights for a use, one of
-            `paraloom.generate.selection_config.SELECTION_PRESETS`, such as 'varied'.
+            `paraloom.paraphrasing.selection_config.SELECTION_PRESETS`, such as 'varied'.
         meaning: Select variants: minimum cosine similarity to the text, 0 to 1, instead of the preset's.
         difference: Select variants: minimum difference from the text, 0 to 1, instead of the preset's.
         canonical: Write the standard form of noisy texts instead of paraphrases, with a paraphraser that was trained
             with `noisy_share`; `meaning` is then the minimum cosine, by default 0.6. English texts are first corrected
-            by rules and a list of words (`paraloom.generate.spelling`).
+            by rules and a list of words (`paraloom.paraphrasing.spelling`).
         encoder: With a selection, or `canonical`: what measures meaning, such as 'english'.
         column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
         check_languages: Before any work, identify the language of a sample, and fail if the paraphraser was trained on

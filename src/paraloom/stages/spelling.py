@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from paraloom.bundled import bundled_path
-from paraloom.generate.spelling import Speller
+from paraloom.paraphrasing.spelling import Speller
 from paraloom.stages.syntax import word_vectors
 
 

@@ -1,0 +1,319 @@
+"""Two texts in files, aligned sentence by sentence and written as beads or as sentence pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from paraloom.alignment.aligner_config import AlignerConfig
+from paraloom.alignment.delimiters import align_between_delimiters
+from paraloom.alignment.lexicon import read_lexicon
+from paraloom.alignment.methods import aligner_config, fit_method
+from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
+from paraloom.alignment.park17 import align_by_cosine
+from paraloom.alignment.prepared_pairs import LexiconPair
+from paraloom.alignment.sentences import align as align_sentences
+from paraloom.alignment.sentences import align_pair
+from paraloom.alignment.text_pairs import TextPair, Vectors
+from paraloom.api.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
+from paraloom.api.mining import encoder_languages
+from paraloom.api.run import as_list
+from paraloom.api.translators import AnyTranslator, named_model
+from paraloom.bundled import ALIGNMENT_ENCODER
+from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.schema import PAIRS
+from paraloom.embed.encoder import open_encoder
+from paraloom.io import read_lines, write_pairs
+from paraloom.io.compression import PIPE, without_compression
+from paraloom.io.formats.alignments import write_beads
+from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
+from paraloom.mt.streams import best_translations
+from paraloom.stages.input_checks import Direction
+
+_BEADS = (".vecalign", ".ladder", ".parquet")
+_PAIRS = (".tsv", ".tmx", ".jsonl", "")
+
+
+@dataclass(frozen=True)
+class AlignmentCounts:
+    """How many sentences were aligned.
+
+    Args:
+        beads: Beads with sentences on both sides.
+        aligned: Sentences in those, on each side.
+        unaligned: Sentences without a counterpart, on each side.
+    """
+
+    beads: int
+    aligned: tuple[int, int]
+    unaligned: tuple[int, int]
+
+    def format(self) -> str:
+        """One line.
+
+        Example:
+            >>> AlignmentCounts(1, (1, 2), (0, 1)).format()
+            'aligned: 1 bead of 1 and 2 sentences; without a counterpart: 0 and 1'
+        """
+        word = "bead" if self.beads == 1 else "beads"
+        return (
+            f"aligned: {self.beads:,} {word} of {self.aligned[0]:,} and {self.aligned[1]:,} sentences; "
+            f"without a counterpart: {self.unaligned[0]:,} and {self.unaligned[1]:,}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts by name."""
+        return asdict(self)
+
+
+def align(
+    source: Sequence[str],
+    target: Sequence[str],
+    *,
+    source_translation: Sequence[str] | None = None,
+    target_translation: Sequence[str] | None = None,
+    embeddings: tuple[Vectors, Vectors] | None = None,
+    lexicon: LexiconPair | None = None,
+    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
+    config: AlignerConfig | None = None,
+) -> list[Bead]:
+    """Align the sentences of two texts that are translations of each other, n to m.
+
+    Works without any resource: lengths, shared words, the bundled encoder's vectors, and a lexicon learned from the two
+    texts are the evidence.  Translations make it more accurate.
+
+    Args:
+        source: m sentences.
+        target: n sentences.
+        source_translation: `source` in the target language, m sentences.
+        target_translation: `target` in the source language, n sentences.
+        embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
+        lexicon: Bilingual lexicons from source to target and back, see `paraloom.alignment.lexicon.read_lexicon`.
+        encoder: An encoder of both languages, its name or folder: its vectors of words are evidence, and without a
+            translation those of sentences.  The default knows seven languages and says nothing about others; None for
+            no encoder.
+        config: Settings; by default beads of at most `MAX_BEAD_SIZE` sentences a side.
+
+    Returns:
+        The beads in order; every sentence is in one of them, and a sentence without a counterpart is in a bead with
+        an empty other side.  `score` is the bead's natural log-likelihood ratio, higher is better.
+
+    Raises:
+        TypeError: A text is not a list of strings.
+        DataError: A translation or the embeddings do not have one entry for each sentence.
+        ModelError: The encoder is not found.
+        ConfigError: A setting is out of range.
+
+    Example:
+        >>> beads = align(["Der Hund schläft.", "Gute Nacht."], ["The dog", "sleeps.", "Good night."])
+        >>> [(bead.source, bead.target) for bead in beads]
+        [((0,), (0, 1)), ((1,), (2,))]
+    """
+    return align_sentences(
+        source,
+        target,
+        source_translation=source_translation,
+        target_translation=target_translation,
+        embeddings=embeddings,
+        lexicon=lexicon,
+        encoder=None if encoder is None else _opened(encoder),
+        config=config,
+    )
+
+
+def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
+    if encoder == ALIGNMENT_ENCODER:
+        return _default_encoder()
+    return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+
+
+@cache
+def _default_encoder() -> EncoderLike:
+    """Opened once: programs that align many short texts call `align` for each."""
+    return open_encoder(ALIGNMENT_ENCODER)
+
+
+def align_files(
+    source: str | Path,
+    target: str | Path,
+    output: str | Path,
+    *,
+    translations: str | Path | Sequence[str | Path] = (),
+    target_translations: str | Path | Sequence[str | Path] = (),
+    translator: AnyTranslator | None = None,
+    max_bead_size: int = MAX_BEAD_SIZE,
+    method: str = "evidence",
+    lexicon: str | Path | None = None,
+    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
+    hard_delimiter: str | None = None,
+    order: str = "strict",
+    pivot: bool = False,
+    languages: tuple[str | None, str | None] = (None, None),
+) -> AlignmentCounts:
+    """Align two files of sentences.
+
+    Args:
+        source: A sentence per line.
+        target: The same in the other language.
+        output: .vecalign, .ladder (hunalign's) or .parquet for links; .tsv, .tmx, .jsonl or a folder for sentences.
+        translations: Translations of the source into the target's language, line by line.
+        target_translations: Translations of the target into the source's language.
+        translator: Translates the source first: a translator, its name or folder.
+        max_bead_size: Sentences on one side of a bead, at most.
+        method: 'evidence', 'length' or 'park17'.
+        lexicon: File with source word, target word and perhaps a probability, between tabs; or hunalign's dictionary.
+        encoder: Encoder of both languages, or of the target's language if there is a translation: its vectors of words
+            and sentences are evidence.  The default knows seven languages, and is left out beside a translation as far
+            as sentences are concerned; None for no encoder.
+        hard_delimiter: A line that no bead crosses, such as ``.EOA``; '' for empty lines.
+        order: 'local' where passages of one text may have been moved or left out: beads then cross.
+        pivot: The translations of both sides are into a third language, and are compared there.
+        languages: Languages of the two sides; default: from the file's name.
+
+    Returns:
+        How many sentences were aligned.
+
+    Raises:
+        ConfigError: The output's suffix, the method or a combination of options is not supported.
+        DataError: A translation does not have one line per sentence, a text is empty, or the texts have different
+            numbers of delimiters.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "de.txt").write_text("Ein Hund schläft.\\nDie Katze frisst.\\n")
+        >>> _ = (folder / "en.txt").write_text("A dog sleeps.\\nThe cat eats.\\n")
+        >>> align_files(folder / "de.txt", folder / "en.txt", folder / "beads.vecalign").beads
+        2
+    """
+    source, target, output = str(source), str(target), str(output)
+    config = aligner_config(method, max_bead_size, order)
+    is_default = encoder == ALIGNMENT_ENCODER
+    for name, given in (("a lexicon", lexicon), ("an encoder", None if is_default else encoder)):
+        if given is not None and method != "evidence":
+            raise ConfigError(
+                f"method '{method}' does not use {name}", remedy="Leave it out, or choose another method."
+            )
+    suffix = without_compression(output).suffix
+    if suffix not in (*_BEADS, *_PAIRS) and output != PIPE and "{" not in output:
+        raise ConfigError(
+            f"unknown output format '{suffix}' of '{output}'",
+            remedy=f"For beads choose {', '.join(_BEADS)}; for the sentences {', '.join(_PAIRS[:-1])}, or a folder.",
+        )
+    if suffix == ".ladder" and order == "local":
+        raise ConfigError(
+            "the beads of a ladder cannot cross, as those of the order 'local' do",
+            remedy="Write .vecalign or .parquet.",
+        )
+    texts = [list(read_lines(path)) for path in (source, target)]
+    for path, text in zip((source, target), texts, strict=True):
+        if not any(line.strip() for line in text):
+            raise DataError("the file has no sentences", file=path, remedy="Write a sentence per line.")
+    forward = [_translation(path, source, texts[0]) for path in as_list(translations)]
+    backward = [_translation(path, target, texts[1]) for path in as_list(target_translations)]
+    model = None if translator is None else named_model(translator, "beam:5")
+    sides = NamedText(source, texts[0]), NamedText(target, texts[1])
+    if hard_delimiter is not None:
+        check_delimiters(*sides, hard_delimiter)
+    warn_of_lengths(*sides)
+    warn_of_languages(
+        *sides,
+        declared=_named_languages(source, languages),
+        translator=None if model is None or pivot else Direction.of(model),
+        encoder=() if is_default or encoder is None or forward or model is not None else encoder_languages(encoder),
+    )
+    if model is not None:
+        forward.append(best_translations(model, texts[0]))
+    lexicons = [read_lexicon(lexicon)] if lexicon is not None else []
+    if pivot and (len(forward), len(backward)) != (1, 1):
+        raise ConfigError(
+            "a pivot needs one translation of each side",
+            remedy="Give translations of both sides (or a translator of the source) into one language.",
+        )
+    compared = (forward[0] if forward else texts[0], backward[0] if pivot else texts[1])
+    vectors = None
+    if encoder is not None and method == "evidence":
+        opened = _opened(encoder)
+        lexicons += encoder_lexicon(opened, *([text] for text in (compared if pivot else texts)))
+        # Beside a translation, vectors of sentences add mistakes: they say less, of the same.
+        if not is_default or (not forward and not backward):
+            vectors = encode_texts(opened, *compared)
+    pair = TextPair(texts[0], texts[1], forward, backward, vectors)
+    if hard_delimiter is None:
+        pair = _in_pivot(pair) if pivot else pair
+        beads = align_by_cosine(pair, max_bead_size) if method == "park17" else align_pair(pair, config, lexicons)
+    else:
+        parts = partial(_parts, method=method, config=config, lexicons=lexicons, pivot=pivot)
+        beads = align_between_delimiters(pair, hard_delimiter, parts)
+    if suffix in _BEADS:
+        write_beads(output, beads, src_doc=file_stem(source), tgt_doc=file_stem(target))
+    else:
+        shown = [bead for bead in beads if hard_delimiter is None or not _is_delimiter(bead, texts[0], hard_delimiter)]
+        write_pairs(_pairs(shown, texts, source, languages), output)
+    both = [bead for bead in beads if bead.source and bead.target]
+    aligned = (sum(len(bead.source) for bead in both), sum(len(bead.target) for bead in both))
+    return AlignmentCounts(len(both), aligned, (len(texts[0]) - aligned[0], len(texts[1]) - aligned[1]))
+
+
+def _parts(
+    parts: Sequence[TextPair],
+    *,
+    method: str,
+    config: AlignerConfig,
+    lexicons: Sequence[LexiconPair],
+    pivot: bool,
+) -> list[list[Bead]]:
+    parts = [_in_pivot(part) for part in parts] if pivot else parts
+    aligner = fit_method(method, parts, config, lexicons=lexicons)
+    return [aligner.align(part) for part in parts]
+
+
+def _in_pivot(pair: TextPair) -> TextPair:
+    """The translations in place of the texts."""
+    return TextPair(pair.source_translations[0], pair.target_translations[0], embeddings=pair.embeddings)
+
+
+def _is_delimiter(bead: Bead, text: Sequence[str], delimiter: str) -> bool:
+    return len(bead.source) == 1 and text[bead.source[0]].strip() == delimiter
+
+
+def _translation(path: str | Path, of: str, text: Sequence[str]) -> list[str]:
+    lines = list(read_lines(path))
+    if len(lines) != len(text):
+        raise DataError(
+            f"expected {len(text):,} lines, as in {of}, got {len(lines):,}",
+            file=path,
+            row=min(len(lines), len(text)) + 1,
+            remedy="A translation has one line per sentence, in the same order.",
+        )
+    return lines
+
+
+def _named_languages(source: str, languages: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
+    """The languages as given, or else by the name of the source file."""
+    named = languages_in_name(file_stem(source)) or (None, None)
+    return languages[0] or named[0], languages[1] or named[1]
+
+
+def _pairs(
+    beads: Sequence[Bead], texts: Sequence[Sequence[str]], source: str, languages: tuple[str | None, str | None]
+) -> pa.Table:
+    langs = [language or "und" for language in _named_languages(source, languages)]
+    both = [bead for bead in beads if bead.source and bead.target]
+    origin = origin_in_name(file_stem(source))
+    columns = {
+        "pair_id": [f"{origin}:{bead.source[0] + 1}" for bead in both],
+        "src": [join_sentences(texts[0], bead.source) for bead in both],
+        "tgt": [join_sentences(texts[1], bead.target) for bead in both],
+        "src_lang": [langs[0]] * len(both),
+        "tgt_lang": [langs[1]] * len(both),
+        "origin": [origin] * len(both),
+    }
+    return pa.table(columns, schema=PAIRS)

@@ -1,0 +1,194 @@
+"""What pairs are like: statistics, a paraphrase lexicon, what a filter would keep, a sheet to annotate."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from paraloom.api.pair_inputs import PairsLike, open_pairs
+from paraloom.api.pairs import Pairs
+from paraloom.api.run import run_in
+from paraloom.core.errors import ConfigError
+from paraloom.core.stage import Fit
+from paraloom.io import read_shard, write_table
+from paraloom.io.bitext import check_target
+from paraloom.pairs.annotation import sample_ranges, write_sheet
+from paraloom.pairs.filtering.filters import CriterionCount
+from paraloom.pipeline.fit import ARTIFACT
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.analysis import ExtractLexicon, PairStatistics
+from paraloom.stages.pairs import PreviewFilter
+
+# One worker reads them all: each file more takes time only.
+_SHARD_ROWS = 200_000
+_COMPARISON = re.compile(r"(\w+)\s*(<=|>=|<|>)\s*[-+]?[\d.]+(?:e[-+]?\d+)?")
+"""A condition that compares one column with a number."""
+
+
+def pair_statistics(
+    pairs: PairsLike, *, sample: int = 150_000, seed: int = 1, on_error: OnError = "stop"
+) -> dict[str, Any]:
+    """Length, vocabulary, entropy and repetition of references and translations, and how they differ.
+
+    Scored pairs give more: mean IDF, paraphrase score, and what the reference probability correlates with.
+
+    Args:
+        pairs: Pairs in any form that `as_pairs` takes.
+        sample: Pairs to measure, sampled at random.
+        seed: Seed of the sample.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+
+    Returns:
+        Figures with 95 % intervals, by side.
+
+    Reference:
+        Wieting et al. (2017), Table 9; Wieting and Gimpel (2018), Table 1.
+
+    Example:
+        >>> figures = pair_statistics([("He went home.", "He went to his house.")] * 3)
+        >>> figures["pairs"], figures["reference_minus_translation"]["length"]["value"]
+        (3, -2.0)
+    """
+    corpus = open_pairs(pairs, on_error=on_error, shard_rows=_SHARD_ROWS)
+    with _fitted(corpus, PairStatistics(name="found", pairs=corpus.source, sample=sample), seed) as folder:
+        figures: dict[str, Any] = _result(folder)
+        return figures
+
+
+def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Any) -> int:
+    """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
+
+    Args:
+        pairs: Pairs in any form that `as_pairs` takes.
+        output: Where to; the suffix decides the format.
+        seed: Seed of the sample.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **config: Further fields of `paraloom.stages.ExtractLexicon`: `max_phrase_length`, `min_count`, `sample`.
+
+    Returns:
+        Number of entries.
+
+    Reference:
+        Wieting and Gimpel (2018), §6.
+    """
+    check_target(output)
+    corpus = open_pairs(pairs, on_error=on_error)
+    with _fitted(corpus, ExtractLexicon(name="found", pairs=(corpus.source,), **config), seed) as folder:
+        return write_table(read_shard(folder / "lexicon.parquet"), output)
+
+
+def preview_filter(
+    pairs: PairsLike, where: str = "", *, seed: int = 1, on_error: OnError = "stop", **criteria: Any
+) -> list[CriterionCount]:
+    """What a filter would keep: by each criterion alone, by those so far, by all; nothing is filtered.
+
+    Args:
+        pairs: Pairs in any form that `as_pairs` takes.
+        where: Condition in SQL over the columns.
+        seed: Seed of a random sample.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **criteria: Further criteria, as `Pairs.filter` takes them.
+    """
+    corpus = open_pairs(pairs, on_error=on_error)
+    stage = PreviewFilter(name="found", pairs=corpus.source, where=where, **criteria)
+    with _fitted(corpus, stage, seed) as folder:
+        return [CriterionCount(**row) for row in _result(folder)]
+
+
+def explain_empty_filter(result: RunResult, pairs: PairsLike) -> str:
+    """Why a filter kept no pair: how many each condition rejected, and how near the pairs come to it.
+
+    Args:
+        result: The result of the filter.
+        pairs: The pairs that were filtered.
+
+    Returns:
+        A line for each condition, the one that rejected most first.
+
+    Example:
+        >>> import paraloom, tempfile
+        >>> pairs = paraloom.as_pairs([("a b c", "a b d")]).score("overlap")
+        >>> result = pairs.filter("unigram_overlap > 0.9").write(tempfile.mkdtemp() + "/kept.parquet")
+        >>> print(explain_empty_filter(result, pairs))
+        No pair was kept:
+          unigram_overlap > 0.9 rejected 1; the highest is 0.6667
+    """
+    corpus = open_pairs(pairs)
+    lines = []
+    for reason, rows in result.stages[-1].reasons.items():
+        clause = reason.removeprefix("not: ")
+        lines.append(f"  {clause} rejected {rows:,}{_nearest_value(corpus, clause)}")
+    return "\n".join(["No pair was kept:" if lines else "No pair was kept: there were none to filter.", *lines])
+
+
+def _nearest_value(pairs: Pairs, clause: str) -> str:
+    """The extreme of the column that a condition such as `chrf <= 90` compares, if it has that form."""
+    match = _COMPARISON.fullmatch(clause)
+    if match is None or match[1] not in pairs.columns:
+        return ""
+    name, extreme = match[1], "highest" if ">" in match[2] else "lowest"
+    values = [pc.min_max(batch.column(name)).as_py() for batch in pairs.batches()]
+    known = [value["max" if extreme == "highest" else "min"] for value in values if value["max"] is not None]
+    if not known or isinstance(known[0], str):
+        return ""
+    return f"; the {extreme} is {(max if extreme == 'highest' else min)(known):.4g}"
+
+
+def draw_sheet(
+    pairs: PairsLike,
+    sheet: str | Path,
+    *,
+    by: str = "paraphrase_score",
+    count: int = 100,
+    seed: int = 1,
+    on_error: OnError = "stop",
+) -> Path:
+    """Draw pairs from each range of a score into a sheet for annotators.
+
+    Args:
+        pairs: Scored pairs in any form that `as_pairs` takes.
+        sheet: The sheet to write, tab-separated.
+        by: Score whose ranges are drawn from.
+        count: Pairs from each range.
+        seed: Seed of the draw.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+
+    Returns:
+        Path of the key, which says which pair is from which range.
+
+    Raises:
+        ConfigError: The pairs do not have the column `by`.
+
+    Reference:
+        Wieting and Gimpel (2018), Table 3.
+    """
+    batches = open_pairs(pairs, on_error=on_error)
+    names = batches.columns
+    if by not in names:
+        raise ConfigError(
+            f"column '{by}' not found", remedy="Add it: `paraloom score PAIRS --encoder ENCODER -o SCORED.parquet`."
+        )
+    columns = dict.fromkeys(("pair_id", "rank", "src", "tgt", by, "trigram_overlap"))
+    kept = [name for name in columns if name in names]
+    rows = (batch.select(kept) for batch in batches.batches())
+    return write_sheet(sample_ranges(rows, by=by, count=count, seed=seed), Path(sheet), seed=seed)
+
+
+@contextmanager
+def _fitted(pairs: Pairs, stage: Fit, seed: int) -> Iterator[Path]:
+    """The artifact of a stage over pairs, as long as the block lasts."""
+    with tempfile.TemporaryDirectory() as scratch:
+        result = run_in(Path(scratch) / "run", [*pairs.stages, stage], seed=seed)
+        yield result.stages[-1].folder / ARTIFACT
+
+
+def _result(folder: Path) -> Any:
+    return json.loads((folder / "result.json").read_text(encoding="utf-8"))

@@ -1,0 +1,294 @@
+"""Noisy texts in a file, or given, in their standard form: which were changed, and why others stay as they are."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from paraloom.api.labeled_sets import TEXT_NAMES, choose_column
+from paraloom.api.named_models import named_encoder, named_language_model, named_protector
+from paraloom.api.outputs import check_output
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.progress import progress
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.seeds import spawn_seed
+from paraloom.io import open_write, read_lines
+from paraloom.io.compression import PIPE, without_compression
+from paraloom.io.records import (
+    RECORD_FORMATS,
+    read_records,
+    read_schema,
+    record_format,
+    schema_of_records,
+    with_columns,
+    write_records,
+)
+from paraloom.paraphrasing.canonicalization import CHANGED, KEPT, MIN_MEANING, UNCHANGED, Canonicalizer, CanonicalText
+from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.selection import FluencyModel
+from paraloom.stages.input_checks import SAMPLE_ROWS
+from paraloom.stages.spelling import speller_for
+from paraloom.text.function_words import sample_language, suspected_language
+from paraloom.text.language_names import language_name
+
+FORM, STATUS, REASON, MEANING, PROBABILITY = COLUMNS = (
+    *("canonical", "canonical_status", "canonical_reason", "canonical_meaning", "canonical_probability"),
+)
+"""Columns that are added to a table: the standard form; changed, unchanged or kept; why a text was kept; cosine to the
+text; geometric mean probability of a subword."""
+
+_TYPES = dict(zip(COLUMNS, (pa.string(), pa.string(), pa.string(), pa.float64(), pa.float64()), strict=True))
+_BATCH = 128
+_NOT_TEXT = "not a text"
+
+
+@dataclass(frozen=True)
+class Canonicalization:
+    """What became of texts.
+
+    Args:
+        output: The file; '-' for none.
+        texts: Number of texts.
+        changed: Texts that have another standard form.
+        unchanged: Texts that are their own standard form.
+        kept: Reason → texts that stay as they are, because all candidates were unsafe.
+        method: Signature of the models and settings.
+    """
+
+    output: str
+    texts: int
+    changed: int
+    unchanged: int
+    kept: dict[str, int]
+    method: str
+
+    def format(self) -> str:
+        """One line of counts.
+
+        Example:
+            >>> print(Canonicalization("-", 9, 5, 3, {"other meaning": 1}, "m").format())
+            9 texts: 5 changed, 3 unchanged, 1 kept as it is (1 other meaning)
+        """
+        count = sum(self.kept.values())
+        reasons = "; ".join(f"{number:,} {reason}" for reason, number in self.kept.items())
+        kept = f", {count:,} kept as {'it is' if count == 1 else 'they are'} ({reasons})" if count else ""
+        noun = "text" if self.texts == 1 else "texts"
+        return f"{self.texts:,} {noun}: {self.changed:,} changed, {self.unchanged:,} unchanged{kept}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return asdict(self)
+
+
+def open_canonicalizer(
+    paraphraser: ControlledParaphraser | None = None,
+    *,
+    rules: bool = True,
+    encoder: str | Path | EncoderLike | None = "english",
+    meaning: float | None = None,
+    language_model: str | Path | FluencyModel | None = None,
+    hold: Sequence[str] | None = None,
+    terms: str | Path | Sequence[str] = (),
+    candidates: int = 5,
+) -> Canonicalizer:
+    """A canonicalizer with models by name.
+
+    Args:
+        paraphraser: A paraphraser that was trained with noisy examples; None for rules and words alone.
+        rules: First write texts in their standard form by rules and a list of words, where the language is English;
+            of the paraphraser, only forms with the same words are then safe.
+        encoder: Encoder that measures meaning, or its name; None or 'none' does not check it.
+        meaning: Minimum cosine to the text, 0 to 1. Default: 0.6.
+        language_model: A language model, or its folder, or an ARPA file: prefers fluent forms.
+        hold: What placeholders hold, of `paraloom.paraphrasing.protection.KINDS`. Default: all; in German all but names.
+        terms: Further words and phrases that are held, or a file with one on each line.
+        candidates: Candidates of each text, 1 or more.
+
+    Raises:
+        ModelError: The paraphraser was not trained for it.
+        ConfigError: A value is out of its range, the encoder is for another language, or neither a paraphraser nor
+            rules are left.
+    """
+    if paraphraser is not None:
+        paraphraser.check_canonical()
+    elif not rules:
+        raise ConfigError("without rules, a paraphraser is needed", remedy="Name one with --model, or keep the rules.")
+    language = "en" if paraphraser is None else paraphraser.settings.language
+    return Canonicalizer(
+        paraphraser,
+        None if paraphraser is None else named_encoder(encoder, language),
+        speller=speller_for(language) if rules else None,
+        protector=named_protector(hold, terms, language),
+        meaning=MIN_MEANING if meaning is None else meaning,
+        language_model=named_language_model(language_model),
+        candidates=candidates,
+    )
+
+
+def check_english(texts: Sequence[str]) -> None:
+    """Refuse texts in another language than English, that of the rules; warn where they are too few to be sure.
+
+    Args:
+        texts: Texts, which are looked at together.
+
+    Raises:
+        DataError: They are in another language; names it.
+
+    Example:
+        >>> check_english(["u dont need 2 tickets"])
+    """
+    identified = sample_language(texts).language
+    if identified not in (None, "en"):
+        raise DataError(
+            f"the texts are {language_name(identified)}, and the rules are for English",
+            remedy=f"Name a paraphraser of {language_name(identified)} with --model and --no-rules, or, if they are "
+            "right as they are, switch the check off: --no-language-check.",
+        )
+    if identified is None and (suspected := suspected_language(texts, "en")) is not None:
+        warnings.warn(f"the text looks {language_name(suspected)}, and the rules are for English", stacklevel=2)
+
+
+def canonicalize_file(
+    source: str | Path | Sequence[str],
+    canonicalizer: Canonicalizer,
+    output: str | Path = PIPE,
+    *,
+    text: str | int | None = None,
+    check: Callable[[Sequence[str]], None] | None = None,
+    report: Callable[[CanonicalText], None] | None = None,
+    decode: str | None = None,
+    seed: int = 1,
+) -> Canonicalization:
+    """Write the standard form of texts.
+
+    A table of records stays as it is, with `COLUMNS` added. Of lines of text, the output has the standard forms, a line
+    each; or, if it is a table, a row each. The output appears whole or not at all.
+
+    Args:
+        source: A file of plain text with a text per line, '-' for standard input, a table (.jsonl, .csv, .tsv,
+            .parquet), or a list of texts.
+        canonicalizer: Chooses the forms.
+        output: A table, or a file of plain text; '-' writes nothing: `report` gets the forms.
+        text: Of a table: column of the texts; default: noticed. A number reads .csv and .tsv without a header.
+        check: Called with the first texts before any work, such as `Paraphraser.check_language`.
+        report: Called with each form, in order.
+        decode: How to decode. Default: a beam.
+        seed: Of a decoding that samples.
+
+    Returns:
+        Counts.
+
+    Raises:
+        ConfigError: The column was not noticed, or the table has one of `COLUMNS`.
+        DataError: A file cannot be read; says where.
+        ModelError: The paraphraser was not trained for it.
+    """
+    table = isinstance(source, (str, Path)) and _is_table(source)
+    if str(output) != PIPE:
+        check_output(output, [source] if isinstance(source, (str, Path)) and source != PIPE else [])
+    header = not (table and str(text or "").isdigit())
+    columns, column, sample, total = ["text"], "text", list[str](), None
+    if table:
+        columns, column, sample, total = _survey(str(source), text, header)
+        rows: Iterator[dict[str, Any]] = (record.values for record in read_records(str(source), header=header))
+    else:
+        lines = read_lines(source) if isinstance(source, (str, Path)) else iter(source)
+        sample = list(islice(lines, SAMPLE_ROWS))
+        rows = ({"text": line} for line in chain(sample, lines))
+    if check is not None:
+        try:
+            check(sample)
+        except DataError as error:
+            raise (error.at(file=source) if isinstance(source, (str, Path)) else error) from None
+    statuses: Counter[tuple[str, str]] = Counter()
+
+    def forms() -> Iterator[tuple[dict[str, Any], CanonicalText]]:
+        with progress("canonicalizing", total, unit="texts") as advance:
+            for row, one in _forms(rows, column, canonicalizer, decode, seed):
+                statuses[one.status, one.reason] += 1
+                if report is not None:
+                    report(one)
+                yield row, one
+                advance(1)
+
+    if str(output) == PIPE:
+        for _ in forms():
+            pass
+    elif _is_table(output):
+        schema = None
+        if record_format(output) == ".parquet":
+            types = _schema(str(source), header) if table else pa.schema([("text", pa.string())])
+            schema = with_columns(types, _TYPES)
+        added = (row | _columns(one) for row, one in forms())
+        write_records(added, output, [*columns, *COLUMNS], schema, header=header)
+    else:
+        with open_write(output) as stream:
+            for _, one in forms():
+                stream.write(" ".join(one.text.splitlines()).encode() + b"\n")
+    kept = Counter({reason: count for (status, reason), count in statuses.items() if status == KEPT})
+    return Canonicalization(
+        *(str(output), statuses.total(), statuses[CHANGED, ""], statuses[UNCHANGED, ""]),
+        *(dict(kept.most_common()), canonicalizer.signature),
+    )
+
+
+def _is_table(path: str | Path) -> bool:
+    return without_compression(path).suffix in RECORD_FORMATS
+
+
+def _survey(path: str, text: str | int | None, header: bool) -> tuple[list[str], str, list[str], int]:
+    """All columns of a table, that of the texts, the first texts, and the number of rows."""
+    columns: dict[str, None] = {}
+    first, sample, total, column = True, list[str](), 0, ""
+    for record in read_records(path, header=header):
+        if first:
+            column, first = choose_column(path, "text", text, TEXT_NAMES, list(record.values)), False
+        columns.update(dict.fromkeys(record.values))
+        total += 1
+        if len(sample) < SAMPLE_ROWS and isinstance(value := record.values.get(column), str):
+            sample.append(value)
+    if first:
+        raise DataError("no row can be read", file=path, remedy="Check the file and its format.")
+    if again := next((name for name in COLUMNS if name in columns), None):
+        raise ConfigError(
+            f"the table has a column '{again}' already",
+            file=path,
+            remedy="Give the table as it was before, or rename that column.",
+        )
+    return list(columns), column, sample, total
+
+
+def _schema(path: str, header: bool) -> pa.Schema:
+    return read_schema(path) or schema_of_records(record.values for record in read_records(path, header=header))
+
+
+def _forms(
+    rows: Iterable[dict[str, Any]], column: str, canonicalizer: Canonicalizer, decode: str | None, seed: int
+) -> Iterator[tuple[dict[str, Any], CanonicalText]]:
+    """Each row with the form of its text, in order."""
+    remaining, number = iter(rows), 0
+    while batch := list(islice(remaining, _BATCH)):
+        texts = [value for row in batch if isinstance(value := row.get(column), str)]
+        forms = iter(canonicalizer.canonicalize(texts, decode=decode, seed=spawn_seed(seed, number)))
+        for row in batch:
+            is_text = isinstance(row.get(column), str)
+            yield row, next(forms) if is_text else CanonicalText("", "", KEPT, _NOT_TEXT)
+        number += 1
+
+
+def _columns(one: CanonicalText) -> dict[str, Any]:
+    values = one.to_dict()
+    scores = {name: values[key] for name, key in ((MEANING, "meaning"), (PROBABILITY, "probability"))}
+    rounded = {name: None if value is None else round(value, 4) for name, value in scores.items()}
+    return {
+        FORM: None if one.reason == _NOT_TEXT else one.text,
+        STATUS: one.status,
+        REASON: one.reason or None,
+    } | rounded

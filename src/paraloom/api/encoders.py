@@ -1,0 +1,483 @@
+"""Encoders for users: trained on pairs or phrases, distilled from large ones, exported, and run over files."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from paraloom.api.rejected import RejectedLines
+from paraloom.api.run import as_list, input_stages, input_stages_of, run_stages
+from paraloom.bundled import bundled_path
+from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
+from paraloom.core.progress import progress
+from paraloom.core.protocols import EncoderLike
+from paraloom.core.stage import Ref, Stage
+from paraloom.embed.average import quantize
+from paraloom.embed.distillation import DistillationConfig
+from paraloom.embed.encoder import Encoder, open_encoder
+from paraloom.embed.export import export_sentence_transformer
+from paraloom.embed.onnx_export import FILE, export_onnx
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.store import CONFIG, load_encoder, save_encoder
+from paraloom.embed.threads import available_threads
+from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
+from paraloom.embed.transformer import convert_transformer, is_trained_transformer, is_transformer
+from paraloom.io import read_lines
+from paraloom.io.atomic import atomic_folder, atomic_write
+from paraloom.io.compression import without_compression
+from paraloom.io.shards import shard_writer
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.bilingual import TrainBilingualEncoder
+from paraloom.stages.distillation import DistillEncoder, DistillTransformer, DistillWords
+from paraloom.stages.encoders import TrainEncoder
+from paraloom.stages.phrases import TrainPhrases
+from paraloom.stages.sentences import Encode, LoadEncoder, ReadSentences
+
+CHUNK = 10_000
+"""Lines that are encoded at a time."""
+
+
+def train_encoder(
+    pairs: str | Path | Sequence[str | Path] = (),
+    output: str | Path = "encoder",
+    *,
+    bitext: str | Path | Sequence[str | Path] = (),
+    init_from: str | Path | None = None,
+    vectors: str | Path | None = None,
+    sts: str | Path | None = None,
+    src_column: str | int | None = None,
+    tgt_column: str | int | None = None,
+    on_error: OnError = "stop",
+    seed: int = 1,
+    **config: Any,
+) -> RunResult:
+    """Train a sentence encoder on paraphrases, or on bitext; if stopped, the same call resumes.
+
+    Args:
+        pairs: Pairs in one language that mean the same: one file or several, as `read_pairs` takes them.
+        output: Folder of the encoder.
+        bitext: Instead of `pairs`: sentences and their translations, for an encoder of two or more languages; with
+            defaults for that, see `paraloom.stages.TrainBilingualEncoder`.
+        init_from: An encoder to start from.
+        vectors: Word vectors to start from: text of word2vec, GloVe or fastText, or a folder of `distill words`.
+        sts: Folder of similarity tasks, for a development figure per epoch.
+        src_column: Source column of a table: a name, or a number from 1.
+        tgt_column: Target column of a table.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.TrainEncoder`: `spec`, `dimension`, `epochs` …
+
+    Returns:
+        The result; its last stage has the figures of the training.
+
+    Raises:
+        ConfigError: Both or neither of `pairs` and `bitext` are given.
+
+    Reference:
+        Wieting and Gimpel (2018), §4 and §5.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "pairs.tsv").write_text("a dog runs\\ta dog is running\\na cat sleeps\\ta cat is asleep\\n")
+        >>> result = train_encoder(folder / "pairs.tsv", folder / "encoder", dimension=8, epochs=1)
+        >>> result.stages[-1].figures["pairs"]["used"], result.folder.name
+        (2, 'encoder')
+    """
+    if bool(as_list(pairs)) == bool(as_list(bitext)):
+        raise ConfigError(
+            "expected either pairs or bitext", remedy="Give paraphrases as 'pairs', or translations as 'bitext'."
+        )
+    stages, references = input_stages_of(
+        as_list(pairs) or bitext, "pairs", on_error=on_error, src_column=src_column, tgt_column=tgt_column
+    )
+    training = (TrainBilingualEncoder if as_list(bitext) else TrainEncoder)(
+        pairs=references,
+        init_from=None if init_from is None else _encoder_folder(init_from),
+        vectors=None if vectors is None else Path(vectors).absolute(),
+        sts=None if sts is None else Path(sts).absolute(),
+        **config,
+    )
+    return run_stages([*stages, training], str(output), seed=seed)
+
+
+def train_phrases(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    vectors: str | Path | None = None,
+    teacher: str | None = None,
+    tasks: str | Path | None = None,
+    on_error: OnError = "stop",
+    seed: int = 1,
+    **config: Any,
+) -> RunResult:
+    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin.
+
+    Args:
+        pairs: Phrases that mean the same: PPDB, or any pairs.
+        output: Folder of the encoder.
+        vectors: Word vectors: text of word2vec, GloVe or fastText, or a folder of `distill words`.
+        teacher: Instead of `vectors`: a sentence-transformers model that encodes each word.
+        tasks: Folder of phrase tasks, to evaluate on.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.TrainPhrases`.
+
+    Raises:
+        ConfigError: Both or neither of `vectors` and `teacher` are given.
+    """
+    if bool(vectors) == bool(teacher):
+        raise ConfigError("expected either 'vectors' or 'teacher'", remedy="Give exactly one of them.")
+    stages, encoder = ([], None) if teacher is None else teacher_stages(teacher)
+    reading, references = input_stages_of(pairs, "pairs", on_error=on_error)
+    stages += reading
+    folder = None if tasks is None else Path(tasks).absolute()
+    source: Ref
+    if encoder is not None:
+        source = DistillWords(encoder=encoder, corpora=references, tasks=folder, sif_coefficient=0.0)
+        stages.append(source)
+    else:
+        source = Path(str(vectors)).absolute()
+    training = TrainPhrases(pairs=references, vectors=source, tasks=folder, **config)
+    return run_stages([*stages, training], str(output), seed=seed)
+
+
+def distill_encoder(
+    teacher: str,
+    texts: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    lang: str = "en",
+    network: Literal["average", "transformer"] = "average",
+    spec: str = "word,trigram",
+    dimension: int = 300,
+    steps: int | None = None,
+    ensemble: Sequence[str] = (),
+    sts: str | Path | None = None,
+    on_error: OnError = "stop",
+    workers: int | None = None,
+    seed: int = 1,
+    **config: Any,
+) -> RunResult:
+    """Train a small, fast encoder to give sentences the similarities that a large one gives them; no labels needed.
+
+    An average encodes hundreds of thousands of sentences per second; its words start from the large encoder's vectors
+    of single words. A transformer reads words in order and comes closer to the large one; it starts from the large
+    encoder's token embeddings.
+
+    Args:
+        teacher: A sentence-transformers model: its folder, or a Hugging Face name. For a transformer it must be a
+            folder.
+        texts: Sentences: files of lines, pairs, or corpus folders.
+        output: Folder of the encoder.
+        lang: Of pairs, only the sides in this language are used.
+        network: What to train: an `average` of words and n-grams, or a small `transformer`.
+        spec: Of an average: parts, as for `train_encoder`.
+        dimension: Of an average: width of each part.
+        steps: Batches of 512 sentences; by default 20,000 for an average and 6,000 for a transformer.
+        ensemble: Further teachers; the similarities to learn are the means of all teachers'.
+        sts: Folder of similarity tasks, for development figures; of transformers the best one is then kept.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        workers: Processes; default: one per core. The result is the same.
+        seed: Seed of every random choice.
+        **config: Of a transformer: further fields of `paraloom.stages.DistillTransformer`, such as `layers` and
+            `vocab_size`.
+
+    Returns:
+        The result; its figures have the number of sentences and the loss.
+
+    Raises:
+        ConfigError: Options of a transformer are given for an average.
+        ModelError: For a transformer: the teacher is not the folder of a sentence-transformers model.
+        MissingExtraError: The extra `distill` is not installed.
+
+    Reference:
+        Reimers and Gurevych (2020), "Making monolingual sentence embeddings multilingual using knowledge distillation".
+
+    Example:
+        >>> teacher = "sentence-transformers/all-MiniLM-L6-v2"
+        >>> distill_encoder(teacher, "news.txt", "student")  # downloads the teacher  # doctest: +SKIP
+    """
+    if network not in ("average", "transformer"):
+        raise ConfigError(f"'network' is '{network}'; expected 'average' or 'transformer'")
+    if network == "average" and config:
+        raise ConfigError(
+            f"an average does not have {', '.join(map(repr, config))}", remedy="Set network='transformer'."
+        )
+    if network == "transformer" and not (Path(teacher) / "modules.json").is_file():
+        raise ModelError(
+            "not the folder of a sentence-transformers model, whose token embeddings a transformer starts from",
+            file=teacher,
+            remedy="Download the model, and name the folder with its modules.json.",
+        )
+    stages, encoder = teacher_stages(teacher)
+    more: list[Ref] = []
+    for number, name in enumerate(ensemble, start=2):
+        loading, reference = teacher_stages(name, f"teacher-{number}")
+        stages += loading
+        more.append(reference)
+    corpora: list[Ref] = []
+    files: list[Path] = []
+    for number, source in enumerate(map(str, as_list(texts)), start=1):
+        if _is_lines(source):
+            files.append(Path(source).absolute())
+            continue
+        reading, reference = input_stages(source, name=f"text-{number}", on_error=on_error)
+        stages += reading
+        corpora.append(reference)
+    # Explicit names: seeds derive from them.
+    sentences = ReadSentences(
+        name="sentences", corpora=tuple(corpora), text_files=tuple(files), lang=lang, bad_rows=on_error
+    )
+    encoded = Encode(encoder=encoder, ensemble=tuple(more), input=sentences)
+    stages += [sentences, encoded]
+    tasks = None if sts is None else Path(sts).absolute()
+    if network == "transformer":
+        config |= {} if steps is None else {"steps": steps}
+        folder = Path(teacher).absolute()
+        transformer = DistillTransformer(sentences=(encoded,), teacher=folder, sts=tasks, **config)
+        return run_stages([*stages, transformer], str(output), seed=seed, workers=workers)
+    vectors = None
+    if "word" in parse_spec(spec).units:
+        vectors = DistillWords(
+            encoder=encoder,
+            corpora=(sentences,),
+            dimension=dimension,
+            pad_dimensions=True,
+            norm=1.0,
+            sif_coefficient=1 / DistillationConfig.frequency_damping,
+            max_words=DistillationConfig.word_vocab_size,
+        )
+        stages.append(vectors)
+    student = DistillEncoder(
+        name="distil-encoder",
+        sentences=(encoded,),
+        vectors=vectors,
+        spec=spec,
+        dimension=dimension,
+        steps=20_000 if steps is None else steps,
+        sts=tasks,
+    )
+    return run_stages([*stages, student], str(output), seed=seed, workers=workers)
+
+
+def distill_words(
+    teacher: str, words: str | Path, output: str | Path, *, dimension: int = 300, max_words: int = 200_000
+) -> RunResult:
+    """Make vectors of words with a sentence encoder: a folder that `train_encoder` takes as `vectors`.
+
+    Args:
+        teacher: A sentence-transformers model: its folder, or a Hugging Face name.
+        words: A word per line, or a word and its count.
+        output: Folder of the vectors.
+        dimension: Width of the vectors.
+        max_words: Words of the list that get a vector, the first ones.
+    """
+    stages, encoder = teacher_stages(teacher)
+    stage = DistillWords(encoder=encoder, words=Path(words).absolute(), dimension=dimension, max_words=max_words)
+    return run_stages([*stages, stage], str(output))
+
+
+def teacher_stages(teacher: str, name: str = "") -> tuple[list[Stage], Ref]:
+    """The stages that load a large encoder, by folder or by name, and what later stages refer to.
+
+    Args:
+        teacher: The encoder.
+        name: Name of the stage; by default that of its kind.
+    """
+    folder = Path(teacher)
+    if not folder.exists() and (bundled := bundled_path(teacher)) is not None:
+        return [], bundled
+    if folder.exists():
+        stage = LoadEncoder(name=name, folder=folder.absolute())
+    else:
+        stage = LoadEncoder(name=name, model=teacher)
+    return [stage], stage
+
+
+def encode_file(
+    encoder: EncoderLike | str | Path, source: str, output: str | Path, *, on_error: OnError = "stop"
+) -> int:
+    """Write the vectors of the lines of a file, streaming.
+
+    Args:
+        encoder: An encoder, its name or folder.
+        source: A sentence per line; '-' is standard input.
+        output: A .npy file, float32 (lines, d), which can be memory-mapped, or a .parquet file with the columns `text`
+            and `vector`. It appears whole or not at all.
+        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl; its vector is that of
+            an empty line.
+
+    Returns:
+        Number of lines.
+
+    Raises:
+        ConfigError: The output has another suffix.
+        DataError: A line is not UTF-8.
+    """
+    path = Path(output)
+    if path.suffix not in (".npy", ".parquet"):
+        raise ConfigError(
+            f"unknown format '{path.suffix}' of vectors", file=path, remedy="Name the output .npy or .parquet."
+        )
+    model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
+    rejected = RejectedLines(on_error)
+    chunks = _warn_of_columns(_chunks(rejected.read(source)), source)
+    if path.suffix == ".parquet":
+        count = _to_parquet(model, chunks, path)
+        rejected.report(path)
+        return count
+    count = 0
+    with atomic_write(path) as temporary, temporary.open("wb") as stream, progress("encoding", unit="lines") as advance:
+        _header(stream, 0, model.dimension)
+        for lines in chunks:
+            stream.write(np.ascontiguousarray(model.encode(lines), "<f4").data)
+            count += len(lines)
+            advance(len(lines))
+        stream.seek(0)
+        _header(stream, count, model.dimension)
+    rejected.report(path)
+    return count
+
+
+def similarity_of_lines(encoder: EncoderLike | str | Path, first: str, second: str) -> Iterator[float]:
+    """The cosine of each line of `first` with the same line of `second`, from −1 to 1.
+
+    Raises:
+        DataError: The files do not have the same number of lines.
+    """
+    model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+    missing = object()
+    rows = zip_longest(read_lines(first), read_lines(second), fillvalue=missing)
+    count = 0
+    while chunk := list(islice(rows, CHUNK)):
+        for a, b in chunk:
+            count += 1
+            if a is missing or b is missing:
+                shorter = first if a is missing else second
+                raise DataError(f"{shorter} ends before line {count}", remedy="Give two files of as many lines.")
+        a_vectors, b_vectors = (model.encode([str(row[side]) for row in chunk]) for side in (0, 1))
+        norms = np.linalg.norm(a_vectors, axis=1) * np.linalg.norm(b_vectors, axis=1)
+        yield from (np.einsum("nd,nd->n", a_vectors, b_vectors) / np.where(norms > 0, norms, 1)).tolist()
+
+
+def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = False, int8: bool = False) -> str:
+    """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
+
+    Args:
+        encoder: An encoder's name or folder.
+        output: Folder to write.
+        onnx: Write an ONNX graph and its vocabularies instead.
+        int8: Write an encoder for `Encoder.load` in int8 instead, a quarter of the size; a transformer also becomes
+            four times as fast, by CTranslate2. Cosines deviate by about 0.01.
+
+    Returns:
+        How to open what was written.
+
+    Raises:
+        ConfigError: Both `onnx` and `int8` are set, or the output folder contains something else.
+        MissingExtraError: An extra is not installed.
+    """
+    if onnx and int8:
+        raise ConfigError("'onnx' and 'int8' cannot be combined", remedy="Export twice, into two folders.")
+    folder = _encoder_folder(encoder)
+    if is_trained_transformer(folder):
+        return _export_transformer(folder, Path(output), onnx=onnx, int8=int8)
+    if is_transformer(folder):
+        raise ConfigError(
+            "a transformer in int8 for CTranslate2 cannot be exported",
+            file=encoder,
+            remedy="Export the encoder that `paraloom distill encoder --network transformer` trained.",
+        )
+    model = load_encoder(folder)
+    if int8:
+        with atomic_folder(output, CONFIG) as partial:
+            save_encoder(quantize(model), partial)
+        return f"Encoder.load({str(output)!r})"
+    if onnx:
+        export_onnx(model, output)
+        return str(Path(output) / FILE)
+    if export_sentence_transformer(model, output):
+        return f"SentenceTransformer({str(output)!r})"
+    return (
+        f"SentenceTransformer({str(output)!r}, trust_remote_code=True)  # or Encoder.load({str(output)!r})\n"
+        f"The modules of sentence-transformers cannot compute {model.spec}: the folder has code, modeling_paraloom.py, "
+        "which needs paraloom. An average of words alone, or of subwords alone, is exported without code."
+    )
+
+
+def _export_transformer(folder: Path, output: Path, *, onnx: bool, int8: bool) -> str:
+    if int8:
+        with atomic_folder(output, TRANSFORMER_CONFIG) as partial:
+            convert_transformer(folder, partial)
+            # The converter's view of the model.
+            shutil.rmtree(partial / "checkpoint", ignore_errors=True)
+        return f"Encoder.load({str(output)!r})"
+    if not onnx:
+        return f"SentenceTransformer({str(Encoder.load(folder).save(output))!r})"
+    try:
+        from paraloom.embed.transformer_onnx import export_transformer_onnx
+        from paraloom.embed.transformer_store import load_transformer
+    except ImportError:
+        raise MissingExtraError.for_verb("export --onnx", "onnx") from None
+    export_transformer_onnx(load_transformer(folder), output)
+    return str(output / FILE)
+
+
+def _encoder_folder(encoder: str | Path) -> Path:
+    return (bundled_path(str(encoder)) if not Path(encoder).exists() else None) or Path(encoder).absolute()
+
+
+def _is_lines(source: str) -> bool:
+    return Path(source).is_file() and without_compression(source).suffix in (".txt", ".en", "")
+
+
+def _to_parquet(model: EncoderLike, chunks: Iterable[list[str]], output: Path) -> int:
+    schema = pa.schema([("text", pa.string()), ("vector", pa.list_(pa.float32(), model.dimension))])
+    count = 0
+    with (
+        atomic_write(output) as temporary,
+        shard_writer(temporary, schema) as writer,
+        progress("encoding", unit="lines") as advance,
+    ):
+        for lines in chunks:
+            vectors = pa.FixedSizeListArray.from_arrays(pa.array(model.encode(lines).ravel()), model.dimension)
+            writer.write_batch(pa.record_batch([pa.array(lines, pa.string()), vectors], schema=schema))
+            count += len(lines)
+            advance(len(lines))
+    return count
+
+
+def _header(stream: IO[bytes], rows: int, width: int) -> None:
+    # A fixed 128 bytes for any count below 10¹⁵, so that it can be overwritten once the rows are counted.
+    np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, width)})
+
+
+def _warn_of_columns(chunks: Iterable[list[str]], source: str) -> Iterator[list[str]]:
+    """The chunks; after the last, a warning if most of the lines have tabs, as those of a table do."""
+    tabbed = count = 0
+    for lines in chunks:
+        tabbed += sum("\t" in line for line in lines)
+        count += len(lines)
+        yield lines
+    if 2 * tabbed > count:
+        warnings.warn(
+            f"{tabbed:,} of {count:,} lines of {source} have tabs, and were encoded with all their columns; to encode "
+            f"one column, write `cut -f 1 {source} | paraloom encode …`",
+            stacklevel=2,
+        )
+
+
+def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
+    remaining = iter(lines)
+    while chunk := list(islice(remaining, CHUNK)):
+        yield chunk

@@ -1,0 +1,229 @@
+"""The first rows of any file or folder that a command reads or writes, to look at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from paraloom.api.models import summarize_model
+from paraloom.core.errors import DataError, ParaloomError
+from paraloom.core.paths import path_below
+from paraloom.io import Corpus, read_lines
+from paraloom.io.arrays import map_array
+from paraloom.io.bitext import read_pairs
+from paraloom.io.compression import without_compression
+from paraloom.io.formats.hf_datasets import is_dataset, read_dataset
+from paraloom.io.formats.moses import sides
+from paraloom.io.shards import open_shard, read_rows
+
+_COUNTED = 1_000_000
+"""Lines of a text file that are counted at most: a preview should not take minutes."""
+
+_WIDTH = 200
+"""Characters of a text that are shown."""
+
+_FACTS = ("pair_id", "src_lang", "tgt_lang", "origin", "method")
+"""Text columns of pairs that are left out where both sentences are shown."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The beginning of a file or folder.
+
+    Args:
+        path: The file or folder.
+        rows: Number of rows; None where they are too many to count, or where it has none.
+        columns: Names of its columns; empty for plain lines.
+        shown: The first rows, a value per column.
+        about: What it is, where it has no rows: a model, a run.
+    """
+
+    path: str
+    rows: int | None
+    columns: tuple[str, ...]
+    shown: tuple[dict[str, Any], ...]
+    about: str = ""
+
+    @property
+    def count(self) -> str:
+        """How many rows it has, in words."""
+        if self.rows is None:
+            return f"more than {_COUNTED:,} rows"
+        kinds = {(): "line", ("vector",): "vector"}
+        noun = "pair" if {"src", "tgt"} <= set(self.columns) else kinds.get(self.columns, "row")
+        return f"{self.rows:,} {noun}{'' if self.rows == 1 else 's'}"
+
+    def format(self) -> str:
+        """The rows, sentences under each other, scores on one line.
+
+        Example:
+            >>> row = {"src": "A dog runs.", "tgt": "The dog is running.", "bleu1": 0.25}
+            >>> print(Preview("p.parquet", 1, tuple(row), (row,)).format())
+            src  A dog runs.
+            tgt  The dog is running.
+                 bleu1 0.25
+        """
+        return self.about or "\n\n".join(self._row(row) for row in self.shown)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The path, number of rows, names of columns and first rows, as json.dumps takes them."""
+        shown = [{name: _json(value) for name, value in row.items()} for row in self.shown]
+        return {"path": self.path, "rows": self.rows, "columns": list(self.columns), "shown": shown}
+
+    def _row(self, row: dict[str, Any]) -> str:
+        if not self.columns:
+            return _shortened(row["line"])
+        pairs = {"src", "tgt"} <= set(row)
+        texts = {name: value for name, value in row.items() if isinstance(value, str) and value}
+        if pairs:
+            texts = {name: value for name, value in texts.items() if name not in _FACTS}
+        numbers = [f"{name} {_number(value)}" for name, value in row.items() if isinstance(value, int | float)]
+        others = {name: value for name, value in row.items() if isinstance(value, list | dict | np.ndarray)}
+        width = max((len(name) for name in (*texts, *others)), default=-2)
+        lines = [f"{name:<{width}}  {_shortened(_text(value))}" for name, value in (*texts.items(), *others.items())]
+        return "\n".join([*lines, f"{'':<{width + 2}}{', '.join(numbers)}"] if numbers else lines)
+
+
+def preview(path: str | Path, rows: int = 3) -> Preview:
+    """The first rows of a file or folder.
+
+    Args:
+        path: Pairs or variants in any format, links, vectors (.npy), text, a corpus folder, a data set, a run folder
+            (its last corpus), or a model's folder (its card).
+        rows: How many.
+
+    Raises:
+        DataError: The path does not exist, or cannot be read.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp(), "lines.txt")
+        >>> _ = file.write_text("A dog runs.\\nA cat sleeps.\\n")
+        >>> preview(file, rows=1).format()
+        'A dog runs.'
+    """
+    name = str(path)
+    pattern = sides(name) is not None
+    if not pattern and not Path(path).exists():
+        raise DataError("file not found", file=path, remedy="Check the name and the folder.")
+    if Path(path).is_dir():
+        return _folder(Path(path), rows)
+    suffix = without_compression(name).suffix
+    try:
+        if pattern or suffix == ".tmx":
+            return _batches(name, read_pairs(path), rows)
+        if suffix == ".parquet":
+            with open_shard(path) as file:
+                count, columns = file.metadata.num_rows, tuple(file.schema_arrow.names)
+            return Preview(name, count, columns, tuple(islice(read_rows(path), rows)))
+        if suffix == ".npy":
+            vectors = np.atleast_2d(map_array(path))
+            first = tuple({"vector": vector.tolist()} for vector in vectors[:rows])
+            return Preview(name, len(vectors), ("vector",), first)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        reason = str(error).rstrip(".")
+        remedy = "Restore it from a copy, or create it again."
+        raise DataError(f"cannot be read ({reason})", file=path, remedy=remedy) from None
+    return _lines(name, suffix, rows)
+
+
+def _folder(folder: Path, rows: int) -> Preview:
+    run = folder / "run.json"
+    corpora = [folder]
+    if run.is_file():
+        try:
+            stages = json.loads(run.read_text(encoding="utf-8"))["stages"]
+            corpora = [path_below(folder, stage["folder"], run) for stage in reversed(stages) if "folder" in stage]
+        except (ValueError, KeyError, TypeError):
+            raise DataError("cannot be read", file=run, remedy="Run the pipeline again.") from None
+    if is_dataset(folder):
+        return _batches(str(folder), read_dataset(folder), rows)
+    for path in corpora:
+        if (path / "corpus.json").is_file():
+            corpus = Corpus.open(path)
+            return Preview(str(path), corpus.rows, tuple(corpus.schema.names), _first(corpus.batches(), rows))
+    model = summarize_model(folder, str(folder))
+    if model.kind == "model":
+        raise DataError("neither a corpus, a run nor a model", file=folder, remedy="Name a file, or such a folder.")
+    return Preview(str(folder), None, (), (), model.format())
+
+
+def _first(batches: Iterator[pa.RecordBatch], rows: int) -> tuple[dict[str, Any], ...]:
+    return tuple(islice(chain.from_iterable(batch.to_pylist() for batch in batches), rows))
+
+
+def _batches(name: str, batches: Iterator[pa.RecordBatch], rows: int) -> Preview:
+    shown: list[dict[str, Any]] = []
+    count = 0
+    for batch in batches:
+        shown += batch.slice(0, max(0, rows - len(shown))).to_pylist()
+        count += batch.num_rows
+        if count > _COUNTED:
+            return Preview(name, None, tuple(batch.schema.names), tuple(shown))
+    return Preview(name, count, tuple(shown[0]) if shown else ("src", "tgt"), tuple(shown))
+
+
+def _lines(name: str, suffix: str, rows: int) -> Preview:
+    lines = read_lines(name)
+    first = list(islice(lines, rows + 1))
+    total = len(first) + sum(1 for _ in islice(lines, _COUNTED))
+    count = total if total <= _COUNTED else None
+    if suffix == ".jsonl":
+        try:
+            shown = [json.loads(line) for line in first[:rows]]
+        except (ValueError, RecursionError):
+            raise DataError("not JSON lines", file=name, remedy="Write a JSON object per line.") from None
+        shown = [row if isinstance(row, dict) else {"value": row} for row in shown]
+        return Preview(name, count, tuple(shown[0]) if shown else ("src", "tgt"), tuple(shown))
+    if suffix == ".tsv" and first:
+        header = first[0].split("\t")
+        named = len(set(header)) == len(header) and all(field.isidentifier() for field in header)
+        columns = header if named else [str(number) for number in range(1, len(header) + 1)]
+        body = first[1:] if named else first[:rows]
+        rows_ = (zip(columns, line.split("\t"), strict=False) for line in body)
+        shown = [{column: _value(column, field) for column, field in row} for row in rows_]
+        return Preview(name, count - named if count is not None else None, tuple(columns), tuple(shown))
+    return Preview(name, count, (), tuple({"line": line} for line in first[:rows]))
+
+
+def preview_output(path: str | Path) -> Preview | None:
+    """As `preview`, of what a command just wrote; None where there is nothing to show."""
+    try:
+        return preview(path)
+    except ParaloomError:
+        return None
+
+
+def _value(column: str, field: str) -> str | float:
+    """A field of a table: a number, unless its column is one of text."""
+    try:
+        return field if column in ("src", "tgt", "text") else float(field)
+    except ValueError:
+        return field
+
+
+def _text(value: Any) -> str:
+    """A value as text; the numbers of a vector in four digits, and no more of them than fit."""
+    if isinstance(value, list | np.ndarray) and len(value) and isinstance(value[0], float):
+        return f"[{', '.join(_number(number) for number in value[:_WIDTH])}]"
+    return str(value)
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.4g}"
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
+
+
+def _json(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | list | dict | None) else str(value)

@@ -1,0 +1,186 @@
+"""Which scores tell right pairs from wrong ones: tests on labeled pairs and on look-alikes, and a model of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paraloom.api.pair_inputs import PairsLike, open_pairs
+from paraloom.api.pairs import Pairs
+from paraloom.api.run import as_list, input_stages_of, run_stages
+from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
+from paraloom.core.errors import DataError
+from paraloom.core.stage import Fit
+from paraloom.evaluate.discrimination import DiscriminationResult, LookalikeResult
+from paraloom.evaluate.discrimination import evaluate_lookalikes as compare_lookalikes
+from paraloom.io.bitext import check_target
+from paraloom.pairs.lookalikes import KINDS
+from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+from paraloom.pairs.scoring.table import COLUMNS
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.bitext import JoinPairs
+from paraloom.stages.labels import (
+    KIND,
+    LabelPairs,
+    MakeLookalikes,
+    TrainParaphraseModel,
+    evaluate_labeled,
+    lower_is_better,
+)
+
+DEFAULT_SCORES = ("overlap", "bleu1", "chrf", "mismatch", "meaning")
+"""Scores that look-alikes are tried on by default."""
+
+
+def evaluate_scores(
+    pairs: str | Path | Sequence[str | Path], *, scores: Sequence[str] = (), on_error: OnError = "stop"
+) -> DiscriminationResult:
+    """How well scores tell right pairs from wrong ones: the area under the ROC curve of each, by set.
+
+    Args:
+        pairs: Labeled pairs, scored: files or corpora with the columns `label` (1 right, 0 wrong) and on request
+            `labeled_set` (a name) and `kind` (what is wrong).
+        scores: Columns to test. Default: all columns that are scores.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+
+    Returns:
+        A row for each set and score.
+
+    Raises:
+        ConfigError: The column `label` or a score is missing.
+        DataError: A set has pairs of one class only.
+
+    Reference:
+        DeLong, DeLong and Clarke-Pearson 1988, for the intervals.
+    """
+    opened = [open_pairs(source, on_error=on_error) for source in as_list(pairs)]
+    return evaluate_labeled([source.corpus() for source in opened], scores)
+
+
+def evaluate_lookalikes(
+    pairs: PairsLike,
+    *,
+    scores: Sequence[str] = DEFAULT_SCORES,
+    kinds: Sequence[str] = KINDS,
+    changed: str = "tgt",
+    sample: int = 2_000,
+    output: str | None = None,
+    seed: int = 1,
+    on_error: OnError = "stop",
+    **models: Any,
+) -> LookalikeResult:
+    """How often scores prefer a look-alike, which differs from a true paraphrase in one fact.
+
+    Args:
+        pairs: True paraphrases: a corpus folder, a file, or Python data. English, except for some kinds.
+        scores: Scores and groups that need no model.
+        kinds: What is changed: number, name, negation, quantifier, role, words.
+        changed: 'tgt': the second side is changed. 'src': the second side is replaced by the changed first one: nearly
+            a copy, with another meaning.
+        sample: Maximum number of pairs, sampled at random.
+        output: Where to write the true pairs and their look-alikes, labeled; the suffix decides the format.
+        seed: Seed of every random choice.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **models: Models of further scores, as `Pairs.score` takes them: `encoder`, `reverse_translator` …
+
+    Returns:
+        A row for each kind and score.
+
+    Raises:
+        ConfigError: A score or a kind is unknown.
+        DataError: No rule applies to any pair.
+
+    Example:
+        >>> result = evaluate_lookalikes([("He has two dogs.", "He owns two dogs.")], scores=["quantity_mismatch"])
+        >>> [(row.kind, row.preferred.value) for row in result.rows]
+        [('number', 0.0), ('words', 0.5)]
+    """
+    if output:
+        check_target(output)
+    right = open_pairs(pairs, seed=seed, on_error=on_error).filter(sample=sample)
+    changed_pairs = right.then(MakeLookalikes(kinds=tuple(kinds), changed=changed))  # type: ignore[arg-type]
+    if not len(changed_pairs):
+        raise DataError(
+            f"no look-alike can be made of any of {len(right):,} pairs",
+            remedy="The rules are for English; the kinds number, name and words for other languages as well.",
+        )
+    true_rows = right.score(scores, **models).to_arrow()
+    rows = changed_pairs.score(scores, **models).to_arrow()
+    names = [name for name in COLUMNS if name in rows.schema.names]
+    position = {pair_id: row for row, pair_id in enumerate(true_rows.column("pair_id").to_pylist())}
+    order = [position[pair_id] for pair_id in rows.column("pair_id").to_pylist()]
+    true = {name: _numbers(true_rows, name)[order] for name in names}
+    result = compare_lookalikes(
+        true,
+        {name: _numbers(rows, name) for name in names},
+        rows.column(KIND).to_pylist(),
+        changed=changed,
+        lower_is_better=lower_is_better(names),
+    )
+    if output:
+        _write_labeled(right, changed_pairs, output)
+    return result
+
+
+def train_paraphrase_model(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    features: Sequence[str] = (),
+    on_error: OnError = "stop",
+    **config: Any,
+) -> RunResult:
+    """Train the model of `p_paraphrase` and its presets on labeled pairs that are scored.
+
+    Args:
+        pairs: Labeled pairs with scores.
+        output: Folder to write.
+        features: Scores to learn from. Default: those of the bundled model that the first pairs have.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **config: Fields of `paraloom.stages.TrainParaphraseModel`: `fallbacks`, `l2`, `strict`, `license` …
+    """
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
+    names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0], on_error=on_error).columns)
+    stage: Fit = TrainParaphraseModel(name="model", pairs=references, features=names, **config)
+    return run_stages([*stages, stage], str(output))
+
+
+def describe_paraphrase_model(model: str | Path = PARAPHRASE_MODEL) -> str:
+    """The card of a paraphrase model in plain text: training pairs, weights, and the conditions of its presets.
+
+    Args:
+        model: The name of a bundled model, or a folder.
+    """
+    path = Path(model)
+    loaded = ParaphraseModel.load(path if path.exists() else bundled_path(str(model)) or path)
+    lines = [str(loaded.card.get("description", "")).strip(), ""]
+    for name, preset in loaded.presets.items():
+        lines += [f"--preset {name}", f"  {preset.where}", f"  without p_paraphrase: {preset.plain}", ""]
+    for part in loaded.models:
+        lines.append(f"p_paraphrase from {len(part.names)} scores: log-odds {part.intercept:+.2f}, and")
+        lines += [
+            f"  {feature.weight:+.2f} · ({feature.name} − {feature.center:.3g}) / {feature.scale:.3g}"
+            for feature in sorted(part.features, key=lambda feature: -abs(feature.weight))
+        ]
+        lines.append("")
+    return "\n".join(lines).strip() + "\n"
+
+
+def _write_labeled(right: Pairs, wrong: Pairs, output: str) -> None:
+    labeled = right.then(LabelPairs(name="true-pairs"))
+    both = JoinPairs(corpora=(labeled.corpus().folder, wrong.corpus().folder), keep_columns=True)
+    run_stages([both], output)
+
+
+def _bundled_features(columns: Sequence[str]) -> tuple[str, ...]:
+    folder = bundled_path(PARAPHRASE_MODEL)
+    assert folder is not None
+    return tuple(name for name in ParaphraseModel.load(folder).models[0].names if name in columns)
+
+
+def _numbers(table: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.asarray(table.column(name).cast("float64").to_numpy(), np.float64)

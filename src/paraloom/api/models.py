@@ -1,0 +1,150 @@
+"""The models that have names here: bundled ones and those in the cache, described by their cards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from paraloom.bundled import BUNDLED, bundled_path
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.remote_files import cache_folder
+from paraloom.mt.model_card import read_card
+from paraloom.paraphrasing.settings import PARAPHRASER_FILE
+from paraloom.syntax.parsers.spans import MODEL as SPAN_MODEL
+
+_UNKNOWN = "not stated"
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """A model and what its card says.
+
+    Args:
+        name: What options such as --translator and --encoder take.
+        kind: translator, paraphraser, encoder or paraphrase model.
+        languages: Languages, such as `de → en`.
+        size: Bytes of its folder.
+        license: License of the model, or of what it was trained on.
+        measured: Its quality, as measured.
+        not_for: What it is not good for.
+        folder: Where it is.
+    """
+
+    name: str
+    kind: str
+    languages: str
+    size: int
+    license: str
+    measured: str
+    not_for: str
+    folder: str
+
+    def format(self) -> str:
+        """A paragraph: the name and kind, then a line for each fact.
+
+        Example:
+            >>> model = ModelSummary("cs-en", "translator", "cs → en", 11_500_000, "MIT", "BLEU 37", "news", "cs-en")
+            >>> print(model.format())
+            cs-en: translator, cs → en, 11.5 MB
+              license   MIT
+              measured  BLEU 37
+              not for   news
+        """
+        facts = {"license": self.license, "measured": self.measured, "not for": self.not_for}
+        lines = [f"  {name:<9} {value}" for name, value in facts.items()]
+        size = f"{self.size / 1e6:,.1f} MB" if self.size >= 1e5 else f"{self.size / 1e3:,.1f} kB"
+        return "\n".join([f"{self.name}: {self.kind}, {self.languages}, {size}", *lines])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return asdict(self)
+
+
+def list_models() -> list[ModelSummary]:
+    """The bundled models, then the translators in the cache.
+
+    Example:
+        >>> [model.name for model in list_models()][:2]
+        ['de-en', 'en-de']
+    """
+    bundled = [summarize_model(folder, name) for name in BUNDLED if (folder := bundled_path(name)) is not None]
+    cached = sorted((cache_folder() / "translators").glob("*/model.bin"))
+    return bundled + [summarize_model(path.parent, _cached_name(path.parent)) for path in cached]
+
+
+def find_model(name: str) -> ModelSummary:
+    """The model of this name, or in this folder.
+
+    Args:
+        name: One of `list_models`, or a folder.
+
+    Raises:
+        ConfigError: Neither is there.
+
+    Example:
+        >>> find_model("english").kind
+        'encoder'
+    """
+    if Path(name).is_dir():
+        return summarize_model(Path(name), name)
+    models = {model.name: model for model in list_models()}
+    if name not in models:
+        raise ConfigError(f"unknown model '{name}'{nearest(name, list(models))}", remedy="`paraloom models` lists all.")
+    return models[name]
+
+
+def summarize_model(folder: Path, name: str) -> ModelSummary:
+    """Read what the card of a model says: its front matter, and its table of facts."""
+    front, facts = _front_matter(folder / "README.md"), read_card(folder)
+    trained = json.loads(card.read_text("utf-8")) if (card := folder / "paraphrase_model.json").is_file() else {}
+    languages = [*front.get("language", "").strip("[]").replace(" ", "").split(",")]
+    kind = _kind(folder)
+    between = " → " if kind == "translator" else ", "
+    bleu = f"BLEU {facts['bleu_int8']} on {facts.get('bleu_on', 'held-out pairs')}" if "bleu_int8" in facts else ""
+    license_ = front.get("license") or trained.get("card", {}).get("license")
+    return ModelSummary(
+        name=name,
+        kind=kind,
+        languages=facts.get("languages") or between.join(filter(None, languages)) or _UNKNOWN,
+        size=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        license=license_ or _UNKNOWN,
+        measured=front.get("measured") or bleu or _UNKNOWN,
+        not_for=front.get("not_for") or _UNKNOWN,
+        folder=str(folder),
+    )
+
+
+def _kind(folder: Path) -> str:
+    if (folder / "paraphrase_model.json").is_file():
+        return "paraphrase model"
+    if (folder / PARAPHRASER_FILE).is_file():
+        return "paraphraser"
+    if (folder / SPAN_MODEL).is_file():
+        return "parser"
+    if (folder / "source.spm").is_file():
+        return "translator"
+    encoder = ("config.json", "transformer.json", "modules.json")
+    return "encoder" if any((folder / name).is_file() for name in encoder) else "model"
+
+
+def _cached_name(folder: Path) -> str:
+    """The Hugging Face name of a converted model; of a converted folder the name of its copy in the cache.
+
+    Example:
+        >>> _cached_name(Path("translators/Helsinki-NLP--opus-mt-de-en-int8"))
+        'Helsinki-NLP/opus-mt-de-en'
+    """
+    name, _, _ = folder.name.rpartition("-")
+    return name.replace("--", "/", 1) if "--" in name else str(folder)
+
+
+def _front_matter(card: Path) -> Mapping[str, str]:
+    """The keys of a model card's front matter, as text."""
+    lines = card.read_text(encoding="utf-8").splitlines() if card.is_file() else []
+    if lines[:1] != ["---"] or "---" not in lines[1:]:
+        return {}
+    pairs = (line.partition(":") for line in lines[1 : lines.index("---", 1)] if line[:1].isalpha())
+    return {key.strip(): value.strip().strip('"') for key, _, value in pairs}

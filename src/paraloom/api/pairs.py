@@ -1,0 +1,442 @@
+"""Sentence pairs in Python: read, back-translate, score, filter and write them, lazily, by the stages of a pipeline."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import pyarrow as pa
+
+from paraloom.api.memory import Compute, InProcess, translation_in_process
+from paraloom.api.model_references import absolute_path, model_folder, named_encoder
+from paraloom.api.outputs import check_output
+from paraloom.api.rejected import report_rejected
+from paraloom.api.run import run_stages
+from paraloom.api.translators import AnyTranslator, loads_by_folder, translator_stages
+from paraloom.bundled import PARAPHRASE_MODEL
+from paraloom.core.errors import ConfigError, suggestion
+from paraloom.core.protocols import EncoderLike, TranslatorLike
+from paraloom.core.stage import Map, Ref, Source, Stage
+from paraloom.io import Corpus, write_table
+from paraloom.mt.callable_translator import TranslatingFunction, as_translator
+from paraloom.mt.translator import Translator
+from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, encoder_scorers, without_bilingual
+from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+from paraloom.pairs.scoring.table import score as score_batch
+from paraloom.pipeline.definition import Definition, define_steps
+from paraloom.pipeline.registry import use_of
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.pairs import BackTranslate, DropDuplicates, Filter, FindDuplicates
+from paraloom.stages.scores import Score
+from paraloom.stages.translators import LoadTranslator
+
+PRESET_SCORES = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "glitches")
+"""Scores that a preset computes, so that a reader sees why a pair was rejected."""
+
+
+class Pairs:
+    """A corpus of sentence pairs that is read when its rows are needed, not before.
+
+    Methods that transform it return a new `Pairs`; nothing runs until rows are asked for (`to_arrow`, `to_pandas`,
+    `to_list`, iteration, `len`) or written (`write`). Files are streamed, in batches, whatever their size.
+    Make one with `paraloom.read_pairs`, or from Python data with `paraloom.as_pairs`.
+
+    Args:
+        stages: Stages that yield the pairs, in the order they run; the last corpus of them is the pairs.
+        source: Without stages: the folder of a corpus.
+        seed: Seed of every random choice.
+
+    Raises:
+        ConfigError: A file or folder that a stage refers to is not found.
+
+    Example:
+        >>> from paraloom import as_pairs
+        >>> pairs = as_pairs([("A cat sleeps.", "The cat is asleep."), ("Stocks fell.", "Stocks fell.")])
+        >>> scored = pairs.score(["overlap"])
+        >>> scored.filter("trigram_overlap <= 0.7").to_list()[0]["tgt"]
+        'The cat is asleep.'
+    """
+
+    def __init__(self, stages: Sequence[Stage], source: Ref | None = None, *, seed: int = 1) -> None:
+        self._stages = tuple(stages)
+        self._source = source
+        self._seed = seed
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._result: Corpus | None = None
+        if self._stages:
+            define_steps(self._stages, Path.cwd())  # reports now what is wrong, before anything runs
+
+    def score(
+        self,
+        scores: Sequence[str] | str,
+        *,
+        encoder: EncoderLike | str | Path | None = None,
+        word_counts: str | Path | None = None,
+        language_model: str | Path | None = None,
+        classifier: str | Path | None = None,
+        translator: AnyTranslator | None = None,
+        reverse_translator: AnyTranslator | None = None,
+        agreement_samples: int = 0,
+        cross_encoder: str | Path | None = None,
+        cross_encoder_file: str = "",
+        cross_encoder_label: str = "",
+        paraphrase_model: str | Path | None = None,
+        languages: Sequence[str] = (),
+    ) -> Pairs:
+        """Add columns of scores; no row is dropped.
+
+        Args:
+            scores: Names of scores or groups of them, as `paraloom scores` lists them. With `bilingual` among them,
+                the encoder adds `bilingual_similarity`, for bitext.
+            encoder: Adds `paraphrase_score`: an encoder, its name or folder.
+            word_counts: Adds the mean IDF of both sides: a folder of `train word-counts`.
+            language_model: Adds perplexities: a folder of `train language-model`, or an ARPA file.
+            classifier: Adds `reference_probability`: a folder of `train classifier`.
+            translator: Adds `forward_cost` and `reference_cost`: a translator from the language of the pivot, the
+                sentence that was translated, into that of the pairs, by name or folder.
+            reverse_translator: Adds `reverse_cost`, `reverse_cost_gap` and `round_trip_chrf`: a translator the other
+                way; with both, `dual_cross_entropy`, too.
+            agreement_samples: Adds `agreement`, the mean chrF of `tgt` against this many samples of `translator`, 2 or
+                more; it takes as long as this many translations.
+            cross_encoder: Adds `cross_encoder_forward` and `cross_encoder_backward`: the local folder of a model that
+                reads both sides at once, such as an entailment model, in ONNX format (extra `cross-encoder`).
+            cross_encoder_file: The ONNX file in that folder; default: model.onnx, onnx/model.onnx, or the only one.
+            cross_encoder_label: The label whose probability is the score; default: entailment, or of two labels
+                paraphrase, duplicate or equivalent.
+            paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
+                model, or a folder of `train paraphrase-model`.
+            languages: Adds the probability of the stated languages: all that may occur, two or more.
+
+        Returns:
+            Pairs with the new columns.
+
+        Raises:
+            ConfigError: A score is unknown (the message names the nearest one), a model is not found,
+                `agreement_samples` is 1 or given without `translator`, or an option of a cross-encoder is given without
+                one.
+            TypeError: `encoder` is not an encoder, a name or a folder.
+
+        Example:
+            >>> from paraloom import as_pairs
+            >>> as_pairs([("a b c", "a b d")]).score(["bleu1"]).to_list()[0]["bleu1"] > 0
+            True
+        """
+        model, name, in_memory = named_encoder(encoder)
+        # p_paraphrase is computed from the other scores, so it comes after those of an encoder of this process.
+        last, paraphrase_model = (paraphrase_model, None) if in_memory is not None else (None, paraphrase_model)
+        loading: list[Stage] = []
+        references: dict[str, Ref] = {}
+        for key, given in (("translator", translator), ("reverse_translator", reverse_translator)):
+            if given is not None:
+                stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
+                loading += stages
+        names = (scores,) if isinstance(scores, str) else tuple(scores)
+        others, bilingual = without_bilingual(names)
+        if not bilingual:
+            others = tuple(name for name in others if name != PARAPHRASE_SCORE.name)
+        stage = Score(
+            scores=others if in_memory is not None else names,
+            encoder=model,
+            sentence_transformer=name,
+            word_counts=absolute_path(word_counts),
+            language_model=absolute_path(language_model),
+            classifier=absolute_path(classifier),
+            translator=references.get("translator"),
+            reverse_translator=references.get("reverse_translator"),
+            agreement_samples=agreement_samples,
+            cross_encoder=absolute_path(cross_encoder),
+            cross_encoder_file=cross_encoder_file,
+            cross_encoder_label=cross_encoder_label,
+            paraphrase_model=model_folder(paraphrase_model),
+            languages=tuple(languages),
+        )
+        scored = self._with(*loading, self._connected(stage))
+        if in_memory is None:
+            return scored
+        scorers = encoder_scorers(in_memory, bilingual=bilingual)
+        encoded = scored._in_process(lambda batch, seed: score_batch(batch, scorers))
+        return encoded if last is None else encoded.score((), paraphrase_model=last)
+
+    def filter(
+        self,
+        where: str = "",
+        *,
+        preset: str | None = None,
+        paraphrase_model: str | Path = PARAPHRASE_MODEL,
+        encoder: EncoderLike | str | Path | None = None,
+        reverse_translator: AnyTranslator | None = None,
+        **criteria: Any,
+    ) -> Pairs:
+        """Keep the pairs that meet all criteria.
+
+        Args:
+            where: Condition in SQL over the columns, such as ``"trigram_overlap <= 0.7"``.
+            preset: 'strict', 'balanced' or 'loose': a condition on `p_paraphrase`, which is computed first. `where` is
+                applied in addition.
+            paraphrase_model: The model of the preset: the name of a bundled one, or a folder.
+            encoder: Adds `paraphrase_score` first, for a more reliable preset.
+            reverse_translator: Adds the scores of translating back first, for a more reliable preset.
+            **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample` …
+
+        Returns:
+            The kept pairs; `write` returns why the others were rejected.
+
+        Raises:
+            ConfigError: A criterion is out of range, or the model has no such preset; or, once rows are needed: the
+                condition is not valid SQL, or a column is missing.
+
+        Example:
+            >>> from paraloom import as_pairs
+            >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter("tgt = 'b'"))
+            1
+        """
+        if preset is None:
+            if encoder is not None or reverse_translator is not None:
+                raise ConfigError("'encoder' and 'reverse_translator' are for a preset", remedy="Call score first.")
+            return self.then(Filter(where=where, **criteria))
+        folder = model_folder(paraphrase_model)
+        assert folder is not None
+        presets = ParaphraseModel.load(folder).presets
+        if preset not in presets:
+            raise ConfigError(
+                f"unknown preset '{preset}'{suggestion(preset, presets)}", remedy=f"Presets: {', '.join(presets)}."
+            )
+        scored = self.score(
+            PRESET_SCORES, encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder
+        )
+        condition = " and ".join(f"({part})" for part in (presets[preset].where, where) if part)
+        return scored.then(Filter(where=condition, **criteria))
+
+    def backtranslate(
+        self,
+        translator: Translator | LoadTranslator | TranslatorLike | TranslatingFunction | str | Path,
+        *,
+        decode: str | None = None,
+        side: str = "src",
+        check_languages: bool = True,
+    ) -> Pairs:
+        """Pair each target sentence with translations of its source: paraphrases in the target language.
+
+        Args:
+            translator: A translator, its name (bundled, or of Hugging Face) or folder; or any object whose method
+                `translate(sentences, *, seed)` returns lists of `paraloom.Variant`, or a function from a list of texts
+                to a list of translations, or of lists of them: these are called in this process.
+            decode: How to decode, such as ``"beam:12"``; default: the translator's own, or ``"beam:5"``. An object of
+                another class than `paraloom.Translator` decodes in its own way.
+            side: The side that is translated, 'src' or 'tgt'.
+            check_languages: Fail, before any work, if the languages of a sample do not fit the translator: swapped
+                sides, a bitext in one language.
+
+        Returns:
+            Pairs whose `src` is the side that was not translated, the reference, and whose `tgt` is a translation of
+            the other side, with `rank`, `logprob`, `tokens` and `method`.
+
+        Raises:
+            ConfigError: The translator is not found, or `side` is unknown.
+            TypeError: `translator` is not a translator, a function, a name or a folder.
+            DataError: Once rows are needed: the languages of the pairs do not fit the translator.
+
+        Reference:
+            Wieting et al. (2017), §3.
+
+        Example:
+            >>> from paraloom import as_pairs
+            >>> pairs = as_pairs([("Guten Morgen", "Good morning")], src_lang="de", tgt_lang="en")
+            >>> pairs.backtranslate("de-en").to_list()[0]["src"]
+            'Good morning'
+        """
+        if side not in ("src", "tgt"):
+            raise ConfigError(f"'side' must be 'src' or 'tgt', not {side!r}")
+        side_ = cast('Literal["src", "tgt"]', side)
+        if not loads_by_folder(translator):
+            return self._in_process(translation_in_process(as_translator(translator), decode, side_, check_languages))
+        stages, reference, own_decoding = translator_stages(
+            cast(AnyTranslator, translator),
+            name=self._unique("translator"),
+        )
+        stage = BackTranslate(
+            translator=reference,
+            decode=decode or own_decoding or "beam:5",
+            side=side_,
+            check_languages=check_languages,
+        )
+        return self._with(*stages, self._connected(stage))
+
+    def drop_duplicates(self, *, similarity: float = 0.8, columns: Sequence[str] = ("src", "tgt")) -> Pairs:
+        """Drop near-duplicates of earlier pairs (MinHash).
+
+        Args:
+            similarity: Jaccard similarity of trigrams, from 0 to 1, from which two pairs count as duplicates.
+            columns: Text columns that are compared.
+
+        Returns:
+            The pairs without near-duplicates.
+
+        Example:
+            >>> from paraloom import as_pairs
+            >>> len(as_pairs([("a b c d", "e f g h"), ("a b c d", "e f g h")]).drop_duplicates())
+            1
+        """
+        find = FindDuplicates(
+            name=self._unique("find-duplicates"), pairs=self.source, similarity=similarity, columns=tuple(columns)
+        )
+        return self._with(find, self._connected(DropDuplicates(duplicates=find)))
+
+    def then(self, stage: Map) -> Pairs:
+        """Append any `Map` of `paraloom.stages`, or one of your own.
+
+        Args:
+            stage: The stage; without `input` it maps these pairs.
+
+        Returns:
+            What the stage makes of the pairs.
+
+        Raises:
+            TypeError: `stage` is not a `Map`.
+            ConfigError: Something that the stage refers to is not found.
+
+        Example:
+            >>> from paraloom.stages import Clean
+            >>> from paraloom import as_pairs
+            >>> len(as_pairs([("a b c", "d e f"), ("a", "b")]).then(Clean(min_words=2)))
+            1
+        """
+        if not isinstance(stage, Map):
+            raise TypeError(f"expected a Map of paraloom.stages, got {type(stage).__name__}")
+        return self._with(self._connected(stage))
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        engine: str = "local",
+        workers: int | None = None,
+        on_error: OnError = "stop",
+    ) -> RunResult:
+        """Write the pairs, sharded over processes; if stopped, the same call resumes.
+
+        Args:
+            path: Where to: .tsv, .jsonl, .parquet, .tmx (each also .gz .zst .xz), ``PREFIX.{de,en}``, '-' for standard
+                output, a folder NAME.dataset for Hugging Face `datasets`, or a folder that becomes a corpus.
+            engine: 'local', 'inline' or 'ray'. The result is the same.
+            workers: Number of processes; default: one per core. The result is the same.
+            on_error: 'stop' at a row that cannot be processed, or 'reject' it.
+
+        Returns:
+            Row counts and reasons of rejection, stage by stage; `folder` is `path`.
+
+        Raises:
+            ParaloomError: Names stage, file and row. Nothing is left half-written.
+        """
+        if not self._stages:
+            check_output(path, [str(self._source)])
+            write_table(self.corpus(), str(path))
+            return RunResult(Path(path), ())
+        return run_stages(self._stages, str(path), seed=self._seed, engine=engine, workers=workers, on_error=on_error)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Iterate over the rows in batches.
+
+        Returns:
+            Arrow record batches of at most 1,024 rows.
+        """
+        yield from self.corpus().batches()
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        names: list[str] = self.corpus().schema.names
+        return names
+
+    def to_arrow(self) -> pa.Table:
+        """Read all rows into memory.
+
+        Returns:
+            An Arrow table; the metadata of a column of scores has the signature of what computed it.
+        """
+        corpus = self.corpus()
+        return pa.Table.from_batches(list(corpus.batches()), schema=corpus.schema)
+
+    def to_pandas(self) -> Any:
+        """Read all rows into memory; needs pandas.
+
+        Returns:
+            A pandas DataFrame.
+        """
+        return self.to_arrow().to_pandas()
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """Read all rows into memory.
+
+        Returns:
+            A dictionary for each row.
+        """
+        rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        return rows
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for batch in self.batches():
+            yield from batch.to_pylist()
+
+    def __len__(self) -> int:
+        return self.corpus().rows
+
+    def __repr__(self) -> str:
+        steps = [type(stage).__name__ for stage in self._stages]
+        origin = [] if self._source is None or steps else [str(self._source)]
+        rows = f", {self._result.rows:,} rows" if self._result is not None else ""
+        return f"Pairs({' → '.join([*origin, *steps])}{rows})"
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages that make these pairs, for pipelines of your own; empty for a corpus folder."""
+        return self._stages
+
+    @property
+    def source(self) -> Ref:
+        """The corpus of these pairs, for stages that refer to it."""
+        corpora = [stage for stage in self._stages if isinstance(stage, (Source, Map))]
+        last: Ref | None = corpora[-1] if corpora else self._source
+        assert last is not None, "pairs come from a stage or from a path"
+        return last
+
+    def _with(self, *stages: Stage) -> Pairs:
+        """These pairs with further stages."""
+        return Pairs([*self._stages, *stages], self._source, seed=self._seed)
+
+    def _in_process(self, compute: Compute) -> Pairs:
+        """Pairs that an object of this process computes from these, when their rows are needed."""
+        return Pairs([InProcess(rows=self.batches, compute=compute)], seed=self._seed)
+
+    def _connected(self, stage: Map) -> Map:
+        """The stage with these pairs as its input, and a number in its name where there is one of its kind already."""
+        name = stage.name or self._unique(use_of(type(stage)).rpartition(":")[2])
+        return replace(stage, name=name, input=stage.input if stage.input is not None else self.source)
+
+    def _unique(self, name: str) -> str:
+        """The name, with a number where a stage has it already."""
+        names = {stage.name or use_of(type(stage)).rpartition(":")[2] for stage in self._stages}
+        numbered = (f"{name}-{number}" for number in range(2, len(names) + 3))
+        return name if name not in names else next(other for other in numbered if other not in names)
+
+    def corpus(self) -> Corpus:
+        """Compute the rows, once.
+
+        Returns:
+            The corpus that they come from, or else one in a temporary folder that lives as long as this object.
+        """
+        if self._result is None:
+            if not self._stages:
+                self._result = Corpus.open(Path(str(self._source)))
+            else:
+                scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
+                definition = Definition("pairs", self._seed, define_steps(self._stages, Path.cwd()))
+                result = run_pipeline(definition, Path(scratch.name) / "run", engine="inline")
+                report_rejected(definition, result)
+                self._result, self._scratch = Corpus.open(result.stages[-1].folder), scratch
+        return self._result

@@ -1,0 +1,329 @@
+"""Paraphrasers for users: trained, loaded, asked for paraphrases; the templates of models and pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from paraloom.api.canonicalization import open_canonicalizer
+from paraloom.api.run import as_list, input_stages, run_stages
+from paraloom.api.syntax import parser_fields
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.progress import loading
+from paraloom.core.protocols import EncoderLike, ParserLike
+from paraloom.core.stage import Ref, Stage
+from paraloom.io import Corpus
+from paraloom.io.shards import read_rows
+from paraloom.paraphrasing.canonicalization import CanonicalText
+from paraloom.paraphrasing.examples import ParsedPair
+from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.selection import FluencyModel
+from paraloom.paraphrasing.settings import PARAPHRASER_FILE
+from paraloom.paraphrasing.templates import SCPN_TEMPLATES, TemplateTable
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import BATCH_ROWS, OnError
+from paraloom.stages.paraphraser_networks import TREE, TREES, parsed_pairs
+from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_parts
+from paraloom.stages.sentences import ReadSentences
+from paraloom.stages.syntax import Parse
+from paraloom.stages.variants import columns_of_file
+
+
+class Paraphraser(ControlledParaphraser):
+    """Paraphrases sentences: freely, by a template of syntax, or with the syntax of another sentence.
+
+    `load` opens the bundled one, or one that `paraloom train paraphraser` wrote; `paraphrase` gives several variants of
+    each sentence.
+
+    Args:
+        translator: Writes templates and paraphrases.
+        settings: Labels it knows, and how it was trained.
+        templates: Templates of its training pairs.
+        parser: Parses sentences, exemplars and paraphrases.
+
+    Example:
+        >>> paraphraser = Paraphraser.load("english")
+        >>> (variants,) = paraphraser.paraphrase(["We left early."], n=3)
+        >>> len(variants)
+        3
+    """
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
+    ) -> Paraphraser:
+        """Load a paraphraser.
+
+        Args:
+            folder: 'english', the bundled paraphraser, or what `paraloom train paraphraser` wrote.
+            parser: Another parser than the one in the folder: an object, a folder, or a name such as 'stanza:en'.
+            device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
+
+        Returns:
+            The paraphraser.
+
+        Raises:
+            ModelError: The folder is not a paraphraser, or incomplete, or the parser is not installed.
+        """
+        with loading(f"the paraphraser {folder}"):
+            return cls(*paraphraser_parts(folder, parser=parser, device=device))
+
+    def canonicalize(
+        self,
+        texts: str | Sequence[str],
+        *,
+        rules: bool = True,
+        encoder: str | Path | EncoderLike | None = "english",
+        meaning: float | None = None,
+        language_model: str | Path | FluencyModel | None = None,
+        hold: Sequence[str] | None = None,
+        terms: str | Path | Sequence[str] = (),
+        candidates: int = 5,
+        seed: int = 0,
+        check_language: bool = True,
+    ) -> list[CanonicalText]:
+        """Write the standard form of noisy texts, such as tweets, chats or lower-cased text.
+
+        Args:
+            texts: m texts, or one.
+            rules: First apply rules and a list of words, where the language is English; the model may then change what
+                is not known.
+            encoder: Encoder that measures meaning, or its name; None or 'none' does not check it.
+            meaning: Minimum cosine of a form to its text, 0 to 1. Default: 0.6.
+            language_model: A language model, or its folder, or an ARPA file: prefers fluent forms.
+            hold: What stays as it is, of `paraloom.paraphrasing.protection.KINDS`. Default: all; in German all but names.
+            terms: Further words and phrases that stay as they are, or a file with one on each line.
+            candidates: Candidates of each text, 1 or more.
+            seed: Of a decoding that samples.
+            check_language: Refuse texts in another language than that of the training pairs.
+
+        Returns:
+            The form of each text. Where no candidate is safe, it is the text, with the status 'kept' and the reason.
+
+        Raises:
+            ModelError: The model was trained without noisy examples (`noisy_share`).
+            ConfigError: A value is out of its range, or the encoder is for another language.
+            DataError: The texts are in another language.
+
+        Example:
+            >>> paraphraser = Paraphraser.load("english")
+            >>> paraphraser.canonicalize(["u dont beleive me"])[0].text
+            "You don't believe me."
+        """
+        canonicalizer = open_canonicalizer(
+            self,
+            rules=rules,
+            encoder=encoder,
+            meaning=meaning,
+            language_model=language_model,
+            hold=hold,
+            terms=terms,
+            candidates=candidates,
+        )
+        given = [texts] if isinstance(texts, str) else list(texts)
+        if check_language:
+            self.check_language(given)
+        return canonicalizer.canonicalize(given, seed=seed)
+
+
+def train_paraphraser(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    sentences: str | Path | Sequence[str | Path] = (),
+    parser: str | None = None,
+    on_error: OnError = "stop",
+    seed: int = 1,
+    **config: Any,
+) -> RunResult:
+    """Train a paraphraser on pairs; if stopped, the same call resumes.
+
+    Args:
+        pairs: Training pairs: one file or corpus, or several. Those without trees are parsed.
+        output: Folder of the paraphraser.
+        sentences: Monolingual text, a sentence per line: the model learns to follow templates from it, too, by writing
+            sentences whose constituents it is given in another order; with `noisy_share`, also their standard form from
+            noisy text. Those without trees are parsed.
+        parser: A folder of `train_parser`, 'spacy:NAME' or 'stanza:LANGUAGE'; a folder is copied into the model.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.TrainParaphraser`: `steps`, `noisy_share`, `max_height` …
+
+    Returns:
+        The result; the figures of the last stage have the development loss and the counts of examples.
+
+    Raises:
+        ConfigError: Pairs have no trees, and no parser is given.
+        MissingExtraError: The extra `train` is not installed.
+    """
+    stages: list[Stage] = []
+    references: list[Ref] = []
+    fields = {} if parser is None else parser_fields(parser)
+    for number, source in enumerate(as_list(pairs), start=1):
+        reading, reference = input_stages(str(source), name=f"pairs-{number}", on_error=on_error)
+        stages += reading
+        if not set(TREES) <= set(_columns(source)):
+            if parser is None:
+                raise ConfigError(
+                    "the pairs have no trees",
+                    file=source,
+                    remedy="Give --parser FOLDER (`paraloom train parser` makes one), or pairs from `paraloom parse`.",
+                )
+            reference = Parse(name=f"parse-{number}", input=reference, **fields)
+            stages.append(reference)
+        references.append(reference)
+    texts: list[Ref] = []
+    for number, source in enumerate(as_list(sentences), start=1):
+        path = Path(source).absolute()
+        reference = path
+        if not (path / "corpus.json").is_file():
+            reference = ReadSentences(name=f"sentences-{number}", text_files=(path,), bad_rows=on_error)
+            stages.append(reference)
+        if reference is not path or TREE not in _columns(source):
+            if parser is None:
+                raise ConfigError(
+                    "the sentences have no trees",
+                    file=source,
+                    remedy="Give --parser FOLDER (`paraloom train parser` makes one).",
+                )
+            reference = Parse(name=f"parse-sentences-{number}", input=reference, columns=("text",), **fields)
+            stages.append(reference)
+        texts.append(reference)
+    training = TrainParaphraser(
+        pairs=tuple(references),
+        sentences=tuple(texts),
+        parser=fields.get("parser"),
+        parser_name=fields.get("model", ""),
+        **config,
+    )
+    return run_stages([*stages, training], str(output), seed=seed, on_error=on_error)
+
+
+@dataclass(frozen=True)
+class TemplateCount:
+    """A template of paraphrases.
+
+    Args:
+        template: The template.
+        count: Pairs whose paraphrase has it.
+        share: Their share of all pairs with a tree, 0 to 1.
+        example: One of these paraphrases.
+        in_scpn: Whether it is one of SCPN's ten.
+    """
+
+    template: str
+    count: int
+    share: float
+    example: str
+    in_scpn: bool
+
+
+@dataclass(frozen=True)
+class TemplateCounts:
+    """The commonest templates, and SCPN's ten that are not among them.
+
+    Args:
+        pairs: Pairs with a tree.
+        distinct: Distinct templates.
+        templates: The commonest ones.
+        scpn: The others of SCPN's ten, with their counts, which may be 0.
+    """
+
+    pairs: int
+    distinct: int
+    templates: tuple[TemplateCount, ...]
+    scpn: tuple[TemplateCount, ...]
+
+    def format(self) -> str:
+        """A line for each template: count, share, whether SCPN has it (*), the template, an example."""
+        lines = [f"{'count':>7} {'share':>6}    template"]
+        for block in (self.templates, self.scpn):
+            lines += [
+                f"{row.count:>7,} {row.share:>6.1%}  {' *'[row.in_scpn]} {row.template:<40} {row.example}".rstrip()
+                for row in block
+            ]
+        covered = sum(row.share for row in self.templates)
+        return "\n".join(
+            [
+                *lines,
+                f"{self.pairs:,} pairs with a tree, {self.distinct:,} distinct templates; those above the others of "
+                f"SCPN cover {covered:.1%}; * is one of SCPN's ten",
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return asdict(self)
+
+
+def count_templates(source: str | Path, *, count: int = 20) -> TemplateCounts:
+    """The commonest templates of the paraphrases of a model's training pairs, or of pairs with trees.
+
+    Args:
+        source: Folder of a paraphraser, or pairs with columns `src_parse` and `tgt_parse`: a corpus folder or a
+            Parquet file.
+        count: Templates at most.
+
+    Raises:
+        ConfigError: The pairs have no trees.
+    """
+    folder = Path(source)
+    if (folder / PARAPHRASER_FILE).is_file():
+        table = TemplateTable.load(folder)
+    else:
+        table = TemplateTable()
+        for pairs in read_parsed(source):
+            table.add(pairs)
+    common = table.most_common(count)
+
+    def row(template: str) -> TemplateCount:
+        example = table.examples.get(template, "")
+        return TemplateCount(
+            template, table.counts[template], table.share(template), example, template in SCPN_TEMPLATES
+        )
+
+    names = [template for template, _ in common]
+    return TemplateCounts(
+        table.counts.total(),
+        len(table.counts),
+        tuple(map(row, names)),
+        tuple(row(template) for template in SCPN_TEMPLATES if template not in names),
+    )
+
+
+def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
+    """Pairs with their trees, in batches.
+
+    Args:
+        source: A corpus folder, or a Parquet file.
+
+    Raises:
+        ConfigError: A column of the trees is missing.
+        DataError: The file is missing.
+    """
+    if not Path(source).exists():
+        raise DataError(
+            "file not found", file=source, remedy="Give a corpus folder or a Parquet file of `paraloom parse`."
+        )
+    missing = [name for name in TREES if name not in _columns(source)]
+    if missing:
+        raise ConfigError(
+            f"column '{missing[0]}' not found", file=source, remedy="Add trees with `paraloom parse` first."
+        )
+    if Path(source).is_dir():
+        yield from (pairs for _, pairs in parsed_pairs([Corpus.open(source)]))
+        return
+    rows = read_rows(source, ["src", "tgt", *TREES])
+    while chunk := list(islice(rows, BATCH_ROWS)):
+        yield [ParsedPair(row["src"] or "", row["tgt"] or "", *(row[name] for name in TREES)) for row in chunk]
+
+
+def _columns(source: str | Path) -> list[str]:
+    path = Path(source)
+    if (path / "corpus.json").is_file():
+        names: list[str] = Corpus.open(path).schema.names
+        return names
+    return columns_of_file(path)

@@ -1,0 +1,246 @@
+"""Running a few stages for one output: sharded, resumable, and the output appears whole or not at all."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from paraloom.api.outputs import check_corpus_folder, check_output
+from paraloom.api.rejected import report_rejected
+from paraloom.core.errors import ConfigError, ParaloomError, RunError
+from paraloom.core.remote_files import fetched, is_url
+from paraloom.core.schema import PAIRS
+from paraloom.core.stage import Fit, Ref, Stage
+from paraloom.io import Corpus, write_table
+from paraloom.io.bitext import check_target
+from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
+from paraloom.pipeline.fit import ARTIFACT
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.shard import OnError
+from paraloom.pipeline.toml import format_pipeline
+from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, files_of_bitext, has_further_columns, unread_columns
+from paraloom.stages.variants import ReadVariants, holds_variants
+
+WORK = ".paraloom"
+"""Suffix of the work folder of an unfinished output, next to it."""
+
+
+def as_list(value: Any) -> list[Any]:
+    """The items of a sequence; one text, path or model is a list of one.
+
+    Example:
+        >>> as_list("de-en"), as_list(("de-en", Path("fr-en")))
+        (['de-en'], ['de-en', PosixPath('fr-en')])
+    """
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, Path)) else [value]
+
+
+def input_stages(
+    source: str, *, name: str = "input", on_error: OnError = "stop", **options: Any
+) -> tuple[list[Stage], Ref]:
+    """The stages that read what a user names as pairs, and what later stages refer to.
+
+    A corpus folder, and a Parquet file that Paraloom wrote (unless languages or columns are given), keep all their
+    columns. A file of VARIANTS, as the commands write them, is read as that.
+
+    Args:
+        source: A bitext, as `read_pairs` takes it.
+        name: Name of the stage that reads it.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **options: Fields of `ReadPairs`; None leaves one out.
+
+    Raises:
+        ConfigError: The source is not found, or standard input, which cannot be read twice.
+    """
+    if source == "-":
+        raise ConfigError("standard input cannot be read more than once", remedy="Write the pairs to a file first.")
+    source = str(fetched(source)) if is_url(source) else source
+    path = Path(source).absolute()
+    if (path / "corpus.json").is_file():
+        return [], path
+    for file in files_of_bitext(Path(source)):
+        if not file.exists():
+            raise _not_found(file)
+    given = {key: value for key, value in options.items() if value is not None}
+    if on_error == "reject":
+        given["bad_rows"] = "reject"
+    named = set(given) - {"shard_rows", "bad_rows", "empty_sides"}
+    stage: Stage
+    if not named and has_further_columns(source):
+        given.pop("empty_sides", None)
+        stage = ReadScoredPairs(name=name, source=path, **given)
+    elif not named and holds_variants(source):
+        stage = ReadVariants(name=name, source=path)
+    else:
+        stage = ReadPairs(name=name, source=path, **given)
+        if lost := unread_columns(source):
+            shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
+            warnings.warn(
+                f"{source}: only the sentences are read, not the columns {shown}; .parquet files with the columns "
+                f"{', '.join(PAIRS.names)} keep all columns",
+                stacklevel=3,
+            )
+    return [stage], stage
+
+
+def input_stages_of(
+    sources: str | Path | Sequence[str | Path], name: str, *, on_error: OnError = "stop", **options: Any
+) -> tuple[list[Stage], tuple[Ref, ...]]:
+    """As `input_stages` for several sources: all stages that read them, and what later stages refer to.
+
+    Args:
+        sources: One bitext or several.
+        name: The stages are called that and their number, from 1.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **options: Fields of `ReadPairs`; None leaves one out.
+    """
+    stages: list[Stage] = []
+    references: list[Ref] = []
+    for number, source in enumerate(as_list(sources), start=1):
+        reading, reference = input_stages(str(source), name=f"{name}-{number}", on_error=on_error, **options)
+        stages += reading
+        references.append(reference)
+    return stages, tuple(references)
+
+
+def run_stages(
+    stages: Sequence[Stage],
+    output: str,
+    *,
+    seed: int = 1,
+    engine: str = "local",
+    workers: int | None = None,
+    on_error: OnError = "stop",
+) -> RunResult:
+    """Run stages in a work folder beside `output`, write the last one's result there, and remove the folder.
+
+    A corpus is written in the format of the suffix (a folder where there is none), a model as its folder. Stopped, the
+    same call resumes.
+
+    Args:
+        stages: In the order they run.
+        output: A path, or '-' for standard output.
+        seed: Seed of every random choice.
+        engine: 'local', 'inline' or 'ray'.
+        workers: Number of processes; default: one per core.
+        on_error: 'stop' at a row that cannot be processed, or 'reject' it.
+
+    Returns:
+        The result, with the reasons of rejected rows; its folder is `output`.
+
+    Raises:
+        ConfigError: Before anything runs: the format of the output is unknown, the output is one of the inputs, or it
+            would replace a folder of something else.
+        RunError: Before anything runs: the output cannot be written, or the folder already holds a corpus.
+    """
+    definition = Definition(OF_COMMAND, seed, define_steps(stages, Path.cwd()))
+    definition = replace(definition, text=format_pipeline(definition))
+    with tempfile.TemporaryDirectory() as scratch:
+        work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
+        check_output(output, _inputs(definition.steps))
+        _check_kind(definition.steps[-1].stage, output)
+        resumed = work.exists()
+        try:
+            result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
+        except ParaloomError as error:
+            _hide_work(error, work)
+            # A RunError may mean that another process is running there.
+            if not isinstance(error, RunError) and not resumed and not _has_output(work):
+                shutil.rmtree(work, ignore_errors=True)
+            raise
+        result = result.with_reasons()
+        _deliver(result.stages[-1].folder, output)
+        report_rejected(definition, result, output)
+        shutil.rmtree(work, ignore_errors=True)
+    return replace(result, folder=Path(output))
+
+
+def run_in(
+    folder: str | Path,
+    stages: Sequence[Stage],
+    *,
+    name: str = OF_COMMAND,
+    seed: int = 1,
+    engine: str = "local",
+    workers: int | None = None,
+) -> RunResult:
+    """Run stages in a folder that is kept, resuming from whatever is done there.
+
+    Args:
+        folder: Run folder.
+        stages: In the order they run.
+        name: Name of the pipeline. A folder belongs to one name.
+        seed: Seed of every random choice.
+        engine: 'local', 'inline' (this process: for many small stages, which processes would only delay) or 'ray'.
+        workers: Number of processes; default: one per core.
+
+    Returns:
+        The result.
+    """
+    definition = Definition(name, seed, define_steps(stages, Path.cwd()))
+    definition = replace(definition, text=format_pipeline(definition))
+    result = run_pipeline(definition, folder, engine=engine, workers=workers)
+    report_rejected(definition, result)
+    return result
+
+
+def _not_found(file: Path) -> ConfigError:
+    """The error for a file that does not exist, with similar names."""
+    names = [path.name for path in file.absolute().parent.iterdir()] if file.absolute().parent.is_dir() else []
+    similar = get_close_matches(file.name, names, n=3)
+    remedy = f"Did you mean {' or '.join(similar)}?" if similar else "Check the name and the folder."
+    return ConfigError("file not found", file=file, remedy=remedy)
+
+
+def _hide_work(error: ParaloomError, work: Path) -> None:
+    """Name the stage without its number, and no file of the work folder: the user named neither."""
+    if error.stage is not None:
+        error.stage = re.sub(r"^\d+-", "", error.stage)
+    if error.file is not None and Path(error.file).absolute().is_relative_to(work.absolute()):
+        error.file = None
+
+
+def _has_output(work: Path) -> bool:
+    """Whether a work folder has anything to resume from."""
+    return any(True for pattern in ("*/part-*", "*/artifact", "*/scratch-*") for _ in work.glob(pattern))
+
+
+def _inputs(steps: Sequence[Step]) -> list[Path]:
+    """The files and folders outside of the run that its stages read."""
+    paths = [path for step in steps for path in step.stage.files()]
+    references = [reference for step in steps for reference in (step.source, *step.references.values())]
+    return [*paths, *(reference for reference in references if isinstance(reference, Path))]
+
+
+def _check_kind(stage: Stage, output: str) -> None:
+    """The format of a corpus is known, and a new folder; a model may only replace a model of the same kind."""
+    target = Path(output)
+    if not isinstance(stage, Fit):
+        check_target(output)
+        check_corpus_folder(output)
+        return
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise ConfigError("expected a folder, got a file", file=target, remedy="Name a new folder.")
+    if any(target.iterdir()) and not (stage.sentinel and any(target.glob(stage.sentinel))):
+        raise ConfigError("the folder holds something else than such a model", file=target, remedy="Name a new folder.")
+
+
+def _deliver(folder: Path, output: str) -> None:
+    artifact = folder / ARTIFACT
+    if artifact.is_dir():
+        target = Path(output)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.move(artifact, target)
+        return
+    write_table(Corpus.open(folder), output)

@@ -1,0 +1,89 @@
+"""Models that some scores need: word counts, n-gram language models, reference-or-translation classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from paraloom.api.run import input_stages_of, run_stages
+from paraloom.core.stage import Fit, Stage
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.scores import CountWords, TrainClassifier, TrainLanguageModel
+
+
+def train_word_counts(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    columns: Sequence[str] = ("src",),
+    on_error: OnError = "stop",
+) -> RunResult:
+    """Count in how many sentences each word occurs, for the scores `src_idf` and `tgt_idf`.
+
+    Args:
+        pairs: Pairs to learn from.
+        output: Folder to write.
+        columns: Text columns to learn from.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+    """
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
+    return _train(stages, CountWords(corpora=references, columns=tuple(columns)), output)
+
+
+def train_language_model(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    columns: Sequence[str] = ("src",),
+    order: int = 0,
+    units: Literal["words", "characters"] = "words",
+    smoothing: str = "",
+    on_error: OnError = "stop",
+) -> RunResult:
+    """Train an n-gram language model, for the perplexities of both sides.
+
+    Args:
+        pairs: Pairs to learn from.
+        output: Folder to write.
+        columns: Text columns to learn from.
+        order: Length of the longest n-gram. Default 0: 3 words or 6 characters.
+        units: 'words' (adds `src_perplexity`, `tgt_perplexity`) or 'characters' (`src_character_perplexity` …).
+        smoothing: 'kneser-ney' (words only, by VariKN) or 'witten-bell'. Default: the first for words if VariKN is
+            installed.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+    """
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
+    training = TrainLanguageModel(
+        corpora=references, columns=tuple(columns), order=order, units=units, smoothing=smoothing
+    )
+    return _train(stages, training, output)
+
+
+def train_classifier(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    seed: int = 1,
+    on_error: OnError = "stop",
+    **config: Any,
+) -> RunResult:
+    """Train a classifier that tells human references from translations, for the score `reference_probability`.
+
+    Args:
+        pairs: Back-translated pairs.
+        output: Folder to write.
+        seed: Seed of every random choice.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **config: Fields of `paraloom.stages.TrainClassifier`: `kind`, `max_pairs`, `negatives`, `epochs` …
+
+    Reference:
+        Wieting et al. (2017), §5.6.1.
+    """
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
+    return _train(stages, TrainClassifier(pairs_from=references, **config), output, seed)
+
+
+def _train(stages: Sequence[Stage], training: Fit, output: str | Path, seed: int = 1) -> RunResult:
+    return run_stages([*stages, training], str(output), seed=seed)

@@ -1,0 +1,186 @@
+"""Search and mining of paraphrases in files of sentences: encoded to disk once, vectors are never held in memory."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.api.encoders import encode_file
+from paraloom.api.rejected import RejectedLines
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.protocols import EncoderLike
+from paraloom.embed.encoder import open_encoder
+from paraloom.embed.search import check_vectors, lines_at, mine_pairs, search
+from paraloom.embed.threads import available_threads
+from paraloom.io import open_write, read_lines
+from paraloom.io.arrays import map_array
+from paraloom.io.bitext import READERS
+from paraloom.io.compression import without_compression
+from paraloom.pipeline.shard import OnError
+
+
+class Hit(NamedTuple):
+    """A sentence of the corpus that is near to a query.
+
+    Args:
+        query: The query.
+        rank: Rank among the sentences near to this query, from 1.
+        cosine: Cosine of both, from −1 to 1.
+        row: Row of the corpus, from 1.
+        sentence: The sentence.
+    """
+
+    query: str
+    rank: int
+    cosine: float
+    row: int
+    sentence: str
+
+
+def search_lines(
+    encoder: EncoderLike | str | Path, corpus: str, queries: str, *, k: int = 5, vectors: str | Path | None = None
+) -> Iterator[Hit]:
+    """Find the lines of a file that are nearest to each line of another.
+
+    Args:
+        encoder: An encoder, its name or folder.
+        corpus: Sentences to search, one per line.
+        queries: Queries, one per line; '-' is standard input.
+        k: Sentences per query.
+        vectors: Vectors of the corpus, a .npy file of `encode_file`. Default: the corpus is encoded.
+
+    Yields:
+        `k` sentences for each query, nearest first.
+
+    Raises:
+        DataError: `vectors` cannot be read, or does not fit the corpus or the encoder.
+    """
+    texts = list(read_lines(queries))
+    model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
+    with _encoded_corpus(model, corpus, vectors) as (lines, stored):
+        result = search(model.encode(texts), stored, k)
+        sentences = lines_at(lines, np.maximum(result.rows, 0).ravel())
+        for query, cosines, rows in zip(texts, result.cosines.tolist(), result.rows.tolist(), strict=True):
+            for rank, (cosine, row) in enumerate(zip(cosines, rows, strict=True), start=1):
+                sentence = next(sentences)
+                if row >= 0:
+                    yield Hit(query, rank, cosine, row + 1, sentence)
+
+
+def mine_lines(
+    encoder: EncoderLike | str | Path,
+    corpus: str,
+    output: str,
+    *,
+    above: float = 0.8,
+    below: float = 0.99,
+    k: int = 5,
+    vectors: str | Path | None = None,
+    on_error: OnError = "stop",
+    seed: int = 1,
+) -> int:
+    """Mine a file of sentences for paraphrases: pairs of lines that are near to each other, but not the same.
+
+    Args:
+        encoder: An encoder, its name or folder.
+        corpus: Sentences, one per line.
+        output: TSV with the columns src, tgt and cosine, highest cosine first.
+        above: Minimum cosine.
+        below: Maximum cosine.
+        k: Maximum number of pairs per sentence.
+        vectors: Vectors of the corpus, a .npy file of `encode_file`. Default: the corpus is encoded.
+        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl.
+        seed: Seed of the index of a large corpus.
+
+    Returns:
+        Number of pairs.
+
+    Raises:
+        DataError: A line is not UTF-8; or `vectors` cannot be read, or does not fit the corpus or the encoder.
+    """
+    _check_suffix(output)
+    rejected = RejectedLines(on_error)
+    with _encoded_corpus(encoder, corpus, vectors, rejected) as (lines, stored):
+        mined = mine_pairs(stored, lines.parent, above=above, below=below, k=k, seed=seed)
+        first, second = lines_at(lines, mined.first), lines_at(lines, mined.second)
+        count = 0
+        with open_write(output) as stream:
+            stream.write(b"src\ttgt\tcosine\n")
+            for src, tgt, cosine in zip(first, second, mined.cosines.tolist(), strict=True):
+                if src.split() != tgt.split():
+                    stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{cosine:.4f}\n".encode())
+                    count += 1
+        if not count:
+            _warn_of_no_pairs(lines, stored, above=above, below=below, seed=seed)
+    rejected.report(output)
+    return count
+
+
+def _warn_of_no_pairs(lines: Path, vectors: npt.NDArray[np.float32], *, above: float, below: float, seed: int) -> None:
+    """Say how near the nearest different lines are, where none are as near as asked for."""
+    nearest = mine_pairs(vectors, lines.parent, above=-1, below=below, k=2, seed=seed)
+    texts = zip(lines_at(lines, nearest.first), lines_at(lines, nearest.second), nearest.cosines.tolist(), strict=True)
+    closest = next((cosine for src, tgt, cosine in texts if src.split() != tgt.split()), None)
+    remedy = "" if closest is None else f"; the closest below {below:g} has {closest:.3f}; choose a lower minimum"
+    warnings.warn(f"no two lines have a cosine of {above:g} to {below:g}{remedy}", stacklevel=3)
+
+
+def _check_suffix(output: str) -> None:
+    """Mined paraphrases are TSV, so their file is not named like another format; ConfigError before any work."""
+    suffix = without_compression(output).suffix
+    if suffix != ".tsv" and suffix in READERS:
+        raise ConfigError(
+            f"mined pairs are tab-separated, not '{suffix}'", file=output, remedy="Name the output .tsv, or .tsv.gz."
+        )
+
+
+@contextmanager
+def _encoded_corpus(
+    encoder: EncoderLike | str | Path, corpus: str, vectors: str | Path | None, rejected: RejectedLines | None = None
+) -> Iterator[tuple[Path, npt.NDArray[np.float32]]]:
+    """The corpus as an uncompressed file of lines, and its vectors, memory-mapped."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = Path(folder) / "lines.txt"
+        count = 0
+        with lines.open("w", encoding="utf-8", newline="\n") as stream:
+            for line in read_lines(corpus) if rejected is None else rejected.read(corpus):
+                stream.write(f"{line}\n")
+                count += 1
+        if vectors is None:
+            vectors = Path(folder) / "vectors.npy"
+            encode_file(encoder, str(lines), vectors)
+        stored = _load_vectors(vectors)
+        if len(stored) != count:
+            raise DataError(
+                f"{len(stored):,} vectors for the {count:,} lines of {corpus}",
+                file=vectors,
+                remedy="Encode the corpus again, or leave the vectors out.",
+            )
+        yield lines, stored
+
+
+def _load_vectors(file: str | Path) -> npt.NDArray[np.float32]:
+    try:
+        stored: npt.NDArray[np.float32] = map_array(file)
+    except DataError as error:
+        raise DataError(
+            f"the vectors cannot be read ({error.what})",
+            file=file,
+            remedy="Give a .npy file that `paraloom encode` wrote, or leave the vectors out.",
+        ) from None
+    try:
+        check_vectors(stored)
+    except DataError as error:
+        raise error.at(file=file) from None
+    return stored
+
+
+def _one_field(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,388 @@
+"""Translators for users: how they are named, trained, and run over files."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import chain, islice, tee
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from paraloom.api.endpoints import ensemble_stage, without_rejected
+from paraloom.api.rejected import RejectedLines
+from paraloom.api.run import as_list, input_stages, run_stages
+from paraloom.bundled import bundled_path
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.progress import progress
+from paraloom.core.protocols import TranslatorLike, Variant
+from paraloom.core.schema import VARIANTS
+from paraloom.core.stage import Ref, Stage
+from paraloom.io import write_table
+from paraloom.io.bitext import check_target
+from paraloom.io.compression import PIPE, open_write
+from paraloom.mt.callable_translator import as_translator
+from paraloom.mt.checkpoint import bundled_translators
+from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
+from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
+from paraloom.mt.endpoint_config import is_endpoint
+from paraloom.mt.ensemble import ENSEMBLE_FILE, EnsembleTranslator, is_ensemble
+from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
+from paraloom.mt.loading import is_ready, open_translator
+from paraloom.mt.streams import translate_stream
+from paraloom.mt.translator import Translator
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
+from paraloom.stages.ensembles import LoadEnsemble
+from paraloom.stages.input_checks import Direction, SampledRows
+from paraloom.stages.input_checks import check_languages as check_sample
+from paraloom.stages.translators import LoadTranslator, TrainTranslator
+
+AnyTranslator: TypeAlias = (
+    Translator | LoadTranslator | LoadEnsemble | EndpointTranslator | LanguageModelTranslator | str | Path
+)
+"""A translator that worker processes can load, or what loads one."""
+
+CHUNK = 500
+"""Lines that a core takes at a time: enough to sort by length, few enough to share out evenly."""
+
+
+def translator_stages(
+    translator: AnyTranslator,
+    *,
+    name: str = "translator",
+) -> tuple[list[Stage], Ref, str | None]:
+    """The stages that bring a translator in, what later stages refer to, and the translator's own decoding.
+
+    Args:
+        translator: A loaded translator, a stage that loads one, an endpoint, the name of a bundled one, a folder, or a
+            name of Hugging Face.
+        name: Name of the stage that loads it.
+
+    Returns:
+        No stage where the translator is a folder that is ready for use, else one that loads it; a reference to it;
+        and the decoding string that a loaded translator came with.
+
+    Raises:
+        ConfigError: The translator is not found, or was loaded with languages or a device that a worker process would
+            not load it with.
+
+    Example:
+        >>> stages, reference, decode = translator_stages("Helsinki-NLP/opus-mt-de-en")
+        >>> stages[0].name, translator_stages("de-en")[1].name
+        ('translator', 'de-en')
+    """
+    if isinstance(translator, Translator):
+        if not loads_by_folder(translator):
+            raise ConfigError(
+                f"worker processes cannot load {translator!r} with its languages and device",
+                remedy="Call its method translate, or Pairs.backtranslate: they run in this process.",
+            )
+        return [], translator.folder.absolute(), describe_decoding(translator.decoding)
+    if isinstance(translator, EndpointTranslator):
+        endpoint = LoadEndpoint(name=name, **asdict(translator.config))
+        return [endpoint], endpoint, describe_decoding(translator.decoding)
+    if isinstance(translator, LanguageModelTranslator):
+        model = LoadLanguageModel(
+            name=name, model=str(translator.checkpoint), precision=translator.precision, **asdict(translator.config)
+        )
+        return [model], model, describe_decoding(translator.decoding)
+    if isinstance(translator, (LoadTranslator, LoadEnsemble)):
+        loading = replace(translator, name=name)
+        return [loading], loading, None
+    path, text = Path(translator), str(translator)
+    if is_ensemble(text):
+        ensemble = replace(ensemble_stage(text), name=name)
+        return [ensemble], ensemble, None
+    if is_endpoint(text):
+        raise _endpoint_without_model(text)
+    bundled = bundled_path(text)
+    if bundled is not None and not path.exists():
+        return [], bundled, None
+    if is_ready(path):
+        return [], path.absolute(), None
+    if path.is_dir() or (text.count("/") == 1 and not path.parent.exists()):
+        stage = LoadTranslator(name=name, model=text)
+        return [stage], stage, None
+    raise ConfigError(
+        f"translator '{text}' not found",
+        remedy=f"Name a bundled translator ({', '.join(bundled_translators())}), a folder, "
+        "or a model of Hugging Face as OWNER/NAME.",
+    )
+
+
+def _endpoint_without_model(address: str) -> ConfigError:
+    return ConfigError(
+        f"the endpoint {address} needs the name of a model, and languages",
+        remedy="In Python write paraloom.EndpointTranslator(URL, MODEL, source=…, target=…); in a shell --model, "
+        "--from and --to.",
+    )
+
+
+def loads_by_folder(translator: object) -> bool:
+    """Whether worker processes can load a translator: names, folders, and objects with nothing but their folder.
+
+    Example:
+        >>> loads_by_folder("de-en"), loads_by_folder(Translator.load("de-en"))
+        (True, True)
+    """
+    if isinstance(translator, Translator):
+        try:
+            plain = Translator(translator.folder)
+        except ConfigError:  # it needs languages that the folder does not name
+            return False
+        own, loaded = ((one.source, one.target, one.device, one.long) for one in (translator, plain))
+        return own == loaded
+    if isinstance(translator, LanguageModelTranslator):
+        return translator.checkpoint is not None and translator.device == "cpu"
+    return isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble, EndpointTranslator))
+
+
+def all_translator_stages(
+    translators: Sequence[AnyTranslator],
+) -> tuple[list[Stage], tuple[Ref, ...]]:
+    """The stages that bring several translators in, and a reference to each."""
+    stages: list[Stage] = []
+    references: list[Ref] = []
+    for translator in translators:
+        name = f"translator-{len(stages) + 1}" if stages else "translator"
+        loading, reference, _ = translator_stages(translator, name=name)
+        stages += loading
+        references.append(reference)
+    return stages, tuple(references)
+
+
+def train_translator(
+    bitext: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    development: str | Path | None = None,
+    test: str | Path | None = None,
+    init_from: str | Path | None = None,
+    subwords_from: str | Path | None = None,
+    src_lang: str | None = None,
+    tgt_lang: str | None = None,
+    src_column: str | int | None = None,
+    tgt_column: str | int | None = None,
+    on_error: OnError = "stop",
+    seed: int = 1,
+    **config: Any,
+) -> RunResult:
+    """Train a translator from scratch; if stopped, the same call resumes.
+
+    Args:
+        bitext: Training pairs: one file or several, as `read_pairs` takes them.
+        output: Folder of the translator.
+        development: Pairs whose loss decides when to stop; default: 1,000 pairs are held out.
+        test: Pairs whose BLEU the model card reports.
+        init_from: A translator of Paraloom to start from.
+        subwords_from: A translator of Paraloom whose subwords to use, so that both can be in one ensemble.
+        src_lang: Language of the source side; default: from the file's name.
+        tgt_lang: Language of the target side.
+        src_column: Source column of a table: a name, or a number from 1.
+        tgt_column: Target column of a table.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.TrainTranslator`: `steps`, `vocab_size`, `d_model` …
+
+    Returns:
+        The result; the figures of the last stage have the development loss, BLEU and steps.
+
+    Raises:
+        MissingExtraError: The extra `train` is not installed.
+
+    Example:
+        >>> train_translator("train.{cs,en}", "cs-en", steps=1600)  # trains for minutes  # doctest: +SKIP
+    """
+    reading = {"src_lang": src_lang, "tgt_lang": tgt_lang, "src_column": src_column, "tgt_column": tgt_column}
+    stages: list[Stage] = []
+
+    def read(source: str | Path, name: str) -> Ref:
+        reading_stages, reference = input_stages(str(source), name=name, on_error=on_error, **reading)
+        stages.extend(reading_stages)
+        return reference
+
+    training = TrainTranslator(
+        bitext=tuple(read(source, f"bitext-{number}") for number, source in enumerate(as_list(bitext), start=1)),
+        development=None if development is None else read(development, "dev"),
+        test=None if test is None else read(test, "test"),
+        init_from=None if init_from is None else _folder(init_from),
+        subwords_from=None if subwords_from is None else _folder(subwords_from),
+        **config,
+    )
+    return run_stages([*stages, training], str(output), seed=seed)
+
+
+def translate_file(
+    translator: Translator | LoadTranslator | LoadEnsemble | TranslatorLike | str | Path,
+    source: str,
+    output: str,
+    *,
+    decode: str | None = None,
+    nbest: int | None = None,
+    threads: int | None = None,
+    check_languages: bool = True,
+    on_error: OnError = "stop",
+    json_lines: bool = False,
+    seed: int = 1,
+) -> int:
+    """Translate the lines of a file, streaming, on all cores.
+
+    Warns if the text costs more than the translator's development text, and if translations are empty.
+
+    One translation per line is written as text, unless the suffix of `output` names a table; several are written as
+    VARIANTS (.tsv, .jsonl, .parquet), with the number of the line, from 1, as `pair_id`.
+
+    Args:
+        translator: A translator, its name or folder; or any object with `translate`, or a function from texts to
+            translations, which is called in this process. Lines that it does not translate are empty, and listed in
+            `OUTPUT.rejected.jsonl`.
+        source: A sentence per line; '-' is standard input.
+        output: Where to; '-' is standard output.
+        decode: How to decode; default: the own decoding of a loaded translator, or 'beam:5'.
+        nbest: Translations per line; default: what `decode` says.
+        threads: Cores; default: all. The result is the same.
+        check_languages: Fail if the first lines are in a language that the translator does not read.
+        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl: its translation is an
+            empty line of a text file, and left out of a table.
+        json_lines: Write VARIANTS as JSON Lines to standard output.
+        seed: Seed of sampling.
+
+    Returns:
+        Number of lines.
+
+    Raises:
+        ConfigError: Several translations per line, and `output` is not a table.
+        DataError: A line is not UTF-8; or the first lines are in another language than the one that the translator
+            translates from.
+    """
+    loaded = None if isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble)) else as_translator(translator)
+    decoding = parse_decoding(decode) if decode else getattr(loaded, "decoding", Beam())
+    method = decode or ("beam:5" if loaded is None else describe_decoding(decoding))
+    if nbest is not None:
+        if isinstance(decoding, Beam):
+            decoding = replace(decoding, size=max(nbest, decoding.size))
+        decoding = replace(decoding, nbest=nbest)
+    json_lines = json_lines and output == PIPE
+    table = json_lines or any(f".{kind}" in output for kind in ("tsv", "csv", "jsonl", "parquet"))
+    if table and not json_lines:
+        check_target(output)
+    model = loaded if loaded is not None else named_model(translator, decoding)
+    if loaded is not None and (decode or nbest is not None):
+        if not isinstance(loaded, (Translator, EnsembleTranslator, EndpointTranslator, LanguageModelTranslator)):
+            raise ConfigError(f"{type(loaded).__name__} decodes in its own way", remedy="Leave out decode and nbest.")
+        model = loaded.with_decoding(decoding)
+    if decoding.nbest > 1 and not table:
+        raise ConfigError(
+            f"{decoding.nbest} translations per line do not fit a text file", remedy="Name an output such as out.tsv."
+        )
+    cores = threads or os.cpu_count() or 1
+    count = empty = 0
+    if isinstance(model, EnsembleTranslator):
+        model.threads = cores
+    rejected = RejectedLines(on_error)
+    chunks = _chunks(rejected.read(source), CHUNK)
+    if check_languages:
+        first = next(chunks, [])
+        _check_language(first, model, source)
+        chunks = chain([first] if first else [], chunks)
+
+    def results() -> Iterator[list[list[Variant]]]:
+        nonlocal count, empty
+        with progress("translating", unit="lines") as advance:
+            texts, to_translate = tee(chunks)
+            translations = translate_stream(model, to_translate, threads=cores, seed=seed)
+            for chunk in without_rejected(texts, translations, partial(rejected.add, source)):
+                yield chunk
+                count += len(chunk)
+                empty += sum(bool(variants[0].tokens) and not variants[0].text.strip() for variants in chunk)
+                advance(len(chunk))
+
+    rows = _variants(results(), method, rejected)
+    if json_lines:
+        with open_write(output) as stream:
+            for batch in rows:
+                stream.writelines(f"{json.dumps(row, ensure_ascii=False)}\n".encode() for row in batch.to_pylist())
+    elif table:
+        write_table(rows, output)
+    else:
+        with open_write(output) as stream:
+            for chunk in results():
+                stream.write("".join(f"{variants[0].text}\n" for variants in chunk).encode())
+    rejected.report(output)
+    if empty:
+        warnings.warn(f"{empty:,} of {count:,} lines have an empty translation", stacklevel=2)
+    return count
+
+
+def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool = True) -> TranslatorLike:
+    """A translator for this process, as the command line names it.
+
+    Args:
+        translator: A name, a folder, an ensemble, a stage that loads one; or any translator, which is returned.
+        decoding: How it decodes; a translator that is loaded already keeps its own.
+        check_costs: Warn, once, about text that a translator is likely to translate wrong.
+
+    Raises:
+        ConfigError: It is the address of an endpoint, which needs the name of a model.
+        ModelError: It was not found.
+    """
+    if not isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble)):
+        return as_translator(translator)
+    if is_endpoint(translator):
+        raise _endpoint_without_model(str(translator))
+    if isinstance(translator, LoadTranslator):
+        fields = ("source", "target", "revision", "precision", "long")
+        options = {name: getattr(translator, name) for name in fields}
+        loaded: TranslatorLike = Translator.load(translator.model, decode=decoding, check_costs=check_costs, **options)
+        return loaded
+    if isinstance(translator, str) and is_ensemble(translator):
+        translator = ensemble_stage(translator)
+    if isinstance(translator, LoadEnsemble):
+        languages = {"source": translator.source, "target": translator.target}
+        return EnsembleTranslator.load(translator.models, decode=decoding, **languages)
+    if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE, ENSEMBLE_FILE)):
+        return open_translator(translator, decoding)
+    model: TranslatorLike = Translator.load(translator, decode=decoding, check_costs=check_costs)
+    return model
+
+
+def _check_language(lines: Sequence[str], model: TranslatorLike, source: str) -> None:
+    """Fail if lines are in a language that a translator does not read."""
+    sample = SampledRows([str(number) for number in range(1, len(lines) + 1)], {"text": list(lines)})
+    try:
+        check_sample(sample, "text", Direction.of(model))
+    except DataError as error:
+        raise error.at(file="standard input" if source == "-" else source) from None
+
+
+def _folder(translator: str | Path) -> Path:
+    return (bundled_path(str(translator)) if not Path(translator).exists() else None) or Path(translator).absolute()
+
+
+def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
+    remaining = iter(lines)
+    while chunk := list(islice(remaining, size)):
+        yield chunk
+
+
+def _variants(results: Iterable[list[list[Variant]]], method: str, rejected: RejectedLines) -> Iterator[pa.RecordBatch]:
+    line = 0
+    for chunk in results:
+        rows: list[tuple[str, int, str, str, float | None, int | None]] = []
+        for variants in chunk:
+            line += 1
+            if line in rejected.numbers:
+                continue
+            for rank, variant in enumerate(variants):
+                cost = (None, None) if math.isnan(variant.logprob) else (variant.logprob, variant.tokens)
+                rows.append((str(line), rank, variant.text, method, *cost))
+        columns: list[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [() for _ in VARIANTS]
+        yield pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, VARIANTS, strict=True)], schema=VARIANTS)

@@ -1,0 +1,277 @@
+"""Variants for users: several translations of each text, and how diverse they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+from paraloom.api.run import as_list, input_stages, run_in, run_stages
+from paraloom.api.syntax import parser_fields
+from paraloom.api.translators import AnyTranslator, all_translator_stages
+from paraloom.core.errors import ConfigError
+from paraloom.core.stage import Ref, Stage
+from paraloom.diversity_metrics.names import NAMES, NOTE
+from paraloom.io import Corpus
+from paraloom.io.compression import without_compression
+from paraloom.pipeline.fit import ARTIFACT
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.diversity import MeasureDiversity, SampleVariants
+from paraloom.stages.sentences import ReadSentences
+from paraloom.stages.syntax import Parse
+from paraloom.stages.variants import ReadVariants, TranslateVariants, columns_of_file
+
+PARSES = "text_parse"
+"""The column that the stage `parse` adds to variants."""
+
+_BITEXT = (".tsv", ".jsonl", ".parquet", ".tmx")
+
+
+def translate_variants(
+    source: str | Path,
+    translators: AnyTranslator | Sequence[AnyTranslator],
+    output: str | Path,
+    *,
+    decode: str = "",
+    method: str = "",
+    outputs: int = 3,
+    column: str = "",
+    field: str | None = None,
+    lang: str = "und",
+    src_lang: str | None = None,
+    tgt_lang: str | None = None,
+    src_column: str | int | None = None,
+    tgt_column: str | int | None = None,
+    engine: str = "local",
+    workers: int | None = None,
+    on_error: OnError = "stop",
+    check_languages: bool = True,
+    seed: int = 1,
+) -> RunResult:
+    """Translate each text in several ways and write VARIANTS.
+
+    Args:
+        source: A sentence per line, or pairs as `read_pairs` takes them.
+        translators: A translator, its name or folder, or several; the outputs of all of them are kept.
+        output: Where to; the suffix decides the format.
+        decode: How to decode, such as ``"nucleus:0.9,nbest=5"``; instead of `method`.
+        method: 'base', 'beam', 'sampling', 'nucleus', 'topk', 'temperature', 'mbr', 'diverse' or 'syntax' (one
+            translator per output). Default: 'nucleus', unless `decode` is given.
+        outputs: Translations of each text, with `method`.
+        column: The side of pairs that is translated: 'src' or 'tgt'.
+        field: Of a table of text: the column, a name or a number from 1.
+        lang: Language of text.
+        src_lang: Language of the source side of pairs.
+        tgt_lang: Language of the target side of pairs.
+        src_column: Source column of a table of pairs.
+        tgt_column: Target column of a table of pairs.
+        engine: 'local', 'inline' or 'ray'.
+        workers: Processes; default: one per core. The result is the same.
+        on_error: 'stop' at a row that cannot be processed, or 'reject' it.
+        check_languages: Fail, before any work, if a sample is in a language that the translator does not read.
+        seed: Seed of sampling.
+
+    Raises:
+        DataError: The language of the text is not the one that a translator translates from.
+
+    Reference:
+        Burchell et al. (2022), §2.
+    """
+    stages: list[Stage]
+    reference: Ref
+    source = str(source)
+    if _is_text(source, field):
+        # Lines are identified by what they say: a sentence that occurs twice is translated once.
+        path = Path(source).absolute()
+        reference = ReadSentences(name="input", text_files=(path,), field=_number(field), lang=lang, bad_rows=on_error)
+        stages = [reference]
+    else:
+        reading: dict[str, Any] = {
+            "src_lang": src_lang,
+            "tgt_lang": tgt_lang,
+            "src_column": src_column,
+            "tgt_column": tgt_column,
+        }
+        stages, reference = input_stages(source, on_error=on_error, **reading)
+    loading, models = all_translator_stages(as_list(translators))
+    stage = TranslateVariants(
+        input=reference,
+        translator=models,
+        decode=decode,
+        method=method or ("" if decode else "nucleus"),
+        outputs=outputs,
+        column=column,  # type: ignore[arg-type]
+        check_languages=check_languages,
+    )
+    return run_stages(
+        [*stages, *loading, stage], str(output), seed=seed, engine=engine, workers=workers, on_error=on_error
+    )
+
+
+def measure_diversity(
+    corpora: Sequence[str],
+    folder: str | Path,
+    *,
+    parser: str | None = None,
+    references: str | None = None,
+    on_error: OnError = "stop",
+    workers: int | None = None,
+    seed: int = 1,
+    **config: Any,
+) -> list[dict[str, Any]]:
+    """Measure how diverse and how adequate corpora of variants are, in a run folder.
+
+    Args:
+        corpora: Corpus folders, or files (.tsv with a header, .jsonl, .parquet) with `pair_id` and `text`.
+        folder: Run folder.
+        parser: Parses the variants first, as `load_parser` names it. Without it, trees are those of the column
+            `text_parse`, if it is there.
+        references: Pairs with the variants' pair_ids, for chrF to what a person wrote.
+        on_error: 'stop' at a row of the references that cannot be read, or 'reject' it.
+        workers: Processes; default: one per core.
+        seed: Seed of the sample.
+        **config: Further fields of `paraloom.stages.MeasureDiversity`.
+
+    Returns:
+        For each corpus, in order, its figures and `corpus`, its name.
+
+    Raises:
+        ConfigError: Kernels need parses and the variants have none, or a parser is given and they have some.
+
+    Reference:
+        Burchell et al. (2022), Tables 1 to 4.
+    """
+    stages: list[Stage] = []
+    reference_corpus: Ref | None = None
+    if references is not None:
+        reading, reference_corpus = input_stages(references, name=_of("references", "read"), on_error=on_error)
+        stages += reading
+    names = stage_names(corpora)
+    config = {key: tuple(value) if isinstance(value, list) else value for key, value in config.items()}
+    config = {key: value for key, value in config.items() if value is not None}
+    for name, source in zip(names, corpora, strict=True):
+        columns = _columns(source)
+        parsed = PARSES in columns
+        if parser and parsed:
+            raise ConfigError(
+                f"the variants already have parses, in {PARSES}",
+                file=source,
+                remedy="Leave --parser out; `paraloom parse` adds parses to variants without any.",
+            )
+        if config.get("kernels") and not (parser or parsed) and columns:
+            raise ConfigError(
+                "tree kernels need parses",
+                file=source,
+                remedy=f"Name a parser, or add {PARSES} with `paraloom parse`.",
+            )
+        variants: Ref = Path(source).absolute()
+        if not (Path(source) / "corpus.json").is_file():
+            variants = ReadVariants(name=_of(name, "read"), source=Path(source).absolute())
+            stages.append(variants)
+        if parser and not parsed:
+            limit = {"limit": config["limit"]} if "limit" in config else {}
+            sample = SampleVariants(name=_of(name, "sample"), input=variants, **limit)
+            variants = Parse(name=_of(name, "parsed"), input=sample, columns=("text",), **parser_fields(parser))
+            stages += [sample, variants]
+            parsed = True
+        trees = PARSES if parsed else ""
+        stages.append(
+            MeasureDiversity(name=name, variants=variants, references=reference_corpus, trees=trees, **config)
+        )
+    result = run_in(folder, stages, name="diversity", seed=seed, workers=workers)
+    figures = []
+    for name in names:
+        text = (result.stage(name).folder / ARTIFACT / "result.json").read_text(encoding="utf-8")
+        figures.append({"corpus": name, **json.loads(text)})
+    return figures
+
+
+def format_diversity(results: Sequence[Mapping[str, Any]]) -> str:
+    """What `measure_diversity` returned, as a table with a row per corpus, like Tables 1 to 4 of BBH22."""
+    figures_of = [{row["figure"]: row for row in result["figures"]} for result in results]
+    columns = [name for name in NAMES if any(name in figures for figures in figures_of)]
+    lines = [["corpus", "sources", "alone", *(NAMES[name] for name in columns)]]
+    for result, figures in zip(results, figures_of, strict=True):
+        counts = [f"{result['groups']:,}", f"{result['alone']:,}"]
+        lines.append([result["corpus"], *counts, *(_cell(figures.get(name)) for name in columns)])
+    return "\n".join([*_aligned(lines), *_losses(results), NOTE])
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Cells in columns, the first one flush left, the others flush right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    ]
+
+
+def _cell(row: Mapping[str, Any] | None) -> str:
+    if row is None or row["value"] is None:
+        return "–"
+    if row["figure"].endswith("vocabulary"):
+        return f"{row['value']:,.0f}"
+    half = "" if row["high"] in (None, row["value"]) else f" ±{row['high'] - row['value']:.2f}"
+    return f"{row['value']:.2f}{half}"
+
+
+def _losses(results: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each corpus with empty variants, failed parses or sources without a reference."""
+    lines = []
+    for result in results:
+        notes = [
+            f"{result['empty']:,} of {result['variants']:,} variants are empty" if result["empty"] else "",
+            f"{result['unreferenced']:,} sources have no reference" if result.get("unreferenced") else "",
+            *(
+                f"{row['failed']:,} of {row['texts']:,} parses failed ({row['reasons']})"
+                for row in result.get("kernels", [])[:1]
+                if row["failed"]
+            ),
+        ]
+        if any(notes):
+            lines.append(f"{result['corpus']}: {'; '.join(filter(None, notes))}")
+    return lines
+
+
+def _is_text(source: str, field: str | None) -> bool:
+    if field is not None:
+        return True
+    path = Path(source)
+    return path.is_file() and without_compression(source).suffix not in _BITEXT
+
+
+def _number(field: str | None) -> int | str:
+    return int(field) if field is not None and field.lstrip("-").isdigit() else field or 0
+
+
+def stage_names(corpora: Sequence[str]) -> list[str]:
+    """A stage name for each corpus, after its folder or file, all of them different."""
+    if not corpora:
+        raise ConfigError("no variants to measure", remedy="Name one corpus or more.")
+    names: list[str] = []
+    for source in corpora:
+        stem = without_compression(source.rstrip("/")).stem
+        plain = re.sub(r"[^A-Za-z0-9_]+", "-", stem).strip("-_") or "variants"
+        numbered = chain([plain], (f"{plain}-no-{number}" for number in count(2)))
+        names.append(next(name for name in numbered if name not in names))
+    return names
+
+
+def _of(name: str, what: str) -> str:
+    """The name of a stage that prepares a corpus; a corpus's own name never has two hyphens in a row."""
+    return f"{name}--{what}"
+
+
+def _columns(source: str) -> list[str]:
+    """The columns of a corpus folder or of a file; none of a file that does not exist."""
+    if (Path(source) / "corpus.json").is_file():
+        names: list[str] = Corpus.open(source).schema.names
+        return names
+    return columns_of_file(Path(source))

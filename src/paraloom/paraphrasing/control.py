@@ -1,0 +1,165 @@
+"""Whether candidates have the template that was asked for, by their own parse; the nearest ones come first."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from paraloom.core.protocols import ParserLike, Variant
+from paraloom.paraphrasing.linearization import cut_tree, height_of, without_tokens
+from paraloom.text.tree_distance import tree_edit_distance
+
+
+class ControlledVariant(NamedTuple):
+    """A paraphrase, with the template that it was to have.
+
+    Args:
+        text: The paraphrase.
+        logprob: Natural logarithm of p(text | source, template), a sum over its tokens; 0 or less.
+        tokens: Number of its subwords, the end of the sentence included.
+        template: The template that was asked for; None for free paraphrases.
+        parsed: The template that its own parse has at that height; None where it was not parsed.
+        distance: Tree edit distance between both, 0 where they are equal; None where one of them is missing.
+        pieces: Number of parts that the source was paraphrased in, because it is longer than the model takes; else 1.
+        cut: Whether the decoder stopped it before its end.
+
+    Example:
+        >>> variant = ControlledVariant("Go!", -1.5, 3, "(S (VP) (.))", "(S (VP) (.))", 0)
+        >>> variant.has_template
+        True
+    """
+
+    text: str
+    logprob: float
+    tokens: int
+    template: str | None = None
+    parsed: str | None = None
+    distance: int | None = None
+    pieces: int = 1
+    cut: bool = False
+
+    @property
+    def has_template(self) -> bool | None:
+        """Whether its own parse has the template that was asked for; None where that is unknown."""
+        return None if self.distance is None else self.distance == 0
+
+
+def match_template(tree: str | None, template: str) -> tuple[str | None, int | None]:
+    """The template of a tree at the height of another template, and the distance between both.
+
+    Args:
+        tree: A bracketed tree; None for a sentence that could not be parsed.
+        template: As `read_template` returns it.
+
+    Returns:
+        The tree's own template, and the tree edit distance; None for both without a tree.
+
+    Example:
+        >>> match_template("(S (VP (VB Go)) (. !))", "(S (NP) (VP) (.))")
+        ('(S (VP) (.))', 1)
+    """
+    if tree is None:
+        return None, None
+    own = cut_tree(tree, height_of(template))
+    return own, tree_edit_distance(own, template)
+
+
+def nearness(variant: ControlledVariant) -> int:
+    """A key to sort variants by: the distance to the template, unknown ones last."""
+    return 2**31 if variant.distance is None else variant.distance
+
+
+def control_variants(
+    groups: Sequence[Sequence[Variant]], templates: Sequence[str | None], parser: ParserLike | None
+) -> list[list[ControlledVariant]]:
+    """Parse candidates, and order those of each text by their distance to its template.
+
+    Args:
+        groups: Candidates of n texts, best first. Of equal texts among them, the first one is kept.
+        templates: The template that was asked for, for each text; None for none.
+        parser: Parses the candidates of texts that have a template; without one they stay in their order.
+
+    Returns:
+        For each text its candidates: those with the smallest distance first, in their order; those that could not be
+        parsed last. Without a template or a parser, as they were.
+    """
+    cleaned = ([one._replace(text=without_tokens(one.text)) for one in group] for group in groups)
+    distinct = [list({variant.text: variant for variant in reversed(group)}.values())[::-1] for group in cleaned]
+    flat = [
+        variant.text
+        for group, template in zip(distinct, templates, strict=True)
+        if template is not None and parser is not None
+        for variant in group
+    ]
+    trees = iter(parser.parse(flat) if parser is not None and flat else ())
+    results = []
+    for group, template in zip(distinct, templates, strict=True):
+        controlled = []
+        for variant in group:
+            parsed = template is not None and parser is not None
+            own, distance = match_template(next(trees), template) if parsed and template else (None, None)
+            controlled.append(
+                ControlledVariant(
+                    variant.text, variant.logprob, variant.tokens, template, own, distance, variant.pieces, variant.cut
+                )
+            )
+        results.append(sorted(controlled, key=nearness))
+    return results
+
+
+def join_parts(parts: Sequence[Sequence[ControlledVariant]]) -> list[ControlledVariant]:
+    """The variants of a text from those of its parts: the first of each together, the second of each …
+
+    Args:
+        parts: Variants of each part, at least one part.
+
+    Returns:
+        Variants whose log-probabilities and distances are sums.
+
+    Example:
+        >>> [one] = join_parts([[ControlledVariant("Go.", -1.0, 3)], [ControlledVariant("Stop.", -2.0, 3)]])
+        >>> one.text, one.logprob, one.pieces
+        ('Go. Stop.', -3.0, 2)
+    """
+    if len(parts) == 1:
+        return list(parts[0])
+    variants = []
+    for rank in range(max(map(len, parts))):
+        row = [part[min(rank, len(part) - 1)] for part in parts]
+        distances = [variant.distance for variant in row if variant.distance is not None]
+        owns = [variant.parsed for variant in row if variant.parsed is not None]
+        variants.append(
+            ControlledVariant(
+                " ".join(variant.text for variant in row if variant.text),
+                sum(variant.logprob for variant in row),
+                sum(variant.tokens for variant in row),
+                row[0].template,
+                " ".join(owns) if len(owns) == len(row) else None,
+                sum(distances) if len(distances) == len(row) else None,
+                len(row),
+                any(variant.cut for variant in row),
+            )
+        )
+    return variants
+
+
+def warn_of_distance(texts: Sequence[str], groups: Sequence[Sequence[ControlledVariant]]) -> None:
+    """Warn, once, of texts none of whose variants has the template that was asked for.
+
+    Args:
+        texts: n texts.
+        groups: Their variants, the nearest first.
+    """
+    missed = [
+        (text, group[0]) for text, group in zip(texts, groups, strict=True) if group and group[0].has_template is False
+    ]
+    if missed:
+        text, nearest = missed[0]
+        shown = text if len(text) <= 60 else f"{text[:57]}..."
+        count = f"{len(missed)} of {len(texts)} texts have no paraphrase" if len(texts) > 1 else "no paraphrase"
+        warnings.warn(
+            f"{count} with the template that was asked for: for '{shown}' and {nearest.template} the nearest is "
+            f"'{nearest.text}' with {nearest.parsed}, at tree edit distance {nearest.distance}",
+            stacklevel=3,
+        )

@@ -1,0 +1,402 @@
+"""Paraphrases of sentences: free, by a template of syntax, or with the syntax of another sentence."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from itertools import islice
+from typing import cast
+
+from paraloom.core.digests import digest, signature
+from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.protocols import ParserLike, PrefixScorerLike, PrefixTranslatorLike, ScoringTranslatorLike
+from paraloom.paraphrasing.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
+from paraloom.paraphrasing.decodings import with_variants
+from paraloom.paraphrasing.examples import (
+    TEMPLATE_HEIGHT,
+    bounded_cut,
+    canonical_source,
+    source_template,
+    source_text,
+    target_prefix,
+)
+from paraloom.paraphrasing.linearization import cut_tree, plain_text, read_template
+from paraloom.paraphrasing.settings import ParaphraserSettings
+from paraloom.paraphrasing.templates import TemplateTable
+from paraloom.text.function_words import known_function_words, sample_language, suspected_language
+from paraloom.text.language_names import language_name
+from paraloom.text.normalize import is_copy
+
+AUTO = "auto"
+"""Instead of a template: several, chosen for each sentence."""
+
+TEMPLATES_SCORED = 20
+"""Templates from which 'auto' chooses, at least: the commonest of paraphrases of sentences with the same template."""
+
+EXEMPLAR_HEIGHT = 4
+"""Height at which the tree of an exemplar is cut, by default: that of AESOP's results."""
+
+
+class ControlledParaphraser:
+    """Paraphrases sentences with a translator that was trained to write a template, then a paraphrase.
+
+    The template is forced as the beginning of what the decoder writes, so that it cannot write another one; what
+    follows has it if the model learned to follow templates. With a parser, that is checked, and the variants that have
+    it come first.
+
+    Args:
+        translator: Writes templates and paraphrases.
+        settings: Labels it knows, and how it was trained.
+        templates: Templates of its training pairs.
+        parser: Parses sentences, exemplars and paraphrases; without one, exemplars are refused, and nothing is checked.
+    """
+
+    def __init__(
+        self,
+        translator: PrefixTranslatorLike,
+        settings: ParaphraserSettings,
+        templates: TemplateTable,
+        parser: ParserLike | None = None,
+    ) -> None:
+        self.translator = translator
+        self.settings = settings
+        self.templates = templates
+        self.parser = parser
+
+    @property
+    def signature(self) -> str:
+        """Digests of model and parser, for the metadata of columns; without the decoding and the template."""
+        model = digest([self.translator.signature, self.settings.labels])[:12]
+        parser = "none" if self.parser is None else digest(self.parser.signature)[:12]
+        return signature("paraphraser", model=model, parser=parser)
+
+    def paraphrase(
+        self,
+        texts: str | Sequence[str],
+        *,
+        n: int = 5,
+        template: str | Sequence[str | None] | None = None,
+        like: str | Sequence[str] | None = None,
+        height: int | None = EXEMPLAR_HEIGHT,
+        decode: str | None = None,
+        seed: int = 0,
+        check_language: bool = True,
+    ) -> list[list[ControlledVariant]]:
+        """Paraphrase sentences, and warn where no variant has the template that was asked for.
+
+        Args:
+            texts: m texts, or one. Texts that are longer than the model takes are paraphrased by sentences, each of
+                which gets the template.
+            n: Variants of each text at most, 1 or more; equal ones count once. Without a template, copies of the text
+                are left out where there is another variant.
+            template: A template such as `(S (NP) (VP) (.))`, or one for each text (None for none); 'auto' takes n
+                templates for each text, those that are most probable to begin a paraphrase of it, and returns one
+                variant of each. None paraphrases freely.
+            like: Instead of a template: a sentence whose syntax to follow, or one for each text.
+            height: Levels of the tree of `like` to follow, below ROOT; None follows all.
+            decode: How to decode, such as 'beam:12', 'sampling' or 'nucleus:0.95'. Default: a beam of n, at least 5;
+                with a template and a parser, of 2n, at least 5, whose n nearest to the template are returned.
+            seed: Of decodings that sample.
+            check_language: Identify the language of the texts together, and refuse them if it is another one than that
+                of the training pairs. A few short sentences are not enough to tell.
+
+        Returns:
+            For each text its variants. With a template and a parser the nearest to the template come first, and a
+            warning says where none has it; otherwise best first. An empty text has one empty variant.
+
+        Raises:
+            ConfigError: Both `template` and `like` are given, `n` is below 1, a template is not valid or has a label
+                that the model does not know, or the decoding is not valid.
+            DataError: The sentence of `like` cannot be parsed, or the texts are in another language.
+        """
+        given = [texts] if isinstance(texts, str) else list(texts)
+        if check_language:
+            self.check_language(given)
+        if template is None and like is None and n >= 1:
+            # One more, in place of the copy that the most probable variant often is.
+            free = self.candidates(given, n=n + 1, decode=decode, seed=seed)
+            return [_without_copies(text, group)[:n] for text, group in zip(given, free, strict=True)]
+        results = self.candidates(given, n=n, template=template, like=like, height=height, decode=decode, seed=seed)
+        if template != AUTO:
+            warn_of_distance(given, results)
+        return results
+
+    def candidates(
+        self,
+        texts: Sequence[str],
+        *,
+        n: int = 5,
+        template: str | Sequence[str | None] | None = None,
+        like: str | Sequence[str] | None = None,
+        height: int | None = EXEMPLAR_HEIGHT,
+        decode: str | None = None,
+        seed: int = 0,
+    ) -> list[list[ControlledVariant]]:
+        """As `paraphrase`, but with copies and without warnings: for a selection, and for many texts.
+
+        Args:
+            texts: m texts.
+            n: See `paraphrase`.
+            template: See `paraphrase`.
+            like: See `paraphrase`.
+            height: See `paraphrase`.
+            decode: See `paraphrase`.
+            seed: See `paraphrase`.
+
+        Returns:
+            See `paraphrase`.
+        """
+        if n < 1:
+            raise ConfigError(f"'n' must be 1 or more, got {n}")
+        if template is not None and like is not None:
+            raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
+        parts = self.translator.split(texts, reserve=2 * self.settings.control.max_labels + 2)
+        rows = [row for row, of_text in enumerate(parts) for _ in of_text]
+        flat = [part for of_text in parts for part in of_text]
+        trees = self._trees(flat)
+        if template == AUTO:
+            groups = self._by_templates(flat, trees, n, decode, seed)
+        else:
+            wanted = self._from_exemplars(like, len(texts), height) if like is not None else self._read(template, texts)
+            of_parts = [wanted[row] for row in rows]
+            groups = self._decoded(flat, trees, of_parts, n, decode, seed)
+        remaining = iter(groups)
+        return [join_parts(list(islice(remaining, len(of_text))))[:n] for of_text in parts]
+
+    def with_free_logprobs(
+        self, texts: Sequence[str], groups: Sequence[Sequence[ControlledVariant]]
+    ) -> list[list[ControlledVariant]]:
+        """Variants whose log-probability is that of a free paraphrase.
+
+        The probability of a variant with a template is conditional on the template: where this does not suit the text,
+        it says little. The free one tells good variants of all templates from bad ones.
+
+        Args:
+            texts: m texts.
+            groups: The variants of each.
+
+        Returns:
+            The same variants with other log-probabilities and numbers of tokens, where the network can score given
+            texts and they are not longer than it takes.
+        """
+        if not hasattr(self.translator, "score"):
+            return [list(group) for group in groups]
+        places = [(text, one) for text, group in zip(texts, groups, strict=True) for one in group]
+        scores = cast(ScoringTranslatorLike, self.translator).score(
+            [source_text(text) for text, _ in places],
+            [f"{target_prefix()} {plain_text(one.text)}" for _, one in places],
+        )
+        scored = iter(
+            one if math.isnan(logprob) else one._replace(logprob=logprob, tokens=tokens)
+            for (_, one), (logprob, tokens) in zip(places, scores, strict=True)
+        )
+        return [list(islice(scored, len(group))) for group in groups]
+
+    def canonical_candidates(
+        self, texts: Sequence[str], *, n: int = 5, decode: str | None = None, seed: int = 0
+    ) -> list[list[ControlledVariant]]:
+        """Candidates of the standard form of noisy texts; `Canonicalizer` chooses among them.
+
+        Args:
+            texts: m texts.
+            n: Candidates of each text at most, 1 or more.
+            decode: See `paraphrase`.
+            seed: See `paraphrase`.
+
+        Returns:
+            For each text its candidates, best first; an empty text has one empty candidate.
+
+        Raises:
+            ConfigError: `n` is below 1, or the decoding is not valid.
+            ModelError: The model was not trained for it.
+        """
+        self.check_canonical()
+        if n < 1:
+            raise ConfigError(f"'n' must be 1 or more, got {n}")
+        parts = self.translator.split(texts, reserve=2)
+        flat = [part for of_text in parts for part in of_text]
+        variants = self.translator.translate(
+            [canonical_source(part) if part else "" for part in flat],
+            decode=_decoding(decode, n, n),
+            seed=seed,
+            prefixes=[target_prefix()] * len(flat),
+        )
+        remaining = iter(control_variants(variants, [None] * len(flat), None))
+        return [join_parts(list(islice(remaining, len(of_text))))[:n] for of_text in parts]
+
+    def canonical_logprobs(self, texts: Sequence[str], forms: Sequence[str]) -> list[float]:
+        """How probable given forms are as the standard form of texts.
+
+        Args:
+            texts: m texts.
+            forms: A form of each.
+
+        Returns:
+            m natural logarithms of probabilities, means over the subwords of the form; NaN for a text, or a form, that
+            is longer than the model takes, and for networks that do not score given texts.
+
+        Raises:
+            ModelError: The model was not trained for it.
+        """
+        self.check_canonical()
+        if not hasattr(self.translator, "score"):
+            return [math.nan] * len(forms)
+        targets = [f"{target_prefix()} {plain_text(form)}" for form in forms]
+        scores = cast(ScoringTranslatorLike, self.translator).score(list(map(canonical_source, texts)), targets)
+        return [logprob / max(1, tokens) for logprob, tokens in scores]
+
+    def check_canonical(self) -> None:
+        """Refuse a model that did not learn to write the standard form of texts.
+
+        Raises:
+            ModelError: It was trained without noisy examples.
+        """
+        if not self.settings.canonical:
+            raise ModelError(
+                "the paraphraser was not trained to write the standard form of texts",
+                remedy="Train one with noisy examples: train paraphraser … --sentences TEXT --noisy-share 0.3, or "
+                "noisy_share = 0.3 in a pipeline.",
+            )
+
+    def check_language(self, texts: Sequence[str]) -> None:
+        """Refuse texts in another language than that of the training pairs; warn where they are too few to be sure.
+
+        Args:
+            texts: Texts, which are looked at together.
+
+        Raises:
+            DataError: They are in another language; names it.
+        """
+        language = self.settings.language
+        identified = sample_language(texts).language if language in known_function_words() else None
+        if identified is not None and identified != language:
+            raise DataError(
+                f"the text is {language_name(identified)}, and the paraphraser was trained on "
+                f"{language_name(language)}",
+                remedy="Use a paraphraser of this language. If it is right as it is, switch the check off: "
+                "--no-language-check, check_language=False, or check_languages = false in a pipeline.",
+            )
+        if identified is None and (suspected := suspected_language(texts, language)) is not None:
+            warnings.warn(
+                f"the text looks {language_name(suspected)}, and the paraphraser was trained on "
+                f"{language_name(language)}: expect wrong paraphrases",
+                stacklevel=3,
+            )
+
+    def _trees(self, texts: Sequence[str]) -> list[str | None]:
+        if self.parser is None:
+            return [None] * len(texts)
+        return [tree or None for tree in self.parser.parse(texts)]
+
+    def _by_templates(
+        self, texts: Sequence[str], trees: Sequence[str | None], n: int, decode: str | None, seed: int
+    ) -> list[list[ControlledVariant]]:
+        """One variant of each of n templates for each text, those that have their template first."""
+        wanted = self._suggested(texts, trees, n)
+        counts = [len(of_text) for of_text in wanted]
+        rows = [row for row, count in enumerate(counts) for _ in range(count)]
+        flat: list[str | None] = [template for of_text in wanted for template in of_text]
+        decoded = self._decoded([texts[row] for row in rows], [trees[row] for row in rows], flat, 1, decode, seed)
+        groups, remaining = [], iter(decoded)
+        for text, count in zip(texts, counts, strict=True):
+            variants = {one.text: one for group in reversed(list(islice(remaining, count))) for one in group}
+            ranked = sorted(reversed(variants.values()), key=nearness)
+            groups.append(ranked if text and ranked else [ControlledVariant("", 0.0, 0)])
+        return groups
+
+    def _suggested(self, texts: Sequence[str], trees: Sequence[str | None], n: int) -> list[list[str]]:
+        """n templates for each text: of common ones the most probable, where the network can score them."""
+        own = [cut_tree(tree, TEMPLATE_HEIGHT) if tree else None for tree in trees]
+        if not isinstance(self.translator, PrefixScorerLike):
+            return [self.templates.suggest(template, n) for template in own]
+        many = max(4 * n, TEMPLATES_SCORED)
+        groups = [self.templates.suggest(one, many) if text else [] for text, one in zip(texts, own, strict=True)]
+        places = [(row, template) for row, group in enumerate(groups) for template in group]
+        scores = self.translator.score_prefixes(
+            [source_text(texts[row], self._shown(trees[row], template)) for row, template in places],
+            [target_prefix(template) for _, template in places],
+        )
+        logprobs = iter(-math.inf if math.isnan(score) else score for score in scores)
+        results = []
+        for group in groups:
+            ranked = sorted(zip(group, islice(logprobs, len(group)), strict=True), key=lambda scored: -scored[1])
+            results.append([template for template, _ in ranked[:n]])
+        return results
+
+    def _decoded(
+        self,
+        texts: Sequence[str],
+        trees: Sequence[str | None],
+        templates: Sequence[str | None],
+        n: int,
+        decode: str | None,
+        seed: int,
+    ) -> list[list[ControlledVariant]]:
+        sources = [
+            source_text(text, self._shown(tree, template)) if text else ""
+            for text, tree, template in zip(texts, trees, templates, strict=True)
+        ]
+        checked = self.parser is not None and any(template is not None for template in templates)
+        variants = self.translator.translate(
+            sources,
+            decode=_decoding(decode, n, max(5, 2 * n) if checked else n),
+            seed=seed,
+            prefixes=[target_prefix(template) for template in templates],
+        )
+        return [group[:n] for group in control_variants(variants, templates, self.parser)]
+
+    def _shown(self, tree: str | None, template: str | None) -> str | None:
+        """What the source shows of its own tree: of SCPN's all of it, else its template."""
+        control = self.settings.control
+        if tree is None or not control.source_parse_share:
+            return None
+        if self.settings.max_parse_labels:
+            return bounded_cut(tree, None, self.settings.max_parse_labels)
+        return source_template(tree, template, control)
+
+    def _read(self, template: str | Sequence[str | None] | None, texts: Sequence[str]) -> list[str | None]:
+        if template is None or isinstance(template, str):
+            return [None if template is None else read_template(template, self.settings.labels)] * len(texts)
+        _check_count("templates", len(template), len(texts))
+        return [None if one is None else read_template(one, self.settings.labels) for one in template]
+
+    def _from_exemplars(self, like: str | Sequence[str], count: int, height: int | None) -> list[str | None]:
+        if self.parser is None:
+            raise ConfigError(
+                "an exemplar needs a parser, and this paraphraser has none",
+                remedy="Give the folder of `paraloom train parser` as parser, or a template.",
+            )
+        sentences = [like] if isinstance(like, str) else list(like)
+        if not isinstance(like, str):
+            _check_count("exemplars", len(like), count)
+        templates: list[str | None] = []
+        for row, (sentence, tree) in enumerate(zip(sentences, self.parser.parse(sentences), strict=True), start=1):
+            if not tree:
+                raise DataError(
+                    f"the exemplar '{sentence}' cannot be parsed",
+                    row=None if isinstance(like, str) else row,
+                    remedy="Give one sentence in the language of the parser, or a template.",
+                )
+            cut = bounded_cut(tree, height, self.settings.control.max_labels)
+            templates.append(read_template(cut, self.settings.labels))
+        return templates * count if isinstance(like, str) else templates
+
+
+def _decoding(decode: str | None, n: int, candidates: int) -> str:
+    """The decoding string with a number of variants."""
+    if decode is None:
+        return f"beam:{max(5, candidates)},nbest={candidates}"
+    return with_variants(decode, n)
+
+
+def _check_count(what: str, given: int, expected: int) -> None:
+    if given != expected:
+        raise ConfigError(
+            f"expected {expected} {what}, one for each text, got {given}", remedy=f"Or give one of the {what}."
+        )
+
+
+def _without_copies(text: str, variants: list[ControlledVariant]) -> list[ControlledVariant]:
+    """The variants that are not the text but for case, spaces and punctuation; all if all are copies."""
+    return [variant for variant in variants if not is_copy(text, variant.text)] or variants

@@ -1,0 +1,392 @@
+"""Selection of paraphrases: candidates are checked, ranked by meaning, fluency and difference, and kept apart."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz.distance import Levenshtein
+
+from paraloom.core.digests import digest, signature
+from paraloom.core.protocols import EncoderLike, ParaphraseLike
+from paraloom.paraphrasing.selection_config import SelectionConfig
+from paraloom.text.characters import WITHOUT_SPACES
+from paraloom.text.tokens import words
+
+EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, IMPROBABLE, DUPLICATE, SURPLUS = (
+    *("empty", "refused by the model", "cut off by the decoder", "repeats a word", "near copy of the text"),
+    *("length", "other meaning", "not entailed", "improbable", "like a better one", "more than wanted"),
+)
+"""Why a candidate is dropped, in the order in which it is checked."""
+
+_MAX_RUN = 3
+"""A word that comes so often in a row, and does not in the text, is what decoders repeat."""
+
+
+class EntailmentModel(Protocol):
+    """A model that reads both texts at once, such as `paraloom.pairs.scoring.cross_encoder.CrossEncoder`."""
+
+    @property
+    def signature(self) -> str:
+        """The model and what its value is."""
+
+    def predict(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
+        """How probably each of n first texts entails the second, float32 `(n,)`, 0 to 1."""
+
+
+class FluencyModel(Protocol):
+    """A language model, such as `paraloom.pairs.scoring.language_model.NgramModel`."""
+
+    @property
+    def signature(self) -> str:
+        """The model."""
+
+    def perplexity(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """Perplexity of each of n texts, float32 `(n,)`, 1 or more; NaN where it is undefined."""
+
+
+class SelectedParaphrase(NamedTuple):
+    """A paraphrase that was kept.
+
+    Args:
+        text: The paraphrase.
+        score: Its rank among all of its text, a weighted sum; higher is better.
+        meaning: Cosine similarity to the text, -1 to 1; NaN without an encoder.
+        difference: Difference from the text, 0 to 1.
+        fluency: 0 to 1: the geometric mean probability of its tokens; with a language model, the perplexity of the text
+            divided by its own, at most 1. NaN where it is unknown.
+        entailment: The lower one of both directions, 0 to 1; NaN without a model.
+        template: 1 where it has the template that was asked for, less with the distance to it; 1 without a template.
+        candidate: The candidate as it was generated.
+    """
+
+    text: str
+    score: float
+    meaning: float
+    difference: float
+    fluency: float
+    entailment: float
+    template: float
+    candidate: ParaphraseLike
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name, without the candidate."""
+        return {name: value for name, value in self._asdict().items() if name != "candidate"}
+
+
+class Measured(NamedTuple):
+    """What a selection measured of a candidate, kept or not; NaN where it was dropped before.
+
+    Args:
+        meaning: Cosine similarity to the text, -1 to 1.
+        difference: Difference from the text, 0 to 1.
+    """
+
+    meaning: float = math.nan
+    difference: float = math.nan
+
+
+class Selection(NamedTuple):
+    """What was kept, and why the rest was not.
+
+    Args:
+        kept: For each text its paraphrases, the best first.
+        dropped: Reason → number of candidates.
+        reasons: For each text and each of its candidates, in their order, why it was dropped; '' where it was kept.
+        positions: For each text the numbers of the candidates that were kept, from 0, the best first.
+        measured: For each text and each of its candidates, in their order, what was measured.
+    """
+
+    kept: list[list[SelectedParaphrase]]
+    dropped: Counter[str]
+    reasons: list[list[str]]
+    positions: list[list[int]]
+    measured: list[list[Measured]]
+
+
+class ParaphraseSelector:
+    """Keeps the best candidates of each text, far enough from the text and from one another.
+
+    Args:
+        config: Thresholds and weights.
+        encoder: Measures meaning; without one, `meaning` has no effect.
+        entailment: Checks that each side follows from the other, and measures meaning instead of the encoder.
+        language_model: Measures fluency instead of the probabilities that the paraphraser gave.
+
+    Example:
+        >>> from paraloom.core.protocols import Variant
+        >>> selector = ParaphraseSelector(SelectionConfig(difference=0.3))
+        >>> candidates = [Variant("A dog sleeps!", -1.0, 4), Variant("The dog is asleep.", -2.0, 5)]
+        >>> selection = selector.select(["A dog sleeps."], [candidates])
+        >>> [one.text for one in selection.kept[0]], dict(selection.dropped)
+        (['The dog is asleep.'], {'near copy of the text': 1})
+    """
+
+    def __init__(
+        self,
+        config: SelectionConfig | None = None,
+        encoder: EncoderLike | None = None,
+        *,
+        entailment: EntailmentModel | None = None,
+        language_model: FluencyModel | None = None,
+    ) -> None:
+        self.config = config or SelectionConfig()
+        self.encoder = encoder
+        self.entailment = entailment
+        self.language_model = language_model
+
+    @property
+    def signature(self) -> str:
+        """The two main thresholds, a digest of all settings, and the models."""
+        models = {
+            name: "none" if model is None else model.signature
+            for name, model in (
+                ("encoder", self.encoder),
+                ("entailment", self.entailment),
+                ("language_model", self.language_model),
+            )
+        }
+        settings = digest(asdict(self.config))[:8]
+        thresholds = {"meaning": self.config.meaning, "difference": self.config.difference}
+        return signature("selection", **thresholds, settings=settings, **models)
+
+    def select(
+        self,
+        texts: Sequence[str],
+        groups: Sequence[Sequence[ParaphraseLike]],
+        n: int | Sequence[int] = 1,
+        *,
+        cores: Sequence[str] | None = None,
+    ) -> Selection:
+        """Choose paraphrases.
+
+        Args:
+            texts: m texts.
+            groups: Their candidates.
+            n: Paraphrases of each text at most: one number, or m numbers.
+            cores: The texts without what was held, where candidates have an attribute `core` with the same: meaning is
+                then the lower one of both cosines, so that a name that two texts share does not make them alike.
+
+        Returns:
+            m lists, each best first, and why other candidates were dropped.
+        """
+        wanted = [n] * len(texts) if isinstance(n, int) else list(n)
+        reasons = [[""] * len(group) for group in groups]
+        figures = [[Measured()] * len(group) for group in groups]
+        places: list[tuple[int, int]] = []
+        candidates: list[ParaphraseLike] = []
+        differences: list[float] = []
+        for row, (text, group) in enumerate(zip(texts, groups, strict=True)):
+            source = text_units(text)
+            for index, candidate in enumerate(group):
+                units = text_units(candidate.text)
+                difference = unit_difference(source, units)
+                reasons[row][index] = self._surface_reason(source, units, candidate, difference)
+                if reasons[row][index] not in (REFUSED, EMPTY):
+                    figures[row][index] = Measured(difference=difference)
+                if not reasons[row][index]:
+                    places.append((row, index))
+                    candidates.append(candidate)
+                    differences.append(difference)
+        own_cores = None if cores is None else [cores[row] for row, _ in places]
+        measured = self._measure([texts[row] for row, _ in places], candidates, differences, own_cores)
+        by_row: list[dict[int, SelectedParaphrase]] = [{} for _ in texts]
+        for (row, index), one in zip(places, measured, strict=True):
+            figures[row][index] = Measured(one.meaning, one.difference)
+            reasons[row][index] = self._meaning_reason(one)
+            if not reasons[row][index]:
+                by_row[row][index] = one
+        positions = [self._apart(*parts) for parts in zip(by_row, wanted, reasons, strict=True)]
+        kept = [[ones[index] for index in order] for ones, order in zip(by_row, positions, strict=True)]
+        dropped = Counter(reason for of_text in reasons for reason in of_text if reason)
+        return Selection(kept, dropped, reasons, positions, figures)
+
+    def _surface_reason(
+        self, source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike, difference: float
+    ) -> str:
+        """Why a candidate is dropped without a look at its meaning; '' where it is not."""
+        if getattr(candidate, "reason", None):
+            return REFUSED
+        if broken := decoding_fault(source, units, candidate):
+            return broken
+        if difference < self.config.difference or not difference:
+            return COPY
+        shorter, longer = sorted((len(source), len(units)))
+        if longer > max(shorter * self.config.length_ratio, shorter + 3 if shorter <= 5 else 0):
+            return LENGTH
+        return ""
+
+    def _meaning_reason(self, one: SelectedParaphrase) -> str:
+        """Why a candidate is dropped by its meaning or fluency; '' where it is not."""
+        if self.encoder is not None and not one.meaning >= self.config.meaning:
+            return DRIFT
+        if self.entailment is not None and not one.entailment >= self.config.entailment:
+            return NOT_ENTAILED
+        if one.fluency < self.config.fluency:  # not where it is NaN
+            return IMPROBABLE
+        return ""
+
+    def _measure(
+        self,
+        texts: list[str],
+        candidates: Sequence[ParaphraseLike],
+        differences: Sequence[float],
+        cores: list[str] | None,
+    ) -> list[SelectedParaphrase]:
+        if not texts:
+            return []
+        outputs = [candidate.text for candidate in candidates]
+        unknown = np.full(len(texts), np.nan)
+        meaning = unknown if self.encoder is None else text_cosines(self.encoder, texts, outputs)
+        if self.encoder is not None and cores is not None:
+            others = [str(getattr(candidate, "core", candidate.text)) for candidate in candidates]
+            meaning = np.minimum(meaning, text_cosines(self.encoder, cores, others))
+        entailment = unknown
+        if self.entailment is not None:
+            entailment = np.minimum(self.entailment.predict(texts, outputs), self.entailment.predict(outputs, texts))
+        if self.language_model is None:
+            fluency = np.array([_mean_probability(candidate) for candidate in candidates])
+        else:
+            ratio = self.language_model.perplexity(texts) / self.language_model.perplexity(outputs)
+            fluency = np.minimum(ratio, 1.0)
+        results = []
+        for row, candidate in enumerate(candidates):
+            template = _template_match(candidate)
+            value = float(meaning[row] if self.entailment is None else entailment[row])
+            score = (
+                (0.0 if math.isnan(value) else value)
+                + self.config.difference_weight * differences[row]
+                + self.config.fluency_weight * (0.0 if math.isnan(fluency[row]) else float(fluency[row]))
+                + self.config.template_weight * template
+            )
+            results.append(
+                SelectedParaphrase(
+                    *(candidate.text, score, float(meaning[row]), differences[row], float(fluency[row])),
+                    *(float(entailment[row]), template, candidate),
+                )
+            )
+        return results
+
+    def _apart(self, ones: dict[int, SelectedParaphrase], n: int, reasons: list[str]) -> list[int]:
+        """Numbers of the best ones, each far enough from those before it (maximal marginal relevance)."""
+        waiting = sorted(ones, key=lambda index: -ones[index].score)
+        units = {index: text_units(one.text) for index, one in ones.items()}
+        likeness = dict.fromkeys(ones, 0.0)
+        chosen: list[int] = []
+        while waiting and len(chosen) < n:
+            best = max(waiting, key=lambda index: ones[index].score - self.config.variety_weight * likeness[index])
+            chosen.append(best)
+            remaining = []
+            for index in waiting:
+                if index == best:
+                    continue
+                difference = unit_difference(units[best], units[index])
+                if difference < self.config.distinct or not difference:
+                    reasons[index] = DUPLICATE
+                    continue
+                likeness[index] = max(likeness[index], 1 - difference)
+                remaining.append(index)
+            waiting = remaining
+        for index in waiting:
+            reasons[index] = SURPLUS
+        return chosen
+
+
+def text_units(text: str) -> list[str]:
+    """The words of a text in lower case, without punctuation; of scripts without spaces, the characters.
+
+    Example:
+        >>> text_units("A dog sleeps.")
+        ['a', 'dog', 'sleeps']
+    """
+    units = words(text, punctuation=False)
+    if text.isascii() or not WITHOUT_SPACES.search(text):
+        return units
+    return [part for unit in units for part in (unit if WITHOUT_SPACES.search(unit) else [unit])]
+
+
+def unit_difference(first: Sequence[str], second: Sequence[str]) -> float:
+    """Edits between the units of two texts, divided by the number of units of the longer one.
+
+    Args:
+        first: Units of a text, from `text_units`.
+        second: Those of another.
+
+    Returns:
+        0 (equal) to 1 (all units differ).
+
+    Example:
+        >>> unit_difference(text_units("A dog sleeps."), text_units("The dog sleeps."))
+        0.3333333333333333
+    """
+    return float(Levenshtein.normalized_distance(first, second))
+
+
+def decoding_fault(source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike) -> str:
+    """What the decoder did wrong: `EMPTY`, `CUT`, `REPETITION`; '' if nothing.
+
+    Args:
+        source: Units of the text.
+        units: Units of the candidate.
+        candidate: The candidate.
+    """
+    if not units:
+        return EMPTY
+    if getattr(candidate, "cut", False):
+        return CUT
+    if (run := _max_run(units)) >= _MAX_RUN and run > _max_run(source):
+        return REPETITION
+    return ""
+
+
+def _max_run(units: Sequence[str]) -> int:
+    """How often a word follows itself at most, itself included.
+
+    Example:
+        >>> _max_run(["no", "no", "no", "way"])
+        3
+    """
+    run = best = 1
+    for before, after in pairwise(units):
+        run = run + 1 if before == after else 1
+        best = max(best, run)
+    return best
+
+
+def _mean_probability(candidate: ParaphraseLike) -> float:
+    """Geometric mean of the probabilities of its tokens; NaN where they are unknown."""
+    mean = candidate.logprob / max(1, candidate.tokens)
+    return math.nan if math.isnan(mean) else math.exp(min(0.0, mean))
+
+
+def _template_match(candidate: ParaphraseLike) -> float:
+    distance = getattr(candidate, "distance", None)
+    return 1.0 if distance is None else 1.0 / (1.0 + float(distance))
+
+
+def text_cosines(encoder: EncoderLike, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Cosine of each pair of texts.
+
+    Args:
+        encoder: The encoder; equal texts are encoded once.
+        firsts: n texts.
+        seconds: n texts.
+
+    Returns:
+        float64 `(n,)`, -1 to 1; NaN where a vector is 0.
+    """
+    distinct = list(dict.fromkeys([*firsts, *seconds]))
+    vectors = np.asarray(encoder.encode(distinct), np.float64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        vectors = vectors / norms
+    index = {text: row for row, text in enumerate(distinct)}
+    left, right = ([index[text] for text in side] for side in (firsts, seconds))
+    products: npt.NDArray[np.float64] = np.einsum("nd,nd->n", vectors[left], vectors[right])
+    return products

@@ -1,0 +1,110 @@
+"""What a paraphraser's folder says beside its translator: the labels it knows, how it was trained, and its parser."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from paraloom.core.errors import ModelError, ParaloomError, suggestion
+from paraloom.io.atomic import atomic_write
+from paraloom.paraphrasing.config import ControlConfig
+
+PARAPHRASER_FILE = "paraphraser.json"
+TRANSFORMER, LSTM, SCPN = NETWORKS = ("transformer", "lstm", "scpn")
+"""Networks of paraphrasers: the one of translators, PNMT's, and the two of SCPN."""
+
+PARSER_FOLDER = "parser"
+"""Folder, within that of a paraphraser, of the parser that came with it."""
+
+
+@dataclass(frozen=True)
+class ParaphraserSettings:
+    """Settings of a trained paraphraser.
+
+    Args:
+        labels: Labels of templates in its vocabulary.
+        control: The mixture of its training examples.
+        parser: Name of an installed parser, such as 'stanza:en'; '' where the folder has the parser, or none.
+        language: Language of its training pairs, an ISO 639-1 code; '' where it is unknown.
+        network: Its network: 'transformer', 'lstm' or 'scpn'.
+        max_parse_labels: Of SCPN, whose sources show their full parse: labels of it at most; else 0.
+        tags: Of SCPN: labels of words.
+        canonical: Whether it learned to write the standard form of noisy texts.
+    """
+
+    labels: tuple[str, ...]
+    control: ControlConfig = field(default_factory=ControlConfig)
+    parser: str = ""
+    language: str = ""
+    network: str = TRANSFORMER
+    max_parse_labels: int = 0
+    tags: tuple[str, ...] = ()
+    canonical: bool = False
+
+    def save(self, folder: Path) -> None:
+        """Write paraphraser.json.
+
+        Args:
+            folder: Of the model.
+        """
+        values = {
+            **{"labels": self.labels, "control": asdict(self.control)},
+            **{"parser": self.parser, "language": self.language},
+            # The files of a transformer are those that earlier versions wrote.
+            **({"network": self.network} if self.network != TRANSFORMER else {}),
+            **({"max_parse_labels": self.max_parse_labels, "tags": self.tags} if self.network == SCPN else {}),
+            **({"canonical": True} if self.canonical else {}),
+        }
+        with atomic_write(folder / PARAPHRASER_FILE) as temporary:
+            temporary.write_text(json.dumps(values, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> ParaphraserSettings:
+        """Read paraphraser.json.
+
+        Args:
+            folder: Of the model.
+
+        Raises:
+            ModelError: The folder is not a paraphraser, the file is damaged, or it names an unknown network.
+        """
+        path = folder / PARAPHRASER_FILE
+        if not path.is_file():
+            raise ModelError(
+                f"not a paraphraser: {PARAPHRASER_FILE} not found",
+                file=folder,
+                remedy="Name a folder that `paraloom train paraphraser` wrote.",
+            )
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            control = ControlConfig(**values["control"])
+            settings = cls(
+                tuple(values["labels"]),
+                control,
+                str(values["parser"]),
+                str(values["language"]),
+                str(values.get("network", TRANSFORMER)),
+                int(values.get("max_parse_labels", 0)),
+                tuple(values.get("tags", ())),
+                bool(values.get("canonical", False)),
+            )
+        except (ValueError, KeyError, TypeError, ParaloomError) as error:
+            raise ModelError(
+                f"{PARAPHRASER_FILE} is damaged: {error}", file=folder, remedy="Train or copy the model again."
+            ) from None
+        settings.check_network(folder)
+        return settings
+
+    def check_network(self, folder: Path) -> None:
+        """Raise ModelError if the network is unknown, as that of a later version is.
+
+        Args:
+            folder: Of the model.
+        """
+        if self.network not in NETWORKS:
+            raise ModelError(
+                f"unknown network '{self.network}'{suggestion(self.network, NETWORKS)}",
+                file=folder / PARAPHRASER_FILE,
+                remedy=f"Known are {', '.join(NETWORKS)}: train the model again, or use the version that wrote it.",
+            )

@@ -1,0 +1,203 @@
+"""The standard form of noisy text by rules and a list of words: capitals, endings, abbreviations, typing errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from paraloom.core.digests import digest, signature
+from paraloom.paraphrasing.noise import expand_abbreviations
+
+FREQUENT = 20_000
+"""A correction is one of so many most frequent words: rarer ones are seldom what a typing error hides."""
+
+FREQUENT_FIRST = 2_000
+"""The same of a text's first word with a capital, which may be a name."""
+
+MISSPELLINGS = {
+    wrong: right
+    for right, wrongs in {
+        **{"the": "teh hte", "because": "becuase becasue beacuse", "their": "thier", "weird": "wierd", "a lot": "alot"},
+        **{"receive": "recieve", "received": "recieved", "receiving": "recieving", "believe": "beleive belive"},
+        **{"achieve": "acheive", "friend": "freind", "friends": "freinds", "piece": "peice", "foreign": "foriegn"},
+        **{"definitely": "definately definatly definitly", "separate": "seperate", "separately": "seperately"},
+        **{
+            "until": "untill",
+            "occurred": "occured ocurred",
+            "occurring": "occuring",
+            "beginning": "begining beggining",
+        },
+        **{"coming": "comming", "writing": "writting", "across": "accross", "address": "adress", "really": "realy"},
+        **{"aggressive": "agressive aggresive", "apparently": "apparantly", "argument": "arguement"},
+        **{"basically": "basicly", "business": "buisness", "calendar": "calender", "category": "catagory"},
+        **{"committed": "commited", "completely": "completly", "conscious": "concious", "disappear": "dissapear"},
+        **{"disappointed": "dissapointed", "embarrassed": "embarassed", "environment": "enviroment"},
+        **{"existence": "existance", "experience": "experiance", "familiar": "familar", "finally": "finaly"},
+        **{"government": "goverment", "grammar": "grammer", "grateful": "greatful", "happened": "happend"},
+        **{"immediately": "immediatly", "independent": "independant", "interesting": "intresting"},
+        **{"knowledge": "knowlege", "necessary": "neccessary necesary", "noticeable": "noticable"},
+        **{"occasion": "occassion", "opportunity": "oppurtunity", "preferred": "prefered", "probably": "probaly"},
+        **{"publicly": "publically", "recommend": "recomend reccomend reccommend", "referred": "refered"},
+        **{"relevant": "relevent", "religious": "religous", "remember": "rember remeber", "restaurant": "resturant"},
+        **{"schedule": "shedule", "similar": "similiar", "sincerely": "sincerly", "speech": "speach"},
+        **{"successful": "succesful", "surprise": "suprise", "surprised": "suprised", "truly": "truely"},
+        **{"tomorrow": "tommorow tommorrow", "unfortunately": "unfortunatly", "useful": "usefull", "which": "wich"},
+    }.items()
+    for wrong in wrongs.split()
+}
+"""Misspellings that are so frequent that lists of words from the web have them → what they are for."""
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz'"
+_SHORTEST = 3
+_SHOUTED = 3
+_UNKNOWN = 4
+_WORD = re.compile(r"(?<![\w@#'’-])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w@'’-]|\.\w)")
+_FIRST = re.compile(r"^[\s\"“‘'(\[]*([^\W\d_])")
+_PRONOUN = re.compile(r"(?<![\w'’.@#/-])i(?=(?:['’](?:m|ve|ll|d))?(?![\w'’.@/-]))")
+_ENDED = re.compile(r"[.!?…:;,][\"”’')\]]*$")
+_BARE_END = re.compile(r"(?<![@#/.\d])\b[^\W\d_]+(?:['’][^\W\d_]+)*[%)\]\"”’]*$")
+_STRETCHED = re.compile(r"(.)\1{2,}")
+_BRITISH = ((re.compile(r"ys(?=e|ing)"), "yz"), (re.compile(r"is(?=e|ing|ation)"), "iz"), (re.compile(r"our"), "or"))
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+class Speller:
+    """Writes English text in its standard form without a model: rules, then words that are not in a list.
+
+    Abbreviations and contractions are written in full (`paraloom.paraphrasing.noise.expand_abbreviations`); the first
+    letter and the pronoun "I" become capitals; text in capitals becomes small; a full stop is added where the text ends
+    with a word. A word that is not in the list becomes the most frequent one that differs by one letter too many, too
+    few, another, or two swapped, or by letters that are repeated ("sooo"). Words with a capital within a text may be
+    names, and stay; so do words of texts of which many are unknown, which may be in another language.
+
+    Args:
+        words: Known words in lower case, the most frequent first.
+
+    Reference:
+        Damerau 1964, "A technique for computer detection and correction of spelling errors", whose four kinds of errors
+        these are.
+
+    Example:
+        >>> speller = Speller(["the", "you", "are", "late", "tomorrow", "their"])
+        >>> speller.standard_form("thier u r laate tmrw")
+        'Their you are late tomorrow.'
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = list(words)
+        self._ranks = {word: rank for rank, word in enumerate(self.words)}
+
+    @property
+    def signature(self) -> str:
+        """A digest of the words."""
+        return signature("speller", words=digest(self.words)[:8])
+
+    def knows(self, word: str) -> bool:
+        """Whether a word is in the list, or its singular, or its American spelling.
+
+        Args:
+            word: Of any case.
+
+        Example:
+            >>> speller = Speller(["honored", "planting", "the"])
+            >>> speller.knows("Honoured"), speller.knows("plantings"), speller.knows("teh")
+            (True, True, False)
+        """
+        lower = word.lower()
+        if lower in MISSPELLINGS:
+            return False
+        forms = [lower, lower.removesuffix("s"), *(pattern.sub(other, lower) for pattern, other in _BRITISH)]
+        return any(form in self._ranks for form in forms)
+
+    def correction(self, word: str, frequent: int = FREQUENT) -> str | None:
+        """The most frequent word that a typing error turns into another one.
+
+        Args:
+            word: A word.
+            frequent: The correction is one of so many most frequent words.
+
+        Returns:
+            The correction, with the case of the word; None for a word that is known, or has fewer than three letters,
+            or is like no frequent word.
+
+        Example:
+            >>> Speller(["the", "because"]).correction("Teh"), Speller(["the", "because"]).correction("becausee")
+            ('The', 'because')
+        """
+        lower = word.lower()
+        if len(lower) < _SHORTEST or self.knows(word):
+            return None
+        stretched = [_STRETCHED.sub(repeated, lower) for repeated in (r"\1\1", r"\1")]
+        if lower in MISSPELLINGS:
+            return _cased(MISSPELLINGS[lower], word)
+        candidates = [*(stretched if stretched[0] != lower else ()), *_edited(lower)]
+        ranked = [rank for one in candidates if (rank := self._ranks.get(one, frequent)) < frequent]
+        if not ranked:
+            return None
+        return _cased(self.words[min(ranked)], word)
+
+    def standard_form(self, text: str) -> str:
+        """The standard form of a text.
+
+        Args:
+            text: A text; an empty one stays empty.
+        """
+        text = text.strip()
+        if text.isupper() and len(_WORD.findall(text)) >= _SHOUTED:
+            text = text.lower()
+        text = _PRONOUN.sub("I", expand_abbreviations(text))
+        if not self._is_foreign(text):
+            text = _WORD.sub(lambda match: self._corrected(match, text), text)
+        text = _FIRST.sub(lambda match: match[0][:-1] + match[1].upper(), text)
+        return f"{text}." if _BARE_END.search(text) and not _ENDED.search(text) else text
+
+    def only_corrects(self, text: str, form: str) -> bool:
+        """Whether a form has the words of a text, but for case and for unknown words that became known ones.
+
+        Args:
+            text: A text.
+            form: Another form of it.
+
+        Example:
+            >>> speller = Speller(["the", "cat", "sat", "dog"])
+            >>> speller.only_corrects("teh cat sat", "The cat sat."), speller.only_corrects("the cat", "the dog")
+            (True, False)
+        """
+        before, after = (_TOKEN.findall(one.lower()) for one in (text, form))
+        if len(before) != len(after):
+            return False
+        pairs = zip(before, after, strict=True)
+        return all(one == other or (not self.knows(one) and self.knows(other)) for one, other in pairs)
+
+    def _is_foreign(self, text: str) -> bool:
+        """Whether at least four words, and a third of all, are unknown, but for those with a capital."""
+        words = [
+            word for word in _WORD.findall(text) if len(word) >= _SHORTEST and (not word[0].isupper() or text.isupper())
+        ]
+        unknown = sum(not self.knows(word) and word.lower() not in MISSPELLINGS for word in words)
+        return unknown >= _UNKNOWN and 3 * unknown >= len(words)
+
+    def _corrected(self, match: re.Match[str], text: str) -> str:
+        word = match[0]
+        if not word[0].isupper() or text.isupper():
+            return self.correction(word) or word
+        if word.isupper() or not _FIRST.fullmatch(text[: match.start() + 1]):
+            return word
+        return self.correction(word, FREQUENT_FIRST) or word
+
+
+def _cased(text: str, like: str) -> str:
+    """A text with the case of a word."""
+    if like.isupper():
+        return text.upper()
+    return text[0].upper() + text[1:] if like[0].isupper() else text
+
+
+def _edited(word: str) -> Sequence[str]:
+    """Words that differ by one letter too many, too few, another, or two swapped."""
+    cuts = [(word[:cut], word[cut:]) for cut in range(len(word) + 1)]
+    left_out = [first + rest[1:] for first, rest in cuts if rest]
+    swapped = [first + rest[1] + rest[0] + rest[2:] for first, rest in cuts if len(rest) > 1]
+    replaced = [first + letter + rest[1:] for first, rest in cuts if rest for letter in _LETTERS]
+    inserted = [first + letter + rest for first, rest in cuts for letter in _LETTERS]
+    return [*left_out, *swapped, *replaced, *inserted]

@@ -1,0 +1,171 @@
+"""The templates of a corpus: how often each occurs, and which ones paraphrases of a sentence have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paraloom.core.errors import ModelError
+from paraloom.io.atomic import atomic_write
+from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, ParsedPair
+from paraloom.paraphrasing.linearization import cut_tree, nodes_of, read_template
+
+TEMPLATES_FILE, PAIRS_FILE = "templates.tsv", "template_pairs.tsv"
+"""Files of a model folder: templates with counts and examples, and pairs of templates with counts."""
+
+SCPN_TEMPLATES = tuple(
+    read_template(text)
+    for text in (
+        "(ROOT (S (NP) (VP) (.)))",
+        "(ROOT (S (VP) (.)))",
+        "(ROOT (NP (NP) (.)))",
+        "(ROOT (FRAG (SBAR) (.)))",
+        "(ROOT (S (S) (,) (CC) (S) (.)))",
+        "(ROOT (S (LST) (VP) (.)))",
+        "(ROOT (SBARQ (WHADVP) (SQ) (.)))",
+        "(ROOT (S (PP) (,) (NP) (VP) (.)))",
+        "(ROOT (S (ADVP) (NP) (VP) (.)))",
+        "(ROOT (S (SBAR) (,) (NP) (VP) (.)))",
+    )
+)
+"""The ten templates of the released code of SCPN (Iyyer et al. 2018)."""
+
+_EXAMPLE_CHARACTERS = 120
+
+
+@dataclass
+class TemplateTable:
+    """Templates of paraphrases, counted over pairs with trees.
+
+    Args:
+        counts: Pairs whose paraphrase has a template.
+        examples: A paraphrase of each template: the first one.
+        pair_counts: Pairs by the templates of both sides, the source's first.
+
+    Example:
+        >>> tree = "(S (NP (PRP It)) (VP (VBZ rains)) (. .))"
+        >>> table = TemplateTable()
+        >>> table.add([ParsedPair("It is raining.", "It rains.", tree, tree)])
+        >>> table.most_common(1), table.suggest("(S (NP) (VP) (.))", 5)
+        ([('(S (NP) (VP) (.))', 1)], ['(S (NP) (VP) (.))'])
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    pair_counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, pairs: Iterable[ParsedPair]) -> None:
+        """Count the templates of pairs; one whose paraphrase has no tree does not count.
+
+        Args:
+            pairs: Pairs with trees.
+        """
+        for pair in pairs:
+            if pair.paraphrase_tree is None:
+                continue
+            template = cut_tree(pair.paraphrase_tree, TEMPLATE_HEIGHT)
+            self.counts[template] += 1
+            self.examples.setdefault(template, " ".join(pair.paraphrase.split())[:_EXAMPLE_CHARACTERS])
+            if pair.source_tree is not None:
+                self.pair_counts[cut_tree(pair.source_tree, TEMPLATE_HEIGHT), template] += 1
+
+    def most_common(self, count: int = 20) -> list[tuple[str, int]]:
+        """The commonest templates and their counts; of equal counts, in alphabetical order.
+
+        Args:
+            count: How many at most.
+        """
+        return sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))[:count]
+
+    def share(self, template: str) -> float:
+        """Share of the pairs whose paraphrase has a template, 0 to 1.
+
+        Args:
+            template: As `read_template` returns it.
+        """
+        return self.counts[template] / max(1, self.counts.total())
+
+    def suggest(self, source_template: str | None, count: int) -> list[str]:
+        """Templates for paraphrases of a sentence: those that paraphrases of its own template had, commonest first.
+
+        Where these are fewer than asked for, the commonest ones of all paraphrases follow.
+
+        Args:
+            source_template: Template of the sentence, at height 2; None where it is unknown.
+            count: How many at most.
+
+        Returns:
+            Distinct templates.
+
+        Reference:
+            Sun et al. 2021 (AESOP), §3.2, which samples from the same counts.
+        """
+        of_source = {
+            template: number for (source, template), number in self.pair_counts.items() if source == source_template
+        }
+        ranked = sorted(of_source, key=lambda template: (-of_source[template], -self.counts[template], template))
+        rest = [template for template, _ in self.most_common(count + len(ranked)) if template not in of_source]
+        return [*ranked, *rest][:count]
+
+    def save(self, folder: Path) -> None:
+        """Write templates.tsv and template_pairs.tsv, the commonest first.
+
+        Args:
+            folder: Of a model.
+        """
+        rows = [
+            f"{number}\t{template}\t{self.examples.get(template, '')}\n"
+            for template, number in self.most_common(len(self.counts))
+        ]
+        pairs = sorted(self.pair_counts.items(), key=lambda item: (-item[1], item[0]))
+        for name, header, lines in (
+            (TEMPLATES_FILE, "count\ttemplate\texample\n", rows),
+            (
+                PAIRS_FILE,
+                "count\tsource\tparaphrase\n",
+                [f"{number}\t{one}\t{other}\n" for (one, other), number in pairs],
+            ),
+        ):
+            with atomic_write(folder / name) as temporary:
+                temporary.write_text(header + "".join(lines), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> TemplateTable:
+        """Read what `save` wrote.
+
+        Args:
+            folder: Of a model.
+
+        Raises:
+            ModelError: A file is missing, or a line is damaged.
+        """
+        table = cls()
+        for number, template, example in _rows(folder / TEMPLATES_FILE):
+            table.counts[template] = int(number)
+            table.examples[template] = example
+        for number, source, template in _rows(folder / PAIRS_FILE):
+            table.pair_counts[source, template] = int(number)
+        return table
+
+
+def labels_of_trees(pairs: Iterable[ParsedPair]) -> set[str]:
+    """All labels in the trees of pairs.
+
+    Args:
+        pairs: Pairs with trees.
+    """
+    trees = (tree for pair in pairs for tree in (pair.source_tree, pair.paraphrase_tree) if tree)
+    return {node.label for tree in trees for node in nodes_of(tree)}
+
+
+def _rows(path: Path) -> Iterable[tuple[str, str, str]]:
+    remedy = "Copy the whole model folder, or train it again."
+    if not path.is_file():
+        raise ModelError(f"{path.name} not found", file=path.parent, remedy=remedy)
+    for row, line in enumerate(path.read_text(encoding="utf-8").splitlines()[1:], start=2):
+        cells = line.split("\t")
+        if len(cells) != 3 or not cells[0].isdigit():
+            raise ModelError("expected a count and two texts", file=path, row=row, remedy=remedy)
+        yield cells[0], cells[1], cells[2]

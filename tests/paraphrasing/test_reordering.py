@@ -1,0 +1,96 @@
+"""Sentences in another order: the same words, parts of words together, the end in its place; what stays as it is."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from paraloom.paraphrasing.reordering import Leaf, locate_leaves, reordered
+
+TEXT = "If you're late, don't run (please)!"
+TREE = (
+    "(S (SBAR (IN If) (S (NP (PRP you)) (VP (VBP 're) (ADJP (JJ late))))) (, ,) (VP (VB do) (RB n't) (VP (VB run) "
+    "(-LRB- -LRB-) (INTJ (UH please)) (-RRB- -RRB-))) (. !))"
+)
+
+
+def words(text: str) -> list[str]:
+    return sorted(re.findall(r"[\w']+", text.lower()))
+
+
+def test_leaves_are_found_in_the_text() -> None:
+    leaves = locate_leaves(TEXT, TREE)
+    assert leaves is not None
+    assert [TEXT[leaf.start : leaf.end] for leaf in leaves] == [
+        "If", "you", "'re", "late", ",", "do", "n't", "run", "(", "please", ")", "!"
+    ]  # fmt: skip
+    assert leaves[0] == Leaf("IN", 0, 2)
+    assert locate_leaves('"Go!"', "(S (`` ``) (VP (VB Go)) (. !) ('' ''))") is not None
+
+
+@pytest.mark.parametrize("text", ["If you're late, run!", TEXT + " Now.", ""])
+def test_a_tree_of_another_text(text: str) -> None:
+    assert locate_leaves(text, TREE) is None
+    assert reordered(text, TREE, np.random.default_rng(1)) is None
+
+
+def test_words_are_the_same_in_another_order() -> None:
+    written = [reordered(TEXT, TREE, np.random.default_rng(seed)) for seed in range(200)]
+    different = [text for text in written if text is not None]
+    assert 30 < len(different) < 200 and len(set(different)) > 2
+    for text in different:
+        assert words(text) == words(TEXT)
+        assert "you're" in text.lower() and "don't" in text.lower(), "parts of a word stay together"
+        assert text.endswith("!") and text[0].isupper()
+        assert "," not in text, "commas of the clause are left out"
+    assert any(text.startswith("Don't run") for text in different)
+
+
+def test_who_does_what_stays() -> None:
+    text = "In the morning, the old man quickly gave the dog a bone at home."
+    tree = (
+        "(S (PP (IN In) (NP (DT the) (NN morning))) (, ,) (NP (DT the) (JJ old) (NN man)) (ADVP (RB quickly)) "
+        "(VP (VBD gave) (NP (DT the) (NN dog)) (NP (DT a) (NN bone)) (PP (IN at) (NP (NN home)))) (. .))"
+    )
+    written = {reordered(text, tree, np.random.default_rng(seed)) for seed in range(100)} - {None}
+    assert len(written) > 10
+    for one in written:
+        places = [str(one).lower().index(part) for part in ("the old man", "gave", "the dog", "a bone")]
+        assert places == sorted(places)
+        assert "in the morning" in str(one).lower() and "at home" in str(one).lower(), "phrases stay whole"
+    assert any(str(one).endswith("in the morning.") for one in written)
+
+
+def test_coordinations_and_infinitives_stay() -> None:
+    for text, tree in [
+        (
+            "He came and left early.",
+            "(S (NP (PRP He)) (VP (VP (VBD came)) (CC and) (VP (VBD left) (ADVP (RB early)))) (. .))",
+        ),
+        (
+            "It rains and we sleep.",
+            "(S (S (NP (PRP It)) (VP (VBZ rains))) (CC and) (S (NP (PRP we)) (VP (VBP sleep))) (. .))",
+        ),
+        ("To go home.", "(S (VP (TO To) (VP (VB go) (ADVP (RB home)))) (. .))"),
+    ]:
+        assert {reordered(text, tree, np.random.default_rng(seed)) for seed in range(20)} == {None}
+
+
+def test_the_order_follows_from_the_random_numbers() -> None:
+    one, same = ([reordered(TEXT, TREE, np.random.default_rng(seed)) for seed in range(50)] for _ in range(2))
+    assert one == same and len(set(one)) > 1
+
+
+def test_names_keep_their_capitals() -> None:
+    tree = "(S (NP (NNP Ann)) (VP (VBD left) (ADVP (RB early))) (. .))"
+    written = {reordered("Ann left early.", tree, np.random.default_rng(seed)) for seed in range(30)}
+    assert all(text is None or "Ann" in text for text in written)
+    tree = tree.replace("NNP Ann", "PRP She")
+    written = {reordered("She left early.", tree, np.random.default_rng(seed)) for seed in range(100)}
+    assert "Early she left." in written and written <= {None, "Early she left.", "She early left."}
+
+
+def test_a_single_word_has_no_other_order() -> None:
+    assert reordered("Go!", "(S (VP (VB Go)) (. !))", np.random.default_rng(1)) is None

@@ -1,0 +1,252 @@
+"""Selection of paraphrases: thresholds, reasons, ranks by hand, and how different the kept ones are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from paraloom.cli.paraphraser_options import PresetChoice
+from paraloom.core.errors import ConfigError
+from paraloom.core.protocols import Variant
+from paraloom.paraphrasing import selection as selecting
+from paraloom.paraphrasing.control import ControlledVariant
+from paraloom.paraphrasing.selection import ParaphraseSelector, text_units, unit_difference
+from paraloom.paraphrasing.selection_config import SELECTION_PRESETS, SelectionConfig, selection_config
+
+SOURCE = "the small dog sleeps in the garden"
+FREE = SelectionConfig(
+    **dict.fromkeys(("meaning", "difference", "fluency", "distinct"), 0.0),
+    **dict.fromkeys(("difference_weight", "fluency_weight", "template_weight", "variety_weight"), 0.0),
+)
+
+
+class Angles:
+    """An encoder whose vectors are given as angles in degrees."""
+
+    signature, dimension = "angles", 2
+
+    def __init__(self, angles: dict[str, float]) -> None:
+        self.angles = angles
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+        radians = np.radians([self.angles[text] for text in sentences])
+        return 3 * np.stack([np.cos(radians), np.sin(radians)], axis=1).astype(np.float32)
+
+
+class Judge:
+    """An entailment model with a table; 1 for pairs that are not in it."""
+
+    signature = "judge"
+
+    def __init__(self, table: dict[tuple[str, str], float]) -> None:
+        self.table = table
+
+    def predict(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
+        return np.array([self.table.get(pair, 1.0) for pair in zip(firsts, seconds, strict=True)], np.float32)
+
+
+class Perplexities:
+    """A language model with a table."""
+
+    signature = "perplexities"
+
+    def __init__(self, table: dict[str, float]) -> None:
+        self.table = table
+
+    def perplexity(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        return np.array([self.table[text] for text in texts], np.float32)
+
+
+def variants(*texts: str) -> list[Variant]:
+    return [Variant(text, -1.0, 4) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("A dog sleeps.", "a dog, sleeps", 0),
+        ("a dog sleeps", "the dog sleeps", 1 / 3),
+        ("a dog sleeps", "a dog sleeps here", 1 / 4),
+        ("good", "bad", 1),
+        ("今天天气好", "今天天气坏", 1 / 5),
+        ("", "", 0),
+    ],
+)
+def test_difference_counts_words(first: str, second: str, expected: float) -> None:
+    assert unit_difference(text_units(first), text_units(second)) == pytest.approx(expected)
+    assert unit_difference(text_units(second), text_units(first)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reason"),
+    [
+        (Variant("", 0.0, 0), selecting.EMPTY),
+        (Variant(" . ", -1.0, 2), selecting.EMPTY),
+        (Variant("a little dog is asleep there", -1.0, 4, cut=True), selecting.CUT),
+        (Variant("a little dog is asleep there", -1.0, 4, reason="too long"), selecting.REFUSED),
+        (Variant("dog dog dog in the garden now", -1.0, 4), selecting.REPETITION),
+        (Variant("The small dog sleeps in the garden!", -1.0, 4), selecting.COPY),
+        (Variant("the small dog sleeps in a garden", -1.0, 4), selecting.COPY),
+        (Variant("dog asleep now", -1.0, 4), selecting.LENGTH),
+        (Variant("a little dog was asleep there far away from home and from all others", -1.0, 4), ""),
+        (
+            Variant("a little dog was asleep there far away from home and from all other ones", -1.0, 4),
+            selecting.LENGTH,
+        ),
+    ],
+)
+def test_reasons_of_the_surface(candidate: Variant, reason: str) -> None:
+    kept, dropped, *_ = ParaphraseSelector(SelectionConfig(difference=0.2)).select([SOURCE], [[candidate]])
+    assert dict(dropped) == ({reason: 1} if reason else {})
+    assert len(kept[0]) == (not reason)
+
+
+def test_meaning_is_a_cosine() -> None:
+    texts = ["a little dog is asleep", "a dog barks", "stocks fell"]
+    encoder = Angles({SOURCE: 10, texts[0]: 40, texts[1]: 70, texts[2]: 190})
+    selector = ParaphraseSelector(SelectionConfig(meaning=0.5, difference=0.1, length_ratio=9), encoder)
+    kept, dropped, *_ = selector.select([SOURCE], [variants(*texts)], 5)
+    assert [(one.text, round(one.meaning, 4)) for one in kept[0]] == [(texts[0], 0.866), (texts[1], 0.5)]
+    assert dict(dropped) == {selecting.DRIFT: 1}
+
+
+def test_what_was_measured_of_dropped_candidates() -> None:
+    texts = ["a little dog is asleep", "stocks fell", SOURCE, ""]
+    encoder = Angles({SOURCE: 10, texts[0]: 40, texts[1]: 70})
+    selector = ParaphraseSelector(SelectionConfig(meaning=0.6, difference=0.1, length_ratio=9), encoder)
+    selection = selector.select([SOURCE], [variants(*texts)])
+    assert selection.reasons == [["", selecting.DRIFT, selecting.COPY, selecting.EMPTY]]
+    (measured,) = selection.measured
+    # Of seven words, all but "dog" are others; the copy is dropped before its meaning is measured.
+    assert [one.difference for one in measured] == pytest.approx([6 / 7, 1.0, 0.0, math.nan], nan_ok=True)
+    assert [one.meaning for one in measured] == pytest.approx([0.75**0.5, 0.5, math.nan, math.nan], nan_ok=True)
+
+
+class Core(NamedTuple):
+    text: str
+    core: str
+    logprob: float = -1.0
+    tokens: int = 4
+
+
+def test_what_was_held_does_not_make_texts_alike() -> None:
+    encoder = Angles({"Ann runs": 0, "Ann sleeps": 20, "Ann hurries": 30, "runs": 0, "sleeps": 70, "hurries": 10})
+    candidates = [Core("Ann sleeps", "sleeps"), Core("Ann hurries", "hurries")]
+    selector = ParaphraseSelector(SelectionConfig(meaning=0.5), encoder)
+    kept, dropped, *_ = selector.select(["Ann runs"], [candidates], 2, cores=["runs"])
+    assert [(one.text, round(one.meaning, 4)) for one in kept[0]] == [("Ann hurries", 0.866)]
+    assert dict(dropped) == {selecting.DRIFT: 1}
+    assert len(selector.select(["Ann runs"], [candidates], 2).kept[0]) == 2
+
+
+def test_both_directions_must_be_entailed() -> None:
+    texts = ["a little dog is asleep", "a dog is asleep outside"]
+    judge = Judge({(SOURCE, texts[0]): 0.9, (texts[0], SOURCE): 0.6, (texts[1], SOURCE): 0.2})
+    kept, dropped, *_ = ParaphraseSelector(FREE, entailment=judge).select([SOURCE], [variants(*texts)], 5)
+    assert [(one.text, round(one.entailment, 4), one.score) for one in kept[0]] == [(texts[0], 0.6, pytest.approx(0.6))]
+    assert dict(dropped) == {selecting.NOT_ENTAILED: 1}
+
+
+def test_fluency_is_the_mean_probability_of_tokens() -> None:
+    candidates = [Variant("one two", 4 * math.log(0.5), 4), Variant("three four", math.nan, 4)]
+    kept = ParaphraseSelector(FREE).select(["five six"], [candidates], 2).kept[0]
+    assert kept[0].fluency == pytest.approx(0.5)
+    assert math.isnan(kept[1].fluency) and kept[1].score == 0
+
+
+def test_fluency_by_a_language_model() -> None:
+    model = Perplexities({"five six": 20, "one two": 40, "three four": 10})
+    kept = ParaphraseSelector(FREE, language_model=model).select(["five six"], [variants("one two", "three four")], 2)
+    assert {one.text: one.fluency for one in kept.kept[0]} == {"one two": 0.5, "three four": 1.0}
+
+
+def test_the_score_is_a_weighted_sum() -> None:
+    config = SelectionConfig(
+        meaning=0, difference=0, fluency=0, difference_weight=2, fluency_weight=3, template_weight=4
+    )
+    encoder = Angles({"five six": 0, "one six": 60})
+    candidate = ControlledVariant("one six", 2 * math.log(0.25), 2, "(S (NP))", "(S (VP))", 1)
+    [[one]] = ParaphraseSelector(config, encoder).select(["five six"], [[candidate]]).kept
+    assert (one.difference, one.template) == (0.5, 0.5)
+    assert one.score == pytest.approx(0.5 + 2 * 0.5 + 3 * 0.25 + 4 * 0.5)
+
+
+def test_what_the_paraphraser_finds_improbable_is_dropped() -> None:
+    probable, improbable, unknown = (
+        Variant(text, logprob, 2)
+        for text, logprob in (("one six", 2 * math.log(0.5)), ("one seven", 2 * math.log(0.4)), ("one eight", math.nan))
+    )
+    selector = ParaphraseSelector(SelectionConfig(fluency=0.45, distinct=0))
+    selection = selector.select(["five six"], [[probable, improbable, unknown]], 3)
+    assert selection.reasons == [["", selecting.IMPROBABLE, ""]]
+
+
+def test_kept_ones_differ_from_one_another() -> None:
+    encoder = Angles({"s t u v": 0, "a b c d": 10, "a b c e": 11, "w x y z": 40})
+    candidates = variants("a b c d", "a b c e", "w x y z")
+
+    def texts(**values: float) -> tuple[list[str], dict[str, int]]:
+        config = SelectionConfig(**{**vars(FREE), **values})
+        kept, dropped, *_ = ParaphraseSelector(config, encoder).select(["s t u v"], [candidates], 2)
+        return [one.text for one in kept[0]], dict(dropped)
+
+    assert texts() == (["a b c d", "a b c e"], {selecting.SURPLUS: 1})
+    assert texts(variety_weight=0.5) == (["a b c d", "w x y z"], {selecting.SURPLUS: 1})
+    assert texts(distinct=0.3) == (["a b c d", "w x y z"], {selecting.DUPLICATE: 1})
+
+
+def test_each_text_has_its_own_number() -> None:
+    groups = [variants("one two", "three four"), variants("five six"), variants("seven eight")]
+    kept, dropped, *_ = ParaphraseSelector(FREE).select(["a b", "c d", "e f"], groups, [2, 0, 1])
+    assert [len(group) for group in kept] == [2, 0, 1]
+    assert dropped.total() + sum(map(len, kept)) == 4
+
+
+def test_every_candidate_has_a_reason_or_is_kept() -> None:
+    groups = [variants("a b", "c d", "c d", ""), variants("e f", "g h")]
+    selection = ParaphraseSelector(FREE).select(["a b", "x y"], groups, [1, 2])
+    assert selection.reasons == [["near copy of the text", "", "like a better one", "empty"], ["", ""]]
+    assert selection.positions == [[1], [0, 1]]
+    assert [[one.text for one in ones] for ones in selection.kept] == [["c d"], ["e f", "g h"]]
+    assert selection.dropped == {"near copy of the text": 1, "like a better one": 1, "empty": 1}
+
+
+def test_nothing_to_select() -> None:
+    kept, dropped, *_ = ParaphraseSelector(FREE, Angles({})).select(["a b", "c"], [[], []], 3)
+    assert kept == [[], []] and not dropped
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"meaning": 1.01}, "'meaning' must be from 0 to 1, got 1.01"),
+        ({"difference": -0.1}, "'difference' must be from 0 to 1, got -0.1"),
+        ({"entailment": 2}, "'entailment' must be from 0 to 1"),
+        ({"length_ratio": 0.5}, "'length_ratio' must be 1 or more"),
+        ({"variety_weight": -1}, "'variety_weight' must be 0 or more"),
+        ({"menaing": 0.5}, "did you mean 'meaning'"),
+    ],
+)
+def test_values_out_of_range(values: dict[str, float], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        selection_config("close", **values)
+
+
+def test_presets() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'close'"):
+        selection_config("closed")
+    assert list(SELECTION_PRESETS) == [choice.value for choice in PresetChoice]
+    assert SELECTION_PRESETS["close"].meaning == max(preset.meaning for preset in SELECTION_PRESETS.values())
+    assert selection_config("corpus", difference=0.5).meaning == SELECTION_PRESETS["corpus"].meaning
+
+
+def test_the_signature_has_every_setting() -> None:
+    judge, configs = Judge({}), [SelectionConfig(), *(SelectionConfig(entailment=value) for value in (0.6, 0.9))]
+    configs += [SelectionConfig(length_ratio=1.5), SelectionConfig(variety_weight=0.1)]
+    signatures = {ParaphraseSelector(config, entailment=judge).signature for config in configs}
+    assert len(signatures) == len(configs)
