@@ -9,13 +9,11 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import one_process
 import pytest
 from toy_models import cached_model, training_digest
-from typer.main import get_command
 
 collect_ignore = ["shaken"]
 
@@ -63,10 +61,6 @@ def data() -> Path:
     return Path(folder).absolute()
 
 
-_command = cache(get_command)
-"""Building the parsers of all commands takes longer than most commands: the tests of a process build them once."""
-
-
 @pytest.fixture
 def paraloom(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -74,7 +68,6 @@ def paraloom(
     """Call the command in a fresh folder: exit status, standard output, standard error."""
     from paraloom.cli.main import main
 
-    monkeypatch.setattr("typer.main.get_command", _command)
     monkeypatch.chdir(tmp_path)
     # Lines of progress depend on how busy the machine is.
     for seconds in ("_FIRST_LINE", "_LOADING_LINE"):

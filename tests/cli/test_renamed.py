@@ -6,9 +6,9 @@ import pytest
 from cli_commands import commands, options
 from commands import Command
 
-from paraloom.cli.renamed import COMMANDS, OPTIONS
+from paraloom.cli.renamed import COMMANDS, MOVED, OPTIONS
 
-NOW = commands()
+NOW = {path.removeprefix("research "): command for path, command in commands().items()}
 CASES = [(command, old, new) for command, renamed in OPTIONS.items() for old, new in renamed.items()]
 
 
@@ -29,3 +29,10 @@ def test_a_renamed_command_names_the_new_one(paraloom: Command, old: str, new: s
         status, _, err = paraloom(*group, old)
         assert status == 2
         assert f"{old}: this command is now called '{new}'" in " ".join(err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+def test_a_moved_command_works_and_says_where_it_is_now(paraloom: Command, old: str, new: str) -> None:
+    status, out, err = paraloom(old, "--help")
+    assert (status, f"'{old}' is now '{new}'" in err) == (0, True)
+    assert f"paraloom {new}" in out

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from paraloom import api
-from paraloom.cli import options, paraphraser_options
+from paraloom.cli import completion, options, paraphraser_options
 from paraloom.cli.output import as_written, conclude
 from paraloom.core.errors import ConfigError
 
@@ -29,7 +29,7 @@ def canonicalize(
         str | None,
         typer.Option(
             help="Also a paraphraser: english, or a folder of `train paraphraser`, trained with --noisy-share.",
-            autocompletion=options.complete_paraphraser,
+            autocompletion=completion.complete_paraphraser,
         ),
     ] = None,
     rules: Annotated[

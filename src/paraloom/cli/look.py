@@ -1,15 +1,14 @@
-"""Commands to look around: models, head, help."""
+"""Commands to look around: models, head."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from paraloom import api
 from paraloom.cli import options
-from paraloom.core.errors import nearest
 
 
 def models(
@@ -54,24 +53,4 @@ def head(
         typer.echo(f"\n{shown.count} in {shown.path}", err=True)
 
 
-def help_(
-    context: typer.Context,
-    command: Annotated[
-        list[str] | None, typer.Argument(metavar="[COMMAND]...", help="A command, such as `filter` or `train encoder`.")
-    ] = None,
-) -> None:
-    """Explain a command, as `paraloom COMMAND --help` does; without one, list all.
-
-    Example: `paraloom help train encoder`
-    """
-    parent: Any = context.parent
-    parent.info_name = parent.info_name or "paraloom"
-    for word in command or []:
-        members: dict[str, Any] = getattr(parent.command, "commands", {})
-        if word not in members:
-            raise typer.BadParameter(f"unknown command '{word}'{nearest(word, list(members))}")
-        parent = members[word].make_context(word, [], parent=parent, resilient_parsing=True)
-    typer.echo(parent.get_help())
-
-
-COMMANDS: options.Commands = {"models": models, "head": head, "help": help_}
+COMMANDS: options.Commands = {"models": models, "head": head}

@@ -1,144 +1,147 @@
-"""The paraloom command: all commands in panels by task, errors as one message with exit status 1."""
+"""The paraloom command: all commands, out of their index; what a command needs is imported when it is called."""
 
 from __future__ import annotations
 
-import errno
+import inspect
 import io
+import json
 import sys
 import warnings
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Iterator
+from enum import Enum
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from paraloom.cli import (
-    alignment,
-    augment,
-    canonicalization,
-    distillation,
-    encoders,
-    evaluate,
-    experiments,
-    explore,
-    label_augmentation,
-    look,
-    options,
-    pages,
-    pairs,
-    paraphraser_evaluation,
-    paraphrasers,
-    runs,
-    scores,
-    stages,
-    syntax,
-    translators,
-    variants,
-    watching,
-)
-from paraloom.cli.output import start_clock
-from paraloom.cli.protection import protected
-from paraloom.cli.renamed import RenamedCommands, RenamedOptions
+from paraloom.cli import completion, front_page
+from paraloom.cli.renamed import MOVED, RenamedCommands, RenamedOptions
 from paraloom.cli.terminal import protect_terminals
-from paraloom.cli.urls import with_urls
-from paraloom.core.arrow import start_without_pandas
-from paraloom.core.errors import ParaloomError, is_interruption, printable
+from paraloom.core.errors import nearest
 from paraloom.core.events import emit
-from paraloom.core.optional import installable, missing_extra
 from paraloom.core.version import __version__
 
-app = typer.Typer(
-    name="paraloom",
-    cls=RenamedCommands,
-    help="Turn parallel text into paraphrases, sentence embeddings and training data for translation.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-PANELS: dict[str, options.Commands] = {
-    "Start and run": {**runs.COMMANDS, **look.COMMANDS, **pages.COMMANDS, **explore.COMMANDS, **stages.COMMANDS},
-    "Paraphrase pairs": {
-        **{**pairs.COMMANDS, **scores.COMMANDS, **paraphrasers.COMMANDS},
-        **{**paraphraser_evaluation.COMMANDS, **label_augmentation.COMMANDS, **canonicalization.COMMANDS},
-    },
-    "Encoders": encoders.COMMANDS,
-    "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},
-    "Documents and bitext": {**alignment.COMMANDS, **runs.LOOPS},
-    "Syntax": syntax.COMMANDS,
-    "Papers": experiments.COMMANDS,
-}
-"""Panel of `paraloom --help` → its commands."""
-
-GROUPS: dict[str, tuple[str, str, options.Commands]] = {
-    "judge": ("Paraphrase pairs", "Annotate pairs by hand: sample a sheet, count its labels.", pairs.JUDGE),
-    "train": (
-        "Translation",
-        "Train a translator, an encoder, a parser or a model for scores on your own data.",
-        {**translators.TRAIN, **encoders.TRAIN, **scores.TRAIN, **syntax.TRAIN, **paraphrasers.TRAIN},
-    ),
-    "distill": ("Encoders", "Distill a large encoder into a small one, or into word vectors.", distillation.DISTILL),
-    "align": ("Documents and bitext", "Align documents and sentences.", alignment.ALIGN),
-    "show": ("Start and run", "Write an HTML page that shows data.", pages.SHOW),
-    "evaluate": (
-        "Encoders",
-        "Evaluate encoders, translations, alignments and paraphrasers.",
-        {**evaluate.EVALUATE, **paraphraser_evaluation.EVALUATE},
-    ),
-}
-"""Name of a group of commands → its panel, its help and its commands."""
+_KINDS: dict[str, type] = {"text": str, "integer": int, "number": float, "flag": bool}
 
 
-def _guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, with errors as one message instead of a traceback, and how to resume after an interruption."""
+class LazyCommands(dict[str, Any]):
+    """The commands of a group, each built when it is looked up."""
 
-    @wraps(command)
-    def run(*arguments: Any, **options: Any) -> None:
-        start_without_pandas()
-        start_clock()
-        try:
-            with watching.signals_as_interrupts():
-                command(*arguments, **options)
-        except ParaloomError as error:
-            typer.echo(f"paraloom: {installable(str(error))}", err=True)
-            raise typer.Exit(1) from None
-        except ImportError as error:
-            if (missing := missing_extra(error)) is None:
-                raise
-            typer.echo(f"paraloom: {installable(str(missing))}", err=True)
-            raise typer.Exit(1) from None
-        except RecursionError:
-            typer.echo("paraloom: the input is nested too deeply.", err=True)
-            raise typer.Exit(1) from None
-        except OSError as error:
-            if error.errno == errno.EPIPE:
-                raise  # The reader of the output is gone; click ends quietly.
-            where = f"{printable(str(error.filename))}: " if error.filename is not None else ""
-            typer.echo(f"paraloom: {where}{error.strerror or error}.", err=True)
-            raise typer.Exit(1) from None
-        except (KeyboardInterrupt, RuntimeError) as error:
-            if not is_interruption(error):
-                raise
-            message = str(error) if isinstance(error, KeyboardInterrupt) else ""
-            typer.echo(f"\nparaloom: {message or 'interrupted; the same command again resumes'}", err=True)
-            raise typer.Exit(watching.interrupted_status()) from None
+    def __init__(self, group: str, names: list[str]) -> None:
+        super().__init__(dict.fromkeys(names))
+        self._group = group
 
-    return run
+    def __getitem__(self, name: str) -> Any:
+        if super().__getitem__(name) is None:
+            self[name] = built(f"{self._group} {name}".strip())
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The command, or the default if there is none."""
+        return self[name] if name in self else default  # noqa: SIM401  (the value is built by __getitem__)
+
+    def values(self) -> Any:
+        """All commands."""
+        return [self[name] for name in self]
+
+    def items(self) -> Any:
+        """All names and commands."""
+        return [(name, self[name]) for name in self]
 
 
-for panel, commands in PANELS.items():
-    for name, function in commands.items():
-        watchable = with_urls(watching.watchable(name, protected(function, name)), name)
-        app.command(name, cls=RenamedOptions, rich_help_panel=panel)(_guarded(watchable))
-for name, (panel, description, commands) in GROUPS.items():
-    description += f"\n\nExample: `paraloom {name} {next(iter(commands))} --help`"
-    group = typer.Typer(cls=RenamedCommands, help=description, no_args_is_help=True)
-    for member, function in commands.items():
-        path = f"{name} {member}"
-        watchable = with_urls(watching.watchable(path, protected(function, path)), path)
-        group.command(member, cls=RenamedOptions)(_guarded(watchable))
-    app.add_typer(group, name=name, rich_help_panel=panel)
+@cache
+def entries() -> dict[str, dict[str, Any]]:
+    """Name of each command → its module, help and parameters."""
+    found: dict[str, dict[str, Any]] = json.loads(front_page.INDEX.read_text(encoding="utf-8"))
+    return found
+
+
+def members(group: str) -> list[str]:
+    """The commands and groups of a group, in order."""
+    start = f"{group} " if group else ""
+    return list(dict.fromkeys(name[len(start) :].split()[0] for name in entries() if name.startswith(start)))
+
+
+class FrontPage(RenamedCommands):
+    """All commands, by their index."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        own = dict(self.commands)
+        self.commands = LazyCommands("", [*front_page.ordered(members("")), *own])
+        self.commands.update(own)
+
+
+def built(name: str) -> Any:
+    """The object that parses a command, or a group of commands."""
+    if name in entries():
+        return _command(name)
+    panel, text = front_page.GROUPS[name]
+    names = members(name)
+    first = names[0] if f"{name} {names[0]}" in entries() else f"{names[0]} {members(f'{name} {names[0]}')[0]}"
+    group = typer.Typer(
+        cls=RenamedCommands,
+        help=f"{text}\n\nExample: `paraloom {name} {first} --help`",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    group.callback()(lambda: None)
+    made: Any = typer.main.get_command(group)
+    made.name, made.rich_help_panel = name.split()[-1], panel
+    made.commands = LazyCommands(name, names)
+    return made
+
+
+def _command(name: str) -> Any:
+    entry, first = entries()[name], name.split()[0]
+    path = name.split()
+
+    def run(**values: Any) -> None:
+        # Typer hands out members of the classes that stand for choices.
+        plain = {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}
+        import_module("paraloom.cli.calls").call(entry["module"], name, plain)
+
+    parameters = [_parameter(one) for one in entry["parameters"]]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    app = typer.Typer(rich_markup_mode="markdown", add_completion=False, pretty_exceptions_enable=False)
+    panel = front_page.MODULES[entry["module"]] if len(path) == 1 else None
+    hidden = first in front_page.HIDDEN
+    app.command(path[-1], cls=RenamedOptions, help=entry["help"], rich_help_panel=panel, hidden=hidden)(run)
+    made: Any = typer.main.get_command(app)
+    made.context_settings = {"help_option_names": ["-h", "--help"]}
+    return made
+
+
+def _parameter(one: dict[str, Any]) -> inspect.Parameter:
+    kind: Any = _KINDS.get(one.get("kind", "text"))
+    if kind is None:
+        kind = Enum("Choice", {value: value for value in one["choices"]})  # type: ignore[misc]
+    required, default = one.get("default") == "required", one.get("default")
+    settings = {
+        "help": one.get("help"),
+        "metavar": one.get("metavar"),
+        "min": one.get("low"),
+        "rich_help_panel": one.get("panel"),
+        "autocompletion": getattr(completion, one["complete"]) if one.get("complete") else None,
+    }
+    if isinstance(kind, type) and issubclass(kind, Enum) and default is not None and not required:
+        default = kind(default)
+    if one.get("repeated"):
+        kind = list[kind]
+    if not required and default is None:
+        kind = kind | None
+    flags = one.get("flags", ())
+    annotation = Annotated[kind, typer.Option(*flags, **settings) if flags else typer.Argument(**settings)]
+    return inspect.Parameter(
+        one["name"],
+        inspect.Parameter.KEYWORD_ONLY,
+        annotation=annotation,
+        default=inspect.Parameter.empty if required else default,
+    )
 
 
 def _print_version(wanted: bool) -> None:
@@ -147,7 +150,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool,
@@ -157,6 +159,51 @@ def _options(
     pass
 
 
+def _help(
+    context: typer.Context,
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="[COMMAND]...", help="A command, such as `filter` or `train encoder`.")
+    ] = None,
+) -> None:
+    """Explain a command, as `paraloom COMMAND --help` does; without one, list all.
+
+    Example: `paraloom help train encoder`
+    """
+    parent: Any = context.parent
+    parent.info_name = parent.info_name or "paraloom"
+    for word in _now(command or []):
+        known: dict[str, Any] = getattr(parent.command, "commands", {})
+        if word not in known:
+            raise typer.BadParameter(f"unknown command '{word}'{nearest(word, list(known))}")
+        parent = known[word].make_context(word, [], parent=parent, resilient_parsing=True)
+    typer.echo(parent.get_help())
+
+
+def _now(words: list[str]) -> Iterator[str]:
+    """The words of a command, of one that moved those of its place now."""
+    yield from MOVED.get(words[0], "").split()[:-1] if words else ()
+    yield from words
+
+
+app = typer.Typer(
+    name="paraloom",
+    cls=FrontPage,
+    help="Turn parallel text into paraphrases, sentence embeddings and training data for translation.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.callback()(_options)
+app.command("help", cls=RenamedOptions, hidden=True)(_help)
+
+
+@cache
+def command() -> Any:
+    """The object that parses all commands."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Run the command; exit status 0 done, 1 the data or the run is at fault, 2 the call is, from 129 interrupted."""
     warnings.showwarning = _warn  # type: ignore[assignment]
@@ -164,7 +211,7 @@ def main() -> None:
         # Names of files may be no UTF-8; data are written as bytes.
         sys.stdout.reconfigure(errors="backslashreplace")
     protect_terminals()
-    app(prog_name="paraloom")
+    command()(prog_name="paraloom")
 
 
 def _warn(message: Warning | str, *location: object) -> None:

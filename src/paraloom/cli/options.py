@@ -10,6 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from paraloom import api
+from paraloom.cli import completion
 
 Commands: TypeAlias = dict[str, Callable[..., None]]
 """Name of a command → the function that it calls."""
@@ -20,67 +21,6 @@ class OnErrorChoice(StrEnum):
 
     stop = "stop"
     reject = "reject"
-
-
-def complete_translator(incomplete: str) -> list[str]:
-    """Names of bundled and cached translators that begin so."""
-    return _models("translator", incomplete)
-
-
-def complete_encoder(incomplete: str) -> list[str]:
-    """Names of bundled encoders that begin so.
-
-    >>> complete_encoder("english-")
-    ['english-small']
-    """
-    return _models("encoder", incomplete)
-
-
-def complete_paraphraser(incomplete: str) -> list[str]:
-    """Names of bundled paraphrasers that begin so."""
-    return _models("paraphraser", incomplete)
-
-
-def complete_decoding(incomplete: str) -> list[str]:
-    """Decodings that begin so."""
-    known = (
-        "beam:5",
-        "beam:12",
-        "greedy",
-        "sampling",
-        "topk:10",
-        "nucleus:0.95",
-        "nucleus:0.95,nbest=3",
-        "mbr:chrf",
-        "diverse:chrf",
-    )
-    return [text for text in known if text.startswith(incomplete)]
-
-
-def complete_preset(incomplete: str) -> list[str]:
-    """Presets of `filter` that begin so."""
-    return [preset for preset in ("strict", "balanced", "loose") if preset.startswith(incomplete)]
-
-
-def complete_scores(incomplete: str) -> list[str]:
-    """Lists of scores and groups whose last name begins so.
-
-    >>> complete_scores("overlap,ble")
-    ['overlap,bleu1']
-    """
-    before, comma, last = incomplete.rpartition(",")
-    names = [*api.GROUPS, *api.SCORES]
-    return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
-
-
-def complete_stage(incomplete: str) -> list[str]:
-    """Kinds of stages that begin so."""
-    return [stage.use for stage in api.describe_stages() if stage.use.startswith(incomplete)]
-
-
-def _models(kind: str, incomplete: str) -> list[str]:
-    models = api.list_models()
-    return [model.name for model in models if model.kind == kind and model.name.startswith(incomplete)]
 
 
 def given_encoder(name: str) -> str | None:
@@ -140,7 +80,7 @@ Translator = Annotated[
     typer.Option(
         help="A bundled name such as de-en, a folder, a Hugging Face name such as OWNER/MODEL, an ensemble A+B, or the "
         "address of an endpoint such as http://127.0.0.1:8000/v1.",
-        autocompletion=complete_translator,
+        autocompletion=completion.complete_translator,
     ),
 ]
 Model = Annotated[str | None, typer.Option(help="Of an endpoint: name of the model.")]
@@ -194,7 +134,7 @@ Encoder = Annotated[
     str,
     typer.Argument(
         help="A bundled name such as english, a folder, or a sentence-transformers model.",
-        autocompletion=complete_encoder,
+        autocompletion=completion.complete_encoder,
     ),
 ]
 Decode = Annotated[
@@ -202,7 +142,7 @@ Decode = Annotated[
     typer.Option(
         help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf, diverse:chrf; settings follow commas: "
         "nucleus:0.95,nbest=3.",
-        autocompletion=complete_decoding,
+        autocompletion=completion.complete_decoding,
     ),
 ]
 OwnDecode = Annotated[
@@ -211,7 +151,7 @@ OwnDecode = Annotated[
         help="beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf, diverse:chrf; settings follow commas: "
         "nucleus:0.95,nbest=3. "
         "Default: beam:5; greedy for an endpoint.",
-        autocompletion=complete_decoding,
+        autocompletion=completion.complete_decoding,
     ),
 ]
 

@@ -14,7 +14,7 @@ import paraloom
 import paraloom.report as reports
 from paraloom import api
 from paraloom.bundled import PARAPHRASE_MODEL
-from paraloom.cli import options
+from paraloom.cli import completion, options
 from paraloom.cli.output import as_written, conclude, print_run, print_usage, suggest, time_taken
 from paraloom.cli.translator_options import TranslatorOptions, translating, translating_here
 from paraloom.core.errors import ConfigError
@@ -73,7 +73,7 @@ def score(
         typer.Option(
             "--with",
             help="Scores or groups, separated by commas; `all`; `paraloom scores` lists them.",
-            autocompletion=options.complete_scores,
+            autocompletion=completion.complete_scores,
         ),
     ] = "common",
     encoder: Annotated[
@@ -176,7 +176,7 @@ def filter_pairs(
         str | None,
         typer.Option(
             help="strict, balanced or loose: keep what is probably a paraphrase, but not a near-copy.",
-            autocompletion=options.complete_preset,
+            autocompletion=completion.complete_preset,
         ),
     ] = None,
     encoder: Annotated[

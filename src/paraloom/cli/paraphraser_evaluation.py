@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paraloom import api
-from paraloom.cli import options, paraphraser_options
+from paraloom.cli import completion, options, paraphraser_options
 from paraloom.cli.output import as_written, conclude, print_result
 from paraloom.core.errors import ConfigError
 
@@ -50,7 +50,7 @@ def paraphraser(
         str,
         typer.Option(
             help="Encoder that measures meaning, another one than --encoder; auto: english-small beside english; none.",
-            autocompletion=options.complete_encoder,
+            autocompletion=completion.complete_encoder,
         ),
     ] = "auto",
     lowercase: Annotated[
@@ -123,7 +123,7 @@ def control(
     parser: OwnParser = None,
     encoder: Annotated[
         str,
-        typer.Option(help="Encoder of the similarity to sources, or none.", autocompletion=options.complete_encoder),
+        typer.Option(help="Encoder of the similarity to sources, or none.", autocompletion=completion.complete_encoder),
     ] = "english",
     rows: Annotated[int, typer.Option(help="Pairs that are drawn at most.")] = 1000,
     only_different: Annotated[

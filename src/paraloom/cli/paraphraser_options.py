@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from paraloom import api
-from paraloom.cli import options
+from paraloom.cli import completion, options
 from paraloom.cli.option_groups import with_options
 
 
@@ -32,19 +32,19 @@ Model = Annotated[
     typer.Option(
         "--model",
         help="english, a folder of `train paraphraser`, or the address of an endpoint: http://127.0.0.1:8000/v1.",
-        autocompletion=options.complete_paraphraser,
+        autocompletion=completion.complete_paraphraser,
     ),
 ]
 Forward = Annotated[
     str | None,
     typer.Option(
         help="Round trip: translator into another language; a bundled name, a folder, OWNER/NAME.",
-        autocompletion=options.complete_translator,
+        autocompletion=completion.complete_translator,
     ),
 ]
 Backward = Annotated[
     str | None,
-    typer.Option(help="Round trip: translator back.", autocompletion=options.complete_translator),
+    typer.Option(help="Round trip: translator back.", autocompletion=completion.complete_translator),
 ]
 Pivots = Annotated[int | None, typer.Option(help="Round trip: translations of each text on the way. Default: 3.")]
 EndpointModel = Annotated[str | None, typer.Option(help="Of an endpoint: name of the model.")]
@@ -59,7 +59,7 @@ Endpoint = Annotated[
 ]
 Decode = Annotated[
     str | None,
-    typer.Option(help="beam:5, sampling, nucleus:0.95 …", autocompletion=options.complete_decoding),
+    typer.Option(help="beam:5, sampling, nucleus:0.95 …", autocompletion=completion.complete_decoding),
 ]
 DEFAULT_PIVOTS, DEFAULT_CANDIDATES = 3, 10
 Candidates = Annotated[
@@ -94,7 +94,7 @@ Encoder = Annotated[
     str,
     typer.Option(
         help="Encoder of the cosine; none: do not measure it.",
-        autocompletion=options.complete_encoder,
+        autocompletion=completion.complete_encoder,
         rich_help_panel=SELECTION,
     ),
 ]

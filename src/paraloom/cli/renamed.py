@@ -10,6 +10,19 @@ from typer.core import TyperCommand, TyperGroup
 COMMANDS = {"distil": "distill", "agree": "pivot"}
 """Old name of a command → its name now."""
 
+MOVED: dict[str, str] = {
+    "reproduce": "papers reproduce",
+    **{
+        name: f"research {name}"
+        for name in (
+            *("augment-labels", "average-checkpoints", "canonicalize", "diversity", "exemplars", "export", "judge"),
+            *("lexicon", "parse", "selftrain", "show", "similarity", "stats", "syntax-groups", "templates", "tune"),
+            "variants",
+        )
+    },
+}
+"""Command that was on the front page → where it is now; the old call works, and says so."""
+
 OPTIONS: dict[str, dict[str, str]] = {
     "align documents": {"--how": "--assignment", "--by": "--threshold-on", "--candidates": "--max-candidates"},
     "align pivot": {"--through": "--pivot"},
@@ -48,7 +61,7 @@ class RenamedOptions(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Check for old options before click parses, which would suggest something else or nothing."""
-        command = " ".join(ctx.command_path.split()[1:])
+        command = " ".join(ctx.command_path.split()[1:]).removeprefix("research ")
         for arg in args:
             new = OPTIONS.get(command, {}).get(arg.partition("=")[0])
             if new is not None:
@@ -63,4 +76,7 @@ class RenamedCommands(TyperGroup):
         """Check for old commands before click reports an unknown one."""
         if args and args[0] in COMMANDS and args[0] not in self.commands and COMMANDS[args[0]] in self.commands:
             raise Renamed(f"{args[0]}: this command is now called '{COMMANDS[args[0]]}'", ctx)
+        if args and ctx.parent is None and args[0] in MOVED and args[0] not in self.commands:
+            typer.echo(f"paraloom: '{args[0]}' is now '{MOVED[args[0]]}'", err=True)
+            args = [*MOVED[args[0]].split(), *args[1:]]
         return super().resolve_command(ctx, args)

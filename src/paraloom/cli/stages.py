@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from paraloom import api
-from paraloom.cli import options
+from paraloom.cli import completion, options
 
 _KINDS = "source: files → corpus.  map: corpus → corpus, row by row.  fit: corpora → model or result."
 
@@ -23,7 +23,7 @@ def stages(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="STAGE", help="Describe this stage and its keys.", autocompletion=options.complete_stage
+            metavar="STAGE", help="Describe this stage and its keys.", autocompletion=completion.complete_stage
         ),
     ] = None,
     as_json: options.Json = False,

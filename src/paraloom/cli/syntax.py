@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from paraloom import api
-from paraloom.cli import options
+from paraloom.cli import completion, options
 from paraloom.cli.output import as_written, conclude, print_figures, print_run
 
 
@@ -33,7 +33,7 @@ def train_parser(
         typer.Option(
             help="For spans: a static encoder, such as english, whose word vectors tell of words that the treebank "
             "does not have.",
-            autocompletion=options.complete_encoder,
+            autocompletion=completion.complete_encoder,
         ),
     ] = None,
     encoder_words: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import platform
@@ -12,12 +11,11 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import typer
@@ -28,56 +26,8 @@ from paraloom.core.progress import format_duration
 from paraloom.core.version import __version__
 from paraloom.pipeline.event_log import log_to
 
-PANEL = "Watch a long run"
-
-COMMANDS = frozenset(
-    [
-        *("run", "quickstart", "selftrain", "reproduce"),
-        *("backtranslate", "score", "filter", "lexicon", "tune"),
-        *("encode", "mine", "translate", "augment", "variants", "diversity", "extract", "parse", "syntax-groups"),
-        "augment-labels",
-        "canonicalize",
-        *("align sentences", "align documents", "align pivot"),
-        *("train translator", "train encoder", "train phrases", "train paraphrase-model", "train classifier"),
-        *("train language-model", "train word-counts", "train parser", "train paraphraser"),
-        *("distill encoder", "distill words", "evaluate translator", "evaluate comet"),
-        *("exemplars", "evaluate paraphraser", "evaluate exemplars"),
-    ]
-)
-"""The commands that may take long, which have these options."""
-
 _POST_SECONDS = 10.0
 """How long a web address may take to answer."""
-
-LogFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--log-file",
-        metavar="FILE",
-        help="Append what happens to a file, as lines of JSON: stages, shards, progress, memory.",
-        rich_help_panel=PANEL,
-    ),
-]
-OnEnd = Annotated[
-    str | None,
-    typer.Option(
-        "--on-end",
-        metavar="COMMAND",
-        help="Run a shell command at the end, however it ends, with $PARALOOM_STATE, _FOLDER, _SECONDS and others.",
-        rich_help_panel=PANEL,
-    ),
-]
-OnEndPost = Annotated[
-    str | None,
-    typer.Option(
-        "--on-end-post",
-        metavar="URL",
-        help="Send the state at the end, however it ends, to a web address, as JSON by POST.",
-        rich_help_panel=PANEL,
-    ),
-]
-_OPTIONS: Mapping[str, Any] = {"log_file": LogFile, "on_end": OnEnd, "on_end_post": OnEndPost}
-
 
 _signals: list[int] = []
 """The signals that asked the current command to end."""
@@ -113,47 +63,31 @@ class _Ending:
         return f"paraloom {self.command}: {self.state} after {format_duration(self.seconds)}{where}{reason}"
 
 
-def watchable(name: str, command: Callable[..., None]) -> Callable[..., None]:
-    """A command with the options of this module, if it is one of COMMANDS.
-
-    Args:
-        name: What it is called on the command line.
-        command: The function, whose errors are raised and not yet reported.
-    """
-    if name not in COMMANDS:
-        return command
-    signature = inspect.signature(command, eval_str=True)
-
-    @wraps(command)
-    def run(
-        *arguments: Any,
-        log_file: Path | None = None,
-        on_end: str | None = None,
-        on_end_post: str | None = None,
-        **options: Any,
-    ) -> None:
+@contextmanager
+def watched(
+    name: str,
+    values: Mapping[str, Any],
+    *,
+    log_file: Path | str | None = None,
+    on_end: str | None = None,
+    on_end_post: str | None = None,
+) -> Iterator[None]:
+    """Log what happens in the block, and tell of its end, as the options of this module ask."""
+    if on_end_post is not None:
+        _check_address(on_end_post)
+    target = str(values.get("output") or values.get("folder") or "")
+    ending = _Ending(name, folder="" if target == "-" else target)
+    try:
+        with ExitStack() as stack, _reported(ending), _ended(ending):
+            if log_file is not None:
+                stack.enter_context(log_to(Path(log_file)))
+            emit("command_begin", command=name, version=__version__, process=os.getpid(), host=platform.node())
+            yield
+    finally:
+        if on_end is not None:
+            _run_at_end(on_end, ending)
         if on_end_post is not None:
-            _check_address(on_end_post)
-        target = str(options.get("output") or options.get("folder") or "")
-        ending = _Ending(name, folder="" if target == "-" else target)
-        try:
-            with ExitStack() as stack, _reported(ending), _ended(ending):
-                if log_file is not None:
-                    stack.enter_context(log_to(log_file))
-                emit("command_begin", command=name, version=__version__, process=os.getpid(), host=platform.node())
-                command(*arguments, **options)
-        finally:
-            if on_end is not None:
-                _run_at_end(on_end, ending)
-            if on_end_post is not None:
-                _post(on_end_post, ending)
-
-    added = [
-        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for key, annotation in _OPTIONS.items()
-    ]
-    run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *added])  # type: ignore[attr-defined]
-    return run
+            _post(on_end_post, ending)
 
 
 @contextmanager

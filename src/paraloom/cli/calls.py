@@ -1,0 +1,177 @@
+"""The call of a command: its inputs fetched, its output protected, its end reported, its errors one message."""
+
+from __future__ import annotations
+
+import errno
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from paraloom import api
+from paraloom.cli import registry, watching
+from paraloom.cli.declaration import Command, Parameter, converted
+from paraloom.cli.output import start_clock
+from paraloom.core.arrow import start_without_pandas
+from paraloom.core.digests import digest
+from paraloom.core.errors import ConfigError, ParaloomError, is_interruption, printable
+from paraloom.core.optional import installable, missing_extra
+from paraloom.core.remote_files import as_url, is_url
+from paraloom.core.secrets import redacted
+from paraloom.core.version import __version__
+
+PIPE = "-"
+"""Standard input and output."""
+
+_WITHOUT_EFFECT = frozenset(["output", "workers", "threads", "engine", "as_json", "language_check", "check_languages"])
+"""Parameters that do not change the output."""
+
+_ADDRESSES = frozenset(["address", "on_end_post"])
+"""Parameters that name a server, not a file."""
+
+
+def call(module: str, name: str, values: dict[str, Any]) -> None:
+    """Call a command, with errors as one message instead of a traceback, and how to resume after an interruption."""
+    start_without_pandas()
+    start_clock()
+    try:
+        with watching.signals_as_interrupts():
+            _call(registry.find(module, name), values)
+    except ParaloomError as error:
+        _fail(installable(str(error)))
+    except ImportError as error:
+        if (missing := missing_extra(error)) is None:
+            raise
+        _fail(installable(str(missing)))
+    except RecursionError:
+        _fail("the input is nested too deeply.")
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            raise  # The reader of the output is gone; click ends quietly.
+        where = f"{printable(str(error.filename))}: " if error.filename is not None else ""
+        _fail(f"{where}{error.strerror or error}.")
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not is_interruption(error):
+            raise
+        message = str(error) if isinstance(error, KeyboardInterrupt) else ""
+        typer.echo(f"\nparaloom: {message or 'interrupted; the same command again resumes'}", err=True)
+        raise typer.Exit(watching.interrupted_status()) from None
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"paraloom: {message}", err=True)
+    raise typer.Exit(1) from None
+
+
+def _call(command: Command, values: dict[str, Any]) -> None:
+    declared = {one.name: one for one in registry.parameters(command)}
+    watched = {name: values.pop(name, None) for name in ("log_file", "on_end", "on_end_post")}
+    for name, value in values.items():
+        if name in _ADDRESSES:
+            continue
+        if name != "output":
+            values[name] = _local(value)
+        elif is_url(value) and command.name != "run":
+            raise ConfigError(
+                "cannot write to a URL: only the folder of a run may be one",
+                file=redacted(as_url(value)),
+                remedy="Name a file or folder on this machine, and copy it then.",
+            )
+    plain = _plain(command)
+    with ExitStack() as stack:
+        if command.watched:
+            stack.enter_context(watching.watched(plain, values, **watched))
+        _protected(command, plain, declared, values)
+
+
+def _plain(command: Command) -> str:
+    """The name of a command without the group that it is in for want of a place on the front page."""
+    return command.name.removeprefix("research ").removeprefix("papers ")
+
+
+def _protected(command: Command, name: str, declared: Mapping[str, Parameter], values: dict[str, Any]) -> None:
+    """Call the command; before any work its output is checked, and nothing is replaced without --force.
+
+    It has nothing to do if the output was made by the same command with the same settings from inputs of the same
+    content.
+    """
+    force, output = values.pop("force", False), values.get("output")
+    if "output" not in declared or command.resumes or _is_unprotected(output, values):
+        _run(command, declared, values)
+        return
+    assert output is not None
+    inputs = list(_inputs(declared, values))
+    api.check_output(output, inputs)
+    recipe = _recipe(name, values, inputs)
+    if not force and api.is_up_to_date(output, name, recipe):
+        typer.echo(f"paraloom: {output} is up to date, nothing to do (--force makes it again)", err=True)
+        if values.get("as_json"):
+            typer.echo(json.dumps({"output": str(output), "up_to_date": True}))
+        return
+    with api.set_aside(output):
+        _run(command, declared, values)
+    api.record_output(output, name, recipe)
+
+
+def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, Any]) -> None:
+    if command.run is not None:
+        converted(declared, command.run, values)
+        command.run(**values)
+        return
+    target, given = command.target(), dict(values)
+    given.pop("as_json", None)
+    converted(declared, target, given)
+    # A value that was not given has the default of the function or the stage.
+    given = {name: value for name, value in given.items() if value is not None}
+    assert command.show is not None
+    command.show(target(**given), values)
+
+
+def _is_unprotected(output: Any, values: Mapping[str, Any]) -> bool:
+    """Whether the output is not a file or folder that could be replaced, or is the run folder of an experiment."""
+    if output is None or str(output) == PIPE or api.is_device(output):
+        return True
+    return bool(values.get("preview")) or str(values.get("text", "")).endswith(".toml")
+
+
+def _inputs(declared: Mapping[str, Parameter], values: Mapping[str, Any]) -> Iterator[Path]:
+    """The files and folders that the values of a command's parameters name."""
+    for name, value in values.items():
+        if name in _WITHOUT_EFFECT or declared[name].kind != "text":
+            continue
+        for text in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(text, (str, Path)):
+                yield from _files(str(text))
+
+
+def _files(text: str) -> Iterator[Path]:
+    # COLUMN=FILE, FILE,FILE and @FILE name files, too.
+    for part in dict.fromkeys([text, text.partition("=")[2], text.removeprefix("@"), *text.split(",")]):
+        for path in api.files_named(part) if part else ():
+            try:
+                exists = path.exists()
+            except (OSError, ValueError):  # a condition or a title is not a path
+                continue
+            if exists:
+                yield path
+
+
+def _recipe(name: str, values: Mapping[str, Any], inputs: Sequence[Path]) -> str:
+    """A digest of everything that the output depends on; never the same where standard input is read."""
+    settings = {key: value for key, value in values.items() if key not in _WITHOUT_EFFECT}
+    unknown = secrets.token_hex() if PIPE in settings.values() else ""
+    described = {key: repr(str(value) if isinstance(value, Path) else value) for key, value in settings.items()}
+    return digest([__version__, name, described, api.content_digest(list(inputs)), unknown])
+
+
+def _local(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(_local(item) for item in value)
+    if not is_url(value):
+        return value
+    path = api.fetch_input(value)
+    return str(path) if isinstance(value, str) else path

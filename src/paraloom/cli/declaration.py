@@ -1,0 +1,337 @@
+"""What a command declares, and the parameters that follow from it: out of signatures, stages and docstrings."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from paraloom.cli.shared import SHARED
+from paraloom.core.config import type_hints
+from paraloom.core.stage import Fit, Map, Source
+from paraloom.pipeline.registry import load_stage
+from paraloom.pipeline.stage_docs import describe_fields, parse_docstring
+
+REQUIRED = "required"
+"""Default of a parameter that must be given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """An option or argument of a command.
+
+    Args:
+        name: The parameter of the function that the command calls.
+        flags: Names of the option; empty for an argument.
+        kind: text, integer, number, flag or choice.
+        help: The line of `--help`.
+        default: Value without the option; REQUIRED if it must be given.
+        repeated: Several values may be given.
+        separated: Values may also be separated by commas.
+        choices: The values of a choice.
+        low: Minimum.
+        metavar: What stands for the value.
+        complete: Name of a function of `completion`.
+        panel: Heading in `--help`.
+        role: input (a file or folder that is read), output, or nothing.
+        everyday: Plain `--help` shows it.
+    """
+
+    name: str
+    flags: tuple[str, ...] = ()
+    kind: str = "text"
+    help: str = ""
+    default: Any = None
+    repeated: bool = False
+    separated: bool = False
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    metavar: str | None = None
+    complete: str = ""
+    panel: str | None = None
+    role: str = ""
+    everyday: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """What differs from the defaults, for the index."""
+        plain = {item.name: item.default for item in fields(self)}
+        return {key: value for key, value in asdict(self).items() if value != plain[key] or key == "name"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command: the function that it calls, and what is not said there already.
+
+    Args:
+        name: Words of the command, such as `train encoder`.
+        run: A function of the command line; what it takes as `**options` are the parameters of `of`. Default: `of` is
+            called, and `show` prints what it returns.
+        of: Function of `paraloom.api`, by name, or `module:Class.method`.
+        stage: Kinds of stages whose fields `**config` of that function sets, separated by spaces.
+        everyday: Options that plain `--help` shows, separated by spaces. Default: all.
+        leave_out: Parameters without an option.
+        flags: Parameter → names of its option, separated by spaces; '' for an argument.
+        settings: Parameter → further attributes of `Parameter`.
+        show: Called with the result and the values of the command.
+        help: What it does. Default: summary of `of`.
+        examples: Calls of it.
+        resumes: The output is a run folder, which says itself what is done, or a page that is made again at will.
+        watched: It may take long, and can be watched.
+    """
+
+    name: str
+    run: Callable[..., None] | None = None
+    of: str = ""
+    stage: str = ""
+    everyday: str = ""
+    leave_out: str = ""
+    flags: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    show: Callable[[Any, Mapping[str, Any]], None] | None = None
+    help: str = ""
+    examples: Sequence[str] = ()
+    resumes: bool = False
+    watched: bool = False
+
+    def function(self) -> Callable[..., Any]:
+        """The function that is called with the values."""
+        return self.run or self.target()
+
+    def target(self) -> Callable[..., Any]:
+        """The function of `paraloom.api`."""
+        module, _, path = self.of.partition(":") if ":" in self.of else ("paraloom.api", "", self.of)
+        value: Any = import_module(module)
+        for name in path.split("."):
+            value = getattr(value, name)
+        return value
+
+    def text(self) -> str:
+        """Description and examples, in Markdown."""
+        text = self.help or described(self.function())[0]
+        plain = self.name.removeprefix("research ").removeprefix("papers ")
+        text = text.replace(f"`paraloom {plain} ", f"`paraloom {self.name} ").replace(
+            f"`paraloom {plain}`", f"`paraloom {self.name}`"
+        )
+        calls = (f"Example: `paraloom {self.name} {example}`" for example in self.examples)
+        return "\n\n".join([text, *calls])
+
+    def parameters(self) -> list[Parameter]:
+        """All parameters, in the order of `--help`."""
+        found = {one.name: one for one in self._derived()}
+        everyday = {*self.everyday.split(), "output"}
+        result = []
+        for name, one in found.items():
+            if name in self.flags:
+                flags = tuple(self.flags[name].split())
+                one = replace(one, flags=flags)
+            if not one.flags and one.metavar is None:
+                metavar = name.upper() + ("..." if one.repeated else "")
+                one = replace(one, metavar=metavar if one.default == REQUIRED else f"[{metavar}]")
+            one = replace(one, **self.settings.get(name, {}))
+            shown = not self.everyday or name in everyday or not one.flags or one.default == REQUIRED
+            result.append(replace(one, everyday=one.everyday and shown))
+        return sorted(result, key=lambda one: (bool(one.flags), one.default != REQUIRED if one.flags else 0))
+
+    def _derived(self) -> Iterator[Parameter]:
+        left_out = set(self.leave_out.split())
+        functions = [function for function in (self.run, self.target() if self.of else None) if function is not None]
+        known: set[str] = set()
+        for index, function in enumerate(functions):
+            _, helps = described(function)
+            takes_more = False
+            for name, one in parameters_of(function):
+                if one.kind is one.VAR_KEYWORD:
+                    takes_more = True
+                elif name not in known | left_out and name != "self":
+                    known.add(name)
+                    # What stands before * in a function of the API is an argument; output never is.
+                    positional = one.kind is one.POSITIONAL_OR_KEYWORD
+                    yield parameter(name, one.annotation, one.default, helps.get(name, ""), positional)
+            if index == 0 and self.run is not None and not takes_more:
+                break
+        for use in self.stage.split():
+            yield from (one for one in stage_parameters(use) if one.name not in known | left_out)
+            known |= {one.name for one in stage_parameters(use)}
+
+
+def parameter(name: str, annotation: Any, default: Any, help_: str, positional: bool = False) -> Parameter:
+    """A parameter of a function, or a field of a stage, as an option or argument."""
+    shared = SHARED.get(name, {})
+    base: dict[str, Any] = {"help": help_ or shared.get("help", ""), "flags": _flags(name, shared)}
+    required = default is inspect.Parameter.empty or default is MISSING
+    base["default"] = REQUIRED if required else plain(default)
+    kind = annotation
+    for extra in get_args(annotation)[1:] if get_origin(annotation) is Annotated else ():
+        base |= _from_typer(name, extra)
+    if positional and name != "output" and get_origin(annotation) is not Annotated:
+        base["flags"] = ()
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    parts = list(_parts(kind))
+    base |= _kind(parts)
+    if base["kind"] == "flag" and len(base["flags"]) == 1 and default is True:
+        base["flags"] = (f"{base['flags'][0]}/--no-{base['flags'][0][2:]}",)
+    if name == "output" or (name == "folder" and "-o" in base["flags"]):
+        base["role"] = "output"
+    for key in ("low", "complete", "everyday", "panel", "metavar", "choices", "kind"):
+        if key in shared:
+            base[key] = shared[key]
+    return Parameter(name=name, **base)
+
+
+def _flags(name: str, shared: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(shared["flags"]) if "flags" in shared else (f"--{name.strip('_').replace('_', '-')}",)
+
+
+def _from_typer(name: str, extra: Any) -> dict[str, Any]:
+    """What an annotation for typer says."""
+    found: dict[str, Any] = {}
+    if not hasattr(extra, "param_decls"):
+        return found
+    if type(extra).__name__ == "ArgumentInfo":
+        found["flags"] = ()
+    # The first of the names is where typer has defaults of other annotations.
+    elif flags := tuple(flag for flag in (extra.default, *(extra.param_decls or ())) if str(flag).startswith("-")):
+        found["flags"] = flags
+    for key, attribute in (("help", "help"), ("metavar", "metavar"), ("panel", "rich_help_panel"), ("low", "min")):
+        if getattr(extra, attribute, None) is not None:
+            found[key] = getattr(extra, attribute)
+    if extra.autocompletion is not None:
+        found["complete"] = extra.autocompletion.__name__
+    return found
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """The members of a union."""
+    if get_origin(annotation) in (Union, UnionType):
+        for part in get_args(annotation):
+            yield from _parts(part)
+    elif annotation is not NoneType:
+        yield annotation
+
+
+_SEQUENCES = (list, tuple, Sequence, Collection, Iterable)
+
+
+def _kind(parts: Sequence[Any]) -> dict[str, Any]:
+    """Kind, repetition and role of a value of one of these types."""
+    several = [part for part in parts if get_origin(part) in _SEQUENCES]
+    single = [part for part in parts if part not in several]
+    inner = [item for part in several for item in _parts((get_args(part) or (str,))[0])]
+    members = [*single, *inner]
+    found: dict[str, Any] = {"repeated": bool(several)}
+    names_files = any(part is Path or getattr(part, "__name__", "") in ("Path", "Stage") for part in members)
+    if several and not names_files and not isinstance(parts[0], type):
+        found["separated"] = get_origin(parts[0]) is not list
+    if bool in members:
+        return found | {"kind": "flag"}
+    for part in members:
+        if get_origin(part) is Literal:
+            return found | {"kind": "choice", "choices": tuple(str(value) for value in get_args(part) if value)}
+        if isinstance(part, type) and issubclass(part, Enum):
+            return found | {"kind": "choice", "choices": tuple(str(value.value) for value in part)}
+    if str not in members and not names_files:
+        if float in members:
+            return found | {"kind": "number"}
+        if int in members:
+            return found | {"kind": "integer"}
+    return found | {"kind": "text", "role": "input" if names_files else ""}
+
+
+def plain(value: Any) -> Any:
+    """A default as JSON has it."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value] or None
+    return value
+
+
+def parameters_of(function: Callable[..., Any]) -> Iterator[tuple[str, inspect.Parameter]]:
+    """The parameters of a function, with annotations that are objects."""
+    names = _Names(getattr(inspect.unwrap(function), "__globals__", {}))
+    for name, one in inspect.signature(function).parameters.items():
+        if isinstance(one.annotation, str):
+            one = one.replace(annotation=eval(one.annotation, {}, names))
+        yield name, one
+
+
+class _Names(dict[str, Any]):
+    """Names of a module; one that is imported for type checkers alone stands for something with a path."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, Path)
+
+
+def stage_parameters(use: str) -> Iterator[Parameter]:
+    """The fields of a stage, without its references to other stages and what all stages have."""
+    kind = load_stage(use)
+    general = {item.name for base in (Source, Map, Fit) for item in fields(base)}
+    helps, hints = describe_fields(kind), type_hints(kind)
+    for item in fields(kind):
+        if item.name not in general and item.name not in kind.inputs:
+            yield parameter(item.name, hints[item.name], _default(item), first_sentence(helps[item.name]))
+
+
+def _default(item: Field[Any]) -> Any:
+    return item.default if item.default_factory is MISSING else item.default_factory()
+
+
+def described(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """The description of a function, and the first sentence about each of its parameters."""
+    text = inspect.getdoc(function) or ""
+    found = parse_docstring(text)
+    body = text.partition("\nArgs:")[0].partition("\nReturns:")[0].rstrip()
+    return body, {name: first_sentence(help_) for name, help_ in found.args.items()}
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a description, without the roles of reStructuredText.
+
+    >>> first_sentence("Width of each part. Wider is slower.")
+    'Width of each part.'
+    """
+    text = re.sub(r":(?:class|func|mod):`~?([^`]+)`", r"`\1`", text)
+    text = text.replace("``", "`")
+    return re.split(r"(?<=[.…])\s+(?=[A-Z`])", text, maxsplit=1)[0]
+
+
+def converted(parameters: Mapping[str, Parameter], function: Callable[..., Any], values: dict[str, Any]) -> None:
+    """Give values the types that a function is annotated with, in place."""
+    annotations = {name: one.annotation for name, one in parameters_of(function)}
+    for name, value in values.items():
+        declared = parameters[name]
+        if declared.separated and value is not None:
+            items = [item.strip() for text in value for item in str(text).split(",")]
+            value = [item for item in items if item]
+        members = list(_parts(annotations.get(name, str)))
+        members = [get_args(one)[0] if get_origin(one) is Annotated else one for one in members]
+        members = [inner for one in members for inner in _parts(one)]
+        if {int, str} <= set(members) and isinstance(value, str) and value.lstrip("-").isdecimal():
+            value = int(value)
+        values[name] = _typed(value, members)
+
+
+def _typed(value: Any, members: Sequence[Any]) -> Any:
+    if isinstance(value, (list, tuple)):
+        inner = [item for one in members if get_origin(one) in _SEQUENCES for item in _parts(get_args(one)[0])]
+        return [_typed(item, inner) for item in value]
+    if not isinstance(value, str):
+        return value
+    for member in members:
+        if isinstance(member, type) and issubclass(member, Enum):
+            return member(value)
+    if str not in members and members == [Path]:
+        return Path(value)
+    if int in members and str not in members:
+        return int(value)
+    return value

@@ -1,0 +1,62 @@
+"""The front page: which commands are on it, in which panels, and the groups of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+INDEX = Path(__file__).with_name("commands.json")
+"""All commands and their parameters, written by `paraloom.cli.index`."""
+
+MODULES: dict[str, str] = {
+    "runs": "Start and run",
+    "look": "Start and run",
+    "pages": "Start and run",
+    "explore": "Start and run",
+    "stages": "Start and run",
+    "pairs": "Paraphrase pairs",
+    "scores": "Paraphrase pairs",
+    "paraphrasers": "Paraphrase pairs",
+    "encoders": "Encoders",
+    "distillation": "Encoders",
+    "translators": "Translation",
+    "augment": "Translation",
+    "variants": "Translation",
+    "alignment": "Documents and bitext",
+    "evaluate": "Encoders",
+    "syntax": "Translation",
+    "paraphraser_evaluation": "Paraphrase pairs",
+    "label_augmentation": "Paraphrase pairs",
+    "canonicalization": "Paraphrase pairs",
+    "experiments": "Papers",
+}
+"""Module of `paraloom.cli` → panel of the front page that its commands are in."""
+
+FRONT = frozenset(
+    [
+        *("quickstart", "backtranslate", "paraphrase", "score", "filter", "mine", "augment", "translate", "train"),
+        *("distill", "encode", "search", "extract", "align", "evaluate", "run", "status", "report", "explore", "head"),
+        "models",
+    ]
+)
+"""First words of the commands on the front page."""
+
+HIDDEN = frozenset(["help", "scores", "stages"])
+"""Commands that are found by their names in messages and pages, not on the front page."""
+
+GROUPS: dict[str, tuple[str, str]] = {
+    "train": ("Translation", "Train a translator, an encoder, a parser or a model for scores on your own data."),
+    "distill": ("Encoders", "Distill a large encoder into a small one, or into word vectors."),
+    "align": ("Documents and bitext", "Align documents and sentences."),
+    "evaluate": ("Encoders", "Evaluate encoders, translations, alignments and paraphrasers."),
+    "research": ("More", "What no measurement shows to help yet, and what only studies need."),
+    "research judge": ("More", "Annotate pairs by hand: sample a sheet, count its labels."),
+    "research show": ("More", "Write an HTML page that shows data."),
+    "papers": ("More", "Reproduce the papers' tables."),
+}
+"""Name of a group of commands → its panel and its help."""
+
+
+def ordered(names: Sequence[str]) -> list[str]:
+    """The first words of commands by panel, research and papers last."""
+    return sorted(names, key=lambda name: name in ("research", "papers"))

@@ -1,0 +1,79 @@
+"""Which commands there are: the module that declares each, its place on the front page, and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from paraloom.cli.declaration import Command, Parameter
+from paraloom.cli.front_page import FRONT, HIDDEN
+from paraloom.cli.shared import SHARED
+
+_PREFIXES = {"COMMANDS": "", "LOOPS": "", "TRAIN": "train ", "DISTILL": "distill ", "ALIGN": "align "}
+_PREFIXES |= {"EVALUATE": "evaluate ", "JUDGE": "judge ", "SHOW": "show "}
+_TABLE = frozenset(["reproduce"])
+
+_RESUME = frozenset(["run", "research selftrain", "research tune", "papers reproduce", "research diversity"])
+_PAGES = frozenset(["report", "research show documents"])
+_WATCHED = frozenset(
+    [
+        *("run", "quickstart", "selftrain", "reproduce"),
+        *("backtranslate", "score", "filter", "lexicon", "tune"),
+        *("encode", "mine", "translate", "augment", "variants", "diversity", "extract", "parse", "syntax-groups"),
+        *("augment-labels", "canonicalize", "train", "distill", "exemplars"),
+        *("align sentences", "align documents", "align pivot"),
+        *("evaluate translator", "evaluate comet", "evaluate paraphraser", "evaluate exemplars"),
+    ]
+)
+
+
+def commands_in(module: str) -> Iterator[Command]:
+    """The commands that a module declares."""
+    loaded = import_module(f"paraloom.cli.{module}")
+    for attribute, prefix in _PREFIXES.items():
+        declared: Any = getattr(loaded, attribute, ())
+        if not isinstance(declared, dict):
+            yield from map(_placed, declared)
+            continue
+        for name, function in declared.items():
+            yield _placed(Command(name=prefix + name, run=function))
+
+
+def _placed(command: Command) -> Command:
+    """A command by its full name, with what its name says about it."""
+    name, first = command.name, command.name.partition(" ")[0]
+    if first in _TABLE:
+        name = f"papers {name}"
+    elif first not in FRONT | HIDDEN and first not in ("research", "papers"):
+        name = f"research {name}"
+    plain = name.removeprefix("research ").removeprefix("papers ")
+    watched = command.watched or plain in _WATCHED or plain.partition(" ")[0] in _WATCHED - {"evaluate", "align"}
+    return replace(command, name=name, watched=watched, resumes=command.resumes or name in _RESUME | _PAGES)
+
+
+def find(module: str, name: str) -> Command:
+    """A command by its full name."""
+    return next(command for command in commands_in(module) if command.name == name)
+
+
+def parameters(command: Command) -> list[Parameter]:
+    """The parameters of a command, with those that the command line adds."""
+    found = command.parameters()
+    names = {one.name for one in found}
+    added = []
+    if "output" in names and not command.resumes:
+        added.append(_added("force", "flag", False))
+    if command.watched:
+        added += [_added(name, "text", None) for name in ("log_file", "on_end", "on_end_post")]
+    if command.run is None and "as_json" not in names:
+        added.append(_added("as_json", "flag", False))
+    return [*found, *added]
+
+
+def _added(name: str, kind: str, default: Any) -> Parameter:
+    said = SHARED[name]
+    flags = tuple(said.get("flags", (f"--{name.replace('_', '-')}",)))
+    texts = {key: said[key] for key in ("help", "metavar", "panel") if key in said}
+    return Parameter(name=name, kind=kind, default=default, flags=flags, everyday=name == "as_json", **texts)

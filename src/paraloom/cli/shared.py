@@ -1,0 +1,54 @@
+"""Options that many commands have: their names, help and completion, said once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+WATCH = "Watch a long run"
+LANGUAGE = "Language of the {} side, such as {}."
+
+SHARED: dict[str, dict[str, Any]] = {
+    "output": {"flags": ["--output", "-o"], "help": "Where to write; the suffix decides the format."},
+    "as_json": {"flags": ["--json"], "help": "Print figures as JSON."},
+    "force": {"help": "Replace the output if it exists, even if it is up to date."},
+    "seed": {"help": "Seed of every random choice."},
+    "workers": {"help": "Processes; default: one per core. The result is the same."},
+    "engine": {"help": "local, inline, or ray (pip install 'paraloom[cluster]')."},
+    "on_error": {
+        "choices": ("stop", "reject"),
+        "kind": "choice",
+        "help": "Stop at a row that cannot be read or processed, or reject it into OUTPUT.rejected.jsonl, with the "
+        "reason.",
+    },
+    "device": {"help": "cpu (default), cuda, cuda:0,1, or auto: GPUs if there are any. Default: $PARALOOM_DEVICE."},
+    "check_languages": {
+        "flags": ["--language-check/--no-language-check"],
+        "help": "Stop, before any work, at text that the translator cannot read.",
+    },
+    "src_lang": {"help": LANGUAGE.format("source", "de")},
+    "tgt_lang": {"help": LANGUAGE.format("target", "en")},
+    "src_column": {"help": "Source column of a table: a name, or a number from 1."},
+    "tgt_column": {"help": "Target column of a table: a name, or a number from 1."},
+    "title": {"help": "Title of the model card."},
+    "license": {"help": "License of the training data, for the model card."},
+    "log_file": {
+        "flags": ["--log-file"],
+        "metavar": "FILE",
+        "help": "Append what happens to a file, as lines of JSON: stages, shards, progress, memory.",
+        "panel": WATCH,
+    },
+    "on_end": {
+        "metavar": "COMMAND",
+        "help": "Run a shell command at the end, however it ends, with $PARALOOM_STATE, _FOLDER, _SECONDS and others.",
+        "panel": WATCH,
+    },
+    "on_end_post": {
+        "metavar": "URL",
+        "help": "Send the state at the end, however it ends, to a web address, as JSON by POST.",
+        "panel": WATCH,
+    },
+}
+"""Parameter → what is said about it where a function says nothing else."""
+
+EVERYWHERE = frozenset(SHARED) - {"output"}
+"""Options that count once, however many commands have them."""

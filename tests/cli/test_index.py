@@ -1,0 +1,29 @@
+"""The index of commands: in step with the code, small, and read without anything heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from paraloom.cli import index
+from paraloom.cli.front_page import INDEX
+
+
+def test_the_index_is_in_step_with_the_code() -> None:
+    assert INDEX.read_text(encoding="utf-8") == index.text(), "run python -m paraloom.cli.index"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [["--help"], ["scor"], ["score", "--hlp"], ["score", "--help"]])
+def test_mistakes_and_help_load_nothing_heavy(arguments: list[str]) -> None:
+    script = (
+        "import sys\nfrom paraloom.cli.main import command\n"
+        f"command()({arguments!r}, standalone_mode=False, prog_name='paraloom')"
+    )
+    heavy = "numpy pyarrow numba scipy torch paraloom.stages paraloom.pipeline"
+    probe = f"try:\n    exec({script!r})\nexcept BaseException: pass\nimport sys\n"
+    probe += f"print(sorted({{*{heavy.split()!r}}} & set(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stderr.strip().endswith("[]"), done.stderr
