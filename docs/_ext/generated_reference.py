@@ -84,7 +84,7 @@ def _command(path: tuple[str, ...], command: Any) -> list[str]:
         lines += ["```console", "$ " + " ".join(example.replace("`", "").split()), "```", ""]
     rows = []
     for parameter in command.params:
-        if getattr(parameter, "hidden", False) or parameter.name == "help":
+        if parameter.name in ("help", "help_all"):
             continue
         names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
         if parameter.param_type_name == "argument":

@@ -126,7 +126,7 @@ def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, 
     given.pop("as_json", None)
     converted(declared, target, given)
     # A value that was not given has the default of the function or the stage.
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in given.items() if value is not None and value is not False}
     assert command.show is not None
     command.show(target(**given), values)
 

@@ -76,6 +76,7 @@ class Command:
         of: Function of `paraloom.api`, by name, or `module:Class.method`.
         stage: Kinds of stages whose fields `**config` of that function sets, separated by spaces.
         everyday: Options that plain `--help` shows, separated by spaces. Default: all.
+        keys: The fields of the stage that are options, separated by spaces. Default: all.
         leave_out: Parameters without an option.
         flags: Parameter → names of its option, separated by spaces; '' for an argument.
         settings: Parameter → further attributes of `Parameter`.
@@ -91,6 +92,7 @@ class Command:
     of: str = ""
     stage: str = ""
     everyday: str = ""
+    keys: str = ""
     leave_out: str = ""
     flags: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -124,10 +126,10 @@ class Command:
 
     def parameters(self) -> list[Parameter]:
         """All parameters, in the order of `--help`."""
-        found = {one.name: one for one in self._derived()}
+        collected = {one.name: one for one in self._derived()}
         everyday = {*self.everyday.split(), "output"}
         result = []
-        for name, one in found.items():
+        for name, one in collected.items():
             if name in self.flags:
                 flags = tuple(self.flags[name].split())
                 one = replace(one, flags=flags)
@@ -156,9 +158,12 @@ class Command:
                     yield parameter(name, one.annotation, one.default, helps.get(name, ""), positional)
             if index == 0 and self.run is not None and not takes_more:
                 break
+        keys = self.keys.split()
         for use in self.stage.split():
-            yield from (one for one in stage_parameters(use) if one.name not in known | left_out)
-            known |= {one.name for one in stage_parameters(use)}
+            for field_ in stage_parameters(use):
+                if field_.name not in known | left_out and (not keys or field_.name in keys):
+                    known.add(field_.name)
+                    yield field_
 
 
 def parameter(name: str, annotation: Any, default: Any, help_: str, positional: bool = False) -> Parameter:
@@ -192,20 +197,20 @@ def _flags(name: str, shared: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _from_typer(name: str, extra: Any) -> dict[str, Any]:
     """What an annotation for typer says."""
-    found: dict[str, Any] = {}
+    collected: dict[str, Any] = {}
     if not hasattr(extra, "param_decls"):
-        return found
+        return collected
     if type(extra).__name__ == "ArgumentInfo":
-        found["flags"] = ()
+        collected["flags"] = ()
     # The first of the names is where typer has defaults of other annotations.
     elif flags := tuple(flag for flag in (extra.default, *(extra.param_decls or ())) if str(flag).startswith("-")):
-        found["flags"] = flags
+        collected["flags"] = flags
     for key, attribute in (("help", "help"), ("metavar", "metavar"), ("panel", "rich_help_panel"), ("low", "min")):
         if getattr(extra, attribute, None) is not None:
-            found[key] = getattr(extra, attribute)
+            collected[key] = getattr(extra, attribute)
     if extra.autocompletion is not None:
-        found["complete"] = extra.autocompletion.__name__
-    return found
+        collected["complete"] = extra.autocompletion.__name__
+    return collected
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
@@ -224,25 +229,25 @@ def _kind(parts: Sequence[Any]) -> dict[str, Any]:
     """Kind, repetition and role of a value of one of these types."""
     several = [part for part in parts if get_origin(part) in _SEQUENCES]
     single = [part for part in parts if part not in several]
-    inner = [item for part in several for item in _parts((get_args(part) or (str,))[0])]
-    members = [*single, *inner]
-    found: dict[str, Any] = {"repeated": bool(several)}
+    item_types = [item for part in several for item in _parts((get_args(part) or (str,))[0])]
+    members = [*single, *item_types]
+    collected: dict[str, Any] = {"repeated": bool(several)}
     names_files = any(part is Path or getattr(part, "__name__", "") in ("Path", "Stage") for part in members)
     if several and not names_files and not isinstance(parts[0], type):
-        found["separated"] = get_origin(parts[0]) is not list
+        collected["separated"] = get_origin(parts[0]) is not list
     if bool in members:
-        return found | {"kind": "flag"}
+        return collected | {"kind": "flag"}
     for part in members:
         if get_origin(part) is Literal:
-            return found | {"kind": "choice", "choices": tuple(str(value) for value in get_args(part) if value)}
+            return collected | {"kind": "choice", "choices": tuple(str(value) for value in get_args(part) if value)}
         if isinstance(part, type) and issubclass(part, Enum):
-            return found | {"kind": "choice", "choices": tuple(str(value.value) for value in part)}
+            return collected | {"kind": "choice", "choices": tuple(str(value.value) for value in part)}
     if str not in members and not names_files:
         if float in members:
-            return found | {"kind": "number"}
+            return collected | {"kind": "number"}
         if int in members:
-            return found | {"kind": "integer"}
-    return found | {"kind": "text", "role": "input" if names_files else ""}
+            return collected | {"kind": "integer"}
+    return collected | {"kind": "text", "role": "input" if names_files else ""}
 
 
 def plain(value: Any) -> Any:
@@ -279,7 +284,10 @@ def stage_parameters(use: str) -> Iterator[Parameter]:
     helps, hints = describe_fields(kind), type_hints(kind)
     for item in fields(kind):
         if item.name not in general and item.name not in kind.inputs:
-            yield parameter(item.name, hints[item.name], _default(item), first_sentence(helps[item.name]))
+            one = parameter(item.name, hints[item.name], _default(item), first_sentence(helps[item.name]))
+            # Without the option it is the function that decides, which may choose another stage.
+            shown = "" if one.kind == "flag" or one.default in (None, "", REQUIRED) else f" Default: {one.default}."
+            yield replace(one, default=False if one.kind == "flag" else None, help=f"{one.help}{shown}")
 
 
 def _default(item: Field[Any]) -> Any:
@@ -289,9 +297,9 @@ def _default(item: Field[Any]) -> Any:
 def described(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The description of a function, and the first sentence about each of its parameters."""
     text = inspect.getdoc(function) or ""
-    found = parse_docstring(text)
+    collected = parse_docstring(text)
     body = text.partition("\nArgs:")[0].partition("\nReturns:")[0].rstrip()
-    return body, {name: first_sentence(help_) for name, help_ in found.args.items()}
+    return body, {name: first_sentence(help_) for name, help_ in collected.args.items()}
 
 
 def first_sentence(text: str) -> str:
@@ -301,7 +309,7 @@ def first_sentence(text: str) -> str:
     'Width of each part.'
     """
     text = re.sub(r":(?:class|func|mod):`~?([^`]+)`", r"`\1`", text)
-    text = text.replace("``", "`")
+    text = text.replace("``", "`").partition(" **")[0]
     return re.split(r"(?<=[.…])\s+(?=[A-Z`])", text, maxsplit=1)[0]
 
 
@@ -315,7 +323,7 @@ def converted(parameters: Mapping[str, Parameter], function: Callable[..., Any],
             value = [item for item in items if item]
         members = list(_parts(annotations.get(name, str)))
         members = [get_args(one)[0] if get_origin(one) is Annotated else one for one in members]
-        members = [inner for one in members for inner in _parts(one)]
+        members = [part for one in members for part in _parts(one)]
         if {int, str} <= set(members) and isinstance(value, str) and value.lstrip("-").isdecimal():
             value = int(value)
         values[name] = _typed(value, members)
@@ -323,8 +331,8 @@ def converted(parameters: Mapping[str, Parameter], function: Callable[..., Any],
 
 def _typed(value: Any, members: Sequence[Any]) -> Any:
     if isinstance(value, (list, tuple)):
-        inner = [item for one in members if get_origin(one) in _SEQUENCES for item in _parts(get_args(one)[0])]
-        return [_typed(item, inner) for item in value]
+        item_types = [item for one in members if get_origin(one) in _SEQUENCES for item in _parts(get_args(one)[0])]
+        return [_typed(item, item_types) for item in value]
     if not isinstance(value, str):
         return value
     for member in members:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,83 +12,12 @@ import typer
 
 from paraloom import api
 from paraloom.cli import options
+from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude, print_figures
 
 
-def train_encoder(
-    output: options.Folder,
-    pairs: Annotated[
-        list[str] | None, typer.Option(help="Pairs in one language that mean the same. Repeatable.")
-    ] = None,
-    bitext: Annotated[
-        list[str] | None,
-        typer.Option(help="Instead of --pairs: translations, for an encoder of two or more languages. Repeatable."),
-    ] = None,
-    spec: Annotated[
-        str | None,
-        typer.Option(
-            help="Parts: word, trigram, ngram, lstm, blstm, gran, gru; word+trigram sums, word,trigram concatenates. "
-            "Default: word,trigram; of bitext ngram."
-        ),
-    ] = None,
-    dimension: Annotated[int | None, typer.Option(help="Width of each part. Default: 300; of bitext 256.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the pairs. Default: 5; of bitext 4.")] = None,
-    megabatch_size: Annotated[int, typer.Option(help="Mini-batches that are searched together for negatives.")] = 20,
-    megabatch_warmup: Annotated[
-        bool,
-        typer.Option("--megabatch-warmup", help="Grow from 1 mini-batch to --megabatch-size in the last epoch."),
-    ] = False,
-    scramble: Annotated[
-        float, typer.Option(help="Share of sentences whose words lstm, blstm, gran and gru read in random order.")
-    ] = 0.0,
-    devices: Annotated[
-        str, typer.Option(help="Where lstm, blstm, gran and gru compute: cpu, cuda, or cuda:0,cuda:1.")
-    ] = "cpu",
-    precision: Annotated[str, typer.Option(help="Their precision: float32 or bfloat16.")] = "float32",
-    init_from: Annotated[str | None, typer.Option(help="An encoder to start from: a bundled name or a folder.")] = None,
-    vectors: Annotated[
-        Path | None,
-        typer.Option(
-            help="Word vectors to start from: text of word2vec, GloVe or fastText, or a folder of `distill words`."
-        ),
-    ] = None,
-    sts: Annotated[
-        Path | None, typer.Option(help="Folder of similarity tasks, for a development figure per epoch.")
-    ] = None,
-    src_column: options.SrcColumn = None,
-    tgt_column: options.TgtColumn = None,
-    on_error: options.OnError = options.OnErrorChoice.stop,
-    seed: options.Seed = 1,
-    as_json: options.Json = False,
-) -> None:
-    """Train a sentence encoder on paraphrases, or on bitext; if stopped, run it again to resume.
-
-    Of bitext it learns similar vectors for translations: for `mine`, `align sentences`, `score --with bilingual`.
-
-    Example: `paraloom train encoder --pairs kept.parquet -o encoder`
-
-    Example: `paraloom train encoder --bitext news.cs-en.tsv --bitext 'talks.{de,en}' -o cs-de-en`
-    """
-    defaults = {"spec": spec, "dimension": dimension, "epochs": epochs}
-    result = api.train_encoder(
-        pairs or (),
-        output,
-        bitext=bitext or (),
-        init_from=init_from,
-        vectors=vectors,
-        sts=sts,
-        src_column=options.column(src_column),
-        tgt_column=options.column(tgt_column),
-        on_error=on_error.value,
-        seed=seed,
-        **{name: value for name, value in defaults.items() if value is not None},
-        megabatch_size=megabatch_size,
-        megabatch_warmup=megabatch_warmup,
-        scramble=scramble,
-        devices=devices,
-        precision=precision,
-    )
-    print_figures(result, "search {output} sentences.txt", as_json)
+def _show_training(result: Any, values: Mapping[str, Any]) -> None:
+    print_figures(result, "search {output} sentences.txt", values["as_json"])
     if not result.stages[-1].figures.get("dev"):
         typer.echo(
             "Not measured: whether it is better than its untrained start. Give --sts, a folder of tasks.", err=True
@@ -323,4 +253,24 @@ COMMANDS: options.Commands = {
     "mine": mine,
     "export": export,
 }
-TRAIN: options.Commands = {"encoder": train_encoder, "phrases": train_phrases}
+TRAIN: options.Commands = {"phrases": train_phrases}
+DECLARED = [
+    Command(
+        name="train encoder",
+        of="train_encoder",
+        stage="train-encoder",
+        keys="spec dimension epochs batch_size loss learning_rate megabatch_size megabatch_warmup scramble devices "
+        "precision",
+        everyday="pairs bitext vectors init_from sts spec dimension epochs seed as_json",
+        flags={"pairs": "--pairs"},
+        show=_show_training,
+        help="Train a sentence encoder on paraphrases, or on bitext; if stopped, run it again to resume.\n\n"
+        "Of bitext it learns similar vectors for translations: for `mine`, `align sentences`, "
+        "`score --with bilingual`.",
+        examples=(
+            "--pairs kept.parquet -o encoder",
+            "--bitext news.cs-en.tsv --bitext 'talks.{de,en}' -o cs-de-en",
+        ),
+        watched=True,
+    )
+]

@@ -11,19 +11,19 @@ from paraloom.cli.front_page import INDEX, MODULES
 
 def build() -> dict[str, dict[str, Any]]:
     """Name of each command → its module, help and parameters, out of the code, all of which is loaded."""
-    found: dict[str, dict[str, Any]] = {}
+    collected: dict[str, dict[str, Any]] = {}
     for module in MODULES:
         for command in registry.commands_in(module):
             parameters = registry.parameters(command)
             for one in parameters:
                 if not one.help:
                     raise LookupError(f"{command.name}: {one.name} has no help: write it into the docstring's Args")
-            found[command.name] = {
+            collected[command.name] = {
                 "module": module,
                 "help": command.text(),
                 "parameters": [one.as_dict() for one in parameters],
             }
-    return found
+    return collected
 
 
 def text() -> str:

@@ -53,8 +53,8 @@ class LazyCommands(dict[str, Any]):
 @cache
 def entries() -> dict[str, dict[str, Any]]:
     """Name of each command → its module, help and parameters."""
-    found: dict[str, dict[str, Any]] = json.loads(front_page.INDEX.read_text(encoding="utf-8"))
-    return found
+    collected: dict[str, dict[str, Any]] = json.loads(front_page.INDEX.read_text(encoding="utf-8"))
+    return collected
 
 
 def members(group: str) -> list[str]:
@@ -101,10 +101,13 @@ def _command(name: str) -> Any:
 
     def run(**values: Any) -> None:
         # Typer hands out members of the classes that stand for choices.
+        values.pop("help_all", None)
         plain = {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}
         import_module("paraloom.cli.calls").call(entry["module"], name, plain)
 
     parameters = [_parameter(one) for one in entry["parameters"]]
+    if not all(one.get("everyday", True) for one in entry["parameters"]):
+        parameters.append(_HELP_ALL)
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     app = typer.Typer(rich_markup_mode="markdown", add_completion=False, pretty_exceptions_enable=False)
@@ -135,6 +138,8 @@ def _parameter(one: dict[str, Any]) -> inspect.Parameter:
     if not required and default is None:
         kind = kind | None
     flags = one.get("flags", ())
+    if flags:
+        settings["hidden"] = not one.get("everyday", True)
     annotation = Annotated[kind, typer.Option(*flags, **settings) if flags else typer.Argument(**settings)]
     return inspect.Parameter(
         one["name"],
@@ -142,6 +147,26 @@ def _parameter(one: dict[str, Any]) -> inspect.Parameter:
         annotation=annotation,
         default=inspect.Parameter.empty if required else default,
     )
+
+
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    """Print the help with all options."""
+    if wanted:
+        for one in context.command.params:
+            one.hidden = False  # type: ignore[attr-defined]
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+_HELP_ALL = inspect.Parameter(
+    "help_all",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option("--help-all", is_eager=True, callback=_show_all, help="Show all options and exit."),
+    ],
+)
 
 
 def _print_version(wanted: bool) -> None:

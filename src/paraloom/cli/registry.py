@@ -11,7 +11,7 @@ from paraloom.cli.declaration import Command, Parameter
 from paraloom.cli.front_page import FRONT, HIDDEN
 from paraloom.cli.shared import SHARED
 
-_PREFIXES = {"COMMANDS": "", "LOOPS": "", "TRAIN": "train ", "DISTILL": "distill ", "ALIGN": "align "}
+_PREFIXES = {"DECLARED": "", "COMMANDS": "", "LOOPS": "", "TRAIN": "train ", "DISTILL": "distill ", "ALIGN": "align "}
 _PREFIXES |= {"EVALUATE": "evaluate ", "JUDGE": "judge ", "SHOW": "show "}
 _TABLE = frozenset(["reproduce"])
 
@@ -60,8 +60,8 @@ def find(module: str, name: str) -> Command:
 
 def parameters(command: Command) -> list[Parameter]:
     """The parameters of a command, with those that the command line adds."""
-    found = command.parameters()
-    names = {one.name for one in found}
+    collected = command.parameters()
+    names = {one.name for one in collected}
     added = []
     if "output" in names and not command.resumes:
         added.append(_added("force", "flag", False))
@@ -69,7 +69,7 @@ def parameters(command: Command) -> list[Parameter]:
         added += [_added(name, "text", None) for name in ("log_file", "on_end", "on_end_post")]
     if command.run is None and "as_json" not in names:
         added.append(_added("as_json", "flag", False))
-    return [*found, *added]
+    return [*collected, *added]
 
 
 def _added(name: str, kind: str, default: Any) -> Parameter:
