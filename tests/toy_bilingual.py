@@ -23,6 +23,9 @@ def word_vectors(count: int) -> npt.NDArray[np.float32]:
     have small positive ones, so that no mean cosine is 0.
     """
     vectors = np.eye(count, max(16, count), dtype=np.float32)
+    if count > 4:
+        # A graph of vectors that are all equally far from each other leads nowhere.
+        vectors += 0.1 * np.cos(np.arange(count)[:, None] * np.arange(1, vectors.shape[1] + 1)).astype(np.float32)
     vectors[1:4, :3] = [[0.10, 1, 0], [-0.25, 0.08, 1], [0.06, -0.25, 0.12]]
     return vectors
 

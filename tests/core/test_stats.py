@@ -29,8 +29,8 @@ def test_nan_is_ignored() -> None:
     assert Moments.of(np.array([1.0, math.nan, 3.0])) == Moments.of(np.array([1.0, 3.0]))
 
 
-# The share of 6,000 intervals that cover the truth has a standard error of √(0.95 · 0.05 / 6000) = 0.0028: 0.93 is seven
-# of them away from 0.95, and four from the 0.942 that samples of this size and skew truly have.
+# The share of 6,000 intervals that cover the truth has a standard error of √(0.95 · 0.05 / 6000) = 0.0028: 0.93 is
+# seven of them away from 0.95, and four from the 0.942 that samples of this size and skew truly have.
 SAMPLES, LEAST, MOST = 6000, 0.93, 0.965
 
 
