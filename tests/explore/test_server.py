@@ -199,9 +199,10 @@ def test_pairs_show_texts_scores_and_counts(server: ExploreServer) -> None:
     page = get(server.app, "/pairs", where="src_tokens > 5 and quality > 0.5", sort="-quality")
     rows = [row for row in toy_pairs().to_pylist() if row["src_tokens"] > 5 and (row["quality"] or 0) > 0.5]
     assert total(page) == f"{len(rows)} pairs"
-    best = max(rows, key=lambda row: row["quality"])
-    first = page.partition("<tbody")[2].partition("</tr>")[0]
-    assert best["src"] in unescape(re.sub("<[^>]*>", "", first))
+    # Several rows may be the best.
+    best = [row["src"] for row in rows if row["quality"] == max(row["quality"] for row in rows)]
+    first = unescape(re.sub("<[^>]*>", "", page.partition("<tbody")[2].partition("</tr>")[0]))
+    assert any(src in first for src in best)
     assert page.count('class="row"') == 25 and 'aria-sort="descending"' in page
     assert page == get(server.app, "/pairs", where="src_tokens > 5 and quality > 0.5", sort="-quality")
 
