@@ -240,8 +240,8 @@ def row_of(row: dict[str, Any], threads: list[int]) -> str:
 
 def figure(rows: list[dict[str, Any]], threads: int) -> str:
     """Sentences per second (logarithmic) against the mean of STS 2012 to 2015, as SVG with its own style."""
-    from paraloom.report.charts import Point, scatter
-    from paraloom.report.page import style
+    from paraloom.web.charts import Point, scatter
+    from paraloom.web.page import style
 
     points = [
         Point(row["name"], row["rates"][threads], row["mean"])

@@ -1,0 +1,339 @@
+"""The page of a threshold: how many pairs remain, the pairs on both sides of it, what is lost by source."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from dataclasses import dataclass
+
+import numpy as np
+
+from paraloom.core.errors import ConfigError
+from paraloom.pairs.scoring.table import COLUMNS
+from paraloom.web.bins import linked_histogram, plain_number
+from paraloom.web.dataset import Dataset, RowNumbers
+from paraloom.web.formatting import count, label, share
+from paraloom.web.layout import Frame, View, copyable, nothing, plural
+from paraloom.web.markup import Html, Part, element, isolated
+from paraloom.web.matching import Matcher, Matches, RowFilter, split_point
+from paraloom.web.pairs_page import row_table
+from paraloom.web.parameters import finite_number
+from paraloom.web.scores_page import ScoreBins
+from paraloom.web.state import ViewState, identifier, narrowed
+
+_NEAR = 4
+_MAX_GROUPS = 12
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A lower or an upper bound of a score.
+
+    Args:
+        column: The score.
+        value: The bound, itself kept.
+        keeps: Which rows are kept, 'above' or 'below' the bound.
+    """
+
+    column: str
+    value: float
+    keeps: str
+
+    @property
+    def clause(self) -> str:
+        """The condition that a row is kept.
+
+        Example:
+            >>> Threshold("cosine", 0.8, "above").clause
+            'cosine >= 0.8'
+        """
+        return f"{identifier(self.column)} {'>=' if self.keeps == 'above' else '<='} {plain_number(self.value)}"
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """What a threshold does to rows.
+
+    Args:
+        kept: Rows that are kept, in increasing order of the score.
+        lost: Rows that are lost, likewise, without undefined ones.
+        undefined: Rows where the score is undefined; they are lost too.
+    """
+
+    kept: RowNumbers
+    lost: RowNumbers
+    undefined: RowNumbers
+
+    @property
+    def total(self) -> int:
+        """Rows before the threshold."""
+        return len(self.kept) + len(self.lost) + len(self.undefined)
+
+
+def apply(dataset: Dataset, rows: RowNumbers, threshold: Threshold) -> SplitRows:
+    """Divide rows by a threshold.
+
+    Args:
+        dataset: The rows.
+        rows: Some of them, in increasing order of the score, undefined last.
+        threshold: The threshold.
+    """
+    if threshold.keeps == "above":
+        point, defined = split_point(dataset, threshold.column, rows, threshold.value)
+        return SplitRows(rows[point:defined], rows[:point], rows[defined:])
+    kind = dataset.values(threshold.column).dtype.type
+    with np.errstate(over="ignore"):
+        above = float(np.nextafter(kind(threshold.value), kind(np.inf)))
+    point, defined = split_point(dataset, threshold.column, rows, above)
+    return SplitRows(rows[:point], rows[point:defined], rows[defined:])
+
+
+def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewState) -> View:
+    """The page of a threshold.
+
+    Args:
+        matcher: The rows.
+        bins: The bins of its columns.
+        frame: What is the same on all pages.
+        state: Which rows; `extra` has `score`, `at` and `keep`.
+
+    Raises:
+        ConfigError: The column is not one of numbers, or the condition is not valid.
+    """
+    dataset = matcher.dataset
+    if not dataset.scores:
+        return View("Threshold", results=nothing("These rows have no columns of numbers. Add some: paraloom score."))
+    column = state.extra.get("score") or dataset.scores[0]
+    if column not in dataset.numeric:
+        raise ConfigError(f"column '{column}' not found", remedy=f"Columns of numbers: {', '.join(dataset.scores)}.")
+    column_bins = bins.get(column)
+    matches = matcher.matches(RowFilter(state.where, state.search, column))
+    rows, scale = matches.all_found(), 1.0
+    if not matches.is_complete:
+        rows = _sample_in_order(matcher, state, column)
+        scale = dataset.rows / len(dataset.sample_rows)
+    low, high = _range(dataset, column)
+    value = finite_number(state.extra.get("at", ""))
+    if value is None:
+        value = _middle(dataset, rows, column, low)
+    direction = COLUMNS[column].direction if column in COLUMNS else "higher"
+    keeps = state.extra.get("keep") or ("below" if direction == "lower" else "above")
+    threshold = Threshold(column, value, "below" if keeps == "below" else "above")
+    outcome = apply(dataset, rows, threshold)
+    before = _controls(dataset, state, threshold, low, high)
+    parts: list[Part] = [_summary(outcome, scale, dataset)]
+    if column_bins is not None:
+        faded = (threshold.value, None) if threshold.keeps == "above" else (None, threshold.value)
+        mask = matcher.sample_mask(state.where, state.search)
+        parts.append(
+            element(
+                "div",
+                linked_histogram(column_bins, column_bins.counts(mask), None, None, faded=faded),
+                class_="threshold-chart",
+            )
+        )
+    where = narrowed(state.where, threshold.clause)
+    parts.append(
+        element(
+            "div",
+            copyable("Shell", f"--where {shlex.quote(where)}"),
+            copyable("TOML", f"where = {json.dumps(where, ensure_ascii=False)}"),
+            element("p", element("a", "Show the pairs that remain", href=state.url("/pairs", where=where))),
+            element("p", "The search is not part of the condition.", class_="quiet") if state.search else None,
+            class_="conditions",
+        )
+    )
+    parts.append(_near(dataset, outcome, threshold, state))
+    parts.append(_losses(dataset, rows, matches if matches.is_complete else None, outcome, scale, state, threshold))
+    return View("Threshold", before=before, results=parts)
+
+
+def _sample_in_order(matcher: Matcher, state: ViewState, column: str) -> RowNumbers:
+    """The rows of the sample that match, in increasing order of a column, undefined last."""
+    rows = matcher.dataset.sample_rows[matcher.sample_mask(state.where, state.search)]
+    return rows[np.argsort(matcher.dataset.values(column)[rows], kind="stable")]
+
+
+def _range(dataset: Dataset, column: str) -> tuple[float, float]:
+    order, defined = dataset.order(column)
+    if not defined:
+        return 0.0, 1.0
+    values = dataset.values(column)
+    low, high = float(values[order[0]]), float(values[order[defined - 1]])
+    return (low if math.isfinite(low) else -1e9), (high if math.isfinite(high) else 1e9)
+
+
+def _middle(dataset: Dataset, rows: RowNumbers, column: str, low: float) -> float:
+    """The median, in three digits."""
+    _, defined = split_point(dataset, column, rows, low)
+    if not defined:
+        return low
+    value = float(dataset.values(column)[rows[defined // 2]])
+    return float(f"{value:.3g}") if math.isfinite(value) else low
+
+
+def _controls(dataset: Dataset, state: ViewState, threshold: Threshold, low: float, high: float) -> Html:
+    whole = "int" in str(dataset.schema.field(threshold.column).type)
+    step = 1.0 if whole else 10.0 ** math.floor(math.log10(max(high - low, 1e-9) / 500))
+    first, last = math.floor(low / step) * step, math.ceil(high / step) * step
+    limits = {"min": plain_number(round(first, 12)), "max": plain_number(round(last, 12))}
+    options = [
+        element("option", label(name), value=name, selected="selected" if name == threshold.column else None)
+        for name in dataset.scores
+    ]
+    radios = [
+        element(
+            "label",
+            element(
+                "input", type="radio", name="keep", value=name, checked="checked" if name == threshold.keeps else None
+            ),
+            f" {text}",
+        )
+        for name, text in (("above", "keep this and higher"), ("below", "keep this and lower"))
+    ]
+    hidden = [
+        element("input", type="hidden", name=name, value=value)
+        for name, value in (("corpus", state.corpus), ("where", state.where), ("search", state.search))
+        if value
+    ]
+    return element(
+        "form",
+        hidden,
+        element("label", element("span", "Score"), element("select", options, name="score"), class_="score-choice"),
+        element("fieldset", element("legend", "Rows to keep", class_="unseen"), radios),
+        element(
+            "label",
+            element("span", "Threshold"),
+            element(
+                "input",
+                type="number",
+                name="at",
+                value=plain_number(threshold.value),
+                step="any",
+                id="threshold-number",
+                autocomplete="off",
+            ),
+        ),
+        element(
+            "input",
+            type="range",
+            id="threshold-range",
+            value=plain_number(threshold.value),
+            step=plain_number(round(step, 12)),
+            aria_label=f"threshold of {label(threshold.column)}",
+            **limits,
+        ),
+        element("button", "Show", class_="show"),
+        action="/threshold",
+        method="get",
+        class_="threshold",
+        id="threshold",
+    )
+
+
+def _summary(outcome: SplitRows, scale: float, dataset: Dataset) -> Html:
+    about = "about " if scale > 1 else ""
+    kept, total = round(len(outcome.kept) * scale), round(outcome.total * scale)
+    lost = round((len(outcome.lost) + len(outcome.undefined)) * scale)
+    parts: list[Part] = [
+        element("strong", f"{about}{plural(kept, 'pair')}", id="total"),
+        f" of {count(total)} ({share(kept, total)}) remain; {about}{count(lost)} are lost",
+        f", {count(round(len(outcome.undefined) * scale))} of them because the score is undefined"
+        if len(outcome.undefined)
+        else None,
+        f". Estimated from a random sample of {count(len(dataset.sample_rows))} rows." if scale > 1 else ".",
+    ]
+    return element("p", parts, class_="summary", aria_live="polite")
+
+
+def _near(dataset: Dataset, outcome: SplitRows, threshold: Threshold, state: ViewState) -> Part:
+    """The pairs just inside and just outside."""
+    if threshold.keeps == "above":
+        inside, outside = outcome.kept[:_NEAR], outcome.lost[::-1][:_NEAR]
+    else:
+        inside, outside = outcome.kept[::-1][:_NEAR], outcome.lost[:_NEAR]
+    tables = [
+        element(
+            "section",
+            element("h2", title),
+            row_table(dataset, rows.tolist(), state, [threshold.column]) if len(rows) else nothing("none"),
+        )
+        for title, rows in (("Just kept", inside), ("Just lost", outside))
+    ]
+    return element("div", tables, class_="near")
+
+
+def _losses(
+    dataset: Dataset,
+    rows: RowNumbers,
+    matches: Matches | None,
+    outcome: SplitRows,
+    scale: float,
+    state: ViewState,
+    threshold: Threshold,
+) -> Part:
+    """What is lost by source, most first; `matches` holds the counts of all rows, where they are complete."""
+    categories = dataset.categories()
+    by = state.extra.get("by") or ("origin" if "origin" in categories else "")
+    if by not in categories:
+        by = next((name for name in categories if (c := dataset.coded(name)) and len(c.values) > 1), "")
+    coded = dataset.coded(by) if by else None
+    if coded is None or len(coded.values) < 2:
+        return None
+    total = coded.counts_of(rows) if matches is None else matches.group_counts(by, coded)
+    # Counting the smaller part is enough.
+    if 2 * len(outcome.kept) < len(rows):
+        kept_counts = coded.counts_of(outcome.kept)
+    else:
+        kept_counts = total - coded.counts_of(outcome.lost) - coded.counts_of(outcome.undefined)
+    kept = dict(zip(coded.values, kept_counts.tolist(), strict=True))
+    lost = dict(zip(coded.values, (total - kept_counts).tolist(), strict=True))
+    groups = sorted(kept, key=lambda value: -lost[value])
+    groups = [value for value in groups if kept[value] + lost[value]][:_MAX_GROUPS]
+    lines = [
+        element(
+            "tr",
+            element("th", isolated("none" if value is None else value), scope="row"),
+            element("td", count(round((kept[value] + lost[value]) * scale)), class_="n"),
+            element("td", count(round(lost[value] * scale)), class_="n"),
+            element("td", share(lost[value], kept[value] + lost[value]), class_="n"),
+            element("td", _bar(lost[value] / (kept[value] + lost[value])), aria_hidden="true"),
+        )
+        for value in groups
+    ]
+    heads = [element("th", label(by), scope="col")]
+    heads += [element("th", text, scope="col", class_="n") for text in ("pairs", "lost", "share lost")]
+    heads.append(element("td", ""))
+    links = [
+        element(
+            "a",
+            label(name),
+            href=state.url("/threshold", **_extra(threshold), by=name),
+            aria_current="true" if name == by else None,
+            data_live="",
+        )
+        for name in categories
+        if (other := dataset.coded(name)) is not None and len(other.values) > 1
+    ]
+    return element(
+        "section",
+        element("h2", "Lost by source"),
+        element("p", "By: ", [[link, " "] for link in links], class_="quiet") if len(links) > 1 else None,
+        element("table", element("thead", element("tr", heads)), element("tbody", lines), class_="losses"),
+    )
+
+
+def _extra(threshold: Threshold) -> dict[str, object]:
+    return {"score": threshold.column, "at": plain_number(threshold.value), "keep": threshold.keeps}
+
+
+def _bar(part: float) -> Html:
+    return element(
+        "svg",
+        element("rect", class_="before", width=100, height=8),
+        element("rect", class_="lost", width=f"{100 * part:.1f}", height=8),
+        viewBox="0 0 100 8",
+        preserveAspectRatio="none",
+        class_="share-bar",
+    )
