@@ -12,8 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from web.test_page import Reader
 from toy_report_run import ODD
+from web.test_page import Reader
 
 import paraloom.web
 from paraloom.alignment.document_pairs import DocumentPair, write_document_pairs

@@ -16,7 +16,7 @@ import paraloom.web
 from paraloom.core.errors import DataError
 from paraloom.io import Corpus, read_shard
 from paraloom.web.formatting import count
-from paraloom.web.page import write_report
+from paraloom.web.report import write_report
 from paraloom.web.samples import pair
 
 _VOID = {"meta", "br", "hr", "link", "img", "input"}

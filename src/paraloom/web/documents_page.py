@@ -17,7 +17,6 @@ from paraloom.web.documents_pair import article, title
 from paraloom.web.formatting import count, number, share
 from paraloom.web.images import Embedder, recorded_files
 from paraloom.web.markup import Html, Part, element, isolated, join, table
-from paraloom.web.page import policy, style
 
 _MAX_TYPES = 12
 _MAX_LISTED, _PAIRS_PER_PAGE = 10_000, 25
@@ -126,10 +125,10 @@ def _document(aligned: DocumentsReport, header: Html, main: Html) -> Html:
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        policy(script),
+        _policy(script),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", f"{source} and {target} · Paraloom"),
-        style("style.css", "documents.css"),
+        element("style", Html(static("style.css") + static("documents.css"))),
     )
     footer = element("footer", element("p", "Written by Paraloom."))
     body = element("body", header, main, footer, element("script", Html(script)), class_="aligned")

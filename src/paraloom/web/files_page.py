@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,12 @@ import pyarrow as pa
 from paraloom.api.first_rows import Preview, preview
 from paraloom.core.errors import DataError
 from paraloom.io import Corpus, write_shard
-from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import without_compression
 from paraloom.io.shards import open_shard
-from paraloom.web.markup import Html, Part, element
-from paraloom.web.page import style
 from paraloom.web.run_folder import score_columns
 from paraloom.web.samples import pair
 from paraloom.web.scores import ScoreColumn, pairs_by_score, score_cards
+from paraloom.web.templates import write_page
 
 _SHOWN = 12
 _MAX_ROWS = 2_000_000
@@ -29,16 +27,6 @@ _IDS = ("rank", "tokens", "row", "sent_id")
 
 def write_files_report(files: Sequence[str | Path], output: str | Path) -> Path:
     """Write one page about the outputs of commands.
-
-    Args:
-        files: Files of pairs or other rows (.parquet, .tsv, .jsonl), or corpus folders.
-        output: The HTML file to write.
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        DataError: A file does not exist or cannot be read.
 
     Example:
         >>> folder = Path(tempfile.mkdtemp())
@@ -52,43 +40,22 @@ def write_files_report(files: Sequence[str | Path], output: str | Path) -> Path:
             for number, file in enumerate(files)
         ]
     title = ", ".join(Path(file).name for file in files)
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", f"{title} · Paraloom"),
-        style("style.css"),
-    )
-    header = element("header", element("p", "Paraloom", class_="eyebrow"), element("h1", title))
-    footer = element("footer", element("p", "Written by Paraloom."))
-    page = element("html", head, element("body", header, element("main", sections), footer), lang="en")
-    with atomic_write(Path(output)) as temporary:
-        temporary.write_text(f"<!doctype html>\n{page}\n", encoding="utf-8")
-    return Path(output)
+    return write_page(Path(output), "files.html", title=title, eyebrow="Paraloom", heading=title, sections=sections)
 
 
-def _section(file: str, scratch: Path, *, titled: bool) -> Html:
+def _section(file: str, scratch: Path, *, titled: bool) -> Mapping[str, Any]:
     shown = preview(file, _SHOWN)
     shards, columns = _table(file, shown, scratch)
     scores = [ScoreColumn(name, signature, shards, None) for name, signature in columns.items()]
-    cards = score_cards(scores)
-    return element(
-        "section",
-        element("h2", Path(file).name if titled else "Rows"),
-        element("p", f"{shown.count}. {_SHOWN if len(shown.shown) == _SHOWN else 'All'} of them:", class_="intro"),
-        _rows(shown),
-        element("h3", "Scores") if cards else None,
-        cards,
-        pairs_by_score(scores),
-    )
-
-
-def _rows(shown: Preview) -> Part:
-    if shown.about:
-        return element("pre", shown.about)
-    if {"src", "tgt"} <= set(shown.columns):
-        return element("div", [pair(row) for row in shown.shown], class_="examples")
-    return element("pre", shown.format())
+    is_pairs = {"src", "tgt"} <= set(shown.columns) and not shown.about
+    return {
+        "title": Path(file).name if titled else "Rows",
+        "intro": f"{shown.count}. {_SHOWN if len(shown.shown) == _SHOWN else 'All'} of them:",
+        "pairs": [pair(row) for row in shown.shown] if is_pairs else None,
+        "text": shown.about or ("" if is_pairs else shown.format()),
+        "cards": score_cards(scores),
+        "ranges": pairs_by_score(scores),
+    }
 
 
 def _table(file: str, shown: Preview, scratch: Path) -> tuple[Sequence[Path], dict[str, str]]:
@@ -101,7 +68,8 @@ def _table(file: str, shown: Preview, scratch: Path) -> tuple[Sequence[Path], di
     if without_compression(file).suffix == ".parquet":
         with open_shard(file) as shard:
             return (Path(file),), _scores(shard.schema_arrow)
-    numbers = [name for name, value in _first(shown).items() if isinstance(value, int | float) and name not in _IDS]
+    first = shown.shown[0] if shown.shown else {}
+    numbers = [name for name, value in first.items() if isinstance(value, int | float) and name not in _IDS]
     if not numbers:
         return (), {}
     whole = preview(file, _MAX_ROWS)
@@ -114,16 +82,11 @@ def _table(file: str, shown: Preview, scratch: Path) -> tuple[Sequence[Path], di
     return (scratch,), dict.fromkeys(numbers, "")
 
 
-def _first(shown: Preview) -> dict[str, Any]:
-    return shown.shown[0] if shown.shown else {}
-
-
 def _scores(schema: pa.Schema) -> dict[str, str]:
     """The signed scores; of a file without signatures all numeric columns."""
-    signed = score_columns(schema)
     numeric = [
         column.name
         for column in schema
         if (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)) and column.name not in _IDS
     ]
-    return signed or dict.fromkeys(numeric, "")
+    return score_columns(schema) or dict.fromkeys(numeric, "")

@@ -1,8 +1,10 @@
-"""Numbers and names as text: counts, scores, percentages, durations, and round axis ticks."""
+"""Numbers and names as text: counts, scores, percentages, durations, names of scores, and round axis ticks."""
 
 from __future__ import annotations
 
 import math
+
+from paraloom.pairs.scoring.table import COLUMNS
 
 THIN = "\u202f"
 """A narrow no-break space: between groups of digits, and before units."""
@@ -37,6 +39,35 @@ def count(n: int) -> str:
         '29_000'
     """
     return f"{n:,}".replace(",", THIN)
+
+
+def plural(n: int, noun: str) -> str:
+    """A number of things.
+
+    Example:
+        >>> plural(1, "pair"), plural(2, "pair")
+        ('1 pair', '2 pairs')
+    """
+    return f"{count(n)} {noun}{'' if n == 1 else 's'}"
+
+
+def score_name(name: str) -> str:
+    """The plain name of a score.
+
+    Example:
+        >>> score_name("src_tokens"), score_name("trigram_overlap")
+        ('tokens, first side', 'trigram overlap')
+    """
+    for prefix, side in (("src_", "first side"), ("tgt_", "second side")):
+        if name.startswith(prefix):
+            return f"{label(name.removeprefix(prefix))}, {side}"
+    return label(name)
+
+
+def column_tooltip(name: str) -> str:
+    """The name of a score in conditions, and the paper that defines it."""
+    scorer = COLUMNS.get(name)
+    return f"Column {name}. {scorer.reference}" if scorer and scorer.reference else f"Column {name}"
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -90,12 +121,7 @@ def duration(seconds: float | None) -> str:
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round axis ticks within [low, high], 1, 2 or 5 times a power of ten apart.
-
-    Args:
-        low: Start of the axis.
-        high: End of the axis; with `high <= low` the only tick is `low`.
-        about: Approximate number of ticks.
+    """Round axis ticks within [low, high], 1, 2 or 5 times a power of ten apart; one tick where the range is empty.
 
     Example:
         >>> ticks(0, 1), ticks(3, 28)

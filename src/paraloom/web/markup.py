@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from html import escape
 from typing import TypeAlias
 
+from markupsafe import Markup
+
 # Control characters are invalid in HTML; the page shows their Unicode control pictures instead.
 _CONTROL = {code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)} | {127: 0x2421}
 _VOID = frozenset({"br", "hr", "img", "input", "link", "meta"})
 
 
-class Html(str):
-    """Markup that is safe to insert into a page unchanged."""
+Html = Markup
 
 
 Part: TypeAlias = "Html | str | int | float | Iterable[Part] | None"

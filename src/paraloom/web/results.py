@@ -1,258 +1,194 @@
-"""The results of evaluation stages: similarity tables next to published ones, comparisons, and plain figures."""
+"""The results of evaluation stages: similarity tables next to published ones, comparisons, diversity, plain figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup
+
+from paraloom.diversity_metrics.names import NAMES, NOTE
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB
-from paraloom.web.charts import number_line, paired_bars
+from paraloom.web.charts import paired_bars
 from paraloom.web.formatting import count, label, number
-from paraloom.web.markup import Html, Part, element, table
+from paraloom.web.run_folder import StageView
+from paraloom.web.templates import draw, table
+
+Records = Sequence[Mapping[str, Any]]
 
 _SIMILARITY = ("group", "subset", "n", "pearson", "spearman")
 _PRODUCTIONS = ("production", "before")
 _RANDOM = "random"
-_MAX_SELECTIONS, _MAX_ROWS = 60, 200
+_MAX_ROWS = 200
 _TEST_FIGURES = {"test Pearson × 100": "test_pearson", "untrained": "untrained_test_pearson"}
 
 
-def result(name: str, record: Mapping[str, Any]) -> Html:
-    """The section of one stage's result.json.
-
-    Args:
-        name: Heading, such as the stage's name.
-        record: Content of the file.
-    """
+def result(name: str, record: Mapping[str, Any]) -> Markup:
+    """The section of one stage's result.json."""
     rows = record.get("rows")
-    if isinstance(rows, list) and rows and all(isinstance(row, dict) and set(_SIMILARITY) <= set(row) for row in rows):
-        body: Part = similarity(rows, record.get("systems") or (), record.get("differences") or ())
+    differences = record.get("differences") or ()
+    if _is_table(rows) and all(set(_SIMILARITY) <= set(row) for row in record["rows"]):
+        body = _similarity(record["rows"], record.get("systems") or (), differences)
     elif _is_table(record.get("selections")):
-        body = selections(record["selections"])
+        body = _selections(record["selections"])
     elif _is_table(record.get("classification")):
-        body = classification(record["classification"], record.get("differences") or ())
+        body = [_classification(record["classification"]), _differences(differences, "task", _ACCURACY)]
     else:
-        counted: Any = record.get("productions")
-        chart = productions(counted) if _is_table(counted) and _are_productions(counted) else None
-        body = [_plain_table(key, value) for key, value in record.items() if _is_table(value)]
-        body = [_figures(record), chart, body]
-    skipped = record.get("skipped") or []
-    return element(
-        "section",
-        element("h3", name),
-        body,
-        element("p", "Skipped, file not found: ", ", ".join(map(str, skipped)), class_="quiet") if skipped else None,
-        element("p", element("code", str(record["signature"])), class_="signature") if "signature" in record else None,
-        class_="result",
-    )
+        body = [_figures(record), _productions(record.get("productions"))]
+        body += [_plain_table(key, value) for key, value in record.items() if _is_table(value)]
+    skipped = [str(path) for path in record.get("skipped") or []]
+    signature = str(record["signature"]) if "signature" in record else ""
+    return draw("result", name, [part for part in body if part], skipped, signature)
 
 
-def similarity(
-    rows: Sequence[Mapping[str, Any]],
-    systems: Sequence[Mapping[str, Any]] = (),
-    differences: Sequence[Mapping[str, Any]] = (),
-) -> Html:
-    """Correlations × 100 with human similarity scores by group of test sets, above baselines and published ones.
+def diversity(stages: Sequence[StageView]) -> Markup | None:
+    """The figures of all `measure-diversity` stages, one corpus per row (BBH22, Tables 1 to 4)."""
+    measured = {stage.name: stage.figures for stage in stages if (stage.use or stage.name) == "measure-diversity"}
+    columns = [name for name in NAMES if any(figures.get(name) is not None for figures in measured.values())]
+    if not columns:
+        return None
+    rows = []
+    for corpus, figures in measured.items():
+        counts = [count(figures[name]) if name in figures else "–" for name in ("groups", "alone")]
+        rows.append([corpus, *counts, *(_diversity_cell(figures, name) for name in columns)])
+    heads = ("corpus", "sources", "alone", *(NAMES[name] for name in columns))
+    return draw("section", "Diversity", "", [table(heads, rows, wide=True)], NOTE.replace("\n", " "))
 
-    Args:
-        rows: Records with `group`, `subset`, `n`, `pearson` and `spearman`; the subset `mean` is the mean over a
-            group's subsets, `all` is all pairs of the group together.
-        systems: Records of all systems, the one of `rows` first: `name`, `rows`, and the figures by MTEB's protocol.
-        differences: Records of differences of an encoder to a baseline, with intervals.
+
+def _diversity_cell(figures: Mapping[str, Any], name: str) -> str:
+    value, half = figures.get(name), figures.get(f"{name}_interval")
+    if value is None:
+        return "–"
+    if name.endswith("vocabulary"):
+        return count(int(value))
+    return f"{value:.2f}" + (f" ± {half:.2f}" if half else "")
+
+
+def _similarity(rows: Records, systems: Records, differences: Records) -> list[Markup | None]:
+    """Correlations × 100 by group of test sets, with those of other systems and published ones.
+
+    The subset `mean` is the mean over a group's subsets, `all` is all pairs of the group together.
     """
     groups = list(dict.fromkeys(str(row["group"]) for row in rows))
     summary = {(str(row["group"]), str(row["subset"])): row for row in rows}
-    subsets = {
-        group: [row for row in rows if row["group"] == group and row["subset"] not in ("mean", "all")]
-        for group in groups
+    subsets = [
+        row for group in groups for row in rows if row["group"] == group and row["subset"] not in ("mean", "all")
+    ]
+    means = {
+        group: summary.get((group, "mean")) or next(row for row in subsets if row["group"] == group) for group in groups
     }
-    means = {group: summary.get((group, "mean")) or subsets[group][0] for group in groups}
     pooled = {group: row for group in groups if (row := summary.get((group, "all")))}
-    lines = [
-        _line("Pearson, mean over subsets", {g: row["pearson"] for g, row in means.items()}, groups, "ours"),
-        _intervals(means, groups),
-        _line("Spearman, mean over subsets", {g: row["spearman"] for g, row in means.items()}, groups, "ours"),
-        _line("Pearson, all pairs together", {g: row["pearson"] for g, row in pooled.items()}, groups, "ours"),
-        _line("Spearman, all pairs together", {g: row["spearman"] for g, row in pooled.items()}, groups, "ours"),
+    lines = [["Pearson, mean over subsets", *(_correlation(means[group]["pearson"]) for group in groups)]]
+    if any(row.get("low") is not None for row in means.values()):
+        lines.append(["95 % confidence interval", *(_half(means[group]) for group in groups)])
+    lines.append(["Spearman, mean over subsets", *(_correlation(means[group]["spearman"]) for group in groups)])
+    for kind in ("pearson", "spearman"):
+        cells = [_correlation(pooled[group][kind]) if group in pooled else "–" for group in groups]
+        lines.append([f"{kind.capitalize()}, all pairs together", *cells])
+    if systems[1:]:
+        lines.append(["Pearson, mean over subsets, of other systems"])
+        lines += [[str(one["name"]), *map(_correlation, _of_groups(one["rows"], groups))] for one in systems[1:]]
+    published = [row for row in PUBLISHED if any(row.figure(group) is not None for group in groups)]
+    if published:
+        lines.append(["Published: Pearson, mean over subsets"])
+        lines += [[f"{row.system} ({row.source})", *(_correlation(row.figure(g)) for g in groups)] for row in published]
+    further = [
+        [row["group"], row["subset"], count(int(row["n"])), _correlation(row["pearson"]), _correlation(row["spearman"])]
+        for row in subsets
     ]
-    others = [_line(str(one["name"]), _means_by_group(one["rows"]), groups, "ours") for one in systems[1:]]
-    published = [
-        _line(f"{row.system} ({row.source})", {g: row.figure(g) for g in groups}, groups, "published")
-        for row in PUBLISHED
-        if any(row.figure(group) is not None for group in groups)
-    ]
-    head = element(
-        "tr",
-        element("th", "correlation × 100", scope="col"),
-        [element("th", group, scope="col", class_="n") for group in groups],
-    )
-    return element(
-        "div",
-        element(
-            "table",
-            element("caption", "Semantic textual similarity"),
-            element("thead", head),
-            element("tbody", lines),
-            element("tbody", _subhead("Pearson, mean over subsets, of other systems", len(groups) + 1), others)
-            if others
-            else None,
-            element("tbody", _subhead("Published: Pearson, mean over subsets", len(groups) + 1), published)
-            if published
-            else None,
-        ),
+    return [
+        table(("correlation × 100", *groups), lines, "Semantic textual similarity", wide=True),
         _differences(differences, "group", "Pearson × 100 of the encoder minus that of a baseline"),
-        _pooled(systems),
-        element("details", element("summary", "All subsets"), _subset_table(subsets)),
-        class_="wide",
-    )
-
-
-def classification(rows: Sequence[Mapping[str, Any]], differences: Sequence[Mapping[str, Any]] = ()) -> Html:
-    """Accuracies of logistic regression on frozen vectors: a row for each system, a column for each task.
-
-    Args:
-        rows: Records with `task`, `system`, `accuracy`, `low` and `high`.
-        differences: Records of differences of an encoder to a baseline, with intervals.
-    """
-    tasks = list(dict.fromkeys(str(row["task"]) for row in rows))
-    by_system: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for row in rows:
-        by_system.setdefault(str(row["system"]), {})[str(row["task"])] = row
-    lines = [
-        element(
-            "tr",
-            element("th", system, scope="row"),
-            [
-                element("td", _with_interval(of_task[task], "accuracy") if task in of_task else "–", class_="n")
-                for task in tasks
-            ],
-        )
-        for system, of_task in by_system.items()
+        _by_task(systems),
+        draw("details", "All subsets", table(("group", "subset", "pairs", "Pearson", "Spearman"), further, text=2)),
     ]
-    head = _heads(("accuracy in percent, with 95 % intervals", *tasks))
-    return element(
-        "div",
-        table(head, lines, caption="Classification of frozen vectors"),
-        _differences(differences, "task", "Accuracy of the encoder minus that of a baseline, in points"),
-        class_="wide",
-    )
 
 
-def _with_interval(row: Mapping[str, Any], key: str) -> str:
-    return f"{row[key]:.1f} [{row['low']:.1f}, {row['high']:.1f}]".replace("-", "−")
-
-
-def _means_by_group(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+def _of_groups(rows: Records, groups: Sequence[str]) -> list[float | None]:
     """The mean over subsets of each group, or its only subset."""
     means: dict[str, float | None] = {}
     for row in rows:
         if row["subset"] == "mean" or str(row["group"]) not in means:
             means[str(row["group"])] = row["pearson"]
-    return means
+    return [means.get(group) for group in groups]
 
 
-def _pooled(systems: Sequence[Mapping[str, Any]]) -> Html | None:
+def _by_task(systems: Records) -> Markup | None:
     """Spearman and Pearson by MTEB's protocol: ours, then the published ones."""
     tasks = [str(row["task"]) for row in systems[0]["mteb"]] if systems else []
     if not tasks:
         return None
-    lines = [
-        _pooled_line(
-            str(one["name"]),
-            {str(row["task"]): (row["spearman"], row["pearson"]) for row in one["mteb"]},
-            tasks,
-            "ours",
-        )
+    ours = [
+        (str(one["name"]), {str(row["task"]): (row["spearman"], row["pearson"]) for row in one["mteb"]})
         for one in systems
     ]
-    published = [
-        _pooled_line(row.system, row.figures, tasks, "published")
-        for row in PUBLISHED_MTEB
-        if any(task in row.figures for task in tasks)
+    published = [(row.system, row.figures) for row in PUBLISHED_MTEB if any(task in row.figures for task in tasks)]
+    lines = [
+        [name, *(" / ".join(map(_correlation, figures[task])) if task in figures else "–" for task in tasks)]
+        for name, figures in [*ours, *published]
     ]
-    head = element("tr", _heads(("Spearman / Pearson × 100", *tasks)))
-    return element(
-        "table",
-        element("caption", "All pairs of each task together, as MTEB evaluates"),
-        element("thead", head),
-        element("tbody", lines),
-        element("tbody", _subhead("Published", len(tasks) + 1), published) if published else None,
-    )
+    lines[len(ours) : len(ours)] = [["Published"]] if published else []
+    heads = ("Spearman / Pearson × 100", *tasks)
+    return table(heads, lines, "All pairs of each task together, as MTEB evaluates", wide=True)
 
 
-def _pooled_line(
-    name: str, figures: Mapping[str, tuple[float | None, float | None]], tasks: Sequence[str], kind: str
-) -> Html:
-    cells = [
-        element(
-            "td", " / ".join(_correlation(figure) for figure in figures[task]) if task in figures else "–", class_="n"
-        )
-        for task in tasks
-    ]
-    return element("tr", element("th", name, scope="row"), cells, class_=kind)
+def _classification(rows: Records) -> Markup:
+    """Accuracies of logistic regression on frozen vectors: a row for each system, a column for each task."""
+    tasks = list(dict.fromkeys(str(row["task"]) for row in rows))
+    systems: dict[str, dict[str, str]] = {}
+    for row in rows:
+        systems.setdefault(str(row["system"]), {})[str(row["task"])] = _with_interval(row, "accuracy")
+    lines = [[system, *(cells.get(task, "–") for task in tasks)] for system, cells in systems.items()]
+    heads = ("accuracy in percent, with 95 % intervals", *tasks)
+    return table(heads, lines, "Classification of frozen vectors", wide=True)
 
 
-def _differences(rows: Sequence[Mapping[str, Any]], column: str, caption: str) -> Html | None:
+_ACCURACY = "Accuracy of the encoder minus that of a baseline, in points"
+
+
+def _differences(rows: Records, column: str, caption: str) -> Markup | None:
     """A row for each encoder and baseline, a column for each group or task."""
     if not rows:
         return None
     columns = list(dict.fromkeys(str(row[column]) for row in rows))
-    by_pair: dict[str, dict[str, str]] = {}
+    pairs: dict[str, dict[str, str]] = {}
     for row in rows:
         undefined = any(row[key] is None for key in ("value", "low", "high"))
         figure = "–" if undefined else _with_interval(row, "value")
-        by_pair.setdefault(f"{row['system']} − {row['baseline']}", {})[str(row[column])] = figure
-    lines = [
-        element(
-            "tr",
-            element("th", pair, scope="row"),
-            [element("td", figures.get(name, "–"), class_="n") for name in columns],
-        )
-        for pair, figures in by_pair.items()
-    ]
-    return table(_heads(("difference, with 95 % intervals", *columns)), lines, caption=caption)
+        pairs.setdefault(f"{row['system']} − {row['baseline']}", {})[str(row[column])] = figure
+    lines = [[pair, *(figures.get(name, "–") for name in columns)] for pair, figures in pairs.items()]
+    return table(("difference, with 95 % intervals", *columns), lines, caption, wide=True)
 
 
-def selections(rows: Sequence[Mapping[str, Any]]) -> Html:
-    """The result of `compare-selections`: a dot for each selection's development score, and a table.
-
-    Args:
-        rows: Records with `selection`, `pairs`, `epoch`, `dev_pearson` and, where known, the bounds `low` and `high` of
-            the confidence interval; the best first.
-    """
-    chance = next((row for row in rows if row["selection"] == _RANDOM), None)
-    top = rows[:_MAX_SELECTIONS]
-    shown = top if chance is None or chance in top else [*rows[: _MAX_SELECTIONS - 1], chance]
-    band = (chance["low"], chance["high"]) if chance and "low" in chance else None
-    plot = number_line(
-        "Development score of each selection",
-        [(str(row["selection"]), float(row["dev_pearson"]), row.get("low"), row.get("high")) for row in shown],
-        band=band,
-        marked=_RANDOM,
-    )
+def _selections(rows: Records) -> list[Markup | None]:
+    """The development score of each selection, the best first, compared with the interval of random pairs."""
+    chance = next((row for row in rows if row["selection"] == _RANDOM and "low" in row), None)
     further = {name: key for name, key in _TEST_FIGURES.items() if any(key in row for row in rows)}
-    heads = _heads(("selection", "pairs", "best epoch", "Pearson × 100", "95 % interval", *further))
-    cells = [element("tr", _selection_cells(row, tuple(further.values()))) for row in rows]
-    details = table(heads, cells, caption="Selections")
-    note: Part = None
-    if band is not None:
-        above = sum(row["dev_pearson"] > band[1] for row in rows if row is not chance)
-        better = "no selection is" if not above else f"{count(above)} of {count(len(rows) - 1)} selections are"
-        note = element(
-            "p", f"Compared with random pairs, {better} above the random selection's interval.", class_="quiet"
-        )
-    return element("div", plot, note, element("details", element("summary", "Show as a table"), details), class_="wide")
+    lines = [
+        [
+            str(row["selection"]),
+            count(int(row["pairs"])),
+            int(row["epoch"]),
+            f"{row['dev_pearson']:.2f}",
+            f"{row['low']:.2f} – {row['high']:.2f}" if "low" in row else "–",
+            *(f"{row[key]:.2f}" if key in row else "–" for key in further.values()),
+        ]
+        for row in rows[:_MAX_ROWS]
+    ]
+    heads = ("selection", "pairs", "best epoch", "Pearson × 100", "95 % interval", *further)
+    shown = table(heads, lines, "Selections", wide=True)
+    if chance is None:
+        return [shown]
+    above = sum(row["dev_pearson"] > chance["high"] for row in rows if row is not chance)
+    better = "no selection is" if not above else f"{count(above)} of {count(len(rows) - 1)} selections are"
+    note = f"Compared with random pairs, {better} above the random selection's interval."
+    return [draw("quiet", note), shown]
 
 
-def productions(rows: Sequence[Mapping[str, Any]]) -> Html:
-    """The result of `count-productions`: frequent root productions before and after each fine-tuning.
-
-    Args:
-        rows: Records with `production`, the count `before`, and a count for each fine-tuned translator.
-
-    Reference:
-        BBH22, Figure 1.
-    """
+def _productions(rows: Any) -> Markup | None:
+    """Frequent root productions before and after each fine-tuning (BBH22, Figure 1)."""
+    if not (_is_table(rows) and all(set(_PRODUCTIONS) < set(row) for row in rows)):
+        return None
     charts = [
         paired_bars(
             f"Root productions before and after fine-tuning on {name}",
@@ -261,73 +197,24 @@ def productions(rows: Sequence[Mapping[str, Any]]) -> Html:
         for name in rows[0]
         if name not in _PRODUCTIONS
     ]
-    return element("div", charts, class_="charts")
+    return draw("charts", charts)
 
 
-def _are_productions(rows: Sequence[Mapping[str, Any]]) -> bool:
-    return all(set(_PRODUCTIONS) < set(row) for row in rows)
+def _figures(record: Mapping[str, Any]) -> Markup | None:
+    plain = [(label(key), number(float(value), 4)) for key, value in record.items() if _is_number(value)]
+    return draw("figures", plain) if plain else None
 
 
-def _selection_cells(row: Mapping[str, Any], further: Sequence[str]) -> list[Html]:
-    interval = f"{row['low']:.2f} – {row['high']:.2f}" if "low" in row else "–"
-    return [
-        element("th", str(row["selection"]), scope="row"),
-        element("td", count(int(row["pairs"])), class_="n"),
-        element("td", int(row["epoch"]), class_="n"),
-        element("td", f"{row['dev_pearson']:.2f}", class_="n"),
-        element("td", interval, class_="n"),
-        *(element("td", f"{row[key]:.2f}" if key in row else "–", class_="n") for key in further),
-    ]
+def _plain_table(name: str, rows: Records) -> Markup:
+    columns = list(dict.fromkeys(str(key) for row in rows[:_MAX_ROWS] for key in row))
+    lines = [[_cell(row.get(column)) for column in columns] for row in rows[:_MAX_ROWS]]
+    return table([label(column) for column in columns], lines, label(name), wide=True)
 
 
-def _heads(names: Sequence[str], text: int = 1) -> list[Html]:
-    """Header cells, of which the first `text` are of columns of text and the others of numbers."""
-    return [element("th", name, scope="col", class_=None if i < text else "n") for i, name in enumerate(names)]
-
-
-def _line(name: str, figures: Mapping[str, float | None], groups: Sequence[str], kind: str) -> Html:
-    cells = [element("td", _correlation(figures.get(group)), class_="n") for group in groups]
-    return element("tr", element("th", name, scope="row"), cells, class_=kind)
-
-
-def _intervals(rows: Mapping[str, Mapping[str, Any]], groups: Sequence[str]) -> Html | None:
-    """Half the width of the confidence interval of each figure above, where it is known."""
-    if not any(row.get("low") is not None for row in rows.values()):
-        return None
-    halves = {g: (row["high"] - row["low"]) / 2 for g, row in rows.items() if row.get("low") is not None}
-    cells = [element("td", f"±{halves[group]:.1f}" if group in halves else "–", class_="n") for group in groups]
-    return element("tr", element("th", "95 % confidence interval", scope="row"), cells, class_="ours quiet")
-
-
-def _subhead(text: str, columns: int) -> Html:
-    return element("tr", element("th", text, scope="colgroup", colspan=columns), class_="subhead")
-
-
-def _subset_table(subsets: Mapping[str, Sequence[Mapping[str, Any]]]) -> Html:
-    rows = [
-        element(
-            "tr",
-            element("th", group, scope="row"),
-            element("td", str(row["subset"])),
-            element("td", count(int(row["n"])), class_="n"),
-            element("td", _correlation(row["pearson"]), class_="n"),
-            element("td", _correlation(row["spearman"]), class_="n"),
-        )
-        for group, of_group in subsets.items()
-        for row in of_group
-    ]
-    return table(_heads(("group", "subset", "pairs", "Pearson", "Spearman"), 2), rows)
-
-
-def _figures(record: Mapping[str, Any]) -> Part:
-    plain = {key: value for key, value in record.items() if _is_number(value)}
-    if not plain:
-        return None
-    items = [
-        element("div", element("dt", label(key)), element("dd", number(float(value), 4)))
-        for key, value in plain.items()
-    ]
-    return element("dl", items, class_="figures")
+def _cell(value: object) -> str:
+    if isinstance(value, int | float) and _is_number(value):
+        return number(float(value), 4)
+    return "–" if value is None else str(value)[:200]
 
 
 def _is_number(value: object) -> bool:
@@ -338,16 +225,12 @@ def _is_table(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
-def _plain_table(name: str, rows: Sequence[Mapping[str, Any]]) -> Html:
-    columns = list(dict.fromkeys(str(key) for row in rows[:_MAX_ROWS] for key in row))
-    cells = [element("tr", [_cell(row.get(column)) for column in columns]) for row in rows[:_MAX_ROWS]]
-    return element("div", table([label(column) for column in columns], cells, caption=label(name)), class_="wide")
+def _with_interval(row: Mapping[str, Any], key: str) -> str:
+    return f"{row[key]:.1f} [{row['low']:.1f}, {row['high']:.1f}]".replace("-", "−")
 
 
-def _cell(value: object) -> Html:
-    if isinstance(value, int | float) and _is_number(value):
-        return element("td", number(float(value), 4), class_="n")
-    return element("td", "–" if value is None else str(value)[:200])
+def _half(row: Mapping[str, Any]) -> str:
+    return f"±{(row['high'] - row['low']) / 2:.1f}" if row.get("low") is not None else "–"
 
 
 def _correlation(value: object) -> str:

@@ -6,30 +6,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from markupsafe import Markup
+
 from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.web.charts import histogram
 from paraloom.web.corpus_stats import QUANTILES, Distribution, distribution, histogram_edges, samples_by_range
-from paraloom.web.formatting import count, label, number
-from paraloom.web.markup import Html, Part, element, join, table
+from paraloom.web.formatting import number, score_name
 from paraloom.web.run_folder import RunView, score_columns
-from paraloom.web.samples import by_range
+from paraloom.web.samples import pair
+from paraloom.web.templates import draw, table
 
-_BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
+FIRST_SCORES = (
+    "p_paraphrase",
+    "paraphrase_score",
+    "bilingual_similarity",
+    "trigram_overlap",
+    "chrf",
+    "bleu1",
+    "translation_cost",
+    "length_ratio",
+)
+"""Scores that are looked at most."""
+
+BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 _BY_TENTHS = ("trigram_overlap",)
 _BY_QUANTILES = ("translation_cost",)
-_MAX_SCORES = 40
+_MAX_SCORES, _SHOWN_AT_ONCE = 40, 12
 
 
 @dataclass(frozen=True)
 class ScoreColumn:
-    """A score of a run.
-
-    Args:
-        name: The column.
-        signature: How it was computed.
-        before: Shards of the first corpus that has the column.
-        after: Shards of the last one, if rows were removed in between; else None.
-    """
+    """A score, with the shards of the first corpus that has it, and of the last one if rows were removed between."""
 
     name: str
     signature: str
@@ -56,81 +63,33 @@ def scores_of(run: RunView) -> list[ScoreColumn]:
     return columns[:_MAX_SCORES]
 
 
-def score_cards(columns: Sequence[ScoreColumn]) -> Part:
-    """A card for each score; None without scores."""
+def score_cards(columns: Sequence[ScoreColumn]) -> Markup | None:
+    """A card for each score, the dozen that matter most at once; None without scores."""
     if not columns:
         return None
-    legend = None
-    if any(column.after for column in columns):
-        legend = element(
-            "p",
-            element("span", element("i", class_="swatch-before"), "all pairs"),
-            element("span", element("i", class_="swatch-after"), "kept"),
-            class_="legend",
-        )
-    return join(
-        element("p", "The first and the last bar include the lowest and highest 0.5 % of the values.", class_="intro"),
-        legend,
-        element("div", [score_card(column) for column in columns], class_="scores"),
-    )
+    shown = sorted(columns, key=lambda column: column.name not in FIRST_SCORES)[:_SHOWN_AT_ONCE]
+    cards = [[score_card(column) for column in columns if (column in shown) == chosen] for chosen in (True, False)]
+    return draw("score_cards", *cards, any(column.after for column in columns))
 
 
-def score_card(column: ScoreColumn) -> Html:
+def score_card(column: ScoreColumn) -> Markup:
     """One score: what it means, its histogram, and its quantiles before and after filtering."""
     scorer = COLUMNS.get(column.name)
-    title = score_name(column.name)
-    meaning = ", ".join(filter(None, [scorer.unit, _BETTER[scorer.direction]])) if scorer else ""
+    meaning = ", ".join(filter(None, [scorer.unit, BETTER[scorer.direction]])) if scorer else ""
+    description = scorer.description if scorer else column.signature.split("|")[0]
     edges = histogram_edges(column.before, column.name)
     if edges is None:
-        chart: Part = element("p", "No pair has a value.", class_="quiet")
-    else:
-        before = distribution(column.before, column.name, edges)
-        after = distribution(column.after, column.name, edges) if column.after else None
-        chart = [
-            histogram(title, edges, before.counts, after.counts if after else None, scorer.unit if scorer else ""),
-            _quantiles(before, after),
-            element("p", f"undefined: {count(before.undefined)}", class_="quiet") if before.undefined else None,
-        ]
-    return element(
-        "article",
-        element("h3", title, title=column_tooltip(column.name)),
-        element("p", scorer.description if scorer else column.signature.split("|")[0], class_="what"),
-        element("p", meaning, class_="quiet") if meaning else None,
-        chart,
-        class_="score",
-        id=f"score-{column.name}",
-    )
+        return draw("score_card", column.name, description, meaning, None, None, 0)
+    before = distribution(column.before, column.name, edges)
+    after = distribution(column.after, column.name, edges) if column.after else None
+    unit = scorer.unit if scorer else ""
+    chart = histogram(score_name(column.name), edges, before.counts, after.counts if after else None, unit=unit)
+    return draw("score_card", column.name, description, meaning, chart, _quantiles(before, after), before.undefined)
 
 
-def score_name(name: str) -> str:
-    """The plain name of a score.
-
-    Example:
-        >>> score_name("src_tokens"), score_name("trigram_overlap")
-        ('tokens, first side', 'trigram overlap')
-    """
-    for prefix, side in (("src_", "first side"), ("tgt_", "second side")):
-        if name.startswith(prefix):
-            return f"{label(name.removeprefix(prefix))}, {side}"
-    return label(name)
-
-
-def column_tooltip(name: str) -> str:
-    """What a column is called in conditions, and the paper that defines it, for the tooltip of its plain name.
-
-    Example:
-        >>> column_tooltip("bleu1")
-        'Column bleu1. Nakov et al. 2012; Wieting et al. 2017, §5.7'
-        >>> column_tooltip("of_my_own")
-        'Column of_my_own'
-    """
-    scorer = COLUMNS.get(name)
-    return f"Column {name}. {scorer.reference}" if scorer and scorer.reference else f"Column {name}"
-
-
-def pairs_by_score(columns: Sequence[ScoreColumn]) -> Part:
+def pairs_by_score(columns: Sequence[ScoreColumn]) -> Markup | None:
     """Example pairs of each range of overlap and of translation cost; None where no pair has these scores."""
-    parts: list[Part] = []
+    parts = []
     for column in columns:
         if column.name in _BY_TENTHS:
             bounds = [i / 10 for i in range(11)]
@@ -140,31 +99,18 @@ def pairs_by_score(columns: Sequence[ScoreColumn]) -> Part:
         else:
             continue
         samples = samples_by_range(column.before, column.name, bounds)
-        if any(sample.rows for sample in samples):
-            total = sum(sample.total for sample in samples)
-            parts.append(element("h3", f"By {score_name(column.name)}", title=column_tooltip(column.name)))
-            parts.append(by_range(column.name, bounds, samples, total))
-    if not parts:
-        return None
-    intro = "Random pairs of each range, before filtering. Words that only one side has are highlighted."
-    return join(element("p", intro, class_="intro"), parts)
+        groups = [
+            (low, high, sample, [pair(row) for row in sample.rows])
+            for low, high, sample in zip(bounds[:-1], bounds[1:], samples, strict=True)
+            if sample.rows
+        ]
+        if groups:
+            parts.append((column.name, sum(sample.total for sample in samples), groups))
+    return draw("ranges", parts) if parts else None
 
 
-def _quantiles(before: Distribution, after: Distribution | None) -> Html:
-    heads = [
-        element("th", element("span", "pairs", class_="unseen"), scope="col"),
-        *(element("th", f"{share:.0%}" if share != 0.5 else "median", scope="col", class_="n") for share in QUANTILES),
-    ]
-    lines = [_line("all" if after else "pairs", before)]
-    if after:
-        lines.append(_line("kept", after))
-    return table(heads, lines, caption="Quantiles", hidden_caption=True)
-
-
-def _line(name: str, values: Distribution) -> Html:
-    quantiles: Sequence[float | None] = values.quantiles or [None] * len(QUANTILES)
-    return element(
-        "tr",
-        element("th", name, scope="row"),
-        [element("td", number(value), class_="n") for value in quantiles],
-    )
+def _quantiles(before: Distribution, after: Distribution | None) -> Markup:
+    heads = ["pairs", *(f"{share:.0%}" if share != 0.5 else "median" for share in QUANTILES)]
+    lines = [("all" if after else "pairs", before), *([("kept", after)] if after else [])]
+    rows = [[name, *map(number, values.quantiles or [None] * len(QUANTILES))] for name, values in lines]
+    return table(heads, rows, "Quantiles", hidden=True)

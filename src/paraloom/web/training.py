@@ -7,22 +7,19 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from markupsafe import Markup
+
 from paraloom.web.charts import Curve, curves
 from paraloom.web.formatting import label, number
-from paraloom.web.markup import Html, element
+from paraloom.web.templates import draw
 
 _PROGRESS = ("step", "update", "epoch")
 _NOT_DRAWN = frozenset({*_PROGRESS, "seconds", "minutes", "time", "rate", "learning_rate", "lr", "tokens", "pairs"})
 _MAX_POINTS = 300
 
 
-def training(name: str, artifact: Path) -> Html | None:
-    """The training curves of one artifact; None if none were recorded.
-
-    Args:
-        name: Heading, such as the stage's name.
-        artifact: The artifact's folder.
-    """
+def training(name: str, artifact: Path) -> Markup | None:
+    """The training curves of one artifact; None if none were recorded."""
     records = read_curve(artifact / "curve.jsonl")
     progress = next((key for key in _PROGRESS if any(key in record for record in records)), None)
     if progress is None:
@@ -35,33 +32,26 @@ def training(name: str, artifact: Path) -> Html | None:
     if not lines:
         return None
     kinds: dict[str, list[Curve]] = {}
-    single: list[Html] = []
+    single: list[tuple[str, str]] = []
     for key, points in lines.items():
         if len(points) == 1:
-            single.append(element("div", element("dt", label(key)), element("dd", number(points[0][1]))))
+            single.append((label(key), number(points[0][1])))
         else:
             kind = next((kind for kind in ("loss", "perplexity") if kind in key), key)
             kinds.setdefault(kind, []).append(Curve(label(key), thinned(sorted(points))))
-    charts = [
-        element("figure", element("figcaption", label(kind)), curves(f"{name}: {label(kind)}", of_kind, progress))
-        for kind, of_kind in kinds.items()
-    ]
-    single += _untrained(lines)
-    figures = element("dl", single, class_="figures") if single else None
-    return element("section", element("h3", name), element("div", charts, class_="charts"), figures, class_="training")
+    charts = [(label(kind), curves(f"{name}: {label(kind)}", of_kind, progress)) for kind, of_kind in kinds.items()]
+    return draw("training", name, charts, [*single, *_untrained(lines)])
 
 
-def _untrained(lines: Mapping[str, Sequence[tuple[float, float]]]) -> list[Html]:
-    """What development figures were before the first step, and at their best, where the curve has both."""
-    figures = []
+def _untrained(lines: Mapping[str, Sequence[tuple[float, float]]]) -> Iterator[tuple[str, str]]:
+    """Development figures before the first step, at their best and at the end, where the curve has both."""
     for key, points in lines.items():
         before = [value for at, value in points if at == 0]
         after = [value for at, value in points if at > 0]
         if key.startswith("dev") and before and after:
             best = min if "loss" in key else max
             values = f"{number(before[0])} → {number(best(after))}, at the end {number(points[-1][1])}"
-            figures.append(element("div", element("dt", f"{label(key)}: untrained → best"), element("dd", values)))
-    return figures
+            yield f"{label(key)}: untrained → best", values
 
 
 def thinned(points: Sequence[tuple[float, float]], max_points: int = _MAX_POINTS) -> list[tuple[float, float]]:

@@ -1,39 +1,24 @@
-"""What translations cost, beside those of the translator's development text, and the warning if they cost more."""
+"""The costs of translations, next to those of the translator's development text, and the warning if they are higher."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup
+
 from paraloom.web.charts import compared_histogram
 from paraloom.web.formatting import count, number
-from paraloom.web.markup import Html, Part, element, join
 from paraloom.web.run_folder import RunView
+from paraloom.web.templates import draw
 
 _MAX_BARS = 40
 
 
-def translation_costs(run: RunView) -> Part:
+def translation_costs(run: RunView) -> Markup | None:
     """A chart for each stage that compared costs; None if none did."""
     charts = [_chart(stage.name, stage.figures) for stage in run.stages if _has_costs(stage.figures)]
-    if not charts:
-        return None
-    return join(
-        element(
-            "p",
-            "The cost of a translation is −log p(translation | source) per subword, here of the best of a beam of 5: "
-            "for a sample of this run's text, and for the text that the translator was developed on. Text that costs "
-            "much more is unlike what the translator learned, and its translations are often wrong.",
-            class_="intro",
-        ),
-        element(
-            "p",
-            element("span", element("i", class_="swatch-before"), "development text"),
-            element("span", element("i", class_="swatch-after"), "this run"),
-            class_="legend",
-        ),
-        element("div", charts, class_="scores"),
-    )
+    return draw("costs", charts) if charts else None
 
 
 def _has_costs(figures: Mapping[str, Any]) -> bool:
@@ -41,21 +26,15 @@ def _has_costs(figures: Mapping[str, Any]) -> bool:
     return all(isinstance(side, Mapping) and side.get("counts") for side in sides)
 
 
-def _chart(name: str, figures: Mapping[str, Any]) -> Html:
+def _chart(name: str, figures: Mapping[str, Any]) -> tuple[str, object, Markup, str]:
     development, text = figures["development_costs"], figures["costs"]
     bins = max(len(development["counts"]), len(text["counts"]))
     together = -(-bins // _MAX_BARS)
     edges = [development["bin_width"] * together * i for i in range(-(-bins // together) + 1)]
     counts = [_merged(side["counts"], together, len(edges) - 1) for side in (development, text)]
-    warning = figures.get("warning")
-    return element(
-        "article",
-        element("h3", name),
-        element("p", str(warning), class_="warning") if warning else None,
-        compared_histogram(f"Costs of {name}", edges, counts[0], counts[1], ("development text", "this run")),
-        element("p", f"{_median(text)} in this run; {_median(development)} in the development text", class_="quiet"),
-        class_="score",
-    )
+    chart = compared_histogram(f"Costs of {name}", edges, *counts, ("development text", "this run"))
+    note = f"{_median(text)} in this run; {_median(development)} in the development text"
+    return name, figures.get("warning"), chart, note
 
 
 def _merged(counts: Sequence[int], together: int, bins: int) -> list[int]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from paraloom.web.augmentation import frontier, gains, perplexities
-from paraloom.web.charts import Bar, Curve, Point, curves, group_bars, scatter
-from paraloom.web.page import write_report
+from paraloom.experiments.report_section import Bar, Point, frontier, gains, group_bars, perplexities, scatter
+from paraloom.web.charts import Curve, curves
+from paraloom.web.report import write_report
 from paraloom.web.run_folder import StageView, open_run
 
 METHODS = {
