@@ -31,15 +31,7 @@ STATIC: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What a request gets.
-
-    Args:
-        body: The content.
-        status: HTTP status.
-        kind: Type of the content.
-        location: Address to go to instead.
-        sets_cookie: Whether the browser gets the token.
-    """
+    """What a request gets."""
 
     body: bytes = b""
     status: int = 200
@@ -61,11 +53,7 @@ _Handler: TypeAlias = Callable[[ViewState, Frame], View]
 
 
 class App:
-    """The pages over a library.
-
-    Args:
-        library: What is explored.
-    """
+    """The pages over a library."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -88,12 +76,7 @@ class App:
         }
 
     def get(self, path: str, query: Query) -> Answer:
-        """Answer a GET request.
-
-        Args:
-            path: Path of the address.
-            query: Its parameters.
-        """
+        """Answer a GET request."""
         if path.startswith("/static/"):
             return _static(path.removeprefix("/static/"))
         if path == "/":
@@ -101,12 +84,7 @@ class App:
         return self._page(path, self._pages.get(path), query)
 
     def post(self, path: str, form: Query) -> Answer:
-        """Answer a POST request.
-
-        Args:
-            path: Path of the address.
-            form: The fields of the form.
-        """
+        """Answer a POST request."""
         return self._page(path, self._forms.get(path), form, changes=True)
 
     def _page(self, path: str, handler: _Handler | None, query: Query, *, changes: bool = False) -> Answer:

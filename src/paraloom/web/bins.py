@@ -23,13 +23,7 @@ _WIDTH, _HEIGHT, _TOP, _BOTTOM = 360, 150, 6, 22
 
 @dataclass(frozen=True)
 class Bins:
-    """The bins of a column. The first one also has all lower values, the last one all higher values.
-
-    Args:
-        column: The column.
-        edges: The k + 1 edges, round numbers.
-        index: int32: the bin of each row of the sample, -1 where the column is undefined.
-    """
+    """The bins of a column. The first one also has all lower values, the last one all higher values."""
 
     column: str
     edges: tuple[float, ...]
@@ -41,11 +35,7 @@ class Bins:
         return len(self.edges) - 1
 
     def counts(self, rows: Mask | None = None) -> list[int]:
-        """Rows of the sample in each bin.
-
-        Args:
-            rows: Which rows of the sample to count; all by default.
-        """
+        """Rows of the sample in each bin."""
         index = self.index if rows is None else self.index[rows]
         counts: list[int] = np.bincount(index[index >= 0], minlength=self.size).tolist()
         return counts
@@ -64,12 +54,7 @@ class Bins:
 
 
 def find_bins(dataset: Dataset, column: str) -> Bins | None:
-    """The bins of a column of numbers; None if the sample has no finite value.
-
-    Args:
-        dataset: The rows.
-        column: The column.
-    """
+    """The bins of a column of numbers; None if the sample has no finite value."""
     taken = dataset.sample.column(column)
     kind = np.float32 if taken.type == pa.float32() else np.float64
     numbers = taken.cast(pa.float32() if kind is np.float32 else pa.float64(), safe=False)
@@ -86,10 +71,6 @@ def find_bins(dataset: Dataset, column: str) -> Bins | None:
 
 def round_edges(values: npt.NDArray[Any], whole: bool) -> tuple[float, ...]:
     """Round edges of at most 28 bins over the range of values, without the outermost half percent on either side.
-
-    Args:
-        values: At least one finite number.
-        whole: Whether all values are whole numbers.
 
     Example:
         >>> round_edges(np.arange(5), True), round_edges(np.float64([0, 0.31]), False)[:3]
@@ -135,15 +116,7 @@ def linked_histogram(
     *,
     faded: tuple[float | None, float | None] = (None, None),
 ) -> Html:
-    """A histogram; where `link` is given, its bars are links, and arrow keys move from bar to bar.
-
-    Args:
-        bins: The bins.
-        before: Rows in each bin.
-        after: Of these, the rows that match; None to draw one layer.
-        link: The address of a bar.
-        faded: Bars below the first and from the second value on are shown as cut.
-    """
+    """A histogram; where `link` is given, its bars are links, and arrow keys move from bar to bar."""
     top = max([*before, *(after or ()), 1])
     base = _HEIGHT - _BOTTOM
     width = _WIDTH / bins.size

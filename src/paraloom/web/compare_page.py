@@ -22,15 +22,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Region:
-    """Rows that one condition keeps, or both, or neither.
-
-    Args:
-        name: What to call it.
-        condition: Its condition.
-        rows: Its rows, in the order of the file, as far as they are known.
-        total: Their number.
-        exact: Whether the number is exact.
-    """
+    """Rows that one condition keeps, or both, or neither."""
 
     name: str
     condition: str
@@ -40,16 +32,7 @@ class Region:
 
 
 def compare_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
-    """Compare two conditions, or the two sets of a merged dataset.
-
-    Args:
-        matcher: The rows.
-        frame: What is the same on all pages.
-        state: `where` is the first condition, `extra["other"]` the second one.
-
-    Raises:
-        ConfigError: A condition is not valid.
-    """
+    """Compare two conditions, or the two sets of a merged dataset."""
     if frame.compares:
         return _sets(matcher, state)
     other = state.extra.get("other", "").strip()

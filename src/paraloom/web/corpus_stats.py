@@ -25,14 +25,7 @@ _HISTOGRAM_RANGE = (0.005, 0.995)
 
 @dataclass(frozen=True)
 class Distribution:
-    """The distribution of a column's values.
-
-    Args:
-        rows: Number of rows.
-        undefined: Rows without a finite value.
-        quantiles: Values at QUANTILES; empty without any value.
-        counts: Rows in each bin of the histogram.
-    """
+    """The distribution of a column's values."""
 
     rows: int
     undefined: int
@@ -42,13 +35,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Sample:
-    """Example rows of a group.
-
-    Args:
-        group: Name of the group, such as a reason.
-        total: Number of rows in the group.
-        rows: Some of them, chosen by a hash of their content, so that the choice is reproducible.
-    """
+    """Example rows of a group."""
 
     group: str
     total: int
@@ -59,10 +46,6 @@ def histogram_edges(shards: Sequence[Path], column: str) -> list[float] | None:
     """The edges of a column's histogram bins, in increasing order; None if no value is defined.
 
     Integer columns get bins of whole numbers.
-
-    Args:
-        shards: Parquet files.
-        column: A numeric column.
     """
     with _values(shards, column) as database:
         rows = _one(database, sql("SELECT count(value) FROM v"))[0]
@@ -84,13 +67,7 @@ def histogram_edges(shards: Sequence[Path], column: str) -> list[float] | None:
 
 
 def distribution(shards: Sequence[Path], column: str, edges: Sequence[float]) -> Distribution:
-    """The distribution of a column.
-
-    Args:
-        shards: Parquet files.
-        column: A numeric column.
-        edges: The edges of equally wide bins, from `histogram_edges`.
-    """
+    """The distribution of a column."""
     with _values(shards, column) as database:
         total, rows = _one(database, sql("SELECT count(*), count(value) FROM v"))
         quantiles = _one(database, sql("SELECT {} FROM v", _quantiles(rows, QUANTILES))) if rows else ()
@@ -107,14 +84,7 @@ def distribution(shards: Sequence[Path], column: str, edges: Sequence[float]) ->
 
 
 def reasons(shards: Sequence[Path], column: str = "reason", examples: int = 2, max_reasons: int = 12) -> list[Sample]:
-    """The most frequent reasons of rejected rows, or errors of failed ones, with example rows.
-
-    Args:
-        shards: Parquet files of the rejected or failed rows.
-        column: The column of reasons.
-        examples: Example rows of each reason.
-        max_reasons: Reasons that are listed; the rest is summed up in a last sample without rows.
-    """
+    """The most frequent reasons of rejected rows, or errors of failed ones, with example rows."""
     if not shards:
         return []
     samples = _samples(shards, column, sql("coalesce(value, '')"), examples)
@@ -126,17 +96,7 @@ def reasons(shards: Sequence[Path], column: str = "reason", examples: int = 2, m
 
 
 def samples_by_range(shards: Sequence[Path], column: str, bounds: Sequence[float], examples: int = 3) -> list[Sample]:
-    """Example rows of each range of a column.
-
-    Args:
-        shards: Parquet files.
-        column: A numeric column.
-        bounds: The k + 1 increasing bounds of k ranges; a range includes its lower bound, the last one both.
-        examples: Example rows of each range.
-
-    Returns:
-        A sample for each of the k ranges, named 1 to k.
-    """
+    """Example rows of each range of a column."""
     last = len(bounds) - 1
     cases = [
         sql("WHEN value {} {} THEN {}", Sql("<=" if i == last else "<"), float(bounds[i]), sql_text(str(i)))
@@ -150,17 +110,7 @@ def samples_by_range(shards: Sequence[Path], column: str, bounds: Sequence[float
 
 
 def best_rows(shards: Sequence[Path], column: str, examples: int, *, lowest: bool = False) -> list[dict[str, Any]]:
-    """The rows with the highest or lowest values of a column.
-
-    Args:
-        shards: Parquet files.
-        column: A numeric column; rows without a value are left out.
-        examples: Number of rows.
-        lowest: Take the lowest values.
-
-    Returns:
-        The rows, the most extreme first; of equal ones by a hash of their content.
-    """
+    """The rows with the highest or lowest values of a column."""
     with _database() as database:
         columns = register_shards(database, "shards", shards)
         if column not in columns:

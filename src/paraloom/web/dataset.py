@@ -60,24 +60,14 @@ _NEVER_TEXT = ("pair_id", "doc_id")
 
 @dataclass(frozen=True)
 class Coded:
-    """A text column of few different values.
-
-    Args:
-        values: The different values, None for null, most frequent first.
-        codes: int16 `(n,)`, the index of each row's value.
-        counts: Rows of each value.
-    """
+    """A text column of few different values."""
 
     values: tuple[str | None, ...]
     codes: npt.NDArray[np.int16]
     counts: npt.NDArray[np.int64]
 
     def counts_of(self, rows: RowNumbers | Mask) -> npt.NDArray[np.int64]:
-        """How many of some rows have each value.
-
-        Args:
-            rows: Their numbers, or true where they are.
-        """
+        """How many of some rows have each value."""
         if rows.dtype == bool:
             if len(self.values) <= _FEW_VALUES:
                 counts = [np.count_nonzero((self.codes == code) & rows) for code in range(len(self.values))]
@@ -87,24 +77,7 @@ class Coded:
 
 
 class Dataset:
-    """Rows to explore. Opening reads the source once; afterwards memory holds a sample, and the system's page cache.
-
-    Args:
-        source: What to read.
-        folder: An empty folder for the copy and the sorted row numbers; whoever made it removes it.
-
-    Attributes:
-        rows: Number of rows.
-        schema: Their columns.
-        sides: The text columns that a row shows: ('src', 'tgt') or ('text',).
-        numeric: Columns of numbers.
-        sample_rows: int32, increasing: the numbers of the rows in the sample.
-        sample: The sample, with all columns.
-        rejected: Rows of a text file that could not be read, and the first of them with its reason.
-
-    Raises:
-        DataError: The source cannot be read, or has no texts.
-    """
+    """Rows to explore. Opening reads the source once; afterwards memory holds a sample, and the system's page cache."""
 
     def __init__(self, source: RowSource, folder: Path) -> None:
         self.source = source
@@ -150,12 +123,7 @@ class Dataset:
         return list(dict.fromkeys([*first, *rest]))
 
     def take(self, rows: Sequence[int], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """A few rows as dictionaries.
-
-        Args:
-            rows: Their numbers, in any order.
-            columns: Columns to read; all by default.
-        """
+        """A few rows as dictionaries."""
         names = self.schema.names if columns is None else list(columns)
         taken = []
         for row in map(int, rows):
@@ -164,12 +132,7 @@ class Dataset:
         return taken
 
     def gather(self, rows: RowNumbers, columns: Sequence[str]) -> pa.Table:
-        """Many rows as a table.
-
-        Args:
-            rows: Their numbers, in increasing order.
-            columns: Columns to read.
-        """
+        """Many rows as a table."""
         names = list(columns)
         first, last = (rows[0], rows[-1]) if len(rows) else (0, -1)
         if len(rows) == last - first + 1:
@@ -325,9 +288,6 @@ def _write(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch], tot
 
 def sorted_rows(values: npt.NDArray[Any]) -> RowNumbers:
     """The row numbers in increasing order of their values; equal values in the order of rows, NaN last.
-
-    Args:
-        values: Floats `(n,)`.
 
     Example:
         >>> sorted_rows(np.float32([3, np.nan, -1, 3])).tolist()

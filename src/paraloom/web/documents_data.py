@@ -41,15 +41,7 @@ class Image(NamedTuple):
 
 @dataclass(frozen=True)
 class Document:
-    """A document that is shown.
-
-    Args:
-        name: Its identifier.
-        lang: Language code; empty if unknown.
-        title: Its title; empty if unknown.
-        paragraphs: The sentences or paragraphs that beads refer to.
-        images: Its images.
-    """
+    """A document that is shown."""
 
     name: str
     lang: str
@@ -60,15 +52,7 @@ class Document:
 
 @dataclass(frozen=True)
 class ShownPair:
-    """A pair of documents that is shown.
-
-    Args:
-        pair: Names, score and margin.
-        third: Index in THIRDS; None where all margins are equal.
-        source: The source document.
-        target: The target document.
-        beads: The links between their sentences; may be empty.
-    """
+    """A pair of documents that is shown."""
 
     pair: DocumentPair
     third: int | None
@@ -79,14 +63,7 @@ class ShownPair:
 
 @dataclass
 class BeadCounts:
-    """Counts over the links of all pairs.
-
-    Args:
-        types: (source sentences, target sentences) of a bead → number of such beads.
-        linked: The pairs with a bead.
-        ignored: Number of beads of other pairs.
-        aligned: Pair → how many of the sentences in its beads are aligned, and how many there are.
-    """
+    """Counts over the links of all pairs."""
 
     types: Counter[tuple[int, int]] = field(default_factory=Counter)
     linked: set[tuple[str, str]] = field(default_factory=set)
@@ -104,18 +81,7 @@ class BeadCounts:
 
 @dataclass(frozen=True)
 class DocumentsReport:
-    """What a page about two aligned corpora shows.
-
-    Args:
-        names: Names of the source and the target corpus.
-        documents: Number of documents in each.
-        paired: Number of documents of each that are in a pair.
-        pairs: All pairs.
-        counts: Counts over their links.
-        shown: The sample of pairs, in the order of the page.
-        titles: Of each side: name of each document in a pair → its title and its language, which may be empty.
-        everything: All pairs with their texts, the highest margins first; empty unless asked for.
-    """
+    """What a page about two aligned corpora shows."""
 
     names: tuple[str, str]
     documents: tuple[int, int]
@@ -134,22 +100,7 @@ class DocumentsReport:
 def read_aligned_documents(
     source: str | Path, target: str | Path, pairs: Path, links: Path, *, show: int, seed: int, everything: bool = False
 ) -> DocumentsReport:
-    """Read what a page shows; only the texts of documents that are shown are kept in memory.
-
-    Args:
-        source: Corpus of source documents.
-        target: Corpus of target documents.
-        pairs: TSV file of document pairs.
-        links: Shard of sentence links.
-        show: Number of pairs in the sample, at least 1.
-        seed: Seed of the sample.
-        everything: Read the texts of all pairs, for pages with each of them.
-
-    Raises:
-        DataError: A pair has a document that its corpus does not contain, links do not fit the texts, or the list of
-            pairs is empty.
-        ConfigError: `show` is less than 1.
-    """
+    """Read what a page shows; only the texts of documents that are shown are kept in memory."""
     if show < 1:
         raise ConfigError(f"'show' must be 1 or more, got {show}")
     corpora = [_open(path) for path in (source, target)]
@@ -191,14 +142,6 @@ def sample_pairs(pairs: Sequence[DocumentPair], show: int, seed: int) -> list[tu
 
     The sample depends on the seed and the names only, not on the order of the pairs.  Where all margins are equal, it
     is drawn from all pairs.
-
-    Args:
-        pairs: All pairs.
-        show: Largest number of pairs in the sample.
-        seed: Seed.
-
-    Returns:
-        The pairs, each with its index in THIRDS or None.
 
     Example:
         >>> pairs = [DocumentPair("a", "x", 1, 0.9), DocumentPair("b", "y", 1, 0.5), DocumentPair("c", "z", 1, 0.1)]

@@ -12,10 +12,12 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from markupsafe import Markup
+
 from paraloom.extract.images import IMAGE_FILES
 from paraloom.web.documents_data import Image
 from paraloom.web.formatting import THIN, count
-from paraloom.web.markup import Html, element, isolated
+from paraloom.web.templates import draw
 
 MAX_BYTES, MAX_TOTAL_BYTES = 100_000, 5_000_000
 """Largest size of one image and of all images of a page, before they are encoded as text."""
@@ -31,16 +33,7 @@ _SIGNATURES = {
 
 @dataclass
 class Embedder:
-    """Embeds images in one page and keeps track of their total size.
-
-    Args:
-        media: Folders in which image files are looked up.  A file is used if its bytes have the hash that the document
-            recorded, or if none was recorded.
-        files: Image files by their SHA-256, as `extract` recorded them; they are tried first.
-        max_bytes: Largest size of one image.
-        max_total_bytes: Largest size of all images.
-        total_bytes: Size of the images that have been embedded.
-    """
+    """Embeds images in one page and keeps track of their total size."""
 
     media: Sequence[Path]
     files: Mapping[str, Path] = field(default_factory=dict)
@@ -48,35 +41,25 @@ class Embedder:
     max_total_bytes: int = MAX_TOTAL_BYTES
     total_bytes: int = 0
 
-    def figure(self, image: Image) -> Html:
+    def figure(self, image: Image) -> Markup:
         """The image with its alternative text, or a box with that text and the reason why the image is not shown."""
         title = image.src if len(image.src) <= 200 else image.src[:199] + "…"
-        content = self._embedded(image)
-        if isinstance(content, Html):
-            caption = element("figcaption", isolated(image.alt), aria_hidden="true") if image.alt else None
-            return element("figure", content, caption, class_="thumb", title=title)
-        text = isolated(image.alt) if image.alt else element("span", "no alternative text", class_="quiet")
-        return element(
-            "figure",
-            element("div", text, element("small", content, lang="en", dir="ltr"), class_="box"),
-            class_="thumb",
-            title=title,
-        )
+        source, reason = self._embedded(image)
+        return draw("image", title, image.alt, source, reason)
 
-    def _embedded(self, image: Image) -> Html | str:
-        """The `<img>` element, or the reason why the image cannot be shown."""
+    def _embedded(self, image: Image) -> tuple[str, str]:
+        """The address of the image's content, or '' and the reason why the image cannot be shown."""
         data = self._bytes(image)
         if isinstance(data, str):
-            return data
+            return "", data
         kind = media_type(data)
         if kind is None:
-            return "not an image"
+            return "", "not an image"
         if self.total_bytes + len(data) > self.max_total_bytes:
-            return "omitted: size limit of the page reached"
+            return "", "omitted: size limit of the page reached"
         self.total_bytes += len(data)
         # Only as <img>: there an SVG cannot run scripts or load anything.
-        source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-        return element("img", src=source, alt=image.alt)
+        return f"data:{kind};base64,{base64.b64encode(data).decode()}", ""
 
     def _bytes(self, image: Image) -> bytes | str:
         """The bytes of the file, or the reason why it cannot be used."""
@@ -102,11 +85,7 @@ class Embedder:
 
 
 def recorded_files(folders: Sequence[Path]) -> dict[str, Path]:
-    """The image files of corpora, by their SHA-256: where `extract` read them.
-
-    Args:
-        folders: Folders of the corpora; one without such a record is passed over.
-    """
+    """The image files of corpora, by their SHA-256: where `extract` read them."""
     files: dict[str, Path] = {}
     for folder in folders:
         try:
@@ -124,10 +103,6 @@ def recorded_files(folders: Sequence[Path]) -> dict[str, Path]:
 
 def candidate_paths(src: str, media: Sequence[Path]) -> Iterator[Path]:
     """Where the file of an image address may be: by its path and by its name in each folder, never outside of them.
-
-    Args:
-        src: Address of the image in its document.
-        media: Folders.
 
     Example:
         >>> [path.as_posix() for path in candidate_paths("../../etc/a%20b.png?x=1", [Path("/m")])]

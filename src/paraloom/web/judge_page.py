@@ -23,13 +23,7 @@ _LONG = 10_000
 
 
 def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> View:
-    """The page where a rater starts or resumes.
-
-    Args:
-        judging: The sheet.
-        dataset: The rows that a new sheet is drawn from; None where they have no two sides.
-        state: The state, for links.
-    """
+    """The page where a rater starts or resumes."""
     if not judging.exists:
         return View("Judge", results=_draw_form(judging, dataset, state))
     total = len(judging.open("preview").rows)
@@ -87,15 +81,7 @@ def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> V
 
 
 def pair_page(judging: Judging, state: ViewState) -> View:
-    """One pair to judge.
-
-    Args:
-        judging: The sheet.
-        state: `extra` has `rater`, and `pair`, its number from 1; default: the first one that lacks a label.
-
-    Raises:
-        ConfigError: The sheet has not been drawn, or the name is not valid.
-    """
+    """One pair to judge."""
     rater = state.extra.get("rater", "").strip()
     if not judging.exists:
         return View(location=state.url("/judge"))
@@ -162,15 +148,7 @@ def pair_page(judging: Judging, state: ViewState) -> View:
 
 
 def save_label(judging: Judging, state: ViewState) -> View:
-    """Save a label, and go to what comes next: the other kind of label, or the next pair.
-
-    Args:
-        judging: The sheet.
-        state: `extra` has `rater`, `pair`, `kind` and `label`: a number, 'skip' or 'back'.
-
-    Raises:
-        ConfigError: The pair or the label is unknown.
-    """
+    """Save a label, and go to what comes next: the other kind of label, or the next pair."""
     rater, kind, given = (state.extra.get(name, "") for name in ("rater", "kind", "label"))
     sheet = judging.open(rater)
     index = _index(state.extra.get("pair", ""), sheet)
@@ -191,16 +169,7 @@ def save_label(judging: Judging, state: ViewState) -> View:
 
 
 def draw_sheet(judging: Judging, dataset: Dataset, state: ViewState) -> View:
-    """Draw the sheet from ranges of a score.
-
-    Args:
-        judging: Where to write it.
-        dataset: The rows.
-        state: `extra` has `by`, the score, and `count`, the number of pairs of each range.
-
-    Raises:
-        ConfigError: The column is not found, or the number is not valid.
-    """
+    """Draw the sheet from ranges of a score."""
     by, size = state.extra.get("by", ""), state.extra.get("count", "20")
     if len(dataset.sides) < 2:
         raise ConfigError("expected pairs, got rows of one text", remedy="Judge rows with the columns src and tgt.")

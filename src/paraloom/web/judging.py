@@ -41,15 +41,7 @@ _PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two raters agree on one kind of label.
-
-    Args:
-        kind: Kind of label.
-        raters: Their names.
-        pairs: Pairs that both have labeled.
-        same: Of these, those with the same label.
-        kappa: Cohen's kappa; None where both gave the same label to all pairs, or no pair has two labels.
-    """
+    """How far two raters agree on one kind of label."""
 
     kind: str
     raters: tuple[str, str]
@@ -62,16 +54,6 @@ class RaterSheet:
     """A rater's copy of a sheet; each label is on the disk before the next pair is shown.
 
     Several processes may label the same copy: each label is added to what the file holds at that moment, under a lock.
-
-    Args:
-        path: The copy; created from `sheet` with the first label if it does not exist.
-        sheet: The sheet that `write_sheet` wrote.
-
-    Attributes:
-        rows: The pairs with their labels, as the file had them when it was last read or written.
-
-    Raises:
-        DataError: The copy is not a copy of the sheet, or a label is unknown.
     """
 
     def __init__(self, path: Path, sheet: Path) -> None:
@@ -117,17 +99,7 @@ class RaterSheet:
         return next((kind for kind in LABELS if not self.rows[index][kind]), None)
 
     def set(self, index: int, kind: str, value: int | None) -> None:
-        """Give a label to a pair, or take it away; it is on the disk afterwards, with those of other processes.
-
-        Args:
-            index: The pair, from 0.
-            kind: Kind of label.
-            value: The label; None to take it away.
-
-        Raises:
-            ConfigError: The pair, kind or label is unknown.
-            RunError: Another process holds the sheet, or the file cannot be written.
-        """
+        """Give a label to a pair, or take it away; it is on the disk afterwards, with those of other processes."""
         with locked(self._sheet):
             self._columns, self.rows = self._read()
             if not 0 <= index < len(self.rows) or kind not in LABELS or not (value is None or value in LABELS[kind]):
@@ -137,11 +109,7 @@ class RaterSheet:
 
 
 class Judging:
-    """One sheet and the copies of its raters, which are beside it: `sheet.tsv`, `sheet.ada.tsv` …
-
-    Args:
-        sheet: The sheet.
-    """
+    """One sheet and the copies of its raters, which are beside it: `sheet.tsv`, `sheet.ada.tsv` …"""
 
     def __init__(self, sheet: Path) -> None:
         self.sheet = sheet
@@ -185,13 +153,6 @@ class Judging:
 def cohen_kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
     """Cohen's kappa of two raters: the agreement beyond chance, as a share of what chance leaves.
 
-    Args:
-        first: The labels of one rater.
-        second: Those of the other, for the same pairs.
-
-    Returns:
-        From −1 to 1, where 0 is chance; None without labels, and where chance alone explains all.
-
     Example:
         >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1])
         0.5
@@ -217,14 +178,7 @@ def _compare(
 
 @contextmanager
 def locked(sheet: Path) -> Iterator[None]:
-    """Lock a sheet and all copies of it for one process, and one thread of it; a process that ends releases it.
-
-    Args:
-        sheet: The sheet.
-
-    Raises:
-        RunError: Another process holds it for long, or the folder cannot be written.
-    """
+    """Lock a sheet and all copies of it for one process, and one thread of it; a process that ends releases it."""
     with unwritable_as_error(sheet):
         sheet.parent.mkdir(parents=True, exist_ok=True)
         with sheet.with_name(f".{sheet.name}.lock").open("a", encoding="utf-8") as stream:

@@ -19,16 +19,7 @@ POLICY = (
 
 @dataclass(frozen=True)
 class View:
-    """A page, or the place to go to instead.
-
-    Args:
-        title: Its title.
-        before: What comes before the results: the form, which is not replaced while it is used.
-        results: The part that is replaced when the state changes.
-        location: Address to go to; the rest is then empty.
-        status: HTTP status.
-        wide: Whether the results use the whole width.
-    """
+    """A page, or the place to go to instead."""
 
     title: str = ""
     before: Part = None
@@ -40,14 +31,7 @@ class View:
 
 @dataclass(frozen=True)
 class Frame:
-    """What is the same on all pages of a server.
-
-    Args:
-        name: What is explored.
-        corpora: Names of its corpora.
-        has_run: Whether it is a run.
-        compares: Whether two sets of pairs are compared.
-    """
+    """What is the same on all pages of a server."""
 
     name: str
     corpora: Sequence[str]
@@ -66,14 +50,7 @@ _PAGES = (
 
 
 def render(page: View, frame: Frame, path: str, state: ViewState) -> str:
-    """The whole page.
-
-    Args:
-        page: The page.
-        frame: What is the same on all pages.
-        path: Path of the page, to mark it in the navigation.
-        state: The state, which links of the navigation keep.
-    """
+    """The whole page."""
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -123,16 +100,7 @@ def render(page: View, frame: Frame, path: str, state: ViewState) -> str:
 def filter_form(
     path: str, frame: Frame, state: ViewState, *, columns: Sequence[str] = (), extra: Part = None, keep: Part = None
 ) -> Html:
-    """The form of corpus, condition and search; without scripts it has a button.
-
-    Args:
-        path: Page that it leads to.
-        frame: What is the same on all pages.
-        state: The present state.
-        columns: Columns to suggest for the condition.
-        extra: Further fields.
-        keep: Hidden fields.
-    """
+    """The form of corpus, condition and search; without scripts it has a button."""
     choices = [
         element("option", name, value=name, selected="selected" if name == state.corpus else None)
         for name in frame.corpora

@@ -28,15 +28,7 @@ _PATIENCE = 5.0
 
 @dataclass
 class OpenCorpus:
-    """A corpus that is open.
-
-    Args:
-        dataset: Its rows.
-        matcher: Answers filters over them.
-        bins: The bins of its columns.
-        neighbors: Finds neighbors; None without an encoder.
-        opened: When, by the monotonic clock.
-    """
+    """A corpus that is open."""
 
     dataset: Dataset
     matcher: Matcher
@@ -46,26 +38,7 @@ class OpenCorpus:
 
 
 class Library:
-    """What can be explored: one set of pairs, or the stages of a run.
-
-    Args:
-        path: A file, a corpus folder, or a run folder.
-        src_column: Column of the source side of a table.
-        tgt_column: Column of the target side.
-        scratch: Folder for temporary files; default: the system's.
-        second: Another set of pairs to compare with.
-        encoder: An encoder that finds the neighbors of a row; None for none.
-        sheet: Sheet of pairs to judge; default: `sheet.tsv` in a folder beside `path`.
-
-    Attributes:
-        is_run: Whether it is a run folder.
-        compares: Whether it is two sets of pairs.
-        judging: The sheet.
-
-    Raises:
-        DataError: Nothing to explore is at `path`.
-        ConfigError: A run is to be compared as a whole.
-    """
+    """What can be explored: one set of pairs, or the stages of a run."""
 
     def __init__(
         self,
@@ -117,15 +90,7 @@ class Library:
         return open_run(self.path)
 
     def get(self, name: str = "") -> OpenCorpus:
-        """Open a corpus.
-
-        Args:
-            name: Its name; '' for the first one.
-
-        Raises:
-            ConfigError: The name is unknown.
-            DataError: It cannot be read, or has no rows yet.
-        """
+        """Open a corpus."""
         names = self.names()
         if not names:
             raise DataError("no rows yet", file=self.path, remedy="Wait until the first stage has written rows.")

@@ -24,12 +24,7 @@ class AbandonedError(Exception):
 
 
 class RequestLimit:
-    """Ends the queries of one request.
-
-    Args:
-        seconds: How long they may take together.
-        has_left: Whether the client has closed the connection.
-    """
+    """Ends the queries of one request."""
 
     def __init__(self, seconds: float, has_left: Callable[[], bool]) -> None:
         self._seconds = seconds
@@ -86,12 +81,7 @@ _LIMIT: ContextVar[RequestLimit | None] = ContextVar("limit", default=None)
 
 @contextmanager
 def limited(seconds: float, has_left: Callable[[], bool]) -> Iterator[None]:
-    """End the queries of this thread inside the block, and of threads that have a copy of its context.
-
-    Args:
-        seconds: How long they may take together.
-        has_left: Whether the client has closed the connection.
-    """
+    """End the queries of this thread inside the block, and of threads that have a copy of its context."""
     limit = RequestLimit(seconds, has_left)
     tokens = _LIMIT.set(limit), WATCH.set(limit.watching)
     try:

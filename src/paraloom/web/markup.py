@@ -23,12 +23,6 @@ Part: TypeAlias = "Html | str | int | float | Iterable[Part] | None"
 def element(name: str, /, *parts: Part, **attributes: object) -> Html:
     """Build one element.
 
-    Args:
-        name: Tag name.
-        parts: Content; text is escaped.
-        attributes: Attributes; a trailing underscore is removed and inner ones become hyphens (`class_`,
-            `aria_label`); attributes that are None or False are omitted.
-
     Example:
         >>> element("p", "a < b", element("em", "!"), class_="note", hidden=False)
         '<p class="note">a &lt; b<em>!</em></p>'
@@ -69,15 +63,7 @@ def isolated(*parts: Part, lang: str = "") -> Html:
 def table(
     heads: Iterable[Part], rows: Iterable[Part], *, caption: Part = None, hidden_caption: bool = False, class_: str = ""
 ) -> Html:
-    """A table with a header row.
-
-    Args:
-        heads: Header cells: `<th>` elements, or text that becomes one.
-        rows: `<tr>` elements.
-        caption: Caption above the table.
-        hidden_caption: Whether only screen readers get the caption.
-        class_: Class of the table.
-    """
+    """A table with a header row."""
     cells = [head if isinstance(head, Html) else element("th", head, scope="col") for head in heads]
     return element(
         "table",

@@ -45,13 +45,7 @@ _SEARCHED, _CELLS = 16e6, 2e7
 
 @dataclass(frozen=True)
 class RowFilter:
-    """Which rows to show, and in which order.
-
-    Args:
-        where: A condition in SQL; '' for all rows.
-        search: Text that a side must contain, in any case; '' for all rows.
-        sort: A column to sort by, with '-' in front for descending order; '' for the order of the file.
-    """
+    """Which rows to show, and in which order."""
 
     where: str = ""
     search: str = ""
@@ -60,13 +54,7 @@ class RowFilter:
 
 @dataclass(frozen=True)
 class _Predicate:
-    """One clause of a condition, or the search.
-
-    Args:
-        text: The clause in SQL, or the search.
-        columns: The columns that it reads, as the data spell them.
-        is_search: Whether it is the search.
-    """
+    """One clause of a condition, or the search."""
 
     text: str
     columns: tuple[str, ...]
@@ -106,15 +94,7 @@ class _Predicate:
 
 
 class Matches:
-    """The rows that match a filter, found as far as somebody asked for them.
-
-    Args:
-        dataset: The rows.
-        candidates: Rows that match all that is quick to compute, in the order to show.
-        slow: What is left to test, on texts.
-        mask: Which rows the candidates are; None for all.
-        share: Share of the candidates that match, by the sample.
-    """
+    """The rows that match a filter, found as far as somebody asked for them."""
 
     def __init__(
         self,
@@ -153,22 +133,12 @@ class Matches:
         return max(self._count, round(self._share * len(self._candidates)))
 
     def first(self, count: int, seconds: float = BUDGET) -> RowNumbers:
-        """The first rows that match, as many as were found in the time.
-
-        Args:
-            count: How many are wanted.
-            seconds: How long to search at most.
-        """
+        """The first rows that match, as many as were found in the time."""
         self.advance(seconds, until=count)
         return self.all_found()[:count]
 
     def advance(self, seconds: float = BUDGET, until: int | None = None) -> None:
-        """Continue the search.
-
-        Args:
-            seconds: For how long at most.
-            until: Stop when so many rows have been found.
-        """
+        """Continue the search."""
         deadline = time.monotonic() + seconds
         with self._lock:
             while not self.is_complete and (until is None or self._count < until):
@@ -182,12 +152,7 @@ class Matches:
                     break
 
     def group_counts(self, column: str, coded: Coded) -> npt.NDArray[np.int64]:
-        """How many of all rows that match have each value of a column; the search must be complete.
-
-        Args:
-            column: Its name.
-            coded: Its values.
-        """
+        """How many of all rows that match have each value of a column; the search must be complete."""
         if column not in self._group_counts:
             # In the order of the file, which is much faster than in the order of a score.
             rows = self.all_found() if self._slow or self._mask is None else self._mask
@@ -206,11 +171,7 @@ class Matches:
 
 
 class Matcher:
-    """Answers filters over one dataset, and keeps recent answers.
-
-    Args:
-        dataset: The rows.
-    """
+    """Answers filters over one dataset, and keeps recent answers."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -220,24 +181,12 @@ class Matcher:
         self._lock = threading.Lock()
 
     def matches(self, chosen: RowFilter) -> Matches:
-        """The rows that match.
-
-        Args:
-            chosen: The filter.
-
-        Raises:
-            ConfigError: The condition is not valid, or a column is not found.
-        """
+        """The rows that match."""
         known = self._recall(self._matches, chosen)
         return known or self._keep(self._matches, chosen, self._compute(chosen), _KEPT_MATCHES)
 
     def sample_mask(self, where: str, search: str) -> Mask:
-        """Which rows of the sample match.
-
-        Args:
-            where: A condition in SQL; '' for all rows.
-            search: Text that a side must contain; '' for all rows.
-        """
+        """Which rows of the sample match."""
         known = self._recall(self._samples, (where, search))
         if known is not None:
             return known
@@ -363,28 +312,13 @@ class Matcher:
 
 
 def sort_column(sort: str, dataset: Dataset) -> tuple[str, bool]:
-    """The column of an order, and whether the order is descending; a column may be named "-x".
-
-    Args:
-        sort: As in `RowFilter`.
-        dataset: The rows.
-    """
+    """The column of an order, and whether the order is descending; a column may be named "-x"."""
     is_descending = sort.startswith("-") and sort not in dataset.schema.names
     return sort.removeprefix("-") if is_descending else sort, is_descending
 
 
 def split_point(dataset: Dataset, column: str, rows: RowNumbers, value: float) -> tuple[int, int]:
-    """Where a value divides rows that are sorted by a column.
-
-    Args:
-        dataset: The rows.
-        column: A column of numbers.
-        rows: Some rows, in increasing order of the column, undefined last.
-        value: The value; it is rounded as the column's values are.
-
-    Returns:
-        Number of rows below the value, and number of rows where the column is defined.
-    """
+    """Where a value divides rows that are sorted by a column."""
     values = dataset.values(column)
     with np.errstate(over="ignore"):
         bound = values.dtype.type(value)

@@ -30,18 +30,6 @@ def merge(first: RowSource, second: RowSource, scratch: Path) -> RowSource:
 
     Rows belong together that have the same pair_id, if the sets have any in common, else those with the same texts; the
     n-th row of an id belongs to the n-th one of the same id.
-
-    Args:
-        first: A set of pairs; the table has all its columns.
-        second: Another one; its texts become `second_src` and `second_tgt` where one of them differs, its scores
-            `second_NAME`, with the difference `delta_NAME`.
-        scratch: A folder for the table.
-
-    Returns:
-        The table.
-
-    Raises:
-        ConfigError: The sets have other text columns.
     """
     a, b = Dataset(first, scratch / "first"), Dataset(second, scratch / "second")
     if a.sides != b.sides:

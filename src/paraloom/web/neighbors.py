@@ -19,19 +19,7 @@ _BATCH = 2000
 
 
 class NearestRows:
-    """Finds the rows whose texts are nearest to a text.
-
-    Args:
-        dataset: The rows.
-        encoder: A bundled name, a folder, or a sentence-transformers model.
-
-    Attributes:
-        is_ready: Whether all rows of the sample are encoded.
-        error: Why encoding failed, '' if it did not.
-
-    Raises:
-        ModelError: The encoder is not found.
-    """
+    """Finds the rows whose texts are nearest to a text."""
 
     def __init__(self, dataset: Dataset, encoder: str) -> None:
         self.is_ready = False
@@ -46,11 +34,7 @@ class NearestRows:
         self._vectors: Vectors = np.empty((0, 0), np.float32)
 
     def prepare(self, stopped: threading.Event | None = None) -> None:
-        """Encode the rows.
-
-        Args:
-            stopped: Ends the work early when it is set.
-        """
+        """Encode the rows."""
         parts = []
         try:
             for start in range(0, len(self._texts), _BATCH):
@@ -66,15 +50,7 @@ class NearestRows:
         self.is_ready = True
 
     def near(self, text: str, k: int = 9) -> list[tuple[int, float]]:
-        """The nearest rows.
-
-        Args:
-            text: A text.
-            k: How many at most.
-
-        Returns:
-            Number of each row and its cosine, nearest first.
-        """
+        """The nearest rows."""
         cosines = self._vectors @ self._encode([text])[0]
         nearest = np.argsort(-cosines, kind="stable")[:k]
         return [(int(self._rows[i]), float(cosines[i])) for i in nearest]

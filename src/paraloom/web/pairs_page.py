@@ -23,16 +23,7 @@ _SHOWN_SCORES = 6
 
 
 def pairs_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
-    """The table.
-
-    Args:
-        matcher: The rows.
-        frame: What is the same on all pages.
-        state: Which rows, in which order.
-
-    Raises:
-        ConfigError: The condition or the order is not valid.
-    """
+    """The table."""
     dataset = matcher.dataset
     matches = matcher.matches(state.filter)
     start = (state.page - 1) * PAGE_ROWS
@@ -76,16 +67,7 @@ def shown_columns(dataset: Dataset, state: ViewState) -> list[str]:
 def row_table(
     dataset: Dataset, rows: Sequence[int], state: ViewState, columns: Sequence[str], *, first: int | None = None
 ) -> Html:
-    """A table of rows; a key moves from one to the next.
-
-    Args:
-        dataset: The rows.
-        rows: Numbers of the rows to show.
-        state: The state, for links.
-        columns: Columns of scores.
-        first: Rank of the first row in the table, from 0; None for a few examples, without links that sort and without
-            their status.
-    """
+    """A table of rows; a key moves from one to the next."""
     has_status = first is not None and STATUS in dataset.schema.names and REASON in dataset.schema.names
     values = dataset.take(rows)
     heads = [element("th", "row", scope="col", role="columnheader", class_="n")]
@@ -185,13 +167,7 @@ def status(values: Mapping[str, Any], state: ViewState) -> Part:
 
 
 def summary(dataset: Dataset, matches: Matches, state: ViewState) -> Html:
-    """How many rows match; while a search is not complete, an estimate and how far it is.
-
-    Args:
-        dataset: The rows.
-        matches: Those that match.
-        state: The state, for the address that continues the search.
-    """
+    """How many rows match; while a search is not complete, an estimate and how far it is."""
     total = dataset.rows
     noun = "pair" if len(dataset.sides) > 1 else "row"
     about = "" if matches.is_complete else "about "

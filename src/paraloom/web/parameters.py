@@ -12,11 +12,6 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(
 def whole_number(text: str, low: int, high: int) -> int | None:
     """The number that ASCII digits spell, None for any other text and for a number out of bounds.
 
-    Args:
-        text: A parameter.
-        low: The lowest number.
-        high: The highest number.
-
     Example:
         >>> [whole_number(text, 1, 100) for text in ("7", "0", "101", "-1", "²", "٣", "1_0", " 1", "9" * 30, "")]
         [7, None, None, None, None, None, None, None, None, None]

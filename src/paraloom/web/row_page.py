@@ -34,17 +34,7 @@ _LONG_TREE = 20_000
 
 
 def row_page(matcher: Matcher, neighbors: NearestRows | None, frame: Frame, state: ViewState) -> View:
-    """The page of one row.
-
-    Args:
-        matcher: The rows.
-        neighbors: Finds neighbors; None without an encoder.
-        frame: What is the same on all pages.
-        state: `extra` has `row`, its number from 1, and `at`, its rank in the table, from 0.
-
-    Raises:
-        ConfigError: The row is not one of them.
-    """
+    """The page of one row."""
     dataset = matcher.dataset
     row = _row_number(state.extra.get("row", ""), dataset.rows)
     values = dataset.take([row])[0]
@@ -70,12 +60,6 @@ def row_page(matcher: Matcher, neighbors: NearestRows | None, frame: Frame, stat
 
 def tree_list(tree: str) -> Html:
     """A bracketed tree as nested lists; the words of a node without children are beside its label.
-
-    Args:
-        tree: One bracketed tree.
-
-    Raises:
-        DataError: It is not a tree.
 
     Example:
         >>> str(tree_list("(NP (DT The))"))

@@ -26,24 +26,7 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True)
 class StageView:
-    """A finished stage of a run.
-
-    Args:
-        folder: Its folder name in the run folder.
-        name: The name that the pipeline gives it.
-        use: The kind of stage, such as `train-encoder`; empty where it equals `name`.
-        kind: `source` (reads rows), `map` (transforms rows) or `fit` (writes an artifact).
-        settings: Its configuration in one line.
-        read: Input rows; like the other counts 0 for a `fit` stage.
-        kept: Input rows that were kept.
-        rejected: Input rows that were rejected with a reason, those not sampled included.
-        not_sampled: Input rows that a filter's random sample left out.
-        failed: Input rows that failed with an error.
-        out: Output rows.
-        seconds: Run time.
-        digest: Digest of the output.
-        figures: The figures that the stage reported.
-    """
+    """A finished stage of a run."""
 
     folder: str
     name: str
@@ -63,17 +46,7 @@ class StageView:
 
 @dataclass(frozen=True)
 class RunView:
-    """A run, finished or not.
-
-    Args:
-        root: The run folder.
-        name: Name of the run.
-        stages: The finished stages.
-        details: Seed, versions and digest, as text.
-        pipeline: The pipeline's TOML text.
-        pending: Names of the stages that have not run yet.
-        predicted: Name of a stage → seconds of work that `paraloom run --plan` predicted, if this run was planned.
-    """
+    """A run, finished or not."""
 
     root: Path
     name: str
@@ -102,14 +75,7 @@ class RunView:
 
 
 def open_run(folder: str | Path) -> RunView:
-    """Read a run folder.
-
-    Args:
-        folder: The folder that `paraloom run` wrote, finished or not.
-
-    Raises:
-        DataError: The folder does not exist, is not a run folder, or its run.json cannot be read.
-    """
+    """Read a run folder."""
     root = Path(folder)
     path = root / RUN
     if not path.is_file():

@@ -31,11 +31,7 @@ _COUNTS = ("read", "kept", "rejected", "failed", "time")
 
 
 def run_page(run: RunView) -> View:
-    """The stages of a run, finished ones with their counts, and what the current one has written so far.
-
-    Args:
-        run: The run.
-    """
+    """The stages of a run, finished ones with their counts, and what the current one has written so far."""
     folders = {folder.name: folder for folder in stage_folders(run.root)}
     lines = [_finished(stage) for stage in run.stages]
     is_running = False
@@ -62,11 +58,7 @@ def run_page(run: RunView) -> View:
 
 
 def written_rows(folder: Path) -> dict[str, int]:
-    """Rows in the shards of a stage so far, kept, rejected and failed.
-
-    Args:
-        folder: The stage's folder.
-    """
+    """Rows in the shards of a stage so far, kept, rejected and failed."""
     counts: dict[str, int] = {}
     for status, below in FOLDERS.items():
         counts[status] = 0
@@ -80,15 +72,7 @@ def written_rows(folder: Path) -> dict[str, int]:
 
 
 def trace_page(run: RunView, state: ViewState) -> View:
-    """Where a pair is found in the stages of a run, kept, rejected or failed.
-
-    Args:
-        run: The run.
-        state: `extra` has `id`, the pair_id.
-
-    Raises:
-        ConfigError: The pair_id is missing.
-    """
+    """Where a pair is found in the stages of a run, kept, rejected or failed."""
     pair_id = state.extra.get("id", "")
     if not pair_id:
         raise ConfigError("'id' is missing", remedy="Follow the link on the page of a row.")

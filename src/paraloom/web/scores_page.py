@@ -22,11 +22,7 @@ _MAX_VALUES = 12
 
 
 class ScoreBins:
-    """The bins of all columns of one dataset, each computed when it is first shown.
-
-    Args:
-        dataset: The rows.
-    """
+    """The bins of all columns of one dataset, each computed when it is first shown."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
@@ -40,14 +36,7 @@ class ScoreBins:
 
 
 def scores_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewState) -> View:
-    """The histograms of all scores, of all rows and of those that match.
-
-    Args:
-        matcher: The rows.
-        bins: The bins of its columns.
-        frame: What is the same on all pages.
-        state: Which rows match.
-    """
+    """The histograms of all scores, of all rows and of those that match."""
     dataset = matcher.dataset
     is_filtered = bool(state.where or state.search)
     matching = matcher.sample_mask(state.where, state.search) if is_filtered else None

@@ -38,18 +38,7 @@ _MAX_FIELDS = 500
 
 
 class ExploreServer(ThreadingHTTPServer):
-    """Serves the pages of one app to the browser of this machine.
-
-    Args:
-        app: The pages.
-        port: Port to listen on; 0 for any free one.
-
-    Attributes:
-        token: What a request must prove to know: in the first address, afterwards in a cookie.
-
-    Raises:
-        OSError: The port is in use.
-    """
+    """Serves the pages of one app to the browser of this machine."""
 
     daemon_threads = True
     # A second server on the same port would get a part of the requests.
@@ -86,15 +75,7 @@ class ExploreServer(ThreadingHTTPServer):
 
 
 def start_server(app: App, port: int = 0) -> ExploreServer:
-    """Start to listen; `serve_forever` answers.
-
-    Args:
-        app: The pages.
-        port: Port to listen on; 0 for any free one.
-
-    Raises:
-        ConfigError: The port is in use or not allowed.
-    """
+    """Start to listen; `serve_forever` answers."""
     try:
         return ExploreServer(app, port)
     except (OSError, OverflowError) as error:

@@ -31,15 +31,7 @@ _READ_ROWS = 8192
 
 @dataclass(frozen=True)
 class RowSource:
-    """Rows on disk.
-
-    Args:
-        name: Name to show.
-        path: The file or folder.
-        shards: For Parquet, each file with the status of its rows ('kept', 'rejected', 'failed'); else empty.
-        src_column: Column of the source side, where it is not `src`.
-        tgt_column: Column of the target side, where it is not `tgt`.
-    """
+    """Rows on disk."""
 
     name: str
     path: Path
@@ -54,16 +46,7 @@ class RowSource:
 
 
 def find_source(path: str | Path, *, src_column: str | None = None, tgt_column: str | None = None) -> RowSource:
-    """Find the files of a corpus folder, with its rejected and failed rows, or of a single file.
-
-    Args:
-        path: A corpus folder, a file that `read_pairs` reads, or `PREFIX.{de,en}`.
-        src_column: Column of the source side of a table.
-        tgt_column: Column of the target side.
-
-    Raises:
-        DataError: It does not exist.
-    """
+    """Find the files of a corpus folder, with its rejected and failed rows, or of a single file."""
     path = Path(path)
     if path.is_dir():
         if not (path / DESCRIPTION).is_file():
@@ -78,12 +61,7 @@ def find_source(path: str | Path, *, src_column: str | None = None, tgt_column: 
 
 
 def stage_source(folder: Path, name: str) -> RowSource:
-    """The rows of a stage, finished or not: its shards appear whole, so those that exist can be read.
-
-    Args:
-        folder: The stage's folder.
-        name: Name to show.
-    """
+    """The rows of a stage, finished or not: its shards appear whole, so those that exist can be read."""
     shards = [
         (path, status)
         for status, below in FOLDERS.items()
@@ -105,19 +83,7 @@ def stage_folders(run: Path) -> list[Path]:
 def open_batches(
     source: RowSource, on_reject: Callable[[int, str], None]
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch], int | None]:
-    """Open a source for reading.
-
-    Args:
-        source: The source.
-        on_reject: Called with the row (from 1) and the reason of each row that cannot be read.
-
-    Returns:
-        The columns, the batches, and the number of rows where it is known beforehand. Text columns are `string`, NaN
-        is null; where the source has rejected or failed rows, `status` and `reason` say which and why.
-
-    Raises:
-        DataError: The file is missing, damaged, or without text columns.
-    """
+    """Open a source for reading."""
     if source.shards:
         return _parquet(source)
     path = str(source.path)

@@ -17,17 +17,7 @@ Query = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class ViewState:
-    """What an address asks for.
-
-    Args:
-        corpus: Name of the corpus: a file, or a stage of a run; '' for the first one.
-        where: Condition in SQL.
-        search: Text that a side contains.
-        sort: Column to sort by, with '-' in front for descending order.
-        page: Page of the table, from 1.
-        columns: Columns of scores to show; () for the first few.
-        extra: Further parameters of a single page.
-    """
+    """What an address asks for."""
 
     corpus: str = ""
     where: str = ""
@@ -55,11 +45,6 @@ class ViewState:
 
     def url(self, path: str, **changes: object) -> str:
         """The address of a page.
-
-        Args:
-            path: Its path.
-            **changes: Fields of this state that differ there, or further parameters; None leaves one out. A changed
-                filter or order starts at the first page.
 
         Example:
             >>> ViewState(where="cosine > 0.8", page=3).url("/pairs", sort="-cosine")

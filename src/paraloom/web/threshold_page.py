@@ -28,13 +28,7 @@ _MAX_GROUPS = 12
 
 @dataclass(frozen=True)
 class Threshold:
-    """A lower or an upper bound of a score.
-
-    Args:
-        column: The score.
-        value: The bound, itself kept.
-        keeps: Which rows are kept, 'above' or 'below' the bound.
-    """
+    """A lower or an upper bound of a score."""
 
     column: str
     value: float
@@ -53,13 +47,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class SplitRows:
-    """What a threshold does to rows.
-
-    Args:
-        kept: Rows that are kept, in increasing order of the score.
-        lost: Rows that are lost, likewise, without undefined ones.
-        undefined: Rows where the score is undefined; they are lost too.
-    """
+    """What a threshold does to rows."""
 
     kept: RowNumbers
     lost: RowNumbers
@@ -72,13 +60,7 @@ class SplitRows:
 
 
 def apply(dataset: Dataset, rows: RowNumbers, threshold: Threshold) -> SplitRows:
-    """Divide rows by a threshold.
-
-    Args:
-        dataset: The rows.
-        rows: Some of them, in increasing order of the score, undefined last.
-        threshold: The threshold.
-    """
+    """Divide rows by a threshold."""
     if threshold.keeps == "above":
         point, defined = split_point(dataset, threshold.column, rows, threshold.value)
         return SplitRows(rows[point:defined], rows[:point], rows[defined:])
@@ -90,17 +72,7 @@ def apply(dataset: Dataset, rows: RowNumbers, threshold: Threshold) -> SplitRows
 
 
 def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewState) -> View:
-    """The page of a threshold.
-
-    Args:
-        matcher: The rows.
-        bins: The bins of its columns.
-        frame: What is the same on all pages.
-        state: Which rows; `extra` has `score`, `at` and `keep`.
-
-    Raises:
-        ConfigError: The column is not one of numbers, or the condition is not valid.
-    """
+    """The page of a threshold."""
     dataset = matcher.dataset
     if not dataset.scores:
         return View("Threshold", results=nothing("These rows have no columns of numbers. Add some: paraloom score."))
