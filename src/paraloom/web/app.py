@@ -12,12 +12,12 @@ from paraloom.web.compare_page import compare_page
 from paraloom.web.judge_page import draw_sheet, judge_page, pair_page, save_label
 from paraloom.web.layout import Frame, View, message, render
 from paraloom.web.library import Library, OpenCorpus
-from paraloom.web.markup import join
 from paraloom.web.pairs_page import form, pairs_page, summary
 from paraloom.web.row_page import row_page
 from paraloom.web.run_page import run_page, trace_page
 from paraloom.web.scores_page import scores_page
 from paraloom.web.state import Query, ViewState
+from paraloom.web.templates import joined
 from paraloom.web.threshold_page import threshold_page
 
 STATIC: Mapping[str, str] = {
@@ -102,7 +102,7 @@ class App:
         if page.location:
             return Answer(status=303, location=page.location)
         if query.get("fragment"):
-            return Answer(join(page.results).encode(), page.status)
+            return Answer(joined(page.results).encode(), page.status)
         return Answer(render(page, frame, path, state).encode(), page.status)
 
     def _frame(self) -> Frame:
@@ -114,7 +114,7 @@ class App:
 
     def _failed(self, path: str, error: ParaloomError, state: ViewState, frame: Frame, changes: bool) -> View:
         """The page with an error instead of its results, so that the condition can be corrected."""
-        before = form(path, None, frame, state) if path in ("/pairs", "/scores", "/threshold") else None
+        before = form(path, None, frame, state) if path in ("/pairs", "/scores", "/threshold") else ""
         # Browsers report answers from 400 on in their console, and half a condition is not a fault of the page.
         status = 400 if changes or isinstance(error, RunError) else 200 if path in _TITLES else 404
         return View(_TITLES.get(path, "Error"), before, message(error), status=status)
@@ -157,7 +157,7 @@ class App:
 
 
 def _with_form(page: View, path: str, corpus: OpenCorpus, frame: Frame, state: ViewState) -> View:
-    before = join(form(path, corpus.dataset, frame, state), page.before)
+    before = joined(form(path, corpus.dataset, frame, state), page.before)
     return View(page.title, before, page.results, page.location, page.status, page.wide)
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from markupsafe import Markup
 
+from paraloom.web.charts import histogram
 from paraloom.web.dataset import Dataset, Mask
-from paraloom.web.formatting import count, number
-from paraloom.web.markup import Html, Part, element
 from paraloom.web.state import identifier
 
 _MAX_BINS = 28
 _RANGE = (0.005, 0.995)
-_WIDTH, _HEIGHT, _TOP, _BOTTOM = 360, 150, 6, 22
 
 
 @dataclass(frozen=True)
@@ -115,55 +115,11 @@ def linked_histogram(
     link: Callable[[int], str] | None,
     *,
     faded: tuple[float | None, float | None] = (None, None),
-) -> Html:
-    """A histogram; where `link` is given, its bars are links, and arrow keys move from bar to bar."""
-    top = max([*before, *(after or ()), 1])
-    base = _HEIGHT - _BOTTOM
-    width = _WIDTH / bins.size
-    parts: list[Part] = []
-    for i, n in enumerate(before):
-        shown = after[i] if after is not None else n
-        text = f"{number(bins.edges[i])} to {number(bins.edges[i + 1])}: {count(shown)}"
-        text += f" of {count(n)}" if after is not None else ""
-        cut = (faded[0] is not None and bins.edges[i + 1] <= faded[0]) or (
-            faded[1] is not None and bins.edges[i] >= faded[1]
-        )
-        bar: list[Part] = [element("title", text)]
-        if link is not None:
-            bar.append(element("rect", class_="hit", x=_short(i * width), y=0, width=_short(width), height=base))
-        for layer, value in (("before", n), ("after", after[i])) if after is not None else (("after", n),):
-            tall = max((base - _TOP) * value / top, 1.5) if value else 0.0
-            bar.append(
-                element(
-                    "rect",
-                    class_=f"{layer} cut" if cut else layer,
-                    x=_short(i * width + 0.5),
-                    y=_short(base - tall),
-                    width=_short(width - 1),
-                    height=_short(tall),
-                )
-            )
-        parts.append(
-            element("g", bar) if link is None else element("a", bar, href=link(i), aria_label=text, data_live="")
-        )
-    parts.append(element("line", class_="axis", x1=0, x2=_WIDTH, y1=base, y2=base))
-    low, high = bins.edges[0], bins.edges[-1]
-    for x, edge, anchor in (
-        (0.0, low, "start"),
-        (float(_WIDTH), high, "end"),
-        (_WIDTH / 2, (low + high) / 2, "middle"),
-    ):
-        parts.append(element("text", number(edge), x=_short(x), y=_HEIGHT - 6, text_anchor=anchor))
-    return element(
-        "svg",
-        parts,
-        viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
-        role="group" if link is not None else "img",
-        aria_label=f"Histogram of {bins.column}, {count(sum(before))} values",
-        class_="histogram",
-        data_bars="" if link is not None else None,
-    )
-
-
-def _short(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+) -> Markup:
+    """A histogram whose bars lead to `link`; bars below and from the values of `faded` on are shown as cut."""
+    cut = [
+        (faded[0] is not None and high <= faded[0]) or (faded[1] is not None and low >= faded[1])
+        for low, high in pairwise(bins.edges)
+    ]
+    links = None if link is None else [link(i) for i in range(bins.size)]
+    return histogram(f"Histogram of {bins.column}", bins.edges, before, after, links=links, is_cut=cut)

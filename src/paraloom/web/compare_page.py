@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from markupsafe import Markup
 
 from paraloom.pairs.filtering.expressions import condition
 from paraloom.web.dataset import Dataset, RowNumbers
 from paraloom.web.formatting import count, label, number, share
 from paraloom.web.layout import Frame, View, nothing
-from paraloom.web.markup import Html, Part, element
 from paraloom.web.matching import Matcher, RowFilter
 from paraloom.web.merging import DELTA, FIRST, SECOND
 from paraloom.web.pairs_page import row_table
 from paraloom.web.state import ViewState, identifier
+from paraloom.web.templates import draw, table
 
 _SHOWN = 5
 
@@ -36,16 +37,8 @@ def compare_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
     if frame.compares:
         return _sets(matcher, state)
     other = state.extra.get("other", "").strip()
-    before = element(
-        "form",
-        element("input", type="hidden", name="corpus", value=state.corpus) if state.corpus else None,
-        _field("First condition", "where", state.where),
-        _field("Second condition", "other", other),
-        element("button", "Compare"),
-        action="/compare",
-        method="get",
-        class_="filter",
-    )
+    fields = [("First condition", "where", state.where), ("Second condition", "other", other)]
+    before = draw("conditions", state.corpus, fields)
     if not state.where or not other:
         hint = (
             "Give two conditions to see which pairs both keep, and which only one. To compare two files or runs, start "
@@ -54,11 +47,6 @@ def compare_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
         return View("Compare", before, nothing(hint))
     regions = _regions(matcher, state.where, other, ("First", "Second"))
     return View("Compare", before, _results(matcher.dataset, regions, state), wide=True)
-
-
-def _field(title: str, name: str, value: str) -> Html:
-    field = element("input", type="text", name=name, value=value, autocomplete="off", spellcheck="false")
-    return element("label", element("span", title), field, class_="where")
 
 
 def _regions(matcher: Matcher, first: str, second: str, names: tuple[str, str]) -> list[Region]:
@@ -76,55 +64,38 @@ def _regions(matcher: Matcher, first: str, second: str, names: tuple[str, str]) 
     return regions
 
 
-def _results(dataset: Dataset, regions: list[Region], state: ViewState) -> list[Part]:
+def _results(
+    dataset: Dataset, regions: list[Region], state: ViewState, changes: list[tuple[str, str, str]] | None = None
+) -> Markup:
     boxes = [
-        element(
-            "div",
+        (
             region.name,
-            element("strong", count(region.total) if region.exact else f"about {count(region.total)}"),
-            element("a", "Show", href=state.url("/pairs", where=region.condition), aria_label=f"Show: {region.name}"),
-            element("span", f" {share(region.total, dataset.rows)} of all", class_="quiet"),
+            count(region.total) if region.exact else f"about {count(region.total)}",
+            state.url("/pairs", where=region.condition),
+            share(region.total, dataset.rows),
         )
         for region in regions
     ]
     tables = [
-        element(
-            "section",
-            element("h2", region.name),
-            row_table(dataset, region.rows.tolist(), state, dataset.scores[:3]),
-        )
+        (region.name, row_table(dataset, region.rows.tolist(), state, dataset.scores[:3]))
         for region in regions[1:3]
         if len(region.rows)
     ]
-    return [
-        element("div", boxes, class_="regions"),
-        _means(dataset, regions),
-        element("div", tables, class_="near"),
-    ]
+    note = f"By a random sample of {count(len(dataset.sample_rows))} rows." if dataset.is_sampled else ""
+    return draw("compared", boxes, changes, _means(dataset, regions[:3]), note, tables)
 
 
-def _means(dataset: Dataset, regions: list[Region]) -> Part:
+def _means(dataset: Dataset, regions: list[Region]) -> Markup | None:
     """The means of all scores in each region, by the sample where regions are large."""
     if not dataset.scores:
         return None
     matcher = Matcher(dataset)
-    masks = [matcher.sample_mask(region.condition, "") for region in regions[:3]]
+    masks = [matcher.sample_mask(region.condition, "") for region in regions]
     lines = []
     for name in dataset.scores[:20]:
         values = dataset.sample.column(name).to_numpy().astype(float)
-        means = [number(_mean(values[mask])) for mask in masks]
-        lines.append(
-            element("tr", element("th", label(name), scope="row"), [element("td", text, class_="n") for text in means])
-        )
-    heads = [element("th", "mean", scope="col")]
-    heads += [element("th", region.name, scope="col", class_="n") for region in regions[:3]]
-    note = f"By a random sample of {count(len(dataset.sample_rows))} rows." if dataset.is_sampled else None
-    return element(
-        "section",
-        element("h2", "Scores"),
-        element("p", note, class_="quiet") if note else None,
-        element("table", element("thead", element("tr", heads)), element("tbody", lines)),
-    )
+        lines.append([label(name), *(number(_mean(values[mask])) for mask in masks)])
+    return table(["mean", *(region.name for region in regions)], lines)
 
 
 def _mean(values: npt.NDArray[np.float64]) -> float | None:
@@ -135,30 +106,21 @@ def _mean(values: npt.NDArray[np.float64]) -> float | None:
 def _sets(matcher: Matcher, state: ViewState) -> View:
     dataset = matcher.dataset
     regions = _regions(matcher, FIRST, SECOND, ("in the first", "in the second"))[:3]
-    changed = [
-        element(
-            "li",
-            element(
-                "a",
-                f"Largest changes of {label(name)}",
-                href=state.url("/pairs", sort=f"-{DELTA}{name}", where=f"{identifier(DELTA + name)} is not null"),
-            ),
-            f": mean {number(_mean(dataset.sample.column(DELTA + name).to_numpy().astype(float)))}",
-        )
-        for name in (name.removeprefix(DELTA) for name in dataset.numeric if name.startswith(DELTA))
-    ]
     texts = [
-        element(
-            "li",
-            element(
-                "a",
-                f"Pairs with another {side}",
-                href=state.url("/pairs", where=f"second_{side} is not null and {side} <> second_{side}"),
-            ),
+        (
+            f"Pairs with another {side}",
+            state.url("/pairs", where=f"second_{side} is not null and {side} <> second_{side}"),
+            "",
         )
         for side in dataset.sides
         if f"second_{side}" in dataset.schema.names
     ]
-    results = _results(dataset, regions, state)
-    results.insert(1, element("ul", texts, changed))
-    return View("Compare", results=results, wide=True)
+    changed = [
+        (
+            f"Largest changes of {label(name)}",
+            state.url("/pairs", sort=f"-{DELTA}{name}", where=f"{identifier(DELTA + name)} is not null"),
+            f": mean {number(_mean(dataset.sample.column(DELTA + name).to_numpy().astype(float)))}",
+        )
+        for name in (name.removeprefix(DELTA) for name in dataset.numeric if name.startswith(DELTA))
+    ]
+    return View("Compare", results=_results(dataset, regions, state, [*texts, *changed]), wide=True)

@@ -12,7 +12,7 @@ from paraloom.web.dataset import Dataset
 from paraloom.web.formatting import count, label, number, share
 from paraloom.web.judging import MEANINGS, Judging, RaterSheet, locked
 from paraloom.web.layout import View, key, nothing, plural
-from paraloom.web.markup import Html, Part, element, isolated
+from paraloom.web.markup import Html, Part, element, isolated, join
 from paraloom.web.parameters import whole_number
 from paraloom.web.samples import differences
 from paraloom.web.state import ViewState
@@ -25,7 +25,7 @@ _LONG = 10_000
 def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> View:
     """The page where a rater starts or resumes."""
     if not judging.exists:
-        return View("Judge", results=_draw_form(judging, dataset, state))
+        return View("Judge", results=join(_draw_form(judging, dataset, state)))
     total = len(judging.open("preview").rows)
     rows = []
     for rater in judging.raters():
@@ -56,7 +56,7 @@ def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> V
     )
     return View(
         "Judge",
-        results=[
+        results=join(
             element(
                 "p",
                 f"{plural(total, 'pair')} in random order, without scores. Everyone judges the same pairs; a name that "
@@ -76,7 +76,7 @@ def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> V
                 element("code", _command(judging)),
                 class_="quiet",
             ),
-        ],
+        ),
     )
 
 
@@ -92,11 +92,11 @@ def pair_page(judging: Judging, state: ViewState) -> View:
     if index is None:
         return View(
             "Judge",
-            results=[
+            results=join(
                 nothing("All pairs are judged. Thank you!"),
                 element("p", element("a", "Agreement and progress", href=state.url("/judge"), data_back="")),
                 _back_button(sheet, len(sheet.rows), rater, state),
-            ],
+            ),
         )
     row = sheet.rows[index]
     kind = sheet.missing(index) or next(iter(LABELS))

@@ -17,13 +17,14 @@ from paraloom.text.trees import constituents
 from paraloom.web.dataset import Dataset
 from paraloom.web.formatting import count, label, number, share
 from paraloom.web.layout import Frame, View, copyable, nothing
-from paraloom.web.markup import Html, Part, element, isolated
+from paraloom.web.markup import Html, Part, element, isolated, join
 from paraloom.web.matching import EXACT_ROWS, Matcher
 from paraloom.web.neighbors import NearestRows
-from paraloom.web.pairs_page import PAGE_ROWS, row_table, sides, status
+from paraloom.web.pairs_page import PAGE_ROWS, row_table, side_texts, sides, status
 from paraloom.web.parameters import whole_number
 from paraloom.web.sources import REASON, STATUS
 from paraloom.web.state import ViewState
+from paraloom.web.templates import draw
 
 _NEAR = 1000
 """Rows on either side that are searched for variants in a large set: variants of a sentence are written together."""
@@ -39,8 +40,8 @@ def row_page(matcher: Matcher, neighbors: NearestRows | None, frame: Frame, stat
     row = _row_number(state.extra.get("row", ""), dataset.rows)
     values = dataset.take([row])[0]
     texts = [
-        element("div", element("p", name, class_="quiet") if len(dataset.sides) > 1 else None, text)
-        for name, text in zip(dataset.sides, sides(dataset, values, _LONG), strict=True)
+        element("div", element("p", name, class_="quiet") if len(dataset.sides) > 1 else None, draw("sides", [text]))
+        for name, text in zip(dataset.sides, side_texts(dataset, values, _LONG), strict=True)
     ]
     sections = [
         _scores(dataset, row, values),
@@ -55,7 +56,7 @@ def row_page(matcher: Matcher, neighbors: NearestRows | None, frame: Frame, stat
         element("div", texts, class_="both"),
         element("div", [section for section in sections if section], class_="row-page"),
     ]
-    return View(f"Row {count(row + 1)}", results=results, wide=True)
+    return View(f"Row {count(row + 1)}", results=join(results), wide=True)
 
 
 def tree_list(tree: str) -> Html:
@@ -205,8 +206,7 @@ def _neighbors(
 ) -> Part:
     title = element("h2", "Nearest rows by the encoder")
     if neighbors is None:
-        hint = element("code", "--encoder english")
-        return element("section", title, nothing("Start with an encoder to see them: ", hint, "."))
+        return element("section", title, nothing("Start with an encoder to see them:", "--encoder english"))
     if not neighbors.is_ready:
         return element("section", title, element("p", neighbors.format(), class_="quiet", data_refresh=""))
     side = dataset.sides[-1]

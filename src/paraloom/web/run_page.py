@@ -16,7 +16,7 @@ from paraloom.pipeline.splits import FOLDERS
 from paraloom.web.formatting import count, duration, share
 from paraloom.web.layout import View, nothing, plural
 from paraloom.web.limits import check_limit
-from paraloom.web.markup import Html, Part, element, isolated
+from paraloom.web.markup import Html, Part, element, isolated, join
 from paraloom.web.run_folder import RunView, StageView
 from paraloom.web.sources import REASON, stage_folders, stage_source
 from paraloom.web.state import ViewState
@@ -54,7 +54,7 @@ def run_page(run: RunView) -> View:
         class_="run-table",
     )
     note: Part = element("p", text, class_="summary", data_refresh="" if run.pending else None)
-    return View("Run", results=[note, element("div", table, class_="wide") if lines else nothing("No stages.")])
+    return View("Run", results=join(note, element("div", table, class_="wide") if lines else nothing("No stages.")))
 
 
 def written_rows(folder: Path) -> dict[str, int]:
@@ -86,7 +86,7 @@ def trace_page(run: RunView, state: ViewState) -> View:
         sections.append(element("section", element("h2", folder.name), body))
     return View(
         "Way through the run",
-        results=[element("p", "pair_id ", element("code", isolated(pair_id)), class_="summary"), sections],
+        results=join(element("p", "pair_id ", element("code", isolated(pair_id)), class_="summary"), sections),
     )
 
 

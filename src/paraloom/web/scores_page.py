@@ -6,18 +6,19 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+from markupsafe import Markup
 
 from paraloom.io.database import sql_text
 from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.web.bins import Bins, find_bins, linked_histogram
 from paraloom.web.dataset import Dataset, Mask
-from paraloom.web.formatting import count, label, number, share
+from paraloom.web.formatting import count, share
 from paraloom.web.layout import Frame, View, nothing, plural
-from paraloom.web.markup import Html, Part, element, isolated
 from paraloom.web.matching import Matcher
+from paraloom.web.scores import BETTER
 from paraloom.web.state import ViewState, identifier, narrowed
+from paraloom.web.templates import draw
 
-_BETTER = {"lower": "lower is better", "higher": "higher is better"}
 _MAX_VALUES = 12
 
 
@@ -42,56 +43,38 @@ def scores_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewStat
     matching = matcher.sample_mask(state.where, state.search) if is_filtered else None
     rows = len(dataset.sample_rows)
     matched = rows if matching is None else int(np.count_nonzero(matching))
-    parts: list[Part] = [
-        element("strong", share(matched, rows), id="total"),
-        f" of {plural(dataset.rows, 'row')}" if is_filtered else f" of {plural(dataset.rows, 'row')}, without a filter",
-        f". Counted on a random sample of {count(rows)} rows." if dataset.is_sampled else ".",
-        " Choose a bar to keep only its rows.",
-    ]
+    rest = f" of {plural(dataset.rows, 'row')}" + ("" if is_filtered else ", without a filter")
+    rest += f". Counted on a random sample of {count(rows)} rows." if dataset.is_sampled else "."
     cards = [_score(dataset, bins.get(name), name, matching, state) for name in dataset.scores]
-    values = [_values(dataset, name, matching, state) for name in dataset.categories()]
-    if not cards and not any(values):
+    values = [found for name in dataset.categories() if (found := _values(dataset, name, matching, state))]
+    if not cards and not values:
         return View("Scores", results=nothing("These rows have no columns of numbers. Add some: paraloom score."))
-    return View(
-        "Scores",
-        results=[
-            element("p", parts, class_="summary", aria_live="polite"),
-            element("div", cards, values, class_="cards"),
-        ],
-    )
+    return View("Scores", results=draw("scores", share(matched, rows), rest, cards, values, state))
 
 
-def _score(dataset: Dataset, bins: Bins | None, name: str, matching: Mask | None, state: ViewState) -> Html:
-    direction = _BETTER.get(COLUMNS[name].direction if name in COLUMNS else "", "")
+def _score(
+    dataset: Dataset, bins: Bins | None, name: str, matching: Mask | None, state: ViewState
+) -> tuple[str, int, Markup | None, str]:
+    """A column, its number, its histogram and a note."""
+    number = dataset.schema.get_field_index(name)
     if bins is None:
-        body: Part = nothing("no values")
-    else:
-        counts = bins.counts()
-        after = None if matching is None else bins.counts(matching)
-        undefined = int(np.count_nonzero(bins.index < 0))
-        note = f"{share(undefined, len(bins.index))} undefined" if undefined else ""
-        body = [
-            linked_histogram(bins, counts, after, partial(_link, bins, state)),
-            element("p", "; ".join(filter(None, (direction, note))), class_="quiet") if direction or note else None,
-        ]
-    return element(
-        "section",
-        element(
-            "h2",
-            label(name),
-            element("a", "threshold", href=state.url("/threshold", score=name), aria_label=f"threshold of {name}"),
-        ),
-        body,
-        class_="card",
-        id=f"score-{dataset.schema.get_field_index(name)}",
-    )
+        return name, number, None, ""
+    direction = BETTER[COLUMNS[name].direction] if name in COLUMNS else ""
+    undefined = int(np.count_nonzero(bins.index < 0))
+    note = f"{share(undefined, len(bins.index))} undefined" if undefined else ""
+    after = None if matching is None else bins.counts(matching)
+    chart = linked_histogram(bins, bins.counts(), after, partial(_link, bins, state))
+    return name, number, chart, "; ".join(filter(None, (direction, note)))
 
 
 def _link(bins: Bins, state: ViewState, i: int) -> str:
     return state.url("/scores", where=narrowed(state.where, bins.condition(i)))
 
 
-def _values(dataset: Dataset, name: str, matching: Mask | None, state: ViewState) -> Part:
+def _values(
+    dataset: Dataset, name: str, matching: Mask | None, state: ViewState
+) -> tuple[str, str, list[tuple[str, str, str, str]], int] | None:
+    """A column of few values: its lines, and how many values are left out."""
     column = dataset.sample.column(name).cast(pa.string())
     encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
     encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
@@ -104,33 +87,15 @@ def _values(dataset: Dataset, name: str, matching: Mask | None, state: ViewState
     order = np.argsort(-counts, kind="stable")[:_MAX_VALUES]
     is_text = pa.types.is_string(dataset.schema.field(name).type)
     lines = [
-        element(
-            "tr",
-            element(
-                "th",
-                element(
-                    "a",
-                    isolated("none" if values[i] is None else values[i]),
-                    href=state.url("/scores", where=narrowed(state.where, _equals(name, values[i], is_text))),
-                    data_live="",
-                ),
-                scope="row",
-            ),
-            element("td", share(int(after[i]), int(counts[i])) if matching is not None else "", class_="n quiet"),
-            element("td", share(int(counts[i]), len(codes)), class_="n"),
+        (
+            "none" if values[i] is None else values[i],
+            state.url("/scores", where=narrowed(state.where, _equals(name, values[i], is_text))),
+            share(int(after[i]), int(counts[i])) if matching is not None else "",
+            share(int(counts[i]), len(codes)),
         )
         for i in order
     ]
-    heads = [name, "matching" if matching is not None else "", "of all"]
-    head = element("thead", element("tr", [element("th", text, scope="col", class_="unseen") for text in heads]))
-    rest = len(values) - len(order)
-    return element(
-        "section",
-        element("h2", label(name)),
-        element("table", head, element("tbody", lines), class_="values"),
-        element("p", f"and {number(rest)} more", class_="quiet") if rest > 0 else None,
-        class_="card",
-    )
+    return name, "matching" if matching is not None else "", lines, len(values) - len(order)
 
 
 def _equals(name: str, value: str | None, is_text: bool) -> str:

@@ -53,14 +53,15 @@ def _environment() -> Environment:
     )
     names = ("count", "number", "label", "share", "duration", "plural", "score_name", "column_tooltip")
     environment.filters |= {name: getattr(formatting, name) for name in names}
-    # A block that is drawn by itself does not see what its template imports.
     environment.globals["parts"] = environment.get_template("parts.html").module
+    environment.globals["explore_parts"] = environment.get_template("explore_parts.html").module
     return environment
 
 
 def draw(macro: str, *values: Any, **options: Any) -> Markup:
-    """A part of a page, by a macro of `parts.html`; what it returns is not escaped again."""
-    drawn = getattr(_environment().globals["parts"], macro)(*values, **options)
+    """A part of a page, by a macro of `parts.html` or `explore_parts.html`; what it returns is not escaped again."""
+    modules = [_environment().globals[name] for name in ("parts", "explore_parts")]
+    drawn = next(getattr(module, macro) for module in modules if hasattr(module, macro))(*values, **options)
     assert isinstance(drawn, Markup)
     return drawn
 
@@ -80,13 +81,9 @@ def render(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values) + "\n"
 
 
-def render_block(template: str, block: str, **values: Any) -> str:
-    """One block of a page."""
-    found = _environment().get_template(template)
-    context = found.new_context(values)
-    while block not in found.blocks:  # inherited
-        found = _environment().get_template("explore.html")
-    return "".join(found.blocks[block](context))
+def joined(*parts: Markup | str | None) -> Markup:
+    """Parts of a page one after the other; texts among them are escaped."""
+    return Markup("").join(part for part in parts if part)
 
 
 def write_page(path: Path, template: str, *, styles: Sequence[str] = (), script: str = "", **values: Any) -> Path:

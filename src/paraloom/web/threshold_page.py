@@ -8,19 +8,20 @@ import shlex
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 
 from paraloom.core.errors import ConfigError
 from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.web.bins import linked_histogram, plain_number
 from paraloom.web.dataset import Dataset, RowNumbers
-from paraloom.web.formatting import count, label, share
-from paraloom.web.layout import Frame, View, copyable, nothing, plural
-from paraloom.web.markup import Html, Part, element, isolated
+from paraloom.web.formatting import count, share
+from paraloom.web.layout import Frame, View, nothing, plural
 from paraloom.web.matching import Matcher, Matches, RowFilter, split_point
 from paraloom.web.pairs_page import row_table
 from paraloom.web.parameters import finite_number
 from paraloom.web.scores_page import ScoreBins
 from paraloom.web.state import ViewState, identifier, narrowed
+from paraloom.web.templates import draw
 
 _NEAR = 4
 _MAX_GROUPS = 12
@@ -93,32 +94,24 @@ def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewS
     keeps = state.extra.get("keep") or ("below" if direction == "lower" else "above")
     threshold = Threshold(column, value, "below" if keeps == "below" else "above")
     outcome = apply(dataset, rows, threshold)
-    before = _controls(dataset, state, threshold, low, high)
-    parts: list[Part] = [_summary(outcome, scale, dataset)]
+    where = narrowed(state.where, threshold.clause)
+    chart = None
     if column_bins is not None:
         faded = (threshold.value, None) if threshold.keeps == "above" else (None, threshold.value)
         mask = matcher.sample_mask(state.where, state.search)
-        parts.append(
-            element(
-                "div",
-                linked_histogram(column_bins, column_bins.counts(mask), None, None, faded=faded),
-                class_="threshold-chart",
-            )
-        )
-    where = narrowed(state.where, threshold.clause)
-    parts.append(
-        element(
-            "div",
-            copyable("Shell", f"--where {shlex.quote(where)}"),
-            copyable("TOML", f"where = {json.dumps(where, ensure_ascii=False)}"),
-            element("p", element("a", "Show the pairs that remain", href=state.url("/pairs", where=where))),
-            element("p", "The search is not part of the condition.", class_="quiet") if state.search else None,
-            class_="conditions",
-        )
+        chart = linked_histogram(column_bins, column_bins.counts(mask), None, None, faded=faded)
+    results = draw(
+        "threshold",
+        *_summary(outcome, scale, dataset),
+        chart,
+        f"--where {shlex.quote(where)}",
+        f"where = {json.dumps(where, ensure_ascii=False)}",
+        state.url("/pairs", where=where),
+        bool(state.search),
+        _near(dataset, outcome, threshold, state),
+        _losses(dataset, rows, matches if matches.is_complete else None, outcome, scale, state, threshold),
     )
-    parts.append(_near(dataset, outcome, threshold, state))
-    parts.append(_losses(dataset, rows, matches if matches.is_complete else None, outcome, scale, state, threshold))
-    return View("Threshold", before=before, results=parts)
+    return View("Threshold", before=_controls(dataset, state, threshold, low, high), results=results)
 
 
 def _sample_in_order(matcher: Matcher, state: ViewState, column: str) -> RowNumbers:
@@ -145,95 +138,42 @@ def _middle(dataset: Dataset, rows: RowNumbers, column: str, low: float) -> floa
     return float(f"{value:.3g}") if math.isfinite(value) else low
 
 
-def _controls(dataset: Dataset, state: ViewState, threshold: Threshold, low: float, high: float) -> Html:
+def _controls(dataset: Dataset, state: ViewState, threshold: Threshold, low: float, high: float) -> Markup:
     whole = "int" in str(dataset.schema.field(threshold.column).type)
     step = 1.0 if whole else 10.0 ** math.floor(math.log10(max(high - low, 1e-9) / 500))
-    first, last = math.floor(low / step) * step, math.ceil(high / step) * step
-    limits = {"min": plain_number(round(first, 12)), "max": plain_number(round(last, 12))}
-    options = [
-        element("option", label(name), value=name, selected="selected" if name == threshold.column else None)
-        for name in dataset.scores
-    ]
-    radios = [
-        element(
-            "label",
-            element(
-                "input", type="radio", name="keep", value=name, checked="checked" if name == threshold.keeps else None
-            ),
-            f" {text}",
-        )
-        for name, text in (("above", "keep this and higher"), ("below", "keep this and lower"))
-    ]
-    hidden = [
-        element("input", type="hidden", name=name, value=value)
-        for name, value in (("corpus", state.corpus), ("where", state.where), ("search", state.search))
-        if value
-    ]
-    return element(
-        "form",
-        hidden,
-        element("label", element("span", "Score"), element("select", options, name="score"), class_="score-choice"),
-        element("fieldset", element("legend", "Rows to keep", class_="unseen"), radios),
-        element(
-            "label",
-            element("span", "Threshold"),
-            element(
-                "input",
-                type="number",
-                name="at",
-                value=plain_number(threshold.value),
-                step="any",
-                id="threshold-number",
-                autocomplete="off",
-            ),
-        ),
-        element(
-            "input",
-            type="range",
-            id="threshold-range",
-            value=plain_number(threshold.value),
-            step=plain_number(round(step, 12)),
-            aria_label=f"threshold of {label(threshold.column)}",
-            **limits,
-        ),
-        element("button", "Show", class_="show"),
-        action="/threshold",
-        method="get",
-        class_="threshold",
-        id="threshold",
+    bounds = math.floor(low / step) * step, math.ceil(high / step) * step
+    return draw(
+        "threshold_form",
+        [("corpus", state.corpus), ("where", state.where), ("search", state.search)],
+        dataset.scores,
+        threshold.column,
+        threshold.keeps,
+        plain_number(threshold.value),
+        *(plain_number(round(value, 12)) for value in (step, *bounds)),
     )
 
 
-def _summary(outcome: SplitRows, scale: float, dataset: Dataset) -> Html:
+def _summary(outcome: SplitRows, scale: float, dataset: Dataset) -> tuple[str, str]:
     about = "about " if scale > 1 else ""
     kept, total = round(len(outcome.kept) * scale), round(outcome.total * scale)
     lost = round((len(outcome.lost) + len(outcome.undefined)) * scale)
-    parts: list[Part] = [
-        element("strong", f"{about}{plural(kept, 'pair')}", id="total"),
-        f" of {count(total)} ({share(kept, total)}) remain; {about}{count(lost)} are lost",
-        f", {count(round(len(outcome.undefined) * scale))} of them because the score is undefined"
-        if len(outcome.undefined)
-        else None,
-        f". Estimated from a random sample of {count(len(dataset.sample_rows))} rows." if scale > 1 else ".",
-    ]
-    return element("p", parts, class_="summary", aria_live="polite")
+    rest = f" of {count(total)} ({share(kept, total)}) remain; {about}{count(lost)} are lost"
+    if len(outcome.undefined):
+        rest += f", {count(round(len(outcome.undefined) * scale))} of them because the score is undefined"
+    rest += f". Estimated from a random sample of {count(len(dataset.sample_rows))} rows." if scale > 1 else "."
+    return about + plural(kept, "pair"), rest
 
 
-def _near(dataset: Dataset, outcome: SplitRows, threshold: Threshold, state: ViewState) -> Part:
+def _near(dataset: Dataset, outcome: SplitRows, threshold: Threshold, state: ViewState) -> list[tuple[str, Markup]]:
     """The pairs just inside and just outside."""
     if threshold.keeps == "above":
         inside, outside = outcome.kept[:_NEAR], outcome.lost[::-1][:_NEAR]
     else:
         inside, outside = outcome.kept[::-1][:_NEAR], outcome.lost[:_NEAR]
-    tables = [
-        element(
-            "section",
-            element("h2", title),
-            row_table(dataset, rows.tolist(), state, [threshold.column]) if len(rows) else nothing("none"),
-        )
+    return [
+        (title, row_table(dataset, rows.tolist(), state, [threshold.column]) if len(rows) else nothing("none"))
         for title, rows in (("Just kept", inside), ("Just lost", outside))
     ]
-    return element("div", tables, class_="near")
 
 
 def _losses(
@@ -244,7 +184,7 @@ def _losses(
     scale: float,
     state: ViewState,
     threshold: Threshold,
-) -> Part:
+) -> Markup | None:
     """What is lost by source, most first; `matches` holds the counts of all rows, where they are complete."""
     categories = dataset.categories()
     by = state.extra.get("by") or ("origin" if "origin" in categories else "")
@@ -264,48 +204,18 @@ def _losses(
     groups = sorted(kept, key=lambda value: -lost[value])
     groups = [value for value in groups if kept[value] + lost[value]][:_MAX_GROUPS]
     lines = [
-        element(
-            "tr",
-            element("th", isolated("none" if value is None else value), scope="row"),
-            element("td", count(round((kept[value] + lost[value]) * scale)), class_="n"),
-            element("td", count(round(lost[value] * scale)), class_="n"),
-            element("td", share(lost[value], kept[value] + lost[value]), class_="n"),
-            element("td", _bar(lost[value] / (kept[value] + lost[value])), aria_hidden="true"),
+        (
+            "none" if value is None else value,
+            round((kept[value] + lost[value]) * scale),
+            round(lost[value] * scale),
+            share(lost[value], kept[value] + lost[value]),
         )
         for value in groups
     ]
-    heads = [element("th", label(by), scope="col")]
-    heads += [element("th", text, scope="col", class_="n") for text in ("pairs", "lost", "share lost")]
-    heads.append(element("td", ""))
+    extra = {"score": threshold.column, "at": plain_number(threshold.value), "keep": threshold.keeps}
     links = [
-        element(
-            "a",
-            label(name),
-            href=state.url("/threshold", **_extra(threshold), by=name),
-            aria_current="true" if name == by else None,
-            data_live="",
-        )
+        (name, state.url("/threshold", **extra, by=name))
         for name in categories
         if (other := dataset.coded(name)) is not None and len(other.values) > 1
     ]
-    return element(
-        "section",
-        element("h2", "Lost by source"),
-        element("p", "By: ", [[link, " "] for link in links], class_="quiet") if len(links) > 1 else None,
-        element("table", element("thead", element("tr", heads)), element("tbody", lines), class_="losses"),
-    )
-
-
-def _extra(threshold: Threshold) -> dict[str, object]:
-    return {"score": threshold.column, "at": plain_number(threshold.value), "keep": threshold.keeps}
-
-
-def _bar(part: float) -> Html:
-    return element(
-        "svg",
-        element("rect", class_="before", width=100, height=8),
-        element("rect", class_="lost", width=f"{100 * part:.1f}", height=8),
-        viewBox="0 0 100 8",
-        preserveAspectRatio="none",
-        class_="share-bar",
-    )
+    return draw("losses", by, lines, links)
