@@ -14,12 +14,12 @@ from paraloom.core.reasons import NOT_SAMPLED, is_not_sampled
 from paraloom.io.shards import open_shard, read_batches
 from paraloom.pipeline.splits import FOLDERS
 from paraloom.web.formatting import count, duration, share
-from paraloom.web.layout import View, nothing, plural
+from paraloom.web.layout import View, plural
 from paraloom.web.limits import check_limit
-from paraloom.web.markup import Html, Part, element, isolated, join
 from paraloom.web.run_folder import RunView, StageView
 from paraloom.web.sources import REASON, stage_folders, stage_source
 from paraloom.web.state import ViewState
+from paraloom.web.templates import draw
 
 _RECENT = 60.0
 """Seconds since the last change of a file for which a stage counts as running."""
@@ -44,17 +44,7 @@ def run_page(run: RunView) -> View:
     total = len(run.stages) + len(run.pending)
     text = f"{len(run.stages)} of {plural(total, 'stage')} are done"
     text += "; the run is in progress." if is_running else "." if not run.pending else "; the run does not seem active."
-    heads = [element("th", "stage", scope="col", role="columnheader")]
-    heads += [element("th", name, scope="col", role="columnheader", class_="n") for name in _COUNTS]
-    table = element(
-        "table",
-        element("thead", element("tr", heads, role="row"), role="rowgroup"),
-        element("tbody", lines, role="rowgroup"),
-        role="table",
-        class_="run-table",
-    )
-    note: Part = element("p", text, class_="summary", data_refresh="" if run.pending else None)
-    return View("Run", results=join(note, element("div", table, class_="wide") if lines else nothing("No stages.")))
+    return View("Run", results=draw("run", text, bool(run.pending), _COUNTS, lines))
 
 
 def written_rows(folder: Path) -> dict[str, int]:
@@ -81,64 +71,36 @@ def trace_page(run: RunView, state: ViewState) -> View:
         items = list(_find(folder, pair_id))
         if not items and not any(folder.glob("*.parquet")):
             continue
-        lines = [_trace_line(folder.name, item, state) for item in items]
-        body: Part = element("ul", lines) if lines else nothing("not found")
-        sections.append(element("section", element("h2", folder.name), body))
-    return View(
-        "Way through the run",
-        results=join(element("p", "pair_id ", element("code", isolated(pair_id)), class_="summary"), sections),
-    )
+        sections.append((folder.name, [_trace_line(folder.name, item) for item in items]))
+    return View("Way through the run", results=draw("trace", pair_id, sections))
 
 
-def _finished(stage: StageView) -> Html:
-    has_rows = stage.kind != "fit"
-    name: Part = stage.folder
-    if has_rows:
-        name = element("a", stage.folder, href=ViewState(corpus=stage.folder).url("/pairs"))
-    parts = {"": stage.rejected - stage.not_sampled, f" {NOT_SAMPLED}": stage.not_sampled}
-    shown = [f"{count(rows)}{what} ({share(rows, stage.read)})" for what, rows in parts.items() if rows]
-    rejected = ", ".join(shown) or "0"
-    counts = [count(stage.read), count(stage.kept), rejected, count(stage.failed)] if has_rows else ["–"] * 4
-    return element(
-        "tr",
-        element(
-            "th",
-            name,
-            element("span", f" {stage.use}", class_="quiet") if stage.use else None,
-            scope="row",
-            role="rowheader",
-        ),
-        _cells([*counts, duration(stage.seconds)]),
-        role="row",
-    )
+_Line = tuple[str, str, str, Sequence[str], str]
+"""A stage: its name, the address of its rows, its kind, the cells of its counts, and a class."""
 
 
-def _pending(name: str, folder: Path | None) -> tuple[Html, bool]:
+def _finished(stage: StageView) -> _Line:
+    href, counts = "", ["–"] * 4
+    if stage.kind != "fit":
+        href = ViewState(corpus=stage.folder).url("/pairs")
+        parts = {"": stage.rejected - stage.not_sampled, f" {NOT_SAMPLED}": stage.not_sampled}
+        shown = [f"{count(rows)}{what} ({share(rows, stage.read)})" for what, rows in parts.items() if rows]
+        counts = [count(stage.read), count(stage.kept), ", ".join(shown) or "0", count(stage.failed)]
+    return stage.folder, href, stage.use, [*counts, duration(stage.seconds)], ""
+
+
+def _pending(name: str, folder: Path | None) -> tuple[_Line, bool]:
     """The line of a stage that is not done, and whether its files are changing."""
     if folder is None:
-        cells = _cells(["", "", "", "", "to do"], "n quiet")
-        return element(
-            "tr", element("th", name, scope="row", class_="quiet", role="rowheader"), cells, role="row"
-        ), False
+        return (name, "", "", ["", "", "", "", "to do"], "quiet"), False
     newest = max((path.stat().st_mtime for path in folder.rglob("*") if path.is_file()), default=0.0)
     is_running = time.time() - newest < _RECENT
     counts = written_rows(folder)
     has_rows = any(counts.values())
-    title: Part = (
-        element("a", folder.name, href=ViewState(corpus=folder.name).url("/pairs")) if has_rows else folder.name
-    )
+    href = ViewState(corpus=folder.name).url("/pairs") if has_rows else ""
     numbers = [count(counts[status]) if has_rows else "" for status in ("kept", "rejected", "failed")]
     state = "in progress" if is_running else "unfinished"
-    cells = [*_cells(["", *numbers]), element("td", state, class_="n now" if is_running else "n", role="cell")]
-    return element("tr", element("th", title, scope="row", role="rowheader"), cells, role="row"), is_running
-
-
-def _cells(texts: Sequence[str], class_: str = "n") -> list[Html]:
-    """Cells that name their column, for narrow windows; the roles are for where they are not laid out as a table."""
-    return [
-        element("td", text, class_=class_, role="cell", data_name=name if name != "time" else None)
-        for name, text in zip(_COUNTS, texts, strict=False)
-    ]
+    return (folder.name, href, "", ["", *numbers, state], "now" if is_running else ""), is_running
 
 
 def _find(folder: Path, pair_id: str) -> Iterator[dict[str, Any]]:
@@ -166,14 +128,8 @@ def _find(folder: Path, pair_id: str) -> Iterator[dict[str, Any]]:
         row += rows
 
 
-def _trace_line(stage: str, item: dict[str, Any], state: ViewState) -> Html:
+def _trace_line(stage: str, item: dict[str, Any]) -> tuple[str, str, Sequence[str], str, int]:
     reason = item.get(REASON) or item.get("error")
-    texts = [item[name] for name in ("src", "tgt", "text") if item.get(name)]
-    link = ViewState(corpus=stage).url("/row", row=item["row"] + 1)
-    return element(
-        "li",
-        element("span", item["status"], class_=f"tag {item['status'].replace(' ', '-')}"),
-        element("p", str(reason), class_="quiet") if reason else None,
-        [element("p", isolated(text[:600]), class_="side", dir="auto") for text in texts],
-        element("a", f"row {count(item['row'] + 1)}", href=link),
-    )
+    texts = [item[name][:600] for name in ("src", "tgt", "text") if item.get(name)]
+    href = ViewState(corpus=stage).url("/row", row=item["row"] + 1)
+    return item["status"], str(reason or ""), texts, href, item["row"] + 1

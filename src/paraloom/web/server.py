@@ -18,9 +18,9 @@ from paraloom.web import limits
 from paraloom.web.app import Answer, App
 from paraloom.web.layout import POLICY
 from paraloom.web.limits import AbandonedError, limited
-from paraloom.web.markup import element, join
 from paraloom.web.parameters import whole_number
 from paraloom.web.state import Query
+from paraloom.web.templates import draw
 
 ADDRESS = "127.0.0.1"
 
@@ -157,8 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
             rest = [(key, value) for key, values in query.items() if key != "token" for value in values]
             # A browser takes // and /\\ for the start of another host.
             target = "/" + path.lstrip("/\\") + ("?" + urlencode(rest) if rest else "")
-            refresh = element("meta", http_equiv="refresh", content=f"0; url={target}")
-            return Answer(join(refresh, element("a", "Continue", href=target)).encode(), sets_cookie=True)
+            return Answer(draw("redirect", target).encode(), sets_cookie=True)
         return self.server.app.get(path, query)
 
     def _refusal(self, query: Query, changes: bool) -> Answer | None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from paraloom.web.app import App
 from paraloom.web.library import Library
-from paraloom.web.markup import element
 from paraloom.web.server import ExploreServer, start_server
+from paraloom.web.templates import draw
 
 
 @contextmanager
@@ -58,6 +58,5 @@ def opened(
 def launcher(server: ExploreServer, folder: Path) -> Path:
     """A page that leads to the server, for a browser to open: other users can see a command line, and not this file."""
     path = folder / "open.html"
-    refresh = element("meta", http_equiv="refresh", content=f"0; url={server.url}")
-    path.write_text(f"<!doctype html>\n{refresh}\n", encoding="utf-8")
+    path.write_text(f"<!doctype html>\n{draw('redirect', server.url)}\n", encoding="utf-8")
     return path
