@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import random
 import re
 from collections.abc import Iterator
@@ -282,7 +283,7 @@ def test_files_that_are_no_sheets_are_errors(app: App, content: bytes, message: 
     judging = draw(app)
     judging.path_of("ada").write_bytes(content)
     for path in ("/judge", "/judge/pair"):
-        assert message in app.get(path, {"rater": ["ada"]}).body.decode()
+        assert message in html.unescape(app.get(path, {"rater": ["ada"]}).body.decode())
     with pytest.raises(DataError, match=message):
         summarize_ratings([judging.path_of("ada")], judging.key)
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
+from markupsafe import Markup
 
 from paraloom.core.errors import ConfigError
 from paraloom.pairs.annotation import LABELS, RANGES, sample_ranges, write_sheet
 from paraloom.web.dataset import Dataset
-from paraloom.web.formatting import count, label, number, share
+from paraloom.web.formatting import label
 from paraloom.web.judging import MEANINGS, Judging, RaterSheet, locked
-from paraloom.web.layout import View, key, nothing, plural
-from paraloom.web.markup import Html, Part, element, isolated, join
+from paraloom.web.layout import View, nothing, plural
 from paraloom.web.parameters import whole_number
 from paraloom.web.samples import differences
 from paraloom.web.state import ViewState
+from paraloom.web.templates import draw
 
 _MAX_PER_RANGE = 1000
 _LONG = 10_000
@@ -25,58 +26,14 @@ _LONG = 10_000
 def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> View:
     """The page where a rater starts or resumes."""
     if not judging.exists:
-        return View("Judge", results=join(_draw_form(judging, dataset, state)))
+        return View("Judge", results=_draw_form(judging, dataset, state))
     total = len(judging.open("preview").rows)
-    rows = []
-    for rater in judging.raters():
-        sheet = judging.open(rater)
-        rows.append(
-            element(
-                "tr",
-                element("th", isolated(rater), scope="row"),
-                element("td", f"{count(sheet.labeled)} of {count(total)}", class_="n"),
-                element("td", element("progress", value=sheet.labeled, max=total, aria_label=f"progress of {rater}")),
-                element("td", element("a", "Continue", href=state.url("/judge/pair", rater=rater))),
-            )
-        )
-    heads = [element("th", text, scope="col") for text in ("rater", "judged", "progress", "")]
-    start = element(
-        "form",
-        element(
-            "label",
-            element("span", "Your name"),
-            element(
-                "input", type="text", name="rater", required="required", pattern="[\\w\\-]{1,40}", autocomplete="off"
-            ),
-        ),
-        element("button", "Start"),
-        action="/judge/pair",
-        method="get",
-        class_="judge-form",
-    )
+    raters = [(rater, judging.open(rater).labeled, state.url("/judge/pair", rater=rater)) for rater in judging.raters()]
+    names = [str(judging.path_of(rater)) for rater in judging.raters()[:2]] or ["RATER1", "RATER2"]
+    command = f"paraloom judge table {' '.join(names)} --key {judging.key}"
     return View(
         "Judge",
-        results=join(
-            element(
-                "p",
-                f"{plural(total, 'pair')} in random order, without scores. Everyone judges the same pairs; a name that "
-                "is in the list resumes. Each label is saved at once.",
-                class_="summary",
-            ),
-            start,
-            element("table", element("thead", element("tr", heads[:3], element("td", ""))), element("tbody", rows))
-            if rows
-            else None,
-            _agreement(judging),
-            element(
-                "p",
-                "Files: ",
-                element("code", str(judging.sheet)),
-                ", one copy for each rater, and the key. The table: ",
-                element("code", _command(judging)),
-                class_="quiet",
-            ),
-        ),
+        results=draw("judge", plural(total, "pair"), raters, total, judging.agreement(), judging.sheet, command),
     )
 
 
@@ -91,58 +48,27 @@ def pair_page(judging: Judging, state: ViewState) -> View:
         index = sheet.next_index()
     if index is None:
         return View(
-            "Judge",
-            results=join(
-                nothing("All pairs are judged. Thank you!"),
-                element("p", element("a", "Agreement and progress", href=state.url("/judge"), data_back="")),
-                _back_button(sheet, len(sheet.rows), rater, state),
-            ),
+            "Judge", results=draw("all_judged", state.url("/judge"), _hidden(rater, len(sheet.rows), "", state))
         )
     row = sheet.rows[index]
     kind = sheet.missing(index) or next(iter(LABELS))
-    total = len(sheet.rows)
     texts: tuple[str, ...] = (row["reference"], row["translation"])
     if sum(map(len, texts)) <= _LONG:
         texts = differences(*texts)
-    answers = [
-        element(
-            "button",
-            key(str(value)),
-            " ",
-            MEANINGS[kind][value],
-            name="label",
-            value=value,
-            data_key=value,
-        )
-        for value in sorted(LABELS[kind])
-    ]
-    skip = element("button", key("4"), " skip", name="label", value="skip", data_key="4", class_="plain")
-    back = element("button", key("5"), " back", name="label", value="back", data_key="5", class_="plain")
     question = {
         "strength": "Do both sentences mean the same?",
         "fluency": "Is the second sentence good language?",
     }.get(kind, label(kind))
-    body = element(
-        "section",
-        element(
-            "p",
-            f"Pair {count(index + 1)} of {count(total)}, {count(sheet.labeled)} judged ",
-            element("progress", value=sheet.labeled, max=total, aria_label="judged"),
-            class_="quiet",
-        ),
-        element("p", isolated(texts[0]), class_="side", dir="auto"),
-        element("p", isolated(texts[1]), class_="side", dir="auto"),
-        element("h2", question, id="question"),
-        element(
-            "form",
-            _hidden(rater, index, kind, state),
-            element("div", answers, skip, back, class_="answers"),
-            action="/judge/label",
-            method="post",
-            aria_labelledby="question",
-        ),
-        element("p", element("a", "Stop for now", href=state.url("/judge"), data_back="")),
-        class_="judged both",
+    body = draw(
+        "judged_pair",
+        index + 1,
+        sheet.labeled,
+        len(sheet.rows),
+        texts,
+        question,
+        _hidden(rater, index, kind, state),
+        [(value, MEANINGS[kind][value]) for value in sorted(LABELS[kind])],
+        state.url("/judge"),
     )
     return View("Judge", results=body)
 
@@ -210,67 +136,11 @@ def _batches(dataset: Dataset, by: str) -> Iterator[pa.RecordBatch]:
     yield from dataset.table.select(names).to_batches()
 
 
-def _draw_form(judging: Judging, dataset: Dataset | None, state: ViewState) -> Part:
+def _draw_form(judging: Judging, dataset: Dataset | None, state: ViewState) -> Markup:
     if dataset is None or not dataset.scores or len(dataset.sides) < 2:
         return nothing("Judging needs pairs with a score to draw them by. Add some: paraloom score.")
     preferred = next((n for n in ("paraphrase_score", "p_paraphrase") if n in dataset.numeric), dataset.scores[0])
-    options = [
-        element("option", label(name), value=name, selected="selected" if name == preferred else None)
-        for name in dataset.scores
-    ]
-    return element(
-        "section",
-        element(
-            "p",
-            "Draw pairs from ranges of a score, in random order. Raters see neither score nor range.",
-            class_="summary",
-        ),
-        element(
-            "form",
-            element("input", type="hidden", name="corpus", value=state.corpus),
-            element("label", element("span", "Ranges of"), element("select", options, name="by")),
-            element(
-                "label",
-                element("span", "Pairs of each range"),
-                element("input", type="number", name="count", value="20", min="1", max=str(_MAX_PER_RANGE)),
-            ),
-            element("button", "Draw the sheet"),
-            action="/judge/draw",
-            method="post",
-            class_="judge-form",
-        ),
-        element("p", "It is written to ", element("code", str(judging.sheet)), ".", class_="quiet"),
-    )
-
-
-def _agreement(judging: Judging) -> Part:
-    rows = [
-        element(
-            "tr",
-            element("th", isolated(" and ".join(item.raters)), scope="row"),
-            element("td", item.kind),
-            element("td", count(item.pairs), class_="n"),
-            element("td", share(item.same, item.pairs) if item.pairs else "–", class_="n"),
-            element("td", "undefined" if item.kappa is None else number(item.kappa), class_="n"),
-        )
-        for item in judging.agreement()
-    ]
-    if not rows:
-        return None
-    heads = ("raters", "label", "pairs judged by both", "same label", "Cohen's kappa")
-    head = element("thead", element("tr", [element("th", text, scope="col") for text in heads]))
-    return element(
-        "section",
-        element("h2", "Agreement so far"),
-        element("div", element("table", head, element("tbody", rows)), class_="wide", tabindex="0", role="region",
-                aria_label="Agreement"),
-        class_="agreement",
-    )  # fmt: skip
-
-
-def _command(judging: Judging) -> str:
-    raters = [str(judging.path_of(rater)) for rater in judging.raters()[:2]] or ["RATER1", "RATER2"]
-    return f"paraloom judge table {' '.join(raters)} --key {judging.key}"
+    return draw("draw_form", state.corpus, dataset.scores, preferred, _MAX_PER_RANGE, judging.sheet)
 
 
 def _index(text: str, sheet: RaterSheet) -> int | None:
@@ -278,14 +148,8 @@ def _index(text: str, sheet: RaterSheet) -> int | None:
     return None if pair is None else pair - 1
 
 
-def _hidden(rater: str, index: int, kind: str, state: ViewState) -> list[Html]:
-    fields = {"corpus": state.corpus, "rater": rater, "pair": str(index + 1), "kind": kind}
-    return [element("input", type="hidden", name=name, value=value) for name, value in fields.items() if value]
-
-
-def _back_button(sheet: RaterSheet, index: int, rater: str, state: ViewState) -> Html:
-    button = element("button", key("5"), " back", name="label", value="back", data_key="5", class_="plain")
-    return element("form", _hidden(rater, index, "", state), button, action="/judge/label", method="post")
+def _hidden(rater: str, index: int, kind: str, state: ViewState) -> list[tuple[str, str]]:
+    return [("corpus", state.corpus), ("rater", rater), ("pair", str(index + 1)), ("kind", kind)]
 
 
 def _step_back(sheet: RaterSheet, index: int, rater: str, state: ViewState) -> str:

@@ -93,8 +93,3 @@ def nothing(text: str, code: str = "") -> Markup:
 def copyable(label: str, text: str) -> Markup:
     """A text with a button that copies it."""
     return draw("copyable", label, text)
-
-
-def key(name: str) -> Markup:
-    """A key of the keyboard."""
-    return draw("key", name)
