@@ -10,7 +10,7 @@ import jinja2
 import pytest
 
 import paraloom
-from paraloom.web.templates import draw, joined, table
+from paraloom.web.templates import draw, in_sequence, table
 
 PACKAGE = Path(paraloom.__file__).parent
 TEMPLATES = sorted((PACKAGE / "web" / "templates").glob("*.html"))
@@ -29,7 +29,7 @@ def test_no_template_marks_a_text_as_safe(path: Path) -> None:
 
 
 def test_texts_are_marked_as_safe_in_few_places() -> None:
-    found: dict[str, list[str]] = {}
+    marked: dict[str, list[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if "arkup" in text:
@@ -39,8 +39,8 @@ def test_texts_are_marked_as_safe_in_few_places() -> None:
                 if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Markup", "markupsafe.Markup")
             ]
             if calls:
-                found[str(path.relative_to(PACKAGE))] = sorted(calls)
-    assert found == MARKED
+                marked[str(path.relative_to(PACKAGE))] = sorted(calls)
+    assert marked == MARKED
 
 
 def test_only_one_file_makes_an_environment() -> None:
@@ -56,7 +56,7 @@ def test_texts_and_attributes_are_escaped_and_control_characters_are_shown() -> 
     inside = "&lt;b&gt;&#34;it&#39;s&#34; &amp; ␀?"
     assert shown == f'<bdi lang="{inside}">{inside}</bdi>'
     assert draw("bdi", shown) == f"<bdi>{shown}</bdi>"
-    assert joined("a < b", None, draw("key", "<")) == "a &lt; b<kbd>&lt;</kbd>"
+    assert in_sequence("a < b", None, draw("key", "<")) == "a &lt; b<kbd>&lt;</kbd>"
 
 
 def test_a_missing_value_is_an_error() -> None:

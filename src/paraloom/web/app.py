@@ -17,7 +17,7 @@ from paraloom.web.row_page import row_page
 from paraloom.web.run_page import run_page, trace_page
 from paraloom.web.scores_page import scores_page
 from paraloom.web.state import Query, ViewState
-from paraloom.web.templates import joined
+from paraloom.web.templates import in_sequence
 from paraloom.web.threshold_page import threshold_page
 
 STATIC: Mapping[str, str] = {
@@ -102,7 +102,7 @@ class App:
         if page.location:
             return Answer(status=303, location=page.location)
         if query.get("fragment"):
-            return Answer(joined(page.results).encode(), page.status)
+            return Answer(in_sequence(page.results).encode(), page.status)
         return Answer(render(page, frame, path, state).encode(), page.status)
 
     def _frame(self) -> Frame:
@@ -157,7 +157,7 @@ class App:
 
 
 def _with_form(page: View, path: str, corpus: OpenCorpus, frame: Frame, state: ViewState) -> View:
-    before = joined(form(path, corpus.dataset, frame, state), page.before)
+    before = in_sequence(form(path, corpus.dataset, frame, state), page.before)
     return View(page.title, before, page.results, page.location, page.status, page.wide)
 
 

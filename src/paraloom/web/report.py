@@ -15,7 +15,7 @@ from paraloom.web.formatting import count, duration
 from paraloom.web.results import diversity, result
 from paraloom.web.run_folder import RunView, open_run
 from paraloom.web.scores import ScoreColumn, pairs_by_score, score_cards, scores_of
-from paraloom.web.templates import draw, joined, table, write_page
+from paraloom.web.templates import draw, in_sequence, table, write_page
 from paraloom.web.training import training
 from paraloom.web.translation_costs import translation_costs
 
@@ -52,14 +52,14 @@ def write_report(run_folder: str | Path, output: str | Path) -> Path:
     columns = scores_of(run)
     trained = [training(stage.name, run.artifact(stage)) for stage in run.stages if stage.kind == "fit"]
     sections = [
-        ("results", "Results", joined(*_results(run))),
-        ("augmented", "Back-translation", joined(diversity(run.stages), *_more(run))),
+        ("results", "Results", in_sequence(*_results(run))),
+        ("augmented", "Back-translation", in_sequence(diversity(run.stages), *_more(run))),
         ("best", "Pairs, best first", best_pairs(run)),
         ("pipeline", "Pipeline", flow(run)),
         ("costs", "Costs of translations", translation_costs(run)),
         ("scores", "Scores", score_cards(columns)),
         ("pairs", "Example pairs", pairs_by_score(columns)),
-        ("training", "Training", joined(*trained)),
+        ("training", "Training", in_sequence(*trained)),
         ("details", "Run details", _details(run, columns)),
     ]
     return write_page(

@@ -46,7 +46,7 @@ def scores_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewStat
     rest = f" of {plural(dataset.rows, 'row')}" + ("" if is_filtered else ", without a filter")
     rest += f". Counted on a random sample of {count(rows)} rows." if dataset.is_sampled else "."
     cards = [_score(dataset, bins.get(name), name, matching, state) for name in dataset.scores]
-    values = [found for name in dataset.categories() if (found := _values(dataset, name, matching, state))]
+    values = [card for name in dataset.categories() if (card := _values(dataset, name, matching, state))]
     if not cards and not values:
         return View("Scores", results=nothing("These rows have no columns of numbers. Add some: paraloom score."))
     return View("Scores", results=draw("scores", share(matched, rows), rest, cards, values, state))

@@ -28,7 +28,7 @@ _AT_TAG = re.compile(r"\s*\n\s*")
 
 
 class _JoinedLines(Extension):
-    """Lines of a template are joined: by a space in text, by nothing next to a tag or an expression."""
+    """Lines of a template are in_sequence: by a space in text, by nothing next to a tag or an expression."""
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         return _AT_TAG.sub("", _IN_TEXT.sub(" ", source))
@@ -81,7 +81,7 @@ def render(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values) + "\n"
 
 
-def joined(*parts: Markup | str | None) -> Markup:
+def in_sequence(*parts: Markup | str | None) -> Markup:
     """Parts of a page one after the other; texts among them are escaped."""
     return Markup("").join(part for part in parts if part)
 

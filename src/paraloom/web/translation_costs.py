@@ -32,7 +32,7 @@ def _chart(name: str, figures: Mapping[str, Any]) -> tuple[str, object, Markup, 
     together = -(-bins // _MAX_BARS)
     edges = [development["bin_width"] * together * i for i in range(-(-bins // together) + 1)]
     counts = [_merged(side["counts"], together, len(edges) - 1) for side in (development, text)]
-    chart = compared_histogram(f"Costs of {name}", edges, *counts, ("development text", "this run"))
+    chart = compared_histogram(f"Costs of {name}", edges, counts[0], counts[1], ("development text", "this run"))
     note = f"{_median(text)} in this run; {_median(development)} in the development text"
     return name, figures.get("warning"), chart, note
 
