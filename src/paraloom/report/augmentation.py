@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paraloom.diversity_metrics.names import NAMES, NOTE
+from paraloom.evaluate.diversity.names import NAMES, NOTE
 from paraloom.mt.presets import METHODS
 from paraloom.report.charts import Bar, Curve, Point, curves, group_bars, scatter
 from paraloom.report.formatting import count, number

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.kernels import kernel
-from paraloom.diversity_metrics.tree_reading_kernels import Sizes
+from paraloom.evaluate.diversity.tree_reading_kernels import Sizes
 from paraloom.text.token_kernels import PRIME, START, Ids, Ints, mix
 
 Kinds = npt.NDArray[np.uint8]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.diversity_metrics.tree_reading_kernels import GOOD, MAX_NODES, read_brackets
+from paraloom.evaluate.diversity.tree_reading_kernels import GOOD, MAX_NODES, read_brackets
 from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.token_kernels import insert
 from paraloom.text.tokens import token_hash

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from paraloom.core.config import check_range
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.diversity_metrics.tree_index_kernels import (
+from paraloom.evaluate.diversity.tree_index_kernels import (
     LABELS,
     PRODUCTIONS,
     SUBTREES,
@@ -19,8 +19,8 @@ from paraloom.diversity_metrics.tree_index_kernels import (
     index_nodes,
     max_children,
 )
-from paraloom.diversity_metrics.tree_kernel_sums import partial_sums, subset_sums, subtree_sums
-from paraloom.diversity_metrics.trees import Trees
+from paraloom.evaluate.diversity.tree_kernel_sums import partial_sums, subset_sums, subtree_sums
+from paraloom.evaluate.diversity.trees import Trees
 
 Kind: TypeAlias = Literal["st", "sst", "ptk"]
 KINDS = ("st", "sst", "ptk")
