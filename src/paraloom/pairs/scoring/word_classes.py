@@ -1,4 +1,4 @@
-"""Texts as words with the classes that the rules about meaning need: number, unit, negation, quantifier, person."""
+"""Texts as words with the classes that the rules about meaning need: number, unit, negation, person."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from paraloom.pairs.scoring.word_lists import (
     MEASURES,
     MORE_FUNCTION_WORDS,
     NEAR_NEGATIONS,
-    NEAR_PRONOUNS,
-    NEAR_QUANTIFIERS,
     NEGATIONS,
     NUMBERS,
     PERSONS,
     PRONOUNS,
-    QUANTIFIER_WORDS,
-    QUANTIFIERS,
     SHORT_UNITS,
     UNCOUNTED_UNITS,
     UNNEGATED,
     Role,
+)
+from paraloom.pairs.scoring.word_lists import (
+    VAGUE as VAGUE_WORDS,
 )
 from paraloom.text.buffers import Texts, code_points
 from paraloom.text.characters import class_table, decimal_table
@@ -55,10 +54,9 @@ ROLES: tuple[Role | str, ...] = (
 )
 MARKS = {
     "and": "and und &",
-    "by": "by von",
+    "by": "by",
     "be": "be is are am was were been being wird wurde wurden worden werden",
     "article": "a an ein eine einen einem einer",
-    "the": "the der die das den dem",
     "per": "per pro",
     "cent": "cent",
     "no": "no",
@@ -66,13 +64,7 @@ MARKS = {
     "neither": "neither weder",
     "nor": "nor noch",
     "or": "or oder",
-    "of": "of von",
-    "both": "both sowohl",
-    "some": "some",
-    "few": "few",
-    "most": "most",
     "old": "old alt alte alten alter",
-    "idiom": "at after above",
 }
 """Words that rules ask for by themselves."""
 
@@ -84,14 +76,12 @@ MARKS = {
     BETWEEN_UNITS,
     NEGATION,
     UNNEGATES,
-    QUANTIFIER,
-    NEAR_QUANTIFIER,
+    VAGUE,
     PERSON,
-    NEAR_PERSON,
     FUNCTION,
     ENDS_NOTHING,
     WORD_MARK,
-) = range(14)
+) = range(12)
 """Columns of the features of a word."""
 
 MARK = {name: number for number, name in enumerate(MARKS, start=1)}
@@ -202,14 +192,9 @@ def word_table() -> WordTable:
         add(language, NEAR_NEGATIONS[language].split(), NEGATION, NEARLY_NEGATES)
         add(language, NEGATIONS[language].split(), NEGATION, NEGATES)
         add(language, UNNEGATED[language].split(), UNNEGATES, 1)
-        for column, lists, names in (
-            (QUANTIFIER, QUANTIFIER_WORDS, QUANTIFIERS),
-            (NEAR_QUANTIFIER, NEAR_QUANTIFIERS, QUANTIFIERS),
-            (PERSON, PRONOUNS, PERSONS),
-            (NEAR_PERSON, NEAR_PRONOUNS, PERSONS),
-        ):
-            for name, text in lists[language].items():
-                add(language, text.split(), column, 1 << names.index(name), bits=True)
+        add(language, VAGUE_WORDS[language].split(), VAGUE, 1)
+        for name, text in PRONOUNS[language].items():
+            add(language, text.split(), PERSON, 1 << PERSONS.index(name), bits=True)
         add(language, DANGLING[language].split(), ENDS_NOTHING, 1)
         for name, text in MARKS.items():
             add(language, text.split(), WORD_MARK, MARK[name])
