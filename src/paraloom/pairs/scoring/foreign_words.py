@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.pairs.scoring.foreign_word_kernels import foreign_words
-from paraloom.pairs.scoring.word_class_kernels import build_table
 from paraloom.pairs.scoring.word_classes import LANGUAGES, ClassifiedWords, hash_words
 from paraloom.pairs.scoring.word_lists import ENGLISH_HOMOGRAPHS, MORE_FUNCTION_WORDS
 from paraloom.text.characters import capital_table
 from paraloom.text.function_words import FUNCTION_WORDS, SCRIPTS
+from paraloom.text.token_kernels import build_table
 
 KNOWN_LANGUAGES = (*LANGUAGES, *SCRIPTS)
 """Languages that `wrong_language` knows, by function words or by script."""

@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.pairs.scoring.language_model_kernels import hash_table, ngram_id, sentence_logprobs
+from paraloom.pairs.scoring.language_model_kernels import ngram_id, sentence_logprobs
 from paraloom.pairs.scoring.witten_bell import FILE, WittenBellModel
 from paraloom.text.buffers import Texts
+from paraloom.text.token_kernels import build_table
 from paraloom.text.tokens import token_hash, token_strings, tokenize
 
 BEGIN, END = "<s>", "</s>"
@@ -99,7 +100,12 @@ class NgramModel:
 
     @cached_property
     def _table(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        return hash_table(self.keys, self.logprobs, self.backoffs)
+        table, positions = build_table(self.keys)
+        return (
+            table,
+            np.append(self.logprobs, np.float32(0))[positions - 1],
+            np.append(self.backoffs, np.float32(0))[positions - 1],
+        )
 
     @cached_property
     def _unknown(self) -> np.uint64:

@@ -36,7 +36,7 @@ REMOVED = frozenset(
         *(f"{side}_{name}" for side in ("src", "tgt") for name in ("character_runs", "loop")),
     ]
 )
-"""Scores of version 0.1 that told right pairs from wrong ones no better than chance."""
+"""Scores of version 0.1 that separated right pairs from wrong ones no better than chance."""
 
 
 def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
@@ -66,8 +66,8 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
 def removed(name: str) -> ConfigError:
     """Make the error for a score that an earlier version had."""
     return ConfigError(
-        f"score '{name}' was removed in version 0.2: it told right pairs from wrong ones no better than chance",
-        remedy="Use p_paraphrase, quantity_mismatch, negation_mismatch or a cross-encoder; `paraloom scores` lists all.",
+        f"score '{name}' was removed in version 0.2: it separated right pairs from wrong ones no better than chance",
+        remedy="Use p_paraphrase, quantity_mismatch or negation_mismatch; `paraloom scores` lists all scores.",
     )
 
 

@@ -180,19 +180,6 @@ def language_key(word: np.uint64, language: Int) -> np.uint64:
 
 
 @kernel
-def build_table(keys: Ids) -> tuple[Ids, Rows]:
-    """Hash table of keys, whose values are their positions, from 1."""
-    slots = 2
-    while slots < 4 * len(keys):
-        slots *= 2
-    table, rows = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
-    for k in range(len(keys)):
-        slot = slot_of(table, keys[k])
-        table[slot], rows[slot] = keys[k], k + 1
-    return table, rows
-
-
-@kernel
 def look_up(ids: Ids, offsets: Ints, languages: Rows, table: Ids, positions: Rows) -> Rows:
     """Position of each token in the table of its text's language, from 1; 0 if it is not in it."""
     rows = np.zeros(len(ids), np.int32)

@@ -37,6 +37,7 @@ from paraloom.text.characters import class_table, decimal_table
 from paraloom.text.chrf import Points
 from paraloom.text.function_words import FUNCTION_WORDS
 from paraloom.text.normalize import lowercase
+from paraloom.text.token_kernels import build_table
 
 LANGUAGES = tuple(FUNCTION_WORDS)
 """Languages with function words."""
@@ -207,7 +208,7 @@ def word_table() -> WordTable:
     pairs = zip(hashes, indices, strict=True)
     keys = np.array([kernels.language_key(word, language) for word, language in pairs], np.uint64)
     amounts = np.array([np.nan, *(numbers.get(name, np.nan) for name in features)])
-    return WordTable(*kernels.build_table(keys), values, amounts)
+    return WordTable(*build_table(keys), values, amounts)
 
 
 def hash_words(words: Sequence[str]) -> npt.NDArray[np.uint64]:
