@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-class Record:
+class ResultRecord:
     """A dataclass whose fields are its JSON values."""
 
     def to_dict(self) -> dict[str, Any]:

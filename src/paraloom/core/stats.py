@@ -38,7 +38,7 @@ class Estimate:
         return Estimate(value, value - half, value + half)
 
     def format(self, spec: str = ".4g", scale: float = 1.0) -> str:
-        """The figure times `scale` and its interval, four significant digits each or as `spec` says; – where undefined."""
+        """The figure times `scale` and its interval, each as `spec` says; – where undefined."""
         if math.isnan(self.value):
             return "–" if spec != ".4g" else "nan [nan, nan]"
         value, low, high = (format(scale * number, spec) for number in (self.value, self.low, self.high))

@@ -40,7 +40,7 @@ class PrecisionRecall(NamedTuple):
 
 @dataclass(frozen=True)
 class DocumentScore(EvaluationResult):
-    """What `score_documents` returns.
+    """Result of `score_documents`.
 
     Args:
         precision: Share of the predicted pairs that are correct, 0 to 1.
@@ -169,7 +169,7 @@ class AlignmentScore(EvaluationResult):
 
     @property
     def signature(self) -> str:
-        """What was measured, and on how much."""
+        """Kind and size of the measurement."""
         return signature("alignment", pairs=self.pairs, beads=sum(self.sizes["gold"].values()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def score_documents(gold: Iterable[tuple[str, str]], predicted: Iterable[tuple[s
 
 
 def _count_overlapping(beads: Iterable[_Indices], others: Iterable[_Indices]) -> int:
-    """How many beads are among the others, or share a source and a target sentence with linked ones."""
+    """Number of beads that are among the others, or share a source and a target sentence with linked ones."""
     linked: dict[int, set[int]] = {}
     listed = set(others)
     for source, target in listed:

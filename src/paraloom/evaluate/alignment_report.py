@@ -31,7 +31,7 @@ class FileScore:
 
 @dataclass(frozen=True)
 class AlignmentReport(EvaluationResult):
-    """What `evaluate_alignment_files` returns.
+    """Result of `evaluate_alignment_files`.
 
     Args:
         files: The score of each pair of texts, in order.

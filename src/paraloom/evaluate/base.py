@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from paraloom.core.results import Record
+from paraloom.core.results import ResultRecord
 
 
-class EvaluationResult(Record, ABC):
+class EvaluationResult(ResultRecord, ABC):
     """Figures with a signature of what was measured and how.
 
     `str(result)` is `result.format()`.

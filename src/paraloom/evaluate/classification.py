@@ -17,7 +17,7 @@ from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
-from paraloom.core.results import Record, text_table
+from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.seeds import generator
 from paraloom.core.stats import Estimate, paired_difference, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
@@ -49,7 +49,7 @@ _COARSE, _EXACT = 1e-4, 1e-5
 
 
 @dataclass(frozen=True)
-class ClassificationRow(Record):
+class ClassificationRow(ResultRecord):
     """Accuracy of one system on one task.
 
     Args:
@@ -78,7 +78,7 @@ class ClassificationRow(Record):
 
 
 @dataclass(frozen=True)
-class ClassificationDifference(Record):
+class ClassificationDifference(ResultRecord):
     """Accuracy of an encoder minus that of a baseline, in points.
 
     Args:
@@ -100,7 +100,7 @@ class ClassificationDifference(Record):
 
 @dataclass(frozen=True)
 class ClassificationResult(EvaluationResult):
-    """What `evaluate_classification` returns.
+    """Result of `evaluate_classification`.
 
     Args:
         rows: Accuracies, task by task; with several tasks, the means at the end.
@@ -223,7 +223,7 @@ def evaluate_classification(
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """Which tested texts a system got right, and the strengths that it chose."""
+    """Tested texts that a system got right, and the strengths that it chose."""
 
     right: npt.NDArray[np.bool_]
     strengths: Sequence[float] = ()

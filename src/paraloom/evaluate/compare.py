@@ -27,7 +27,7 @@ from paraloom.evaluate.translation import sacrebleu
 
 @dataclass(frozen=True)
 class EncoderComparison(EvaluationResult):
-    """What `compare_encoders` returns, for k encoders, t tasks and b bootstrap samples.
+    """Result of `compare_encoders`, for k encoders, t tasks and b bootstrap samples.
 
     Args:
         names: The encoders.
@@ -120,7 +120,7 @@ def compare_encoders(
 
 @dataclass(frozen=True)
 class TranslatorDifference:
-    """How far one system is above another by one metric.
+    """Difference of two systems by one metric.
 
     Args:
         metric: `bleu` or `chrf`.
@@ -143,7 +143,7 @@ class TranslatorDifference:
 
     @property
     def significant(self) -> bool:
-        """Whether the interval excludes 0."""
+        """True if the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class TranslatorDifference:
 
 @dataclass(frozen=True)
 class TranslatorComparison(EvaluationResult):
-    """What `compare_translators` returns.
+    """Result of `compare_translators`.
 
     Args:
         differences: Of each pair of systems, each later one against each earlier one; BLEU first, then chrF.

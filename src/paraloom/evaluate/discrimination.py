@@ -1,4 +1,4 @@
-"""How well scores tell right pairs from wrong ones: the area under the ROC curve, by set of labeled pairs."""
+"""Discrimination of right and wrong pairs by scores: the area under the ROC curve, by set of labeled pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
-from paraloom.core.results import Record, text_table
+from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.stats import Z_95, Estimate, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import ranks
@@ -44,7 +44,7 @@ def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:
 
 
 @dataclass(frozen=True)
-class DiscriminationRow(Record):
+class DiscriminationRow(ResultRecord):
     """One score on one set.
 
     Args:
@@ -66,7 +66,7 @@ class DiscriminationRow(Record):
 
 @dataclass(frozen=True)
 class DiscriminationResult(EvaluationResult):
-    """What `evaluate_discrimination` returns.
+    """Result of `evaluate_discrimination`.
 
     Args:
         rows: One for each set and score; the sets in the order given, scores as in the mapping.
@@ -138,8 +138,8 @@ def evaluate_discrimination(
 
 
 @dataclass(frozen=True)
-class LookalikeRow(Record):
-    """How often a score prefers look-alikes of one kind.
+class LookalikeRow(ResultRecord):
+    """Share of minimal pairs of one kind in which a score prefers the changed side.
 
     Args:
         kind: What was changed, such as 'negation'.
@@ -156,7 +156,7 @@ class LookalikeRow(Record):
 
 @dataclass(frozen=True)
 class LookalikeResult(EvaluationResult):
-    """What `evaluate_lookalikes` returns.
+    """Result of `evaluate_lookalikes`.
 
     Args:
         rows: One for each kind and score.

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import DataError
-from paraloom.core.results import Record
+from paraloom.core.results import ResultRecord
 from paraloom.io import read_lines
 
 
 @dataclass(frozen=True)
-class MiningScore(Record):
-    """How well mined pairs agree with the true ones.
+class MiningScore(ResultRecord):
+    """Agreement of mined pairs with the true ones.
 
     Args:
         pairs: Mined pairs at the threshold.

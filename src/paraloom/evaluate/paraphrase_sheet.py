@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.results import Record, markdown_table
+from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.seeds import generator
 from paraloom.core.stats import Estimate, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
@@ -25,8 +25,8 @@ _ALL = "all three"
 
 
 @dataclass(frozen=True)
-class SheetRow(Record):
-    """How a system was judged.
+class SheetRow(ResultRecord):
+    """Judgments of a system.
 
     Args:
         set: Name of the test.
@@ -63,7 +63,7 @@ class SheetResult(EvaluationResult):
 
 
 def key_path(sheet: str | Path) -> Path:
-    """Where the key of a sheet is: beside it, with the ending .key.tsv after its name."""
+    """Path of the key of a sheet: next to it, with the ending .key.tsv after its name."""
     return Path(f"{sheet}.key.tsv")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
-from paraloom.core.results import Record, markdown_table
+from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
@@ -33,8 +33,8 @@ MEANING_WEIGHT = 4
 
 
 @dataclass(frozen=True)
-class ParaphraseRow(Record):
-    """What the paraphrases of one system are like.
+class ParaphraseRow(ResultRecord):
+    """Figures of the paraphrases of one system.
 
     Args:
         system: Its name.
@@ -196,7 +196,7 @@ def sentence_bleus(outputs: Sequence[str], others: Sequence[str], lowercase: boo
 
 
 def repeats_itself(text: str) -> bool:
-    """Whether a text has a word twice in a row, or three words in a row that occur twice."""
+    """True if a text has a word twice in a row, or three words in a row that occur twice."""
     units = words(text, punctuation=False)
     trigrams = list(zip(units, units[1:], units[2:], strict=False))
     return any(one == other for one, other in pairwise(units)) or len(set(trigrams)) < len(trigrams)

@@ -1,4 +1,4 @@
-"""How much of noisy texts a system restored: word error rate, chrF, exact texts, and clean texts that it left alone."""
+"""Restoration of noisy texts: word error rate, chrF, exact texts, and clean texts that it left alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from paraloom.core.errors import DataError
-from paraloom.core.results import Record, markdown_table
+from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.evaluate.resampling import SAMPLES
@@ -17,8 +17,8 @@ from paraloom.evaluate.translation import sacrebleu
 
 
 @dataclass(frozen=True)
-class Restoration(Record):
-    """What a system made of noisy texts whose clean form is known, and of the clean ones.
+class Restoration(ResultRecord):
+    """Figures of a system on noisy texts whose clean form is known, and on the clean ones.
 
     Args:
         word_errors: Edits of words between outputs and clean texts, divided by the words of the clean texts; 0 or

@@ -21,7 +21,7 @@ _TIE = 1e-6
 
 @dataclass(frozen=True)
 class RetrievalResult(EvaluationResult):
-    """What `evaluate_retrieval` returns.
+    """Result of `evaluate_retrieval`.
 
     Args:
         accuracy: Share of queries whose own paraphrase was nearest, 0 to 1.

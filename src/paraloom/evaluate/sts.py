@@ -14,7 +14,7 @@ import numpy.typing as npt
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
-from paraloom.core.results import Record, text_table
+from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import pearson, pearson_interval, spearman
@@ -42,7 +42,7 @@ class PairScorer(Protocol):
 
     @property
     def signature(self) -> str:
-        """What the similarities depend on."""
+        """Everything that the similarities depend on."""
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> Cosines:
         """float32 `(n,)`, similarity of each sentence with the one at the same position."""
@@ -53,7 +53,7 @@ System: TypeAlias = EncoderLike | PairScorer
 
 
 @dataclass(frozen=True)
-class STSRow(Record):
+class STSRow(ResultRecord):
     """Correlations of one subset of a group, of the group's `mean` over subsets, or of `all` its pairs together.
 
     Args:
@@ -76,7 +76,7 @@ class STSRow(Record):
 
 
 @dataclass(frozen=True)
-class MTEBRow(Record):
+class MTEBRow(ResultRecord):
     """A task by MTEB's protocol: correlations of all its pairs together.
 
     Args:
@@ -93,7 +93,7 @@ class MTEBRow(Record):
 
 
 @dataclass(frozen=True)
-class STSSystem(Record):
+class STSSystem(ResultRecord):
     """The figures of one system: an encoder, or something that it has to beat.
 
     Args:
@@ -112,8 +112,8 @@ class STSSystem(Record):
 
 
 @dataclass(frozen=True)
-class STSDifference(Record):
-    """How far an encoder is above a baseline: the difference of their means of Pearson's r × 100 over a group.
+class STSDifference(ResultRecord):
+    """Difference of an encoder and a baseline: that of their means of Pearson's r × 100 over a group.
 
     Args:
         system: The encoder.
@@ -134,7 +134,7 @@ class STSDifference(Record):
 
 @dataclass(frozen=True)
 class STSResult(EvaluationResult):
-    """What `evaluate_sts` returns.
+    """Result of `evaluate_sts`.
 
     Args:
         rows: The correlations of the (first) encoder, group by group.

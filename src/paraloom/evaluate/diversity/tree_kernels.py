@@ -35,7 +35,7 @@ NO_NUMBER = "a kernel with itself that is not a finite number above 0"
 
 @dataclass(frozen=True)
 class TreeKernel:
-    """Which fragments of trees a kernel counts, and with which weights.
+    """Settings of a tree kernel: the fragments that it counts, and their weights.
 
     The defaults are those of Moschitti's program, `BBH22` those of the script of BBH22.
 
@@ -126,7 +126,7 @@ def own_kernels(trees: Trees, setting: TreeKernel) -> npt.NDArray[np.float64]:
 
 
 def failures(trees: Trees, setting: TreeKernel | Kind = "sst") -> dict[str, int]:
-    """How many texts cannot be compared, by reason: those that are not trees, and those this kernel cannot count."""
+    """Number of texts that cannot be compared, by reason: no trees, or none that this kernel counts."""
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
     wide = trees.good & _too_wide(trees, setting)
     other = trees.good & ~wide & np.isnan(own_kernels(trees, setting))

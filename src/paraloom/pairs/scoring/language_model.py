@@ -47,7 +47,7 @@ class NgramModel:
 
     @property
     def units(self) -> str:
-        """What the n-grams are made of: words."""
+        """Units of the n-grams: words."""
         return "words"
 
     @property
@@ -175,7 +175,7 @@ def read_arpa(path: Path) -> NgramModel:
 
 
 def has_varikn() -> bool:
-    """Whether VariKN is installed, which trains Kneser–Ney models."""
+    """True if VariKN is installed, which trains Kneser–Ney models."""
     return importlib.util.find_spec("varikn") is not None
 
 

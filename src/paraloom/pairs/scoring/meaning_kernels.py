@@ -163,7 +163,7 @@ def _continues(
     rows: Rows,
     features: Features,
 ) -> int:
-    """Whether token k continues the open number: 0 no, 1 yes, 2 with "and a half", 3 by a word without a value."""
+    """True if token k continues the open number: 0 no, 1 yes, 2 with "and a half", 3 by a word without a value."""
     if role in (_SCALE, _PLURAL_SCALE, _HUNDRED, _DOZEN):
         return 1 if group > 0 and (last != _HUNDRED or role in (_SCALE, _PLURAL_SCALE)) else 0
     if role == _SHORT_SCALE:
@@ -214,7 +214,7 @@ def _is_currency(k: Int, rows: Rows, features: Features) -> bool:
 
 @kernel
 def _is_decade(points: Points, starts: Ints, ends: Ints, kinds: Kinds, k: Int, end: Int, value: float) -> bool:
-    """Whether number k is a decade: "1990s", "90s"."""
+    """True if number k is a decade: "1990s", "90s"."""
     if k + 1 >= end or kinds[k + 1] != WORD or starts[k + 1] != ends[k] or ends[k + 1] - starts[k + 1] != 1:
         return False
     return points[starts[k + 1]] == _SMALL_S and value >= 10 and value % 10 == 0
@@ -316,7 +316,7 @@ def unit_classes(
 
 @kernel
 def _is_age(k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features) -> bool:
-    """Whether the unit at k is followed by "old": "15 years old" is "aged 15"."""
+    """True if the unit at k is followed by "old": "15 years old" is "aged 15"."""
     j = k + 1
     while j < end and kinds[j] == SIGN and points[starts[j]] in _HYPHENS:
         j += 1
@@ -359,7 +359,7 @@ def negations(
 
 @kernel
 def _is_antonym(k: Int, points: Points, starts: Ints, ends: Ints, kinds: Kinds, rows: Rows, features: Features) -> bool:
-    """Whether the word at k begins with un- and may negate: "unharmed", not "under", "until", "union"."""
+    """True if the word at k begins with un- and may negate: "unharmed", not "under", "until", "union"."""
     start = starts[k]
     if kinds[k] != WORD or ends[k] - start < 6 or features[rows[k], FUNCTION]:
         return False
@@ -369,7 +369,7 @@ def _is_antonym(k: Int, points: Points, starts: Ints, ends: Ints, kinds: Kinds, 
 
 @kernel
 def _is_interjection(k: Int, points: Points, starts: Ints, kinds: Kinds) -> bool:
-    """Whether "no" at k is an answer ("No, thanks") or stands for "number" ("No. 5", "no 5")."""
+    """True if "no" at k is an answer ("No, thanks") or stands for "number" ("No. 5", "no 5")."""
     if kinds[k + 1] == NUMBER:
         return True
     point = points[starts[k + 1]]
@@ -380,7 +380,7 @@ def _is_interjection(k: Int, points: Points, starts: Ints, kinds: Kinds) -> bool
 def _is_question_tag(
     k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features
 ) -> bool:
-    """Whether the word at k begins a question tag: a comma, "isn't", a function word, a question mark."""
+    """True if the word at k begins a question tag: a comma, "isn't", a function word, a question mark."""
     if k + 2 >= end or kinds[k + 2] != SIGN or points[starts[k + 2]] != _QUESTION:
         return False
     return bool(k > 0 and points[starts[k - 1]] == _COMMA and features[rows[k + 1], FUNCTION] == 1)
@@ -594,7 +594,7 @@ def _has_mark(marks: Ids, start: Int, end: Int, bit: int) -> bool:
 
 @kernel
 def _passive(marks: Ids, start: Int, end: Int) -> bool:
-    """Whether a form of "be" is followed by "by"."""
+    """True if a form of "be" is followed by "by"."""
     be = False
     for k in range(start, end + 1):
         be = be or (marks[k] & np.uint64(2)) != 0

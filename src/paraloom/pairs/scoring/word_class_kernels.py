@@ -154,7 +154,7 @@ def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]
 
 @kernel
 def _two_digits(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]) -> bool:
-    """Whether exactly two digits start here, as the minutes of a time do."""
+    """True if exactly two digits start here, as the minutes of a time do."""
     two = start + 1 < end and decimals[points[start + 1]] >= 0
     return bool(two and not (start + 2 < end and decimals[points[start + 2]] >= 0))
 

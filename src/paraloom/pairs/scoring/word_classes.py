@@ -47,7 +47,7 @@ RULED = ("en", "de")
 
 UNKNOWN = "und"
 DEFAULT = "en"
-"""What a text without a language is taken for."""
+"""Language of a text without one."""
 
 ROLES: tuple[Role | str, ...] = (
     *("", "unit", "ten", "hundred", "scale", "plural_scale", "ordinal", "denominator", "dozen", "half", "loose"),
@@ -128,12 +128,12 @@ class ClassifiedWords:
 
     @property
     def ruled(self) -> npt.NDArray[np.bool_]:
-        """Whether each text is in a language of `RULED`: bool `(n,)`."""
+        """True where the text is in a language of `RULED`: bool `(n,)`."""
         return np.isin(self.languages, [LANGUAGES.index(language) for language in RULED])
 
     @property
     def listed(self) -> npt.NDArray[np.bool_]:
-        """Whether each text is in a language with function words: bool `(n,)`."""
+        """True where the text is in a language with function words: bool `(n,)`."""
         return self.languages >= 0
 
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 Role: TypeAlias = Literal[
     "unit", "ten", "hundred", "scale", "plural_scale", "ordinal", "denominator", "dozen", "half", "loose", "short_scale"
 ]
-"""What a number word does in a number; 'loose' numbers can be matched, but are never missing ("both", "twice")."""
+"""Role of a number word in a number; 'loose' numbers can be matched, but are never missing ("both", "twice")."""
 
 _EN_SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _EN_SMALL += " seventeen eighteen nineteen"
