@@ -26,7 +26,7 @@ BadRecord: TypeAlias = Callable[[int, str, str], None]
 """Called with row (from 1), reason and raw text of a row that cannot be read."""
 
 
-class ResultRecord(NamedTuple):
+class Record(NamedTuple):
     """A row of a table."""
 
     row: int
@@ -47,7 +47,7 @@ def record_format(path: str | Path) -> str:
     return suffix
 
 
-def read_records(path: str | Path, *, header: bool = True, on_bad: BadRecord | None = None) -> Iterator[ResultRecord]:
+def read_records(path: str | Path, *, header: bool = True, on_bad: BadRecord | None = None) -> Iterator[Record]:
     """Read a table, streamed."""
     suffix = record_format(path)
 
@@ -150,7 +150,7 @@ def _mixed(name: str, error: Exception) -> DataError:
 _Refuse: TypeAlias = Callable[[int, DataError, str], None]
 
 
-def _json_records(path: str | Path, refuse: _Refuse) -> Iterator[ResultRecord]:
+def _json_records(path: str | Path, refuse: _Refuse) -> Iterator[Record]:
     for row, line in enumerate(read_raw_lines(path), 1):
         if not line.strip():
             continue
@@ -162,10 +162,10 @@ def _json_records(path: str | Path, refuse: _Refuse) -> Iterator[ResultRecord]:
         except UnicodeEncodeError:
             refuse(row, DataError("the line has half of a surrogate pair"), raw_text(line))
         else:
-            yield ResultRecord(row, values)
+            yield Record(row, values)
 
 
-def _parquet_records(path: str | Path, refuse: _Refuse) -> Iterator[ResultRecord]:
+def _parquet_records(path: str | Path, refuse: _Refuse) -> Iterator[Record]:
     row = 0
     for batch in read_batches(path):
         try:
@@ -177,7 +177,7 @@ def _parquet_records(path: str | Path, refuse: _Refuse) -> Iterator[ResultRecord
             if values is None:
                 refuse(row, DataError("a text is not valid UTF-8", remedy="Fix the text, or remove the row."), "")
             else:
-                yield ResultRecord(row, values)
+                yield Record(row, values)
 
 
 def _values_of(row: pa.RecordBatch) -> dict[str, Any] | None:
@@ -198,7 +198,7 @@ def _tab_separated(path: str | Path) -> Iterator[list[str] | BadRow]:
 
 def _table_records(
     rows: Iterator[list[str] | BadRow], path: str | Path, header: bool, refuse: _Refuse
-) -> Iterator[ResultRecord]:
+) -> Iterator[Record]:
     first = next(rows, None)
     if isinstance(first, BadRow):
         raise first.error.at(file=path, row=1)
@@ -215,7 +215,7 @@ def _table_records(
         if isinstance(fields, BadRow):
             refuse(row, fields.error, fields.text)
         elif len(fields) == len(names):
-            yield ResultRecord(row, dict(zip(names, fields, strict=True)))
+            yield Record(row, dict(zip(names, fields, strict=True)))
         elif any(field.strip() for field in fields):
             remedy = "Put texts with a comma or a semicolon in quotation marks."
             refuse(row, DataError(f"expected {len(names)} fields, got {len(fields)}", remedy=remedy), ",".join(fields))
