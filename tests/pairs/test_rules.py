@@ -1,4 +1,4 @@
-"""Rules about meaning and degenerate output: values worked out by hand, plain references, and texts in other languages."""
+"""Rules about meaning and degenerate output: values by hand, plain references, and other languages."""
 
 from __future__ import annotations
 
