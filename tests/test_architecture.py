@@ -17,7 +17,7 @@ import paraloom
 ROOT = Path(paraloom.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-DOMAIN = ("extract", "alignment", "mt", "pairs", "syntax", "paraphrasing", "diversity_metrics", "embed", "evaluate")
+DOMAIN = ("extract", "alignment", "mt", "pairs", "syntax", "paraphrasing", "embed", "evaluate")
 _BELOW: dict[str, tuple[str, ...]] = {
     "core": (),
     "bundled": ("core",),

@@ -9,7 +9,7 @@ from paraloom.core.errors import DataError
 
 
 def is_below(name: object) -> bool:
-    """Whether a value is a relative path that does not lead out of its folder."""
+    """True if a value is a relative path that does not lead out of its folder."""
     if not isinstance(name, str) or not name or "\0" in name:
         return False
     try:

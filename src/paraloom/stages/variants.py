@@ -20,7 +20,7 @@ from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS, require
 from paraloom.core.seeds import strided_seed
 from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.diversity_metrics.groups import group_bounds, whole_groups
+from paraloom.evaluate.diversity.groups import group_bounds, whole_groups
 from paraloom.io import Corpus
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.shards import open_shard, read_batches

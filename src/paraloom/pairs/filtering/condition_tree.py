@@ -184,7 +184,7 @@ def _slots(node: Node) -> Iterator[tuple[Any, Any]]:
 
 
 def _closes_at_end(sql: str) -> bool:
-    """Whether the parenthesis that opens `sql` is closed by its last character; quoted text is skipped."""
+    """True if the parenthesis that opens `sql` is closed by its last character; quoted text is skipped."""
     depth, quote = 0, ""
     for position, character in enumerate(sql):
         if quote:

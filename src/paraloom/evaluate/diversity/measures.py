@@ -15,14 +15,14 @@ from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import Variant
 from paraloom.core.stats import Estimate
-from paraloom.diversity_metrics import adequacy, lexical, surface
-from paraloom.diversity_metrics.adequacy import Adequacy
-from paraloom.diversity_metrics.groups import group_bounds
-from paraloom.diversity_metrics.lexical import LexicalDiversity, group_overlaps
-from paraloom.diversity_metrics.surface import SurfaceStatistics
-from paraloom.diversity_metrics.tree_differences import TreeStatistics
-from paraloom.diversity_metrics.tree_kernels import BBH22, TreeKernel
-from paraloom.diversity_metrics.trees import read_trees
+from paraloom.evaluate.diversity import adequacy, lexical, surface
+from paraloom.evaluate.diversity.adequacy import Adequacy
+from paraloom.evaluate.diversity.groups import group_bounds
+from paraloom.evaluate.diversity.lexical import LexicalDiversity, group_overlaps
+from paraloom.evaluate.diversity.surface import SurfaceStatistics
+from paraloom.evaluate.diversity.tree_differences import TreeStatistics
+from paraloom.evaluate.diversity.tree_kernels import BBH22, TreeKernel
+from paraloom.evaluate.diversity.trees import read_trees
 
 KERNELS: dict[str, TreeKernel] = {
     "st": TreeKernel("st"),

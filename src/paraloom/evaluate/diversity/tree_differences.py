@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.stats import Estimate, Moments
-from paraloom.diversity_metrics.tree_index_kernels import pairs_within
-from paraloom.diversity_metrics.tree_kernels import Kind, TreeKernel, failures, kernel, own_kernels
-from paraloom.diversity_metrics.trees import Trees
+from paraloom.evaluate.diversity.tree_index_kernels import pairs_within
+from paraloom.evaluate.diversity.tree_kernels import Kind, TreeKernel, failures, kernel, own_kernels
+from paraloom.evaluate.diversity.trees import Trees
 
 
 def tree_kernel_difference(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from paraloom.core.config import check_range
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.diversity_metrics.tree_index_kernels import (
+from paraloom.evaluate.diversity.tree_index_kernels import (
     LABELS,
     PRODUCTIONS,
     SUBTREES,
@@ -19,8 +19,8 @@ from paraloom.diversity_metrics.tree_index_kernels import (
     index_nodes,
     max_children,
 )
-from paraloom.diversity_metrics.tree_kernel_sums import partial_sums, subset_sums, subtree_sums
-from paraloom.diversity_metrics.trees import Trees
+from paraloom.evaluate.diversity.tree_kernel_sums import partial_sums, subset_sums, subtree_sums
+from paraloom.evaluate.diversity.trees import Trees
 
 Kind: TypeAlias = Literal["st", "sst", "ptk"]
 KINDS = ("st", "sst", "ptk")
@@ -35,7 +35,7 @@ NO_NUMBER = "a kernel with itself that is not a finite number above 0"
 
 @dataclass(frozen=True)
 class TreeKernel:
-    """Which fragments of trees a kernel counts, and with which weights.
+    """Settings of a tree kernel: the fragments that it counts, and their weights.
 
     The defaults are those of Moschitti's program, `BBH22` those of the script of BBH22.
 
@@ -126,7 +126,7 @@ def own_kernels(trees: Trees, setting: TreeKernel) -> npt.NDArray[np.float64]:
 
 
 def failures(trees: Trees, setting: TreeKernel | Kind = "sst") -> dict[str, int]:
-    """How many texts cannot be compared, by reason: those that are not trees, and those this kernel cannot count."""
+    """Number of texts that cannot be compared, by reason: no trees, or none that this kernel counts."""
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
     wide = trees.good & _too_wide(trees, setting)
     other = trees.good & ~wide & np.isnan(own_kernels(trees, setting))

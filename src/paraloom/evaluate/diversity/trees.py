@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError, DataError, nearest
-from paraloom.diversity_metrics.tree_reading_kernels import GOOD, MAX_NODES, read_brackets
+from paraloom.evaluate.diversity.tree_reading_kernels import GOOD, MAX_NODES, read_brackets
 from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.token_kernels import insert
 from paraloom.text.tokens import token_hash
@@ -56,7 +56,7 @@ class Trees:
     reasons: npt.NDArray[np.uint8]
     leaves: Leaves = "dummy"
     cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-    """What kernels computed from these trees: tables of nodes, and kernels of each tree with itself."""
+    """Cache of what kernels computed from these trees: tables of nodes, and kernels of each tree with itself."""
 
     def __post_init__(self) -> None:
         for name in ("labels", "sizes", "offsets", "reasons"):
@@ -80,7 +80,7 @@ class Trees:
         return good
 
     def failures(self) -> dict[str, int]:
-        """How many texts are not trees, by reason."""
+        """Number of texts that are not trees, by reason."""
         counts = np.bincount(self.reasons, minlength=len(REASONS))
         return {reason: int(count) for reason, count in zip(REASONS, counts, strict=True) if reason and count}
 

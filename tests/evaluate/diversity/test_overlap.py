@@ -20,10 +20,10 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Moments, merge_all
-from paraloom.diversity_metrics.corpus_statistics import TextStatistics
-from paraloom.diversity_metrics.groups import group_bounds, whole_groups
-from paraloom.diversity_metrics.lexical import LexicalDiversity, group_overlaps, signatures
-from paraloom.diversity_metrics.surface import UNITS, SurfaceStatistics
+from paraloom.evaluate.diversity.corpus_statistics import TextStatistics
+from paraloom.evaluate.diversity.groups import group_bounds, whole_groups
+from paraloom.evaluate.diversity.lexical import LexicalDiversity, group_overlaps, signatures
+from paraloom.evaluate.diversity.surface import UNITS, SurfaceStatistics
 
 # What the 13a tokenizer treats specially, what it does not, and characters whose lower case depends on context.
 PIECES = (

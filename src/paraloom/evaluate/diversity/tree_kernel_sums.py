@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.kernels import kernel
-from paraloom.diversity_metrics.tree_index_kernels import LEAF, PRETERMINAL, Indices, Kinds
-from paraloom.diversity_metrics.tree_reading_kernels import Sizes
+from paraloom.evaluate.diversity.tree_index_kernels import LEAF, PRETERMINAL, Indices, Kinds
+from paraloom.evaluate.diversity.tree_reading_kernels import Sizes
 from paraloom.text.token_kernels import Ids, Ints
 
 Numbers = npt.NDArray[np.float64]

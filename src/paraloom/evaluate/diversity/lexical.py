@@ -11,7 +11,7 @@ import numpy.typing as npt
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate, Moments
-from paraloom.diversity_metrics.mteval_kernels import mteval_words
+from paraloom.evaluate.diversity.mteval_kernels import mteval_words
 from paraloom.text.bleu import BLEU_ORDER, bleu_from_counts
 from paraloom.text.buffers import Texts, code_points, text_buffers
 from paraloom.text.characters import white_table

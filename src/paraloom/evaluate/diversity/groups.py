@@ -91,7 +91,7 @@ class GroupSample:
         return cls(int(kept[limit - 1])) if len(kept) > limit else cls()
 
     def contains(self, pair_ids: Texts) -> npt.NDArray[np.bool_]:
-        """Which ids are in the sample, bool (n,)."""
+        """Mask of the ids that are in the sample, bool (n,)."""
         inside: npt.NDArray[np.bool_] = _hashes(pair_ids) <= np.uint64(self.cut)
         return inside
 

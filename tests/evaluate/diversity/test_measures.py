@@ -12,7 +12,7 @@ import sacrebleu
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
-from paraloom.diversity_metrics.measures import DiversityScores, diversity
+from paraloom.evaluate.diversity.measures import DiversityScores, diversity
 
 VARIANTS = [
     ["The dog sleeps.", "A dog is asleep.", "The dog sleeps."],

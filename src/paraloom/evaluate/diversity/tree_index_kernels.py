@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.kernels import kernel
-from paraloom.diversity_metrics.tree_reading_kernels import Sizes
+from paraloom.evaluate.diversity.tree_reading_kernels import Sizes
 from paraloom.text.token_kernels import PRIME, START, Ids, Ints, mix
 
 Kinds = npt.NDArray[np.uint8]
@@ -17,7 +17,7 @@ Indices = npt.NDArray[np.int32]
 NodeIndex = tuple[Ids, Kinds, Indices, Ints, Indices, Indices]
 
 LABELS, PRODUCTIONS, SUBTREES = range(3)
-"""What nodes are matched by: their label; their label and those of their children; everything below them."""
+"""Keys by which nodes match: their label; their label and those of their children; everything below them."""
 
 LEAF, PRETERMINAL, PHRASE = range(3)
 """A node without children, one that has only leaves as children, and any other."""

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from plain_trees import Prepared, parse, partial_kernel, partial_kernel_by_length, subset_kernel
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.diversity_metrics.tree_differences import TreeStatistics, tree_kernel_difference
-from paraloom.diversity_metrics.tree_kernels import (
+from paraloom.evaluate.diversity.tree_differences import TreeStatistics, tree_kernel_difference
+from paraloom.evaluate.diversity.tree_kernels import (
     BBH22,
     MAX_CHILDREN,
     NO_NUMBER,
@@ -24,8 +24,8 @@ from paraloom.diversity_metrics.tree_kernels import (
     failures,
     kernel,
 )
-from paraloom.diversity_metrics.tree_reading_kernels import MAX_NODES
-from paraloom.diversity_metrics.trees import read_trees
+from paraloom.evaluate.diversity.tree_reading_kernels import MAX_NODES
+from paraloom.evaluate.diversity.trees import read_trees
 from paraloom.syntax.parsers.files import read_parses
 from paraloom.syntax.treebank import read_brackets
 from paraloom.text.tokens import token_hash

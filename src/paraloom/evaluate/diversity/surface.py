@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.stats import Estimate, IdCounts, Ratio
-from paraloom.diversity_metrics.surface_kernels import spaced_words
+from paraloom.evaluate.diversity.surface_kernels import spaced_words
 from paraloom.text.buffers import Texts, code_points, text_buffers
 from paraloom.text.characters import white_table
 
