@@ -34,6 +34,18 @@ OPTIONS: dict[str, dict[str, str]] = {
 }
 """Command → old name of an option → its name now."""
 
+_RULES_ONLY = "this option is gone: canonicalize corrects English by rules and a list of words"
+REMOVED_OPTIONS: dict[str, dict[str, str]] = {
+    "canonicalize": dict.fromkeys(
+        ("--model", "--rules", "--no-rules", "--meaning", "--candidates", "--encoder", "--language-model", "--decode"),
+        _RULES_ONLY,
+    ),
+    "train paraphraser": {
+        "--noisy-share": "this option is gone: paraphrasers write no standard forms; use `paraloom canonicalize`"
+    },
+}
+"""Command → name of an option that is gone → what to write instead."""
+
 
 class Renamed(typer.BadParameter):
     """A usage error that does not begin with "Invalid value": the name is at fault."""
@@ -51,6 +63,9 @@ class RenamedOptions(TyperCommand):
         command = " ".join(ctx.command_path.split()[1:])
         for arg in args:
             new = OPTIONS.get(command, {}).get(arg.partition("=")[0])
+            gone = REMOVED_OPTIONS.get(command, {}).get(arg.partition("=")[0])
+            if gone is not None:
+                raise Renamed(f"{arg.partition('=')[0]}: {gone}", ctx)
             if new is not None:
                 raise Renamed(f"{arg.partition('=')[0]}: this option is now called {new}", ctx)
         return super().parse_args(ctx, args)

@@ -8,7 +8,6 @@ import numpy as np
 
 from paraloom.paraphrasing.config import ControlConfig
 from paraloom.paraphrasing.linearization import (
-    CANONICAL,
     SEPARATOR,
     cut_tree,
     height_of,
@@ -47,16 +46,6 @@ def source_text(text: str, template: str | None = None) -> str:
     """What the encoder reads."""
     tokens = f" {SEPARATOR}{''.join(template_tokens(template))}" if template else ""
     return plain_text(text) + tokens
-
-
-def canonical_source(text: str) -> str:
-    """What the encoder reads of a text whose standard form is wanted."""
-    return f"{CANONICAL} {plain_text(text)}"
-
-
-def canonical_example(noisy: str, clean: str) -> ControlExample:
-    """The example of a noisy text and its standard form, in free mode."""
-    return ControlExample(canonical_source(noisy), f"{target_prefix()} {plain_text(clean)}", FREE, 0)
 
 
 def target_prefix(template: str | None = None) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from paraloom.core.digests import digest, signature
-from paraloom.paraphrasing.noise import expand_abbreviations
+from paraloom.paraphrasing.abbreviations import expand_abbreviations
 
 FREQUENT = 20_000
 """A correction is one of so many most frequent words: rarer ones are seldom what a typing error hides."""
@@ -58,13 +58,12 @@ _ENDED = re.compile(r"[.!?…:;,][\"”’')\]]*$")
 _BARE_END = re.compile(r"(?<![@#/.\d])\b[^\W\d_]+(?:['’][^\W\d_]+)*[%)\]\"”’]*$")
 _STRETCHED = re.compile(r"(.)\1{2,}")
 _BRITISH = ((re.compile(r"ys(?=e|ing)"), "yz"), (re.compile(r"is(?=e|ing|ation)"), "iz"), (re.compile(r"our"), "or"))
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 class Speller:
     """Writes English text in its standard form without a model: rules, then words that are not in a list.
 
-    Abbreviations and contractions are written in full (`paraloom.paraphrasing.noise.expand_abbreviations`); the first
+    Abbreviations and contractions are written in full (`paraloom.paraphrasing.abbreviations.expand_abbreviations`); the first
     letter and the pronoun "I" become capitals; text in capitals becomes small; a full stop is added where the text ends
     with a word. A word that is not in the list becomes the most frequent one that differs by one letter too many, too
     few, another, or two swapped, or by letters that are repeated ("sooo"). Words with a capital within a text may be
@@ -116,14 +115,6 @@ class Speller:
             text = _WORD.sub(lambda match: self._corrected(match, text), text)
         text = _FIRST.sub(lambda match: match[0][:-1] + match[1].upper(), text)
         return f"{text}." if _BARE_END.search(text) and not _ENDED.search(text) else text
-
-    def only_corrects(self, text: str, form: str) -> bool:
-        """Whether a form has the words of a text, but for case and for unknown words that became known ones."""
-        before, after = (_TOKEN.findall(one.lower()) for one in (text, form))
-        if len(before) != len(after):
-            return False
-        pairs = zip(before, after, strict=True)
-        return all(one == other or (not self.knows(one) and self.knows(other)) for one, other in pairs)
 
     def _is_foreign(self, text: str) -> bool:
         """Whether at least four words, and a third of all, are unknown, but for those with a capital."""
