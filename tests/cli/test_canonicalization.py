@@ -34,8 +34,8 @@ def test_commands(paraloom: Command, tmp_path: Path) -> None:
     figures = json.loads(paraloom("canonicalize", "a.txt", "-o", "b.txt", "--force", "--json")[1])
     assert figures["texts"] == 4 and figures["kept"]["without words to write"] == 1
     for arguments, message in (
-        (("missing.txt"), "missing.txt"),
-        ((" "), "the text is empty"),
+        (("missing.txt",), "missing.txt"),
+        ((" ",), "the text is empty"),
         (("a.txt", "--hold", "letters"), "unknown kind 'letters'"),
     ):
         status, _, err = paraloom("canonicalize", *arguments)

@@ -55,6 +55,10 @@ class Renamed(typer.BadParameter):
         return self.message
 
 
+REMOVED_COMMANDS = {"average-checkpoints": "this command is gone; `train translator --average-last K` averages"}
+"""Name of a command that is gone → what to do instead."""
+
+
 class RenamedOptions(TyperCommand):
     """A command that names the new option when an old one is used."""
 
@@ -78,4 +82,6 @@ class RenamedCommands(TyperGroup):
         """Check for old commands before click reports an unknown one."""
         if args and args[0] in COMMANDS and args[0] not in self.commands and COMMANDS[args[0]] in self.commands:
             raise Renamed(f"{args[0]}: this command is now called '{COMMANDS[args[0]]}'", ctx)
+        if args and args[0] in REMOVED_COMMANDS and args[0] not in self.commands:
+            raise Renamed(f"{args[0]}: {REMOVED_COMMANDS[args[0]]}", ctx)
         return super().resolve_command(ctx, args)
