@@ -40,6 +40,14 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
         ("--model", "--rules", "--no-rules", "--meaning", "--candidates", "--encoder", "--language-model", "--decode"),
         _RULES_ONLY,
     ),
+    "augment-labels": dict.fromkeys(
+        (
+            *("--pivots", "--endpoint-model", "--language", "--endpoint", "--decode", "--device", "--max-new"),
+            *("--originals", "--new-only", "--hold", "--terms", "--meaning", "--difference", "--candidates"),
+            *("--cross-encoder", "--entailment", "--language-model"),
+        ),
+        "this option is gone; in Python, `paraloom.augment_labels` takes any paraphraser and selection",
+    ),
     "train paraphraser": {
         "--noisy-share": "this option is gone: paraphrasers write no standard forms; use `paraloom canonicalize`"
     },
