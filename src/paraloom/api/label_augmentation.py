@@ -7,7 +7,6 @@ import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from paraloom.api.paraphrase_sources import (
     check_text_language,
     language_of_paraphraser,
 )
+from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
@@ -226,7 +226,7 @@ def _new_rows(
     open_quotas = {key: RowQuota(quotas[key], count, n, random) for key, count in labeled.counts.items()}
     records = labeled.records()
     with progress("paraphrasing", labeled.counts.total(), unit="texts") as advance:
-        for number, batch in enumerate(_batches(records)):
+        for number, batch in enumerate(batched(records, _BATCH)):
             keys = [label_key(record.values[labeled.label]) for record in batch]
             wanted = [open_quotas[key].wanted() for key in keys]
             texts = [record.values[labeled.text] for record in batch]
@@ -237,11 +237,6 @@ def _new_rows(
                 for one in group:
                     yield record.values | {labeled.text: one.text} | _provenance(record.row, method, one)
             advance(len(batch))
-
-
-def _batches(records: Iterator[Any]) -> Iterator[list[Any]]:
-    while batch := list(islice(records, _BATCH)):
-        yield batch
 
 
 def _provenance(row: int, method: str, one: SelectedParaphrase) -> dict[str, Any]:

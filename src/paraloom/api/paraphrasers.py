@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.api.syntax import parser_fields
+from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import ParserLike
@@ -221,7 +221,7 @@ def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
         yield from (pairs for _, pairs in parsed_pairs([Corpus.open(source)]))
         return
     rows = read_rows(source, ["src", "tgt", *TREES])
-    while chunk := list(islice(rows, BATCH_ROWS)):
+    for chunk in batched(rows, BATCH_ROWS):
         yield [ParsedPair(row["src"] or "", row["tgt"] or "", *(row[name] for name in TREES)) for row in chunk]
 
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain, islice, tee
+from itertools import chain, tee
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from paraloom.api.endpoints import refuse_ensemble, without_rejected
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.bundled import bundled_path
+from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import TranslatorLike, Variant
@@ -233,7 +234,7 @@ def translate_file(
     cores = threads or os.cpu_count() or 1
     count = empty = 0
     rejected = RejectedLines(on_error)
-    chunks = _chunks(rejected.read(source), CHUNK)
+    chunks = batched(rejected.read(source), CHUNK)
     if check_languages:
         first = next(chunks, [])
         _check_language(first, model, source)
@@ -296,12 +297,6 @@ def _check_language(lines: Sequence[str], model: TranslatorLike, source: str) ->
 
 def _folder(translator: str | Path) -> Path:
     return (bundled_path(str(translator)) if not Path(translator).exists() else None) or Path(translator).absolute()
-
-
-def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
-    remaining = iter(lines)
-    while chunk := list(islice(remaining, size)):
-        yield chunk
 
 
 def _variants(results: Iterable[list[list[Variant]]], method: str, rejected: RejectedLines) -> Iterator[pa.RecordBatch]:
