@@ -35,5 +35,5 @@ def open_translator(folder: str | Path, decode: str | Decoding, *, check_costs: 
 
 
 def is_ready(folder: Path) -> bool:
-    """Whether a folder has a translator that needs no conversion."""
+    """True if a folder has a translator that needs no conversion."""
     return any((folder / name).is_file() for name in ("model.bin", ENDPOINT_FILE, PHRASE_FILE))

@@ -38,7 +38,7 @@ class Canonicalizer:
 
     @property
     def signature(self) -> str:
-        """What is held, and the words of the speller."""
+        """Kinds of what is held, and the digest of the speller's words."""
         return f"rules|{signature('canonical', hold=','.join(self.protector.kinds), speller=self.speller.signature)}"
 
     def canonicalize(self, texts: Sequence[str]) -> list[CanonicalText]:

@@ -66,7 +66,7 @@ TEMPLATE_HEIGHT = 2
 
 
 def same_template(pair: ParsedPair) -> bool:
-    """Whether both sides of a pair have the same template; False where one has no tree."""
+    """True if both sides of a pair have the same template; False where one has no tree."""
     if pair.source_tree is None or pair.paraphrase_tree is None:
         return False
     one, other = (cut_tree(tree, TEMPLATE_HEIGHT) for tree in (pair.source_tree, pair.paraphrase_tree))

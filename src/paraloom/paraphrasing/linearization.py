@@ -108,7 +108,7 @@ def tokens_of(text: str) -> list[str]:
 
 
 def is_template(tokens: Sequence[str]) -> bool:
-    """Whether tokens are one template: brackets balanced, one root, nothing else."""
+    """True if tokens are one template: brackets balanced, one root, nothing else."""
     depth = 0
     for position, token in enumerate(tokens):
         if position and not depth:

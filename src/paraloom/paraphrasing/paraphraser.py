@@ -96,7 +96,7 @@ class ControlledParaphraser:
             height: Levels of the tree of `like` to follow, below ROOT; None follows all.
             decode: How to decode, such as 'beam:12', 'sampling' or 'nucleus:0.95'. Default: a beam of n, at least 5;
                 with a template and a parser, of 2n, at least 5, whose n nearest to the template are returned.
-            seed: Of decodings that sample.
+            seed: Seed of decodings that sample.
             check_language: Identify the language of the texts together, and refuse them if it is another one than that
                 of the training pairs. A few short sentences are not enough to tell.
 

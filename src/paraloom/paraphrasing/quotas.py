@@ -1,4 +1,4 @@
-"""How many new rows each label of a set gets, and which of its rows are paraphrased for them."""
+"""Number of new rows for each label of a set, and the choice of rows to paraphrase."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a paraphraser's folder says beside its translator: the labels it knows, how it was trained, and its parser."""
+"""Settings in a paraphraser's folder, beside its translator: labels, training, parser."""
 
 from __future__ import annotations
 

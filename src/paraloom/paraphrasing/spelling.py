@@ -84,7 +84,7 @@ class Speller:
         return signature("speller", words=digest(self.words)[:8])
 
     def knows(self, word: str) -> bool:
-        """Whether a word is in the list, or its singular, or its American spelling."""
+        """True if a word is in the list, or its singular, or its American spelling."""
         lower = word.lower()
         if lower in MISSPELLINGS:
             return False
@@ -117,7 +117,7 @@ class Speller:
         return f"{text}." if _BARE_END.search(text) and not _ENDED.search(text) else text
 
     def _is_foreign(self, text: str) -> bool:
-        """Whether at least four words, and a third of all, are unknown, but for those with a capital."""
+        """True if at least four words, and a third of all, are unknown, but for those with a capital."""
         words = [
             word for word in _WORD.findall(text) if len(word) >= _SHORTEST and (not word[0].isupper() or text.isupper())
         ]
