@@ -129,8 +129,9 @@ def augment_labels(
     """Add paraphrases to a labeled set, with the label of the text that they paraphrase.
 
     For research: no classifier that we measured gained from it. Near copies, other meanings and repetitions are left
-    out. Numbers, links, names and markup are replaced by placeholders before a text is paraphrased, and put back. All other columns are copied from the row of the text. The
-    set is read in batches, and the output appears whole or not at all.
+    out. Numbers, links, names and markup are replaced by placeholders before a text is paraphrased, and put back. All
+    other columns are copied from the row of the text. The set is read in batches, and the output appears whole or not
+    at all.
 
     Args:
         source: The set: .jsonl, .csv, .tsv or .parquet.
