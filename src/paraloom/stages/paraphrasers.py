@@ -92,7 +92,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     sentinel: ClassVar[str] = "paraphraser.json"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
     removed_fields: ClassVar[Mapping[str, str]] = {
-        "noisy_share": "Paraphrasers no longer learn to write standard forms: remove it, and use `paraloom canonicalize`."
+        "noisy_share": "Paraphrasers no longer learn standard forms: remove it, and use `paraloom canonicalize`."
     }
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("sentences", "unmoved_share", "network"),
