@@ -274,7 +274,6 @@ def test_settings_of_use(settings: dict[str, object], message: str) -> None:
 
 def test_candidates_and_pivots_where_they_apply() -> None:
     assert Paraphrase(paraphraser="model", candidates=20, preset="varied", encoder="english").candidates == 20
-    assert Paraphrase(paraphraser="model", candidates=3, canonical=True, encoder="english").candidates == 3
     assert Paraphrase(forward="en-de", backward="de-en", pivots=5).pivots == 5
     with pytest.raises(ConfigError, match="'candidates' is for a selection"):
         Paraphrase(forward="en-de", backward="de-en", candidates=20)
