@@ -84,7 +84,6 @@ _DOMAIN = {
     "SCORES": "paraloom.pairs.scoring.table",
     "StageDescription": "paraloom.pipeline.stage_docs",
     "describe_stage": "paraloom.pipeline.stage_docs",
-    "average_checkpoints": "paraloom.mt.averaging",
     "is_endpoint": "paraloom.mt.endpoint_config",
     "describe_stages": "paraloom.pipeline.stage_docs",
     "precision_on": "paraloom.core.devices",

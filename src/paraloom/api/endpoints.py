@@ -14,14 +14,13 @@ from paraloom.core.protocols import Variant
 from paraloom.io.compression import PIPE
 from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
-from paraloom.mt.ensemble import JOINER, is_ensemble
 from paraloom.mt.language_model import (
     LanguageModelConfig,
     LanguageModelTranslator,
     is_language_model,
     load_language_model,
 )
-from paraloom.stages.ensembles import LoadEnsemble
+from paraloom.mt.loading import ENSEMBLE_REMEDY
 from paraloom.stages.translators import LoadTranslator
 
 ANSWERS = ".answers.sqlite"
@@ -49,7 +48,7 @@ SETTINGS = tuple(f.name for f in fields(EndpointConfig) if f.name not in _OWN_OP
 
 def named_translator(
     translator: str, *, output: str = PIPE, settings: Sequence[str] = (), **options: Any
-) -> str | LoadTranslator | LoadEnsemble | EndpointTranslator | LanguageModelTranslator:
+) -> str | LoadTranslator | EndpointTranslator | LanguageModelTranslator:
     """A translator as the command line names it: an endpoint by its address, any other by its name or folder."""
     given = {name: value for name, value in options.items() if value is not None}
     if is_language_model(translator):
@@ -71,8 +70,7 @@ def named_translator(
                 remedy="Name an address such as http://127.0.0.1:8000/v1 or the folder of a language model as the "
                 "translator, or leave the option out.",
             )
-        if is_ensemble(translator):
-            return ensemble_stage(translator, **given)
+        refuse_ensemble(translator)
         return LoadTranslator(model=_absolute(translator), **given) if given else translator
     if wrong := [_OWN_OPTIONS[name] for name in ("precision", "long") if name in given]:
         raise ConfigError(
@@ -87,15 +85,11 @@ def named_translator(
     return EndpointTranslator(translator, **given)
 
 
-def ensemble_stage(translator: str, **options: Any) -> LoadEnsemble:
-    """The stage that loads an ensemble."""
-    for name in options:
-        if name not in ("source", "target"):
-            raise ConfigError(
-                f"an ensemble does not have the option {_OWN_OPTIONS[name]}",
-                remedy="It computes in float32, and splits long lines.",
-            )
-    return LoadEnsemble(models=tuple(_absolute(part.strip()) for part in translator.split(JOINER)), **options)
+def refuse_ensemble(translator: object) -> None:
+    """Raise ConfigError if a name joins translators by '+', and is not that of a folder."""
+    named = isinstance(translator, str) and "+" in translator and "://" not in translator
+    if named and not Path(str(translator)).exists():
+        raise ConfigError(f"translator '{translator}': ensembles are gone", remedy=ENSEMBLE_REMEDY)
 
 
 def _absolute(translator: str) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import paraloom.experiments as papers
-import paraloom.report as reports
+import paraloom.web as reports
 from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_run, print_usage
@@ -26,7 +26,7 @@ def augment(
     translator: Annotated[
         list[str] | None,
         typer.Option(
-            help="From TEXT's language: a bundled name, a folder, OWNER/NAME, an ensemble A+B, the address of an "
+            help="From TEXT's language: a bundled name, a folder, OWNER/NAME, the address of an "
             "endpoint. Repeat it for `syntax`."
         ),
     ] = None,

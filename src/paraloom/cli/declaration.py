@@ -112,7 +112,8 @@ class Command:
         value: Any = import_module(module)
         for name in path.split("."):
             value = getattr(value, name)
-        return value
+        function: Callable[..., Any] = value
+        return function
 
     def text(self) -> str:
         """Description and examples, in Markdown."""

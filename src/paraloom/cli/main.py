@@ -89,10 +89,10 @@ def built(name: str) -> Any:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     group.callback()(lambda: None)
-    made: Any = typer.main.get_command(group)
-    made.name, made.rich_help_panel = name.split()[-1], panel
-    made.commands = LazyCommands(name, names)
-    return made
+    parser: Any = typer.main.get_command(group)
+    parser.name, parser.rich_help_panel = name.split()[-1], panel
+    parser.commands = LazyCommands(name, names)
+    return parser
 
 
 def _command(name: str) -> Any:
@@ -100,7 +100,7 @@ def _command(name: str) -> Any:
     path = name.split()
 
     def run(**values: Any) -> None:
-        # Typer hands out members of the classes that stand for choices.
+        # Typer returns members of the classes that stand for choices.
         values.pop("help_all", None)
         plain = {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}
         import_module("paraloom.cli.calls").call(entry["module"], name, plain)
@@ -114,9 +114,9 @@ def _command(name: str) -> Any:
     panel = front_page.MODULES[entry["module"]] if len(path) == 1 else None
     hidden = first in front_page.HIDDEN
     app.command(path[-1], cls=RenamedOptions, help=entry["help"], rich_help_panel=panel, hidden=hidden)(run)
-    made: Any = typer.main.get_command(app)
-    made.context_settings = {"help_option_names": ["-h", "--help"]}
-    return made
+    parser: Any = typer.main.get_command(app)
+    parser.context_settings = {"help_option_names": ["-h", "--help"]}
+    return parser
 
 
 def _parameter(one: dict[str, Any]) -> inspect.Parameter:

@@ -27,10 +27,6 @@ def train_paraphraser(
         list[str] | None,
         typer.Option(help="Monolingual text, a sentence per line, which teaches to follow templates. Repeatable."),
     ] = None,
-    noisy_share: Annotated[
-        float,
-        typer.Option(help="Share of the examples of --sentences with noise, for `paraloom canonicalize`, 0 to 1."),
-    ] = 0.0,
     unmoved_share: Annotated[
         float,
         typer.Option(help="Share of the other --sentences that are examples as they are: they teach to copy, 0 to 1."),
@@ -72,7 +68,6 @@ def train_paraphraser(
         pairs,
         output,
         sentences=sentences or (),
-        noisy_share=noisy_share,
         unmoved_share=unmoved_share,
         parser=parser,
         on_error=on_error.value,

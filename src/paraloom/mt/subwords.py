@@ -108,7 +108,7 @@ class Subwords:
 
 
 def has_language_tag(sentence: str) -> bool:
-    """Whether a sentence begins with the target language tag of a multilingual Marian model."""
+    """True if a sentence begins with the target language tag of a multilingual Marian model."""
     return sentence.startswith(">>") and "<< " in sentence
 
 

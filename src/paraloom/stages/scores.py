@@ -181,7 +181,7 @@ def _scoring_translator(folder: Path) -> ScoringTranslatorLike:
         raise ConfigError(
             "an endpoint cannot score given translations",
             file=folder,
-            remedy="Score with a model on this machine: a translator, an ensemble, or the folder of a language model.",
+            remedy="Score with a model on this machine: a translator, or the folder of a language model.",
         )
     return translator
 

@@ -6,13 +6,14 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.batches import batched
 from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
 from paraloom.core.protocols import CorpusReader, TranslatorLike, Variant
@@ -20,7 +21,7 @@ from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS, require
 from paraloom.core.seeds import strided_seed
 from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.diversity_metrics.groups import group_bounds, whole_groups
+from paraloom.evaluate.diversity.groups import group_bounds, whole_groups
 from paraloom.io import Corpus
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.shards import open_shard, read_batches
@@ -361,7 +362,7 @@ class ReadVariants(Source):
             )
         rows = _tsv_rows(self.source) if kind == ".tsv" else _json_rows(self.source)
         schema = VARIANTS.append(_TREES) if _TREES.name in columns_of_file(self.source) else VARIANTS
-        while chunk := list(islice(rows, _CHUNK_ROWS)):
+        for chunk in batched(rows, _CHUNK_ROWS):
             yield pa.RecordBatch.from_pylist(chunk, schema=schema)
 
     def _from_parquet(self) -> Iterator[pa.RecordBatch]:

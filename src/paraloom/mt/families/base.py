@@ -77,7 +77,7 @@ class EncoderDecoder:
     float16: bool = True
 
     def fits(self, folder: Path) -> bool:
-        """Whether a checkpoint of one of its model types belongs to it."""
+        """True if a checkpoint of one of its model types belongs to it."""
         return True
 
     def check_files(self, checkpoint: str | Path, names: Sequence[str]) -> None:

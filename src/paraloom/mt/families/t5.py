@@ -24,7 +24,7 @@ class Madlad(EncoderDecoder):
     """MADLAD-400: a token `<2de>` before the text says what to translate it into; the source language is not named."""
 
     def fits(self, folder: Path) -> bool:
-        """Whether its tokenizer has the token for English."""
+        """True if its tokenizer has the token for English."""
         path = folder / "tokenizer.json"
         if path.is_file():
             return '"<2en>"' in path.read_text(encoding="utf-8")
