@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from cli_commands import commands
 
 from paraloom.cli import index
 from paraloom.cli.front_page import INDEX
@@ -27,3 +28,11 @@ def test_mistakes_and_help_load_nothing_heavy(arguments: list[str]) -> None:
     probe += f"print(sorted({{*{heavy.split()!r}}} & set(sys.modules)), file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stderr.strip().endswith("[]"), done.stderr
+
+
+def test_a_flag_that_is_set_can_be_unset() -> None:
+    for path, command in commands().items():
+        for one in command.params:
+            assert not any("/" in flag for flag in (*one.opts, *one.secondary_opts)), f"{path}: {one.name}"
+            if one.param_type_name == "option" and one.default is True:
+                assert one.secondary_opts, f"{path}: {one.name}"

@@ -182,7 +182,7 @@ def parameter(name: str, annotation: Any, default: Any, help_: str, positional: 
         kind = get_args(kind)[0]
     parts = list(_parts(kind))
     base |= _kind(parts)
-    if base["kind"] == "flag" and len(base["flags"]) == 1 and default is True:
+    if base["kind"] == "flag" and base["flags"] and default is True and "/" not in base["flags"][0]:
         base["flags"] = (f"{base['flags'][0]}/--no-{base['flags'][0][2:]}",)
     if name == "output" or (name == "folder" and "-o" in base["flags"]):
         base["role"] = "output"
