@@ -158,7 +158,7 @@ def test_every_argument_that_names_a_model_is_tested() -> None:
     }
     names |= {"init_from", "paraphrase_model"}
     arguments = {
-        f"{path} {parameter.opts[0]}"
+        f"{path.removeprefix('research ').removeprefix('papers ')} {parameter.opts[0]}"
         for path, command in commands().items()
         for parameter in command.params
         if parameter.name in names
