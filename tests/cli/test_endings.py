@@ -13,12 +13,12 @@ from commands import Command
 from toy_bilingual import save_bilingual_encoder
 
 import paraloom as library
-import paraloom.experiments as papers
+import paraloom.papers as papers
 import paraloom.report as reports
 from paraloom import api
 from paraloom.api.quickstart import Quickstart
-from paraloom.experiments.published import PAPERS
-from paraloom.experiments.tables import ReproducedTable
+from paraloom.papers.published import PAPERS
+from paraloom.papers.tables import ReproducedTable
 from paraloom.pipeline.result import RunResult
 
 WITHOUT_JSON = {"help": "prints the text of --help", "explore": "serves a page until it is stopped"}

@@ -19,9 +19,9 @@ from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.io import Corpus
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.model_card import read_card
-from paraloom.mt.recurrent.config import RecurrentConfig
+from paraloom.papers.scpn.scpn_translator import ScpnTranslator
 from paraloom.paraphrasing.examples import ParsedPair
-from paraloom.paraphrasing.scpn import ScpnTranslator
+from paraloom.paraphrasing.recurrent_config import RecurrentConfig
 from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable

@@ -15,11 +15,11 @@ from toy_syntax import TEMPLATES, text_of, tree_pairs, write_parsed_pairs
 
 import paraloom as library
 from paraloom import api
-from paraloom.api.control import first_variants, known_templates, share_known
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.io import Corpus, write_corpus
 from paraloom.mt.model_card import read_card
 from paraloom.mt.subwords import read_vocabulary
+from paraloom.papers.scpn.measure_control import first_variants, known_templates, share_known
 from paraloom.paraphrasing.linearization import cut_tree, read_template, special_tokens
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.stages.paraphrasers import TrainParaphraser

@@ -11,9 +11,8 @@ import numpy as np
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.document_features import Documents, ParagraphReader, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
-from paraloom.alignment.methods import Aligner, fit_method
+from paraloom.alignment.methods import Aligner, Weights, fit_method
 from paraloom.alignment.nearest_words import encoder_lexicon
-from paraloom.alignment.park17 import PUBLISHED, Park17Weights
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
@@ -46,7 +45,7 @@ def align_within(
     *,
     aligner: Aligner | None = None,
     method: str = "evidence",
-    weights: Park17Weights = PUBLISHED,
+    weights: Weights = None,
     seed: int = 1,
 ) -> Iterator[AlignedDocuments]:
     """Align the sentences of paired documents; a paragraph is a sentence.
@@ -61,7 +60,7 @@ def align_within(
         config: Settings; those of `aligner`, where one is given.
         aligner: An aligner that was fitted before; by default one is fitted to a sample of the pairs.
         method: Which aligner is fitted, see `methods.METHODS`.
-        weights: λ of the method 'park17'.
+        weights: Weights of a published method.
         seed: Of that sample.
 
     Returns:

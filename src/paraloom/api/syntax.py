@@ -23,7 +23,7 @@ def train_parser(
     treebank: Sequence[str | Path],
     output: str | Path,
     *,
-    method: Literal["grammar", "spans"] = "grammar",
+    method: Literal["spans", "grammar"] = "spans",
     encoder: str | None = None,
     encoder_words: int = 0,
 ) -> RunResult:
@@ -32,7 +32,7 @@ def train_parser(
     Args:
         treebank: Files of bracketed trees, as in the Penn Treebank.
         output: Folder of the parser.
-        method: A probabilistic grammar, in seconds, or a network that labels spans, in minutes.
+        method: A network that labels spans, in minutes, or a probabilistic grammar, in seconds.
         encoder: For `spans`: a static encoder, such as 'english', whose word vectors the parser uses.
         encoder_words: Number of its most common words whose vectors are taken, for a smaller parser; 0 takes all.
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from paraloom.core.lazy import load_object
 from paraloom.core.protocols import TranslatorLike
 from paraloom.mt.decoding import Decoding
 from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
 from paraloom.mt.ensemble import ENSEMBLE_FILE, EnsembleTranslator
 from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
-from paraloom.mt.phrases.translator import PHRASE_FILE, PhraseTranslator
 from paraloom.mt.translator import Translator
+
+RESEARCH: dict[str, str] = {"phrase-translator.json": "paraloom.papers.park17.phrase_translator:PhraseTranslator"}
+"""File by which a translator of the papers is known → its class."""
 
 
 def open_translator(folder: str | Path, decode: str | Decoding, *, check_costs: bool = False) -> TranslatorLike:
@@ -37,8 +40,8 @@ def open_translator(folder: str | Path, decode: str | Decoding, *, check_costs: 
         translator = EnsembleTranslator.open(folder, decode)
     elif (Path(folder) / LANGUAGE_MODEL_FILE).is_file():
         translator = LanguageModelTranslator(folder, decode)
-    elif (Path(folder) / PHRASE_FILE).is_file():
-        translator = PhraseTranslator(folder, decode)
+    elif kind := next((RESEARCH[name] for name in RESEARCH if (Path(folder) / name).is_file()), None):
+        translator = load_object(kind)(folder, decode)
     else:
         translator = Translator.load(folder, decode=decode, check_costs=check_costs)
     return translator
@@ -46,4 +49,4 @@ def open_translator(folder: str | Path, decode: str | Decoding, *, check_costs: 
 
 def is_ready(folder: Path) -> bool:
     """Whether a folder has a translator that needs no conversion."""
-    return any((folder / name).is_file() for name in ("model.bin", ENDPOINT_FILE, ENSEMBLE_FILE, PHRASE_FILE))
+    return any((folder / name).is_file() for name in ("model.bin", ENDPOINT_FILE, ENSEMBLE_FILE, *RESEARCH))
