@@ -143,3 +143,16 @@ def test_parts_of_queries_are_quoted() -> None:
         sql("{}", "a\0b")
     with pytest.raises(TypeError, match="list"):
         sql("{}", ["a"])
+
+
+def test_an_interrupt_while_rows_are_handed_over_is_an_interrupt() -> None:
+    class Rows:
+        def __arrow_c_schema__(self) -> object:
+            return pa.schema({"a": pa.int64()}).__arrow_c_schema__()
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), open_database() as database:
+        database.register("rows", Rows())
+        database.execute('SELECT * FROM "rows"').fetchall()

@@ -45,13 +45,6 @@ def read_archive(path: Path) -> Iterator[Page | ArchivedImage]:
     They are in records of the types response, resource and conversion; chunked and compressed HTTP responses are
     decoded, up to one byte more than `pages.MAX_PAGE_BYTES`. Images of more bytes, or with an HTTP status other than
     200, are left out, pages are not. A response without an HTTP head is a page with status 0.
-
-    Args:
-        path: The archive, plain or .gz (one member per record, or one for all).
-
-    Raises:
-        DataError: The archive is truncated, is not a WARC file, or has no records.
-        MissingExtraError: warcio is not installed.
     """
     try:
         from warcio.recordloader import ArcWarcRecordLoader

@@ -54,18 +54,7 @@ class Prose(Config):
 
 
 def papers_page(folder: str | Path) -> str:
-    """The page as Markdown.
-
-    Args:
-        folder: Has page.toml and NAME.json of each table.
-
-    Returns:
-        The same text for the same files: a page out of step with its tables is not equal to it.
-
-    Raises:
-        ConfigError: page.toml is not as it should be, or names a table that has no file.
-        DataError: A file is not that of a table, or no section has it.
-    """
+    """The page as Markdown."""
     folder = Path(folder)
     prose, sections = _read_prose(folder / PROSE)
     tables = {path.stem: read_table(path) for path in sorted(folder.glob("*.json"))}
@@ -85,14 +74,7 @@ def papers_page(folder: str | Path) -> str:
 
 
 def write_page(folder: str | Path) -> Path:
-    """Write the page beside its folder, as FOLDER.md.
-
-    Args:
-        folder: As of `papers_page`.
-
-    Returns:
-        The file.
-    """
+    """Write the page beside its folder, as FOLDER.md."""
     path = Path(folder)
     page = path.with_name(f"{path.name}.md")
     text = papers_page(path)
@@ -133,12 +115,7 @@ def _filled(text: str, generated: Mapping[str, str], tables: Iterable[Reproduced
 
 
 def anchor(heading: str) -> str:
-    """The anchor of a heading, as GitHub and MyST derive it.
-
-    Example:
-        >>> anchor("W17 Table 5: the translation's length (`w17-5`)")
-        'w17-table-5-the-translations-length-w17-5'
-    """
+    """The anchor of a heading, as GitHub and MyST derive it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 

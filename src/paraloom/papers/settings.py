@@ -17,17 +17,6 @@ def read_config(path: str | Path, kind: type[_Config]) -> tuple[str, int, _Confi
     """Read a name, a seed and a configuration from a TOML file.
 
     `${NAME}` is replaced with the environment variable NAME. Paths stay as they are written.
-
-    Args:
-        path: The file. Its keys are `name`, `seed` and the fields of `kind`.
-        kind: Class of the configuration.
-
-    Returns:
-        Name (default: that of the file, without suffix), seed (default: 1) and configuration.
-
-    Raises:
-        ConfigError: The file is not found or not TOML, a key is unknown (names the nearest), renamed (names the new
-            one) or missing, or a value has the wrong type.
     """
     path = Path(path)
     try:

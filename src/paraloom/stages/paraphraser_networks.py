@@ -144,15 +144,7 @@ class ExampleWriter:
     held_out_texts: set[str] = field(default_factory=set)
 
     def write(self, corpora: Sequence[Corpus], folder: Path) -> dict[str, Json]:
-        """Write the files.
-
-        Args:
-            corpora: Corpora of pairs with trees.
-            folder: Gets NAME-train.tsv and NAME-dev.tsv, where NAME is `SENTENCES`, and of SCPN also `PARSES`.
-
-        Returns:
-            Counts: training examples of each kind, and pairs whose sides are identical.
-        """
+        """Write the files."""
         names = [SENTENCES, PARSES] if self.network == SCPN else [SENTENCES]
         kinds = ["sentence", "parse"] if self.network == SCPN else MODES
         counts: Counter[str] = Counter(dict.fromkeys([*(f"{kind}_examples" for kind in kinds), "identical_pairs"], 0))
@@ -179,15 +171,6 @@ class ExampleWriter:
         """Add the examples of monolingual text; what is held out of the pairs is left out.
 
         They are sentences in another order and unmoved ones, each with a template, and sentences with noise.
-
-        Args:
-            corpora: Corpora of sentences with trees.
-            folder: As `write` left it.
-            noisy_share: Share of those that look like edited text, which have noise; 0 to 1.
-            unmoved_share: Share of those without another order whose source is the sentence as it is; 0 to 1.
-
-        Returns:
-            Counts of examples, and of sentences that gave none.
         """
         counts = Counter({"reordered_examples": 0, "reordered_left_out": 0})
         if noisy_share:
@@ -253,23 +236,7 @@ def train_network(
     folder: Path,
     seed: int,
 ) -> dict[str, Json]:
-    """Train a network on what `ExampleWriter` wrote.
-
-    Args:
-        network: 'transformer', or a name in `RESEARCH`.
-        examples: The folder that was written.
-        config: Training settings, with the tokens of trees as special tokens.
-        recurrent: Sizes and optimizer of the other networks than the transformer.
-        scpn: Has the bound of parses.
-        folder: The model folder.
-        seed: Of every random choice of the training.
-
-    Returns:
-        Figures.
-
-    Raises:
-        DataError: A file has no example that can be used.
-    """
+    """Train a network on what `ExampleWriter` wrote."""
     if network in RESEARCH:
         return research_network(network).train(partial(network_pairs, examples), config, recurrent, scpn, folder, seed)
     pairs = network_pairs(examples, SENTENCES)
@@ -279,17 +246,7 @@ def train_network(
 def open_network(
     folder: Path, settings: ParaphraserSettings, templates: TemplateTable, device: str | None
 ) -> PrefixTranslatorLike:
-    """Open the network of a folder as a translator whose outputs have beginnings.
-
-    Args:
-        folder: Of a paraphraser.
-        settings: Say which network it has.
-        templates: Of its training pairs.
-        device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
-
-    Raises:
-        ModelError: A file is missing or damaged, or the network is unknown; names it.
-    """
+    """Open the network of a folder as a translator whose outputs have beginnings."""
     settings.check_network(folder)
     if settings.network in RESEARCH:
         return research_network(settings.network).open(folder, settings, templates, device)
@@ -297,14 +254,7 @@ def open_network(
 
 
 def parsed_pairs(corpora: Sequence[Corpus]) -> Iterator[tuple[int, list[ParsedPair]]]:
-    """Pairs with their trees, normalized, in batches.
-
-    Args:
-        corpora: Corpora of pairs with columns `src_parse` and `tgt_parse`; a tree is None where it is null.
-
-    Yields:
-        The row of the first pair, counted over all corpora from 0, and the pairs.
-    """
+    """Pairs with their trees, normalized, in batches."""
     first = 0
     for corpus in corpora:
         for batch in corpus.batches(["src", "tgt", *TREES]):

@@ -43,12 +43,7 @@ _TOO_DEEP = "it is too deeply nested"
 
 
 def parse(statement: str, text: str) -> Node:
-    """The tree of a statement; ConfigError if it is not valid SQL.
-
-    Args:
-        statement: The statement.
-        text: The condition in it, for messages.
-    """
+    """The tree of a statement; ConfigError if it is not valid SQL."""
     try:
         tree: dict[str, Any] = json.loads(str(_query(sql("SELECT json_serialize_sql(?)"), statement)))
     except RecursionError:
