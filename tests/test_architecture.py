@@ -29,11 +29,10 @@ _BELOW: dict[str, tuple[str, ...]] = {
     "api": ("core", "bundled", "text", "io", *DOMAIN, "stages", "pipeline"),
 }
 _TOP = {
-    "report": (*_BELOW["api"], "api"),
-    "explore": (*_BELOW["api"], "api", "report"),
-    "papers": (*_BELOW["api"], "api", "report"),
+    "web": (*_BELOW["api"], "api"),
+    "papers": (*_BELOW["api"], "api", "web"),
 }
-MAY_IMPORT = {**_BELOW, **_TOP, "cli": (*_TOP["explore"], "explore", "papers")}
+MAY_IMPORT = {**_BELOW, **_TOP, "cli": (*_TOP["papers"], "papers")}
 """Package → the packages that it may import besides itself."""
 
 EXTRAS = frozenset(

@@ -203,7 +203,7 @@ def _killed(setting: Setting, number: int, kind: str, seconds: float) -> tuple[b
 
 
 def _kill(running: subprocess.Popen[bytes], kind: str) -> bool:
-    """Kill a run in one of the ways, and then what is left of its processes; False where it went on for minutes."""
+    """Kill a run in one of the ways, and then what is left of its processes; False where it ran for minutes more."""
     started = _below(running.pid)
     if kind == "SIGKILL to all":
         victims, number = [running.pid, *started], signal.SIGKILL

@@ -21,8 +21,8 @@ from paraloom.papers.park17.selftraining import read_loop
 from paraloom.papers.park17.selftraining import stage_tables as loop_stages
 from paraloom.papers.recipe import read_recipe
 from paraloom.pipeline.toml import pipeline_from_tables, read_pipeline
-from paraloom.report import write_report
 from paraloom.syntax.parsers.loading import load_parser
+from paraloom.web import write_report
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 

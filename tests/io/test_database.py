@@ -15,7 +15,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.io import write_shard
 from paraloom.io.database import Sql, open_database, register_shards, sql, sql_list, sql_text
 from paraloom.pairs.common_translations import common_translations
-from paraloom.report.corpus_stats import best_rows, distribution, histogram_edges, reasons, samples_by_range
+from paraloom.web.corpus_stats import best_rows, distribution, histogram_edges, reasons, samples_by_range
 
 QUERY_IN_A_NAME = """a"::DOUBLE) THEN 1 END AS value FROM (SELECT 1 AS a); COPY (SELECT 'x') TO '{file}'; --"""
 

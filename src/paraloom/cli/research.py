@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-import paraloom.report as reports
+import paraloom.web as reports
 from paraloom import papers
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, print_figures, print_result

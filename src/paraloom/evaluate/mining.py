@@ -107,7 +107,8 @@ def read_gold_rows(path: str | Path) -> list[tuple[int, int]]:
                 row=number,
                 remedy="Write the rows of a source and of its target, from 1, separated by a tab.",
             )
-        rows.append((int(fields[0]) - 1, int(fields[1]) - 1))
+        source, target = (int(field.strip()) - 1 for field in fields)
+        rows.append((source, target))
     if not rows:
         raise DataError(
             "no true pairs to compare with",

@@ -29,7 +29,7 @@ from paraloom.pipeline.transfer import (
 
 
 class RemoteManifest(Manifest):
-    """The manifest of a stage that is kept in a storage. The journal in the local copy says the same, and is not read."""
+    """The manifest of a stage in a storage. The journal in the local copy says the same, and is not read."""
 
     def __init__(self, run: RemoteRun, folder: Path, stage: str, key: str, whole: str) -> None:
         super().__init__(folder)

@@ -161,7 +161,7 @@ class CrossEncoder:
         return cls(**{**vars(untested), "readout": readout})
 
     def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Compute the value of ordered pairs: of entailment models, the probability that the first entails the second."""
+        """Values of ordered pairs: of entailment models, the probability that the first entails the second."""
         pairs = list(zip(firsts, seconds, strict=True))
         wanted = sorted({(first, second) for first, second in pairs if first.strip() and second.strip()})
         if not wanted:
