@@ -126,7 +126,7 @@ def test_reproduce(paraloom: Command, scored: Path, monkeypatch: pytest.MonkeyPa
     table = ReproducedTable("w17-9", PAPERS["w17-9"], [("ours", [1.0, 2.0, 3.0, 4.0])], "")
     monkeypatch.setattr(papers, "reproduce_tables", lambda *_, **__: iter([table]))
     monkeypatch.setattr(papers, "summarize_verdicts", lambda _: "Of 1 order, 1 is confirmed.")
-    call = ("reproduce", "w17-9", "--pairs", "news=scored.parquet", "--sts", "sts", "-o", "tables")
+    call = ("papers", "run", "w17-9", "--pairs", "news=scored.parquet", "--sts", "sts", "-o", "tables")
     status, out, err = paraloom(*call)
     assert status == 0, err
     assert "Of 1 order" in out

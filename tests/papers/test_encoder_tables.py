@@ -15,8 +15,8 @@ from paraloom.core.schema import PAIRS
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
 from paraloom.evaluate.sts_tasks import TASKS, STSPairs
 from paraloom.io import write_corpus
-from paraloom.papers import architecture_tables, megabatch_tables, selection_tables, source_tables
 from paraloom.papers.measurements import ALL_TASKS, Measurements, combined_estimate
+from paraloom.papers.pnmt import architecture_tables, megabatch_tables
 from paraloom.papers.published import PAPERS
 from paraloom.papers.study import Study, padded_vectors
 from paraloom.papers.tables import ReproducedTable, table_json
@@ -29,6 +29,7 @@ from paraloom.papers.trainings import (
     slug,
     untrained,
 )
+from paraloom.papers.w17 import selection_tables, source_tables
 
 MODULES = (source_tables, megabatch_tables, architecture_tables, selection_tables)
 PAIRS_PER_TASK = 40

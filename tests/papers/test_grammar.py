@@ -234,7 +234,7 @@ def test_the_commands_train_and_parse(treebank: Path, tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         return result.output
 
-    assert "trees: 20" in call("train", "parser", treebank, "-o", tmp_path / "parser")
+    assert "trees: 20" in call("train", "parser", treebank, "--method", "grammar", "-o", tmp_path / "parser")
     (tmp_path / "pairs.tsv").write_text("src\ttgt\nIt sleeps.\tThe dog sleeps.\n" + "on on\tIt sleeps.\n")
     call("parse", tmp_path / "pairs.tsv", "--parser", tmp_path / "parser", "-o", tmp_path / "parsed.parquet")
     table = pq.read_table(tmp_path / "parsed.parquet")

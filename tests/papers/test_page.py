@@ -34,7 +34,7 @@ after = "$orders"
 
 def test_the_page_is_in_step_with_its_tables() -> None:
     page = FOLDER.with_suffix(".md").read_text(encoding="utf-8")
-    assert page == papers_page(FOLDER), "run `paraloom reproduce --page docs/explanations/papers`"
+    assert page == papers_page(FOLDER), "run `paraloom papers page docs/explanations/papers`"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -72,7 +72,7 @@ def small_page(folder: Path) -> Path:
 
 def test_a_page_has_its_prose_and_the_counts_of_its_orders(tmp_path: Path, paraloom: Command) -> None:
     folder = small_page(tmp_path / "tables")
-    status, out, err = paraloom("reproduce", "--page", folder)
+    status, out, err = paraloom("papers", "page", folder)
     assert status == 0, err
     assert out.strip() == str(tmp_path / "tables.md")
     page = (tmp_path / "tables.md").read_text(encoding="utf-8")
@@ -123,7 +123,7 @@ def test_the_catalog_has_every_table_that_is_made() -> None:
 
 
 def test_tables_are_listed_with_cost_and_inputs(paraloom: Command) -> None:
-    status, out, _ = paraloom("reproduce", "--list")
+    status, out, _ = paraloom("papers", "list")
     assert status == 0
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert set(lines) == {"table", *PAPERS}
@@ -131,7 +131,7 @@ def test_tables_are_listed_with_cost_and_inputs(paraloom: Command) -> None:
 
 
 def test_the_catalog_is_listed_for_programs(paraloom: Command) -> None:
-    status, out, _ = paraloom("reproduce", "--list", "--json")
+    status, out, _ = paraloom("papers", "list", "--json")
     assert status == 0
     assert [row["subject"] for row in json.loads(out)] == [entry.subject for entry in catalog_entries()]
 

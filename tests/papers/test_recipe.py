@@ -84,7 +84,7 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[list[st
 def test_references_become_what_the_stages_of_a_run_wrote(
     calls: list[tuple[list[str], dict[str, Any]]], paraloom: Command, tmp_path: Path
 ) -> None:
-    status, out, err = paraloom("reproduce", "w17-9", "--recipe", "recipe.toml", "-o", "made", "--workers", 1)
+    status, out, err = paraloom("papers", "run", "w17-9", "--recipe", "recipe.toml", "-o", "made", "--workers", 1)
     assert status == 0, err
     [(names, settings)] = calls
     assert names == ["w17-9"] and settings["sts"] == "/tasks/sts" and settings["size"] == 5
@@ -141,7 +141,7 @@ def test_mistakes_in_a_recipe_are_named(tmp_path: Path, old: str, new: str, mess
 def test_a_table_that_the_recipe_does_not_make_is_an_error(
     calls: list[tuple[list[str], dict[str, Any]]], paraloom: Command
 ) -> None:
-    status, _, err = paraloom("reproduce", "w17-4", "--recipe", "recipe.toml")
+    status, _, err = paraloom("papers", "run", "w17-4", "--recipe", "recipe.toml")
     assert status == 1 and "the recipe does not make table 'w17-4'" in " ".join(err.split())
 
 

@@ -84,7 +84,7 @@ def test_tables_of_statistics(paraloom: Command, pairs: Path, tmp_path: Path) ->
     pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
     pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
     call = ["--pairs", f"toy={pairs}", "--sts", "nowhere", "-o", "tables", "--workers", 1]
-    status, out, err = paraloom("reproduce", "w17-9", "w17-10", "pnmt-1", "pnmt-3", *call)
+    status, out, err = paraloom("papers", "run", "w17-9", "w17-10", "pnmt-1", "pnmt-3", *call)
     assert status == 0, err
     assert "| all ten corpora, paper | 0.46 | 0.74 | -2.80 | -2.26 |" in out
     # Translations repeat 'there is' and have fewer nouns: more repetition and less entropy than the references.
@@ -95,7 +95,7 @@ def test_tables_of_statistics(paraloom: Command, pairs: Path, tmp_path: Path) ->
     assert entropy.endswith("| agrees |") and repetition.endswith("| agrees |")
     assert "| toy |" in (tmp_path / "tables/pnmt-1.md").read_text(encoding="utf-8")
     assert (tmp_path / "tables/pnmt-3/sheet.tsv").is_file()
-    status, _, err = paraloom("reproduce", "w17-11", *call)
+    status, _, err = paraloom("papers", "run", "w17-11", *call)
     assert status == 1 and "w17-1" in err
 
 
@@ -103,12 +103,12 @@ def test_tables_of_statistics(paraloom: Command, pairs: Path, tmp_path: Path) ->
 def test_a_table_of_classifiers(paraloom: Command, pairs: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
     call = ["w17-8", "--sts", "nowhere", "-o", "tables", "--workers", 1, "--seeds", 1, "--classifier-pairs", 160]
-    status, _, err = paraloom("reproduce", *call, "--pairs", f"toy={pairs}")
+    status, _, err = paraloom("papers", "run", *call, "--pairs", f"toy={pairs}")
     assert status == 0, err
     # A second source: the first one's classifiers are not trained again.
     (weights,) = (tmp_path / "tables/w17-8/toy").glob("*-lstm-random-1/artifact/classifier.safetensors")
     trained = weights.stat().st_mtime_ns
-    status, out, err = paraloom("reproduce", *call, "--pairs", f"toy={pairs}", "--pairs", f"more={pairs}")
+    status, out, err = paraloom("papers", "run", *call, "--pairs", f"toy={pairs}", "--pairs", f"more={pairs}")
     assert status == 0, err
     assert "| references to train on | 40,000 | toy 160, more 160 |" in out
     assert "| references to test on | 5,000 | toy 20, more 20 |" in out
@@ -120,7 +120,7 @@ def test_a_table_of_classifiers(paraloom: Command, pairs: Path, tmp_path: Path) 
 @pytest.mark.slow
 def test_a_table_of_selections(paraloom: Command, pairs: Path, sts: Path) -> None:
     call = ["--pairs", f"toy={pairs}", "--sts", sts, "--size", 50, "--epochs", 1, "--seeds", 1, "--recurrent-size", 0]
-    status, out, err = paraloom("reproduce", "w17-6", *call, "-o", "tables")
+    status, out, err = paraloom("papers", "run", "w17-6", *call, "-o", "tables")
     assert status == 0, err
     assert "| AVG, paper | 65.5 | 66.0 |" in out and "| AVG, ours |" in out and "GRAN, ours" not in out
     assert "| AVG, untrained |" in out and "| overlap |" in out
@@ -163,7 +163,7 @@ def test_a_table_of_encoders(paraloom: Command, pairs: Path, sts: Path, tmp_path
     human.write_text("".join(f"a {a} sleeps\tthe {a} naps\n" for a in NOUNS), encoding="utf-8")
     call = ["--pairs", f"toy={pairs}", "--sts", sts, "--size", 50, "--recurrent-size", 40, "--epochs", 1]
     call += ["--seeds", 2, "--vectors", vectors, "--simple-wikipedia", human, "--ppdb", human]
-    status, out, err = paraloom("reproduce", "w17-4", *call, "-o", "tables")
+    status, out, err = paraloom("papers", "run", "w17-4", *call, "-o", "tables")
     assert status == 0, err
     assert "| Simple Wikipedia, paper | 67.2 | 65.8 |" in out and "| toy, ours |" in out and "| PPDB, ours |" in out
     assert "| given vectors averaged |" in out and "AVG, 40 pairs" in out
@@ -172,7 +172,7 @@ def test_a_table_of_encoders(paraloom: Command, pairs: Path, sts: Path, tmp_path
     assert {order["outcome"] for order in written["orders"]} <= {"agrees", "disagrees", "undecided"}
     assert written["seeds"] == 2 and written["baselines"]["untrained"] == "rows or columns of that name"
     # What is done is not done again.
-    again, repeated, _ = paraloom("reproduce", "w17-4", *call, "-o", "tables")
+    again, repeated, _ = paraloom("papers", "run", "w17-4", *call, "-o", "tables")
     assert again == 0 and repeated == out
 
 
@@ -193,7 +193,7 @@ def loop_run(folder: Path) -> None:
 
 def test_tables_of_a_run_of_the_loop(paraloom: Command, tmp_path: Path) -> None:
     loop_run(tmp_path / "run")
-    status, out, _ = paraloom("reproduce", "all", "--loop", "run", "-o", "tables")
+    status, out, _ = paraloom("papers", "run", "all", "--loop", "run", "-o", "tables")
     assert status == 0
     assert "| round 2, ours | 1.0000 | 0.8000 | 0.8889 |" in out and "F1 rises in 1 of 1 rounds." in out
     assert "1 of the 2 kinds that the gold alignment has 30 times or more have an F1 of .90 or more." in out
@@ -227,7 +227,7 @@ def test_tables_of_runs_with_phrases(paraloom: Command, tmp_path: Path) -> None:
     for seed in (1, 2, 3):
         phrase_run(tmp_path / f"run-{seed}", seed)
         call += ["--phrases", f"run-{seed}"]
-    status, out, err = paraloom("reproduce", "all", *call, "-o", "tables")
+    status, out, err = paraloom("papers", "run", "all", *call, "-o", "tables")
     assert status == 0, err
     assert "| k = 99, ours | 51.20 [51.10, 51.30] | 61.20 [61.10, 61.30] | 71.20 [71.10, 71.30] |" in out
     assert "| average of the same vectors, not trained | 45.00 [45.00, 45.00] |" in out
@@ -319,7 +319,7 @@ def test_a_table_of_classifiers_is_made_from_runs(paraloom: Command, tmp_path: P
     lstm = {"lstm-random-1": 0.7, "lstm-random-2": 0.72, "lstm-hardest-1": 0.6}
     news = run("news", {**lstm, "avg-random-1": 0.6, "avg-random-2": 0.62, "avg-hardest-1": 0.5})
     talks = run("talks", {"lstm-random-1": 0.8, "lstm-random-2": 0.8, "avg-random-1": 0.7, "avg-random-2": 0.7})
-    status, out, err = paraloom("reproduce", "w17-8", "--classifiers", news, "--classifiers", talks, "-o", "tables")
+    status, out, err = paraloom("papers", "run", "w17-8", "--classifiers", news, "--classifiers", talks, "-o", "tables")
     assert status == 0, err
     assert "| LSTM, news | 71.00 [" in out and "| AVG, talks | 70.00 [" in out
     assert "tuned; a random one alone: LSTM of talks, AVG of talks |" in out
@@ -328,7 +328,7 @@ def test_a_table_of_classifiers_is_made_from_runs(paraloom: Command, tmp_path: P
     for folder, message in ((tmp_path, "run.json cannot be read"), (tmp_path / "empty", "no trained classifiers")):
         (tmp_path / "empty").mkdir(exist_ok=True)
         (tmp_path / "empty/run.json").write_text('{"stages": [{"name": "pairs"}]}')
-        status, _, err = paraloom("reproduce", "w17-8", "--classifiers", folder)
+        status, _, err = paraloom("papers", "run", "w17-8", "--classifiers", folder)
         assert status == 1 and message in err
 
 
@@ -355,7 +355,7 @@ def test_a_table_converts_to_a_dictionary(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (["park17-2"], "table 'park17-2' needs a run of `paraloom selftrain`"),
+        (["park17-2"], "table 'park17-2' needs a run of `paraloom research selftrain`"),
         (["w17-9"], "table 'w17-9' needs pairs and similarity tasks"),
         ([], "no table is named"),
         (["all"], "'all' tables need pairs or a run"),
@@ -372,5 +372,5 @@ def test_a_table_converts_to_a_dictionary(tmp_path: Path) -> None:
 def test_missing_inputs_and_unknown_tables(paraloom: Command, tmp_path: Path, call: list[str], message: str) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text(json.dumps({"name": "a", "seed": 1, "digest": "d", "stages": []}))
-    status, _, err = paraloom("reproduce", *call)
+    status, _, err = paraloom("papers", "run", *call)
     assert status == 1 and message in " ".join(err.split())

@@ -26,7 +26,7 @@ class CatalogEntry(Config):
         subject: What it shows.
         status: Whether it is made.
         note: Which conditions are others, or why it is not made.
-        table: Its name for `paraloom reproduce`; empty where it is not made by that.
+        table: Its name for `paraloom papers run`; empty where it is not made by that.
         page: Where it is described otherwise, a link from docs/explanations/.
         inputs: The options that it needs.
         hours: Of one core, with the settings that the papers' page was made with.
@@ -60,7 +60,7 @@ def catalog_entries() -> tuple[CatalogEntry, ...]:
 
 
 def entry_of(table: str) -> CatalogEntry | None:
-    """The entry of a table that `paraloom reproduce` makes; None for another name."""
+    """The entry of a table that `paraloom papers run` makes; None for another name."""
     return next((entry for entry in catalog_entries() if entry.table == table), None)
 
 
@@ -82,7 +82,7 @@ def format_catalog(entries: Sequence[CatalogEntry], anchors: Mapping[str, str]) 
 
 
 def list_tables() -> str:
-    """The tables that `paraloom reproduce` makes: name, subject, cost and inputs, a line each."""
+    """The tables that `paraloom papers run` makes: name, subject, cost and inputs, a line each."""
     rows = [("table", "hours of one core", "at the paper's sizes", "inputs", "subject")]
     rows += [
         (

@@ -126,7 +126,7 @@ def _table_names(names: Sequence[str], allowed: Mapping[str, bool]) -> Sequence[
         names = [name for name in PAPERS if allowed[name]]
         if not names:
             raise ConfigError(
-                "'all' tables need pairs or a run of `paraloom selftrain`",
+                "'all' tables need pairs or a run of `paraloom research selftrain`",
                 remedy="Give --pairs and --sts, --loop, --phrases, or --recipe.",
             )
     for name in names:
@@ -138,7 +138,7 @@ def _table_names(names: Sequence[str], allowed: Mapping[str, bool]) -> Sequence[
 def _check_inputs(name: str, allowed: bool, tasks: bool, recurrent: bool) -> None:
     """Check that a table has what it is made from."""
     if name in LOOP_TABLES and not allowed:
-        raise ConfigError(f"table '{name}' needs a run of `paraloom selftrain`", remedy="Give --loop.")
+        raise ConfigError(f"table '{name}' needs a run of `paraloom research selftrain`", remedy="Give --loop.")
     if name in PHRASE_TABLES and not allowed:
         raise ConfigError(
             f"table '{name}' needs runs of examples/pgru.toml", remedy="Give --phrases, once for each seed."

@@ -189,7 +189,7 @@ def read_table(path: Path) -> ReproducedTable:
         raise DataError(
             f"the file is not that of a reproduced table ({type(error).__name__}: {error})",
             file=path,
-            remedy="Make it with `paraloom reproduce`.",
+            remedy="Make it with `paraloom papers run`.",
         ) from error
 
 

@@ -66,7 +66,7 @@ def test_an_experiment_with_syntax_groups(paraloom: Command, tmp_path: Path) -> 
     sources = [line.partition("\t")[0].split() for line in (tmp_path / "parallel.tsv").read_text().splitlines()]
     trees = "".join(f"(S {' '.join(f'(W {word})' for word in words)})\n" for words in sources)
     (tmp_path / "trees.mrg").write_text(trees)
-    assert paraloom("train", "parser", "trees.mrg", "-o", "grammar")[0] == 0
+    assert paraloom("train", "parser", "trees.mrg", "--method", "grammar", "-o", "grammar")[0] == 0
     text = path.read_text().replace('["none", "base", "nucleus"]', '["syntax"]')
     path.write_text(f'parser = "grammar"\ndiversity_limit = 20\n{text}[syntax]\nmin_rows = 10\nsteps = 2\n')
     (syntax,) = run_experiment(path, tmp_path / "run", engine="inline").methods
@@ -79,7 +79,7 @@ def test_an_experiment_with_syntax_groups(paraloom: Command, tmp_path: Path) -> 
 
 def test_a_dry_run_prints_the_expected_duration(paraloom: Command, tmp_path: Path) -> None:
     write_experiment(tmp_path)
-    status, _, err = paraloom("augment", "toy.toml", "--dry-run")
+    status, _, err = paraloom("research", "augment", "toy.toml", "--dry-run")
     assert status == 0 and "This will take about" in err and "4 trainings" in err
     assert not (tmp_path / "runs").exists()
 
@@ -87,22 +87,12 @@ def test_a_dry_run_prints_the_expected_duration(paraloom: Command, tmp_path: Pat
 def test_a_dry_run_checks_the_files(paraloom: Command, tmp_path: Path) -> None:
     path = write_experiment(tmp_path)
     path.write_text(path.read_text().replace("parallel.tsv", "paralel.tsv"))
-    status, _, err = paraloom("augment", "toy.toml", "--dry-run")
+    status, _, err = paraloom("research", "augment", "toy.toml", "--dry-run")
     assert status == 1 and "paralel.tsv' not found" in " ".join(err.split())
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (["mono.txt", "--translator", "m", "-o", "made.tsv", "--dry-run"], "--dry-run is for an EXPERIMENT.toml"),
-        (["toy.toml", "--seed", "9"], "--seed is for a text"),
-        (["toy.toml", "--tag", "<X>"], "--tag is for a text"),
-    ],
-)
-def test_options_of_texts_and_of_experiments_do_not_mix(
-    paraloom: Command, tmp_path: Path, call: list[str], message: str
-) -> None:
+def test_an_experiment_is_no_longer_a_text(paraloom: Command, tmp_path: Path) -> None:
     write_experiment(tmp_path)
-    status, _, err = paraloom("augment", *call)
-    assert status == 2 and message in " ".join(err.split())
+    status, _, err = paraloom("augment", "toy.toml", "-o", "made.tsv")
+    assert status == 1 and "Write `paraloom research augment toy.toml`." in " ".join(err.split())
     assert not (tmp_path / "made.tsv").exists()

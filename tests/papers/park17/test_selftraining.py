@@ -249,7 +249,7 @@ def test_a_loop_runs_and_is_extended_by_a_round(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run" / RESULT_FILE).read_text()) == figures
     loop.write_text(loop.read_text().replace("rounds = 1", "rounds = 2", 1))
     before = (tmp_path / "run").stat()
-    result = CliRunner().invoke(app, ["selftrain", str(loop), "-o", str(tmp_path / "run")])
+    result = CliRunner().invoke(app, ["research", "selftrain", str(loop), "-o", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "run").stat().st_ino == before.st_ino
     again = json.loads((tmp_path / "run" / RESULT_FILE).read_text())

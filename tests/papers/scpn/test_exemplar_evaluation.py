@@ -87,18 +87,18 @@ def test_bad_input(tmp_path: Path) -> None:
 def test_the_commands(paraloom: Command, toy_paraphraser: Path, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 60, seed=7)
     # The toy language has few words: an exemplar shares some with the pair in most cases.
-    status, _, err = paraloom("exemplars", "pairs", "-o", "set.parquet", "--rows", 8)
+    status, _, err = paraloom("research", "exemplars", "pairs", "-o", "set.parquet", "--rows", 8)
     assert status == 0, err
-    assert "Next: paraloom evaluate exemplars PARAPHRASER set.parquet" in err
+    assert "Next: paraloom research evaluate-exemplars PARAPHRASER set.parquet" in err
     rows = pq.read_table(tmp_path / "set.parquet").to_pylist()
     assert rows and all(row["exemplar"] not in (row["src"], row["tgt"]) for row in rows)
     assert all(row["exemplar_distance"] <= 4 for row in rows)
-    status, out, _ = paraloom("exemplars", "pairs", "-o", "again.parquet", "--rows", 8, "--json")
+    status, out, _ = paraloom("research", "exemplars", "pairs", "-o", "again.parquet", "--rows", 8, "--json")
     assert status == 0 and json.loads(out)["rows"] == len(rows)
     assert pq.read_table(tmp_path / "again.parquet").to_pylist() == rows
     for given in ("set.parquet", "pairs"):
         status, out, err = paraloom(
-            *("evaluate", "exemplars", toy_paraphraser, given, "--rows", 8, "--json"),
+            *("research", "evaluate-exemplars", toy_paraphraser, given, "--rows", 8, "--json"),
             *("--beside", f"other={toy_paraphraser}"),
         )
         assert status == 0, err
@@ -111,5 +111,5 @@ def test_the_commands(paraloom: Command, toy_paraphraser: Path, tmp_path: Path) 
         assert table["reference"]["ted_reference"]["4"]["value"] == 0
         assert table["reference"]["bleu"]["value"] == pytest.approx(100)
         assert table["exemplar"]["known"] == 1 and table["other: exemplar"]["bleu"] == table["exemplar"]["bleu"]
-    status, _, err = paraloom("exemplars", "pairs", "-o", "none.parquet", "--max-overlap", 0)
+    status, _, err = paraloom("research", "exemplars", "pairs", "-o", "none.parquet", "--max-overlap", 0)
     assert status == 1 and "has an exemplar" in err

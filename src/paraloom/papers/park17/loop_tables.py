@@ -34,7 +34,7 @@ class LoopRun:
             raise DataError(
                 "the folder is not that of a run of the loop",
                 file=folder,
-                remedy="Make one: `paraloom selftrain LOOP.toml -o RUN`.",
+                remedy="Make one: `paraloom research selftrain LOOP.toml -o RUN`.",
             ) from None
 
     def rounds(self, kind: str) -> list[int]:

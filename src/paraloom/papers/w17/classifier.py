@@ -148,7 +148,9 @@ class Classifier:
         for name in (CONFIG, WEIGHTS):
             if not (folder / name).is_file():
                 raise ModelError(
-                    f"{name} not found", file=folder, remedy="Give a folder that `paraloom train classifier` wrote."
+                    f"{name} not found",
+                    file=folder,
+                    remedy="Give a folder that `paraloom research train-classifier` wrote.",
                 )
         try:
             kind = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["kind"]
@@ -158,7 +160,9 @@ class Classifier:
             network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
         except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
             raise ModelError(
-                f"the classifier cannot be read: {error}", file=folder, remedy="Run `paraloom train classifier` again."
+                f"the classifier cannot be read: {error}",
+                file=folder,
+                remedy="Run `paraloom research train-classifier` again.",
             ) from None
         return cls(kind, words, network.eval(), file_digest(folder / WEIGHTS)[:12])
 

@@ -84,7 +84,7 @@ def read_classifiers(folders: Sequence[Path]) -> dict[ClassifierTraining, dict[s
             raise DataError(
                 "the run has no trained classifiers",
                 file=folder,
-                remedy="Give runs of `paraloom reproduce w17-8`, which are in the folder w17-8, one of each source.",
+                remedy="Give runs of `paraloom papers run w17-8`, which are in the folder w17-8, one of each source.",
             )
         figures |= trained
     return figures
