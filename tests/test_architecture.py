@@ -30,9 +30,9 @@ _BELOW: dict[str, tuple[str, ...]] = {
 }
 _TOP = {
     "web": (*_BELOW["api"], "api"),
-    "experiments": (*_BELOW["api"], "api", "web"),
+    "papers": (*_BELOW["api"], "api", "web"),
 }
-MAY_IMPORT = {**_BELOW, **_TOP, "cli": (*_TOP["experiments"], "experiments")}
+MAY_IMPORT = {**_BELOW, **_TOP, "cli": (*_TOP["papers"], "papers")}
 """Package → the packages that it may import besides itself."""
 
 EXTRAS = frozenset(
@@ -137,6 +137,39 @@ def test_imports_run_one_way(package: str) -> None:
             wrong[name] = sorted({target.split(".")[1] for target in targets} - allowed)
     assert wrong, "a package of the map has modules"
     assert not any(wrong.values()), f"{package} may import {sorted(allowed)}, not {wrong}"
+
+
+COMMANDS_OF_PAPERS = ("paraloom.cli.papers", "paraloom.cli.research")
+"""The modules outside `papers` that import it; registries name its objects as 'module:name'."""
+
+
+def test_nothing_outside_papers_imports_papers() -> None:
+    users = {
+        name
+        for name in MODULES
+        if not name.startswith("paraloom.papers")
+        for node in ast.walk(parsed(name))
+        if any(target.startswith("paraloom.papers") for target in imported(node))
+    }
+    assert users == set(COMMANDS_OF_PAPERS)
+
+
+def registered() -> set[str]:
+    """The constants outside `papers` that name an object in it, as registries do."""
+    return {
+        node.value
+        for name in MODULES
+        if not name.startswith("paraloom.papers")
+        for node in ast.walk(parsed(name))
+        if isinstance(node, ast.Constant) and re.fullmatch(r"paraloom\.papers[\w.]*:\w+", str(node.value))
+    }
+
+
+def test_what_registries_name_in_papers_exists() -> None:
+    assert len(registered()) > 10
+    for target in registered():
+        module, _, name = target.partition(":")
+        assert name in {getattr(node, "name", "") for node in parsed(module).body}, target
 
 
 def test_every_package_is_on_the_map() -> None:

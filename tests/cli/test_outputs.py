@@ -151,7 +151,16 @@ def test_devices_and_standard_output_are_written_directly(paraloom: Command) -> 
 def test_every_command_with_an_output_can_be_forced(paraloom: Command) -> None:
     from cli_commands import commands, options
 
-    runs = {"run", "selftrain", "tune", "reproduce", "diversity", "report", "show documents"}
+    runs = {
+        "run",
+        "tune",
+        "diversity",
+        "papers run",
+        "research selftrain",
+        "research augment",
+        "report",
+        "show documents",
+    }
     for path, command in commands().items():
         if "--output" in options(command):
             assert ("--force" in options(command)) == (path not in runs), path

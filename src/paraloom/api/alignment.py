@@ -13,9 +13,8 @@ import pyarrow as pa
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.delimiters import align_between_delimiters
 from paraloom.alignment.lexicon import read_lexicon
-from paraloom.alignment.methods import aligner_config, fit_method
+from paraloom.alignment.methods import PUBLISHED, aligner_config, fit_method
 from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
-from paraloom.alignment.park17 import align_by_cosine
 from paraloom.alignment.prepared_pairs import LexiconPair
 from paraloom.alignment.sentences import align as align_sentences
 from paraloom.alignment.sentences import align_pair
@@ -222,7 +221,8 @@ def align_files(
         lexicons += words
     if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair
-        beads = align_by_cosine(pair, max_bead_size) if method == "park17" else align_pair(pair, config, lexicons)
+        published = method in PUBLISHED
+        beads = fit_method(method, [], config).align(pair) if published else align_pair(pair, config, lexicons)
     else:
         parts = partial(_parts, method=method, config=config, lexicons=lexicons, pivot=pivot)
         beads = align_between_delimiters(pair, hard_delimiter, parts)

@@ -96,7 +96,7 @@ class Pairs:
             encoder: Adds `paraphrase_score`: an encoder, its name or folder.
             word_counts: Adds the mean IDF of both sides: a folder of `train word-counts`.
             language_model: Adds perplexities: a folder of `train language-model`, or an ARPA file.
-            classifier: Adds `reference_probability`: a folder of `train classifier`.
+            classifier: Adds `reference_probability`: a folder of `research train-classifier`.
             translator: Adds `forward_cost` and `reference_cost`: a translator from the language of the pivot, the
                 sentence that was translated, into that of the pairs, by name or folder.
             reverse_translator: Adds `reverse_cost`, `reverse_cost_gap` and `round_trip_chrf`: a translator the other

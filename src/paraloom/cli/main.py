@@ -19,15 +19,16 @@ from paraloom.cli import (
     distillation,
     encoders,
     evaluate,
-    experiments,
     explore,
     label_augmentation,
     look,
     options,
     pages,
     pairs,
+    papers,
     paraphraser_evaluation,
     paraphrasers,
+    research,
     runs,
     scores,
     stages,
@@ -61,13 +62,12 @@ PANELS: dict[str, options.Commands] = {
     "Start and run": {**runs.COMMANDS, **look.COMMANDS, **pages.COMMANDS, **explore.COMMANDS, **stages.COMMANDS},
     "Paraphrase pairs": {
         **{**pairs.COMMANDS, **scores.COMMANDS, **paraphrasers.COMMANDS},
-        **{**paraphraser_evaluation.COMMANDS, **label_augmentation.COMMANDS, **canonicalization.COMMANDS},
+        **{**label_augmentation.COMMANDS, **canonicalization.COMMANDS},
     },
     "Encoders": encoders.COMMANDS,
     "Translation": {**translators.COMMANDS, **augment.COMMANDS, **variants.COMMANDS},
-    "Documents and bitext": {**alignment.COMMANDS, **runs.LOOPS},
+    "Documents and bitext": alignment.COMMANDS,
     "Syntax": syntax.COMMANDS,
-    "Papers": experiments.COMMANDS,
 }
 """Panel of `paraloom --help` → its commands."""
 
@@ -86,6 +86,8 @@ GROUPS: dict[str, tuple[str, str, options.Commands]] = {
         "Evaluate encoders, translations, alignments and paraphrasers.",
         {**evaluate.EVALUATE, **paraphraser_evaluation.EVALUATE},
     ),
+    "papers": ("Papers", "Make the papers' tables from your own data, next to the published figures.", papers.PAPERS),
+    "research": ("Papers", "Use the papers' methods that only their tables need.", research.RESEARCH),
 }
 """Name of a group of commands → its panel, its help and its commands."""
 

@@ -90,7 +90,7 @@ def score(
         str | None, typer.Option(help="Adds perplexities: a folder of `train language-model`, or an ARPA file.")
     ] = None,
     classifier: Annotated[
-        str | None, typer.Option(help="Adds reference_probability: a folder of `train classifier`.")
+        str | None, typer.Option(help="Adds reference_probability: a folder of `research train-classifier`.")
     ] = None,
     translator: Annotated[
         str | None,

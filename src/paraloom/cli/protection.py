@@ -21,7 +21,7 @@ from paraloom.core.version import __version__
 PIPE = "-"
 """Standard input and output."""
 
-RUNS = frozenset(["run", "selftrain", "tune", "reproduce", "diversity"])
+RUNS = frozenset(["run", "tune", "diversity", "papers run", "research selftrain", "research augment"])
 """Commands whose output is a run folder, which says itself what is done; they resume."""
 
 PAGES = frozenset(["report", "show documents"])
@@ -78,10 +78,10 @@ def protected(command: Callable[..., None], name: str) -> Callable[..., None]:
 
 
 def _is_unprotected(output: str | Path | None, values: Mapping[str, Any]) -> bool:
-    """Whether the output is not a file or folder that could be replaced, or is the run folder of an experiment."""
+    """Whether the output is not a file or folder that could be replaced."""
     if output is None or str(output) == PIPE or api.is_device(output):
         return True
-    return bool(values.get("preview")) or str(values.get("text", "")).endswith(".toml")
+    return bool(values.get("preview"))
 
 
 def _inputs(values: Mapping[str, Any]) -> Iterator[Path]:

@@ -10,6 +10,17 @@ from typer.core import TyperCommand, TyperGroup
 COMMANDS = {"distil": "distill", "agree": "pivot"}
 """Old name of a command → its name now."""
 
+MOVED = {
+    "reproduce": "papers run",
+    "selftrain": "research selftrain",
+    "exemplars": "research exemplars",
+    "evaluate control": "research evaluate-control",
+    "evaluate exemplars": "research evaluate-exemplars",
+    "train classifier": "research train-classifier",
+    "train phrases": "research train-phrases",
+}
+"""Old path of a command → its path now."""
+
 OPTIONS: dict[str, dict[str, str]] = {
     "align documents": {"--how": "--assignment", "--by": "--threshold-on", "--candidates": "--max-candidates"},
     "align pivot": {"--through": "--pivot"},
@@ -23,9 +34,9 @@ OPTIONS: dict[str, dict[str, str]] = {
     "mine": {"--with": "--bilingual", "--threshold": "--above"},
     "lexicon": {"--longest": "--max-phrase-length", "--least": "--min-count"},
     "syntax-groups": {"--least": "--min-rows"},
-    "train classifier": {"--count": "--max-pairs", "--choice": "--negatives"},
+    "research train-classifier": {"--count": "--max-pairs", "--choice": "--negatives"},
     "train encoder": {"--megabatch": "--megabatch-size", "--rising": "--megabatch-warmup", "--start": "--init-from"},
-    "train phrases": {
+    "research train-phrases": {
         "--contrasts": "--num-negatives",
         "--share": "--sample-fraction",
         "--reversed-contrast": "--reversed-negative",
@@ -92,4 +103,7 @@ class RenamedCommands(TyperGroup):
             raise Renamed(f"{args[0]}: this command is now called '{COMMANDS[args[0]]}'", ctx)
         if args and args[0] in REMOVED_COMMANDS and args[0] not in self.commands:
             raise Renamed(f"{args[0]}: {REMOVED_COMMANDS[args[0]]}", ctx)
+        path = " ".join([*ctx.command_path.split()[1:], *args[:1]])
+        if path in MOVED and args[0] not in self.commands:
+            raise Renamed(f"{path}: this command is now called '{MOVED[path]}'", ctx)
         return super().resolve_command(ctx, args)

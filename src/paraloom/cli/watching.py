@@ -32,16 +32,18 @@ PANEL = "Watch a long run"
 
 COMMANDS = frozenset(
     [
-        *("run", "quickstart", "selftrain", "reproduce"),
+        *("run", "quickstart", "papers run"),
         *("backtranslate", "score", "filter", "lexicon", "tune"),
         *("encode", "mine", "translate", "augment", "variants", "diversity", "extract", "parse", "syntax-groups"),
         "augment-labels",
         "canonicalize",
         *("align sentences", "align documents", "align pivot"),
-        *("train translator", "train encoder", "train phrases", "train paraphrase-model", "train classifier"),
+        *("train translator", "train encoder", "train paraphrase-model"),
         *("train language-model", "train word-counts", "train parser", "train paraphraser"),
         *("distill encoder", "distill words", "evaluate translator", "evaluate comet"),
-        *("exemplars", "evaluate paraphraser", "evaluate exemplars"),
+        "evaluate paraphraser",
+        *("research augment", "research selftrain", "research train-classifier", "research train-phrases"),
+        *("research exemplars", "research evaluate-exemplars"),
     ]
 )
 """The commands that may take long, which have these options."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import pyarrow as pa
 
-from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.lazy import load_object
 from paraloom.core.protocols import CorpusReader, ScoringTranslatorLike
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
@@ -20,8 +19,6 @@ from paraloom.embed.word_vectors import read_words
 from paraloom.io import Corpus
 from paraloom.mt import Mbr
 from paraloom.mt.loading import open_translator
-from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
-from paraloom.pairs.scoring.classifier_training import train_classifier
 from paraloom.pairs.scoring.cross_encoder import CrossEncoder
 from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies, listed_frequencies
 from paraloom.pairs.scoring.language_model import has_varikn, load_language_model, train_language_model
@@ -43,6 +40,9 @@ from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
 from paraloom.stages.input_checks import check_scored_languages
 from paraloom.text.languages import LanguageIdentifier, check_candidates
 
+CLASSIFIER = "paraloom.papers.w17.classifier:open_classifier"
+"""Opens the classifier of references and translations of a folder."""
+
 _SMOOTHINGS = ("kneser-ney", "witten-bell")
 
 
@@ -58,7 +58,7 @@ class Score(Map):
         word_counts: What :class:`CountWords` wrote; adds `src_idf` and `tgt_idf`.
         language_model: What :class:`TrainLanguageModel` wrote, or an ARPA file; adds `src_perplexity` and
             `tgt_perplexity`, or `src_character_perplexity` and `tgt_character_perplexity` for a model of characters.
-        classifier: What :class:`TrainClassifier` wrote; adds `reference_probability`.
+        classifier: What a stage `train-classifier` wrote; adds `reference_probability`.
         sentence_transformer: Folder or name of a sentence-transformers model; adds `paraphrase_score` as that model
             computes it.
         translator: A translator from the language of the pivot into that of the pairs; adds `forward_cost` and
@@ -289,40 +289,6 @@ class TrainLanguageModel(Fit):
         return {"order": own.order, "ngrams": len(own.ngrams), "smoothing": "witten-bell"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainClassifier(ClassifierConfig, Fit):
-    """Trains a classifier of references and translations, for the score `reference_probability`.
-
-    Args:
-        pairs_from: Corpora of back-translated pairs: `src` the reference, `tgt` its translation.
-        device: 'cpu', 'cuda' or 'cuda:1'. Results of a GPU differ in their last digits.
-
-    For the other fields see :class:`~paraloom.pairs.scoring.classifier.ClassifierConfig`.
-
-    Reference:
-        Wieting, Mallinson and Gimpel 2017, §5.6.1.
-
-    Example:
-        >>> TrainClassifier(pairs_from=["backtranslate"], kind="avg").epochs
-        10
-    """
-
-    sentinel: ClassVar[str] = "classifier.safetensors"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs_from",)
-    optional_fields: ClassVar[tuple[str, ...]] = ("device",)
-
-    pairs_from: tuple[Ref, ...]
-    device: str = "cpu"
-
-    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write the classifier; the figures are its accuracies."""
-        batches = chain.from_iterable(
-            Corpus.open(path).batches(["pair_id", "src", "tgt"]) for path in context.paths("pairs_from")
-        )
-        config = base_config(ClassifierConfig, self)
-        return train_classifier(batches, config, folder, seed=context.seed, device=self.device)
-
-
 @cached_per_stage(2)
 def _model_scorers(
     models: tuple[tuple[str, Path], ...],
@@ -345,7 +311,7 @@ def _model_scorers(
     if "language_model" in paths:
         scorers += perplexity_scorers(load_language_model(paths["language_model"]))
     if "classifier" in paths:
-        scorers += classifier_scorers(Classifier.load(paths["classifier"]))
+        scorers += classifier_scorers(load_object(CLASSIFIER)(paths["classifier"]))
     forward, reverse = (
         _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
     )
