@@ -6,12 +6,13 @@ from pathlib import Path
 
 from paraloom.bundled import bundled_path
 from paraloom.core.protocols import EncoderLike
-from paraloom.embed.average import SentenceEncoder
-from paraloom.embed.encoder import Encoder
 
 
 def named_encoder(encoder: EncoderLike | str | Path | None) -> tuple[Path | None, str, EncoderLike | None]:
     """An encoder of ours by its folder, one of another library by its name, or an object of this process."""
+    from paraloom.embed.average import SentenceEncoder
+    from paraloom.embed.encoder import Encoder
+
     if encoder is None:
         return None, "", None
     if not isinstance(encoder, (str, Path)):

@@ -17,9 +17,6 @@ from paraloom.io.formats.base import raw_text
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import UNREAD, ReadPairs, ReadScoredPairs
-from paraloom.stages.pairs import BackTranslate
-from paraloom.stages.variants import TranslateVariants
 
 SUFFIX = ".rejected.jsonl"
 """End of the name of the file beside an output."""
@@ -47,6 +44,10 @@ def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[st
 
     Rows that a filter rejects are not among them.
     """
+    from paraloom.stages.bitext import ReadPairs, ReadScoredPairs
+    from paraloom.stages.pairs import BackTranslate
+    from paraloom.stages.variants import TranslateVariants
+
     for step, stage in zip(definition.steps, result.stages, strict=False):
         if isinstance(step.stage, (ReadPairs, ReadScoredPairs)):
             yield from _unread(str(step.stage.source), stage)
@@ -126,6 +127,8 @@ def _write_rejected(rows: Iterator[dict[str, Any]], output: str | Path | None) -
 
 
 def _unread(source: str, stage: StageResult) -> Iterator[dict[str, Any]]:
+    from paraloom.stages.bitext import UNREAD
+
     for row in _rows(stage, "rejected"):
         unread = row["origin"] == UNREAD
         where = {"row": int(row["pair_id"])} if unread else {"pair_id": row["pair_id"]}

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Fit, Json, StageContext
-from paraloom.mt.ensemble import ENSEMBLE_FILE, EnsembleTranslator
+from paraloom.mt.ensemble import ENSEMBLE_FILE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,8 @@ class LoadEnsemble(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Copy the checkpoints into the artifact."""
+        from paraloom.mt.ensemble import EnsembleTranslator
+
         ensemble = EnsembleTranslator.load(self.models, source=self.source, target=self.target)
         ensemble.save(folder)
         return {"models": len(self.models), "signature": ensemble.signature}
