@@ -10,12 +10,12 @@ from paraloom.core.protocols import EncoderLike
 
 def named_encoder(encoder: EncoderLike | str | Path | None) -> tuple[Path | None, str, EncoderLike | None]:
     """An encoder of ours by its folder, one of another library by its name, or an object of this process."""
-    from paraloom.embed.average import SentenceEncoder
-    from paraloom.embed.encoder import Encoder
-
     if encoder is None:
         return None, "", None
     if not isinstance(encoder, (str, Path)):
+        from paraloom.embed.average import SentenceEncoder
+        from paraloom.embed.encoder import Encoder
+
         if not isinstance(encoder, EncoderLike):
             raise TypeError(
                 f"expected an encoder (a name, a folder, or an object with encode, dimension and signature), "

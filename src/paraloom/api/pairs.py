@@ -120,7 +120,6 @@ class Pairs:
             >>> as_pairs([("a b c", "a b d")]).score(["bleu1"]).to_list()[0]["bleu1"] > 0
             True
         """
-        from paraloom.api.translators import translator_stages
         from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, encoder_scorers, without_bilingual
         from paraloom.pairs.scoring.table import score as score_batch
         from paraloom.stages.scores import Score
@@ -132,6 +131,8 @@ class Pairs:
         references: dict[str, Ref] = {}
         for key, given in (("translator", translator), ("reverse_translator", reverse_translator)):
             if given is not None:
+                from paraloom.api.translators import translator_stages
+
                 stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
                 loading += stages
         names = (scores,) if isinstance(scores, str) else tuple(scores)

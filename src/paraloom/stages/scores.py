@@ -335,52 +335,56 @@ def _model_scorers(
     cross_encoder_label: str,
 ) -> tuple[Scorer, ...]:
     """The scorers of all models that are given, loaded once per worker."""
-    from paraloom.embed.encoder import open_encoder
-    from paraloom.mt import Mbr
-    from paraloom.mt.loading import open_translator
-    from paraloom.pairs.scoring.classifier import Classifier
-    from paraloom.pairs.scoring.cross_encoder import CrossEncoder
-    from paraloom.pairs.scoring.idf import DocumentFrequencies
-    from paraloom.pairs.scoring.language_model import load_language_model
-    from paraloom.pairs.scoring.models import (
-        classifier_scorers,
-        cross_encoder_scorers,
-        encoder_scorers,
-        idf_scorers,
-        language_scorers,
-        perplexity_scorers,
-    )
-    from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel, paraphrase_scorers
-    from paraloom.pairs.scoring.translation import translation_scorers
-    from paraloom.text.languages import LanguageIdentifier
+    from paraloom.pairs.scoring import models as made
 
     scorers: list[Scorer] = []
     paths = dict(models)
-    if "encoder" in paths:
-        scorers += encoder_scorers(open_encoder(paths["encoder"]), bilingual=bilingual)
-    if sentence_transformer:
-        scorers += encoder_scorers(open_encoder(sentence_transformer), bilingual=bilingual)
+    if encoder := paths.get("encoder") or sentence_transformer:
+        from paraloom.embed.encoder import open_encoder
+
+        scorers += made.encoder_scorers(open_encoder(encoder), bilingual=bilingual)
     if "word_counts" in paths:
-        scorers += idf_scorers(DocumentFrequencies.load(paths["word_counts"]))
+        from paraloom.pairs.scoring.idf import DocumentFrequencies
+
+        scorers += made.idf_scorers(DocumentFrequencies.load(paths["word_counts"]))
     if "language_model" in paths:
-        scorers += perplexity_scorers(load_language_model(paths["language_model"]))
+        from paraloom.pairs.scoring.language_model import load_language_model
+
+        scorers += made.perplexity_scorers(load_language_model(paths["language_model"]))
     if "classifier" in paths:
-        scorers += classifier_scorers(Classifier.load(paths["classifier"]))
+        from paraloom.pairs.scoring.classifier import Classifier
+
+        scorers += made.classifier_scorers(Classifier.load(paths["classifier"]))
+    if "translator" in paths or "reverse_translator" in paths:
+        scorers += _translation_scorers(paths, agreement_samples)
+    if "cross_encoder" in paths:
+        from paraloom.pairs.scoring.cross_encoder import CrossEncoder
+
+        cross_encoder = CrossEncoder.load(paths["cross_encoder"], file=cross_encoder_file, label=cross_encoder_label)
+        scorers += made.cross_encoder_scorers(cross_encoder)
+    if languages:
+        from paraloom.text.languages import LanguageIdentifier
+
+        scorers += made.language_scorers(LanguageIdentifier(languages))
+    if "paraphrase_model" in paths:  # last: it reads the others
+        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel, paraphrase_scorers
+
+        scorers += paraphrase_scorers(ParaphraseModel.load(paths["paraphrase_model"]))
+    return tuple(scorers)
+
+
+def _translation_scorers(paths: Mapping[str, Path], agreement_samples: int) -> tuple[Scorer, ...]:
+    from paraloom.mt.decoding import Mbr
+    from paraloom.mt.loading import open_translator
+    from paraloom.pairs.scoring.translation import translation_scorers
+
     forward, reverse = (
         _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
     )
     sampler = None
     if forward is not None and agreement_samples:
         sampler = open_translator(paths["translator"], Mbr(samples=agreement_samples).proposal)
-    scorers += translation_scorers(forward, reverse, sampler=sampler)
-    if "cross_encoder" in paths:
-        cross_encoder = CrossEncoder.load(paths["cross_encoder"], file=cross_encoder_file, label=cross_encoder_label)
-        scorers += cross_encoder_scorers(cross_encoder)
-    if languages:
-        scorers += language_scorers(LanguageIdentifier(languages))
-    if "paraphrase_model" in paths:
-        scorers += paraphrase_scorers(ParaphraseModel.load(paths["paraphrase_model"]))  # last: it reads the others
-    return tuple(scorers)
+    return translation_scorers(forward, reverse, sampler=sampler)
 
 
 def _texts(context: StageContext, columns: tuple[str, ...]) -> Iterator[pa.Array]:
