@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from paraloom.core.protocols import ParserLike as ParserLike
     from paraloom.core.protocols import TranslatorLike as TranslatorLike
     from paraloom.core.protocols import Variant as Variant
-    from paraloom.diversity_metrics.measures import diversity as diversity
     from paraloom.embed.config import EncoderConfig as EncoderConfig
     from paraloom.embed.encoder import Encoder as Encoder
     from paraloom.evaluate.classification import evaluate_classification as evaluate_classification
+    from paraloom.evaluate.diversity.measures import diversity as diversity
     from paraloom.evaluate.sts import evaluate_sts as evaluate_sts
     from paraloom.evaluate.translation import evaluate_translation as evaluate_translation
     from paraloom.mt.config import TranslatorConfig as TranslatorConfig
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from paraloom.mt.translator import Translator as Translator
     from paraloom.pipeline.pipeline import Pipeline as Pipeline
     from paraloom.pipeline.result import RunResult as RunResult
-    from paraloom.report.page import write_report as write_report
+    from paraloom.web.report import write_report as write_report
 
 _EXPORTS = {
     "AlignerConfig": "paraloom.alignment.aligner_config",
@@ -86,7 +86,7 @@ _EXPORTS = {
     "augment_labels": "paraloom.api.label_augmentation",
     "backtranslate": "paraloom.api.pair_functions",
     "distill_encoder": "paraloom.api.encoders",
-    "diversity": "paraloom.diversity_metrics.measures",
+    "diversity": "paraloom.evaluate.diversity.measures",
     "evaluate_classification": "paraloom.evaluate.classification",
     "evaluate_sts": "paraloom.evaluate.sts",
     "evaluate_translation": "paraloom.evaluate.translation",
@@ -99,7 +99,7 @@ _EXPORTS = {
     "stages": "paraloom.stages",
     "train_encoder": "paraloom.api.encoders",
     "train_translator": "paraloom.api.translators",
-    "write_report": "paraloom.report.page",
+    "write_report": "paraloom.web.report",
 }
 """Public name → the module that defines it; imported when it is first used."""
 

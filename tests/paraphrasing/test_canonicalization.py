@@ -79,7 +79,7 @@ def test_a_text_that_is_its_own_form() -> None:
 @pytest.mark.parametrize(
     ("candidate", "reason"),
     [
-        ("I see a cat.", "other meaning"),
+        ("I see a cat.", "meaning changed"),
         ("...", "empty"),
         (Variant("I see you.", -1.0, 1, cut=True), "cut off by the decoder"),
         ("I see you you you.", "repeats a word"),
@@ -117,7 +117,7 @@ def test_texts_without_words_are_not_asked_for() -> None:
 def test_meaning_is_that_of_the_words_outside_of_placeholders() -> None:
     one = form("i see Tom's cat on http://cat.org", "I see it on A2.", "I see A1 on A2.")
     assert one.status == "kept" and one.reason == "placeholder lost"
-    assert form("i see cat on http://cat.org", "I see it on A1.").reason == "other meaning"
+    assert form("i see cat on http://cat.org", "I see it on A1.").reason == "meaning changed"
 
 
 def test_unknown_probabilities() -> None:

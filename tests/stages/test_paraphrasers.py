@@ -146,7 +146,13 @@ def test_the_stage_selects(toy_paraphraser: Path, tmp_path: Path) -> None:
     assert set(counts.values()) <= {1} and all(row["rank"] == 0 for row in kept)
     assert all(row["difference"] >= 0.1 and row["meaning"] >= 0.2 for row in kept)
     assert {row["reason"] for row in rejected} <= {
-        *("near copy of the text", "like a better one", "more than wanted", "other meaning", "length"),
+        *(
+            "near copy of the text",
+            "near-duplicate of a better candidate",
+            "over the limit",
+            "meaning changed",
+            "length",
+        ),
         *("repeats a word", "cut off by the decoder", "empty"),
     }
     assert len(kept) + len(rejected) > 20, "each candidate is a row"

@@ -44,7 +44,7 @@ def margins(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[in
 
 
 def least_leads(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int]) -> Floats:
-    """Lead of each chosen pair over its nearest rival: the smaller one of both sides, where `margins` has their mean."""
+    """Lead of each chosen pair over its nearest rival: the smaller of both sides, where `margins` has their mean."""
     rivals = _rival_scores(pairs, scores, chosen, sizes)
     result: Floats = scores[chosen] - np.maximum(*rivals)
     return result

@@ -26,7 +26,7 @@ _MIN_WRONG = 20
 
 
 def certainties(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int]) -> Floats:
-    """What is compared with the floor: the score of each chosen pair and three times its lead over its nearest rival."""
+    """Values to compare with the floor: score of each chosen pair plus three times its lead over its nearest rival."""
     result: Floats = scores[chosen] + _LEAD * least_leads(pairs, scores, chosen, sizes)
     return result
 

@@ -215,7 +215,7 @@ def best_of_each(groups: Ints, weights: Floats, count: int) -> Flags:
 
 
 def heaviest_stretch(gains: Floats) -> tuple[int, int, float]:
-    """First index, last index + 1 and sum of the consecutive gains with the highest sum; empty where all are negative."""
+    """First index, last index + 1 and sum of the consecutive gains with the highest sum; empty if all are negative."""
     sums = np.concatenate([[0.0], np.cumsum(gains)])
     end = int(np.argmax(sums - np.minimum.accumulate(sums)))
     start = int(np.argmin(sums[: end + 1]))

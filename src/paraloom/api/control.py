@@ -59,7 +59,7 @@ def measure_control(
 
 
 def known_templates(model: Paraphraser, trees: Iterable[str], height: int | None) -> list[str | None]:
-    """The template of each tree as a model can be asked for it; None where it has a label that the model does not know."""
+    """The template of each tree as a model can be asked for it; None where a label is unknown to the model."""
     templates: list[str | None] = []
     for tree in trees:
         cut = bounded_cut(tree, height, model.settings.control.max_labels)

@@ -134,7 +134,7 @@ def record_output(output: str | Path, command: str, recipe: str) -> None:
 
 @contextmanager
 def set_aside(output: str | Path) -> Iterator[None]:
-    """While a corpus or a data set is made again, the old one has another name; it returns if the new one is not made."""
+    """Rename an old corpus or data set while it is made again, and restore it if the new one is not made."""
     folder = Path(output)
     kind = _kind_of(folder)
     if kind is None:

@@ -149,7 +149,7 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
 
 
 def describe_type(annotation: Any) -> str:
-    """What an annotation asks for, in words."""
+    """Type that an annotation asks for, in words."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation in _PLAIN:
         return _PLAIN[annotation]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath
 
 from paraloom.core.errors import DataError
 
 
 def is_below(name: object) -> bool:
-    """Whether a value is a relative path that does not lead out of its folder."""
+    """True if a value is a relative path that does not lead out of its folder."""
     if not isinstance(name, str) or not name or "\0" in name:
+        return False
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:  # half of a surrogate pair
         return False
     path = PurePosixPath(name)
     return not path.is_absolute() and ".." not in path.parts and path.name != ""

@@ -20,7 +20,7 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True)
 class StageContext:
-    """What the engine hands to a stage besides its rows.
+    """Context that the engine hands to a stage besides its rows.
 
     Args:
         seed: From 0 to 2**31 − 1, derived from the run's seed, the stage's name and (for a Map) the shard and the
@@ -111,7 +111,7 @@ class Stage(Config):
 
 
 Ref: TypeAlias = str | Path | Stage
-"""What a stage takes as input: the name of an earlier stage, that stage itself, or a path outside of the run."""
+"""Input of a stage: the name of an earlier stage, that stage itself, or a path outside of the run."""
 
 
 @dataclass(frozen=True, kw_only=True)

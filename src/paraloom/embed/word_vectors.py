@@ -219,7 +219,7 @@ def weight_by_rarity(
     sif_coefficient: float = 1e-3,
     norm: float = 0.0,
 ) -> npt.NDArray[np.float32]:
-    """Scale word vectors to a norm, fill them up to a dimension with small random values, and weight rare words more."""
+    """Scale word vectors to a norm, pad them to a dimension with small random values, and weight rare words more."""
     reduced = vectors
     if norm:
         reduced = (

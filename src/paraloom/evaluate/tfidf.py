@@ -92,7 +92,7 @@ class Overlap:
 
     @property
     def signature(self) -> str:
-        """What is compared, and how many sentences IDF was counted on."""
+        """Kind of the comparison, and the number of sentences that IDF was counted on."""
         return signature("overlap", units="words+trigrams", weights="tfidf", sentences=self.words.sentences)
 
     def similarities(self, first: Texts, second: Texts) -> npt.NDArray[np.float32]:

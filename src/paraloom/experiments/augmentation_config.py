@@ -135,7 +135,7 @@ class Experiment(Config):
 
     @property
     def small(self) -> Experiment:
-        """The same experiment in half an hour: little text, few steps, one seed, methods none, base, beam and nucleus."""
+        """The experiment in half an hour: little text, few steps, one seed, methods none, base, beam and nucleus."""
         methods = tuple(name for name in self.methods if name in _SMALL_METHODS)
         if not methods:
             raise ConfigError(f"a small experiment needs one of the methods {', '.join(_SMALL_METHODS)}")

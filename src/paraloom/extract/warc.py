@@ -21,7 +21,7 @@ _CHUNK_BYTES = 1 << 16
 _MAX_HEAD_BYTES = 1 << 20
 # More than any file has; numbers of thousands of digits are not even converted.
 _MAX_LENGTH_DIGITS = 18
-_VERSION = re.compile(rb"WARC/\d+(\.\d+)*\s*")
+_VERSION = re.compile(rb"WARC/\d+(\.\d+)+\s*")
 _ADDRESS = re.compile(rb"^warc-target-uri:\s*<?([^\s>]+)", re.I | re.M)
 _LENGTH = re.compile(rb"^content-length:\s*(\d+)\s*$", re.I | re.M)
 
@@ -146,6 +146,7 @@ def _truncated(path: Path, number: int) -> DataError:
 
 def _content(loader: Any, stream: _Record) -> Page | ArchivedImage | None:
     """The page or image of a record; None for other records."""
+    from warcio.exceptions import ArchiveLoadFailed
     from warcio.statusandheaders import StatusAndHeadersParserException
 
     url = stream.address
@@ -153,7 +154,7 @@ def _content(loader: Any, stream: _Record) -> Page | ArchivedImage | None:
         return None
     try:
         record = loader.parse_record_stream(stream)
-    except (StatusAndHeadersParserException, EOFError):
+    except (ArchiveLoadFailed, StatusAndHeadersParserException, EOFError):
         return Page(url, _host(url), "html", status=0)
     if record.rec_type not in _RECORDS:
         return None

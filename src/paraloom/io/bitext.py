@@ -138,7 +138,7 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
 
 
 def is_device(path: str | Path) -> bool:
-    """Whether a path is a device or a pipe, such as /dev/null, which is written directly."""
+    """True if a path is a device or a pipe, such as /dev/null, which is written directly."""
     path = Path(path)
     return path.exists() and not path.is_file() and not path.is_dir()
 

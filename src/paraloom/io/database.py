@@ -24,6 +24,7 @@ from paraloom.io.shards import corrupt, corruption_as_error, open_shard, openabl
 Connection = duckdb.DuckDBPyConnection
 
 _FAILED_STREAM = re.compile(r"reading the stream registered as '(.*)' failed: (.*)", re.DOTALL)
+_INTERRUPTED_STREAM = re.compile(r"stream from the object registered as '.*' failed: KeyboardInterrupt", re.DOTALL)
 
 
 class Sql(str):
@@ -54,6 +55,9 @@ def open_database(
     try:
         yield database
     except duckdb.Error as error:
+        # An interrupt that arrives while rows are handed over comes back as an error of the query.
+        if _INTERRUPTED_STREAM.search(str(error)):
+            raise KeyboardInterrupt from error
         if (failed := _FAILED_STREAM.search(str(error))) is None:
             raise
         raise corrupt(failed[1], failed[2]) from error

@@ -86,11 +86,11 @@ class BatchDecoder:
         return variants
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
-        """Log-probability and number of tokens of given translations; NaN where a side is longer than the model takes."""
+        """Log-probability and number of tokens of given translations; NaN where a side is too long for the model."""
         return [(float(sum(own)) if fits else nan, len(own)) for fits, own in self._token_scores(sources, targets)]
 
     def score_prefixes(self, sources: Sequence[str], prefixes: Sequence[str]) -> list[float]:
-        """Log-probability that a translation begins so; NaN where a side is longer than the model takes."""
+        """Log-probability that a translation begins so; NaN where a side is too long for the model."""
         return [float(sum(own[:-1])) if fits else nan for fits, own in self._token_scores(sources, prefixes)]
 
     def _token_scores(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[bool, list[float]]]:

@@ -81,12 +81,18 @@ def expand_variables(value: Any) -> Any:
     return value
 
 
-def _parse(text: str, file: Path) -> Definition:
+def read_toml(text: str) -> dict[str, Any]:
+    """The keys of a TOML document, with variables of the environment in place."""
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        keys: dict[str, Any] = expand_variables(tomllib.loads(text))
+    # A number of thousands of digits is a ValueError that is not TOML's; brackets may be nested too deeply.
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"invalid TOML: {error}", remedy="See https://toml.io for the syntax.") from error
-    document = expand_variables(document)
+    return keys
+
+
+def _parse(text: str, file: Path) -> Definition:
+    document = read_toml(text)
     for key in document:
         if key not in _TOP_KEYS:
             raise ConfigError(f"unknown key '{key}'{nearest(key, _TOP_KEYS)}")

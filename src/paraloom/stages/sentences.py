@@ -237,4 +237,4 @@ def _reason(text: str, is_new: bool, max_length: int) -> str | None:
         return "empty"
     if len(text) > max_length:
         return f"more than {max_length} characters"
-    return None if is_new else "met before"
+    return None if is_new else "duplicate"

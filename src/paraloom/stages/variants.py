@@ -269,7 +269,7 @@ class ChooseVariants(Source):
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All variants in order, with `choice`, `keep` and `reason`."""
-        from paraloom.diversity_metrics.groups import whole_groups
+        from paraloom.evaluate.diversity.groups import whole_groups
 
         corpus = Corpus.open(context.inputs["variants"])
         names = [name for name in corpus.schema.names if name not in ("pair_id", *_CHOICE.names)]
@@ -281,7 +281,7 @@ class ChooseVariants(Source):
             raise error.at(file=corpus.folder) from None
 
     def _chosen(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        from paraloom.diversity_metrics.groups import group_bounds
+        from paraloom.evaluate.diversity.groups import group_bounds
         from paraloom.mt.choice import diverse_choices
 
         texts = pc.fill_null(batch.column("text"), "").to_pylist()

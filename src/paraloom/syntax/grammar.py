@@ -87,7 +87,7 @@ class Grammar:
 
 
 def word_features(word: str, first: bool) -> tuple[str, ...]:
-    """Features by which the tags of a rare word are guessed, from the most specific one to '', which all words share."""
+    """Features by which the tags of a rare word are guessed, from the most specific to '', which all words share."""
     shape = _shape(word, first)
     suffixes = tuple(f"{shape}:{word[-length:].lower()}" for length in (3, 2, 1) if len(word) > length)
     return (*suffixes, shape, "")

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.paths import is_below
 from paraloom.io.atomic import atomic_folder
 from paraloom.io.formats.base import PairRow, ReadOptions, file_stem, languages_in_name
 from paraloom.io.formats.columns import (
@@ -55,7 +56,7 @@ class _File(NamedTuple):
 
 
 def is_dataset(path: str | Path) -> bool:
-    """Whether a path is a folder that `save_to_disk` wrote: of a data set, or of several splits."""
+    """True if a path is a folder that `save_to_disk` wrote: of a data set, or of several splits."""
     folder = Path(path)
     return (folder / SPLITS).is_file() or ((folder / STATE).is_file() and (folder / INFO).is_file())
 
@@ -229,8 +230,8 @@ def _files(folder: Path) -> list[_File]:
 
 
 def _is_name(name: object) -> bool:
-    """Whether a value is the name of a file in the same folder, not a path out of it."""
-    return isinstance(name, str) and name not in ("", ".", "..") and Path(name).name == name
+    """True if a value is the name of a file in the same folder, not a path out of it."""
+    return is_below(name) and Path(str(name)).name == name
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -259,9 +260,19 @@ def _opened(file: _File) -> Iterator[tuple[Any, Any]]:
     with source, reader:
         with _corruption_as_error(path):  # names of columns may be invalid UTF-8
             names = reader.schema.names
+            _names_within(reader.schema)
         if doubled := next((name for name in names if names.count(name) > 1), None):
             raise DataError(f"the file has the column '{doubled}' twice", file=path, remedy="Rename one of them.")
         yield source, reader
+
+
+def _names_within(fields: Iterable[pa.Field]) -> list[str]:
+    """The names of fields and of all fields in them; raises UnicodeDecodeError for one that is not UTF-8."""
+    return [name for field in fields for name in (field.name, *_names_within(_parts(field.type)))]
+
+
+def _parts(kind: pa.DataType) -> list[pa.Field]:
+    return [kind.field(index) for index in range(kind.num_fields)]
 
 
 @contextmanager

@@ -91,7 +91,7 @@ class LabelIds:
         return np.array([*numbers, END_ID], np.int32)
 
     def split(self, ids: Ids) -> tuple[Ids, Ids]:
-        """The subwords before and after the separator, both ended; without one, the second part is empty but its end."""
+        """The subwords before and after the separator, both ended; without one, the second part is its end alone."""
         positions = np.flatnonzero(ids == self.separator)
         cut = int(positions[0]) if len(positions) else len(ids) - 1
         return np.append(ids[:cut], np.int32(END_ID)), ids[min(cut + 1, len(ids) - 1) :]

@@ -102,7 +102,7 @@ def _growth(node: Node, text: str) -> float:
     if kind in ("CASE", "OPERATOR"):
         return max(sizes, default=0)
     if kind == "FUNCTION" and node["function_name"] in ("replace", "regexp_replace"):
-        size = sizes[0] * _replacement_growth(node["function_name"], arguments[1:3], text)
+        size = sum(sizes[:1]) * _replacement_growth(node["function_name"], arguments[1:3], text)
     elif kind == "CAST" and str(node.get("type_expr", {}).get("type_name", "")).upper() not in _SHORT_TYPES:
         size = sum(sizes) * _CAST_GROWTH
     else:
@@ -186,7 +186,7 @@ def _slots(node: Node) -> Iterator[tuple[Any, Any]]:
 
 
 def _closes_at_end(sql: str) -> bool:
-    """Whether the parenthesis that opens `sql` is closed by its last character; quoted text is skipped."""
+    """True if the parenthesis that opens `sql` is closed by its last character; quoted text is skipped."""
     depth, quote = 0, ""
     for position, character in enumerate(sql):
         if quote:

@@ -198,7 +198,7 @@ def _without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _has_more(node: dict[str, Any]) -> bool:
-    """Whether a SELECT has anything besides its list, which a closing parenthesis in the text could add."""
+    """True if a SELECT has anything besides its list, which a closing parenthesis in the text could add."""
     clauses = ("where_clause", "having", "qualify", "sample", "modifiers", "group_expressions")
     return any(node.get(clause) for clause in clauses) or node["from_table"]["type"] != "EMPTY"
 

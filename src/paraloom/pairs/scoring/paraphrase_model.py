@@ -230,7 +230,7 @@ def _has_text(pairs: PairBatch, column: str) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True, kw_only=True)
 class ParaphraseModelConfig(Config):
-    """How a paraphrase model is trained.
+    """Configuration of the training of a paraphrase model.
 
     Args:
         features: The scores of the first regression.
