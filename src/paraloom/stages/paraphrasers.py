@@ -91,6 +91,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     """
 
     sentinel: ClassVar[str] = "paraphraser.json"
+    version: ClassVar[str] = "2"  # Examples with nothing to move are other draws than before.
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
     removed_fields: ClassVar[Mapping[str, str]] = {
         "noisy_share": "Paraphrasers no longer learn standard forms: remove it, and use `paraloom canonicalize`."
