@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from paraloom.api.encoders import export_encoder as export_encoder
     from paraloom.api.encoders import similarity_of_lines as similarity_of_lines
     from paraloom.api.encoders import train_encoder as train_encoder
-    from paraloom.api.encoders import train_phrases as train_phrases
     from paraloom.api.endpoints import answers_file as answers_file
     from paraloom.api.endpoints import named_translator as named_translator
     from paraloom.api.evaluate import compare_on_similarity as compare_on_similarity
@@ -82,7 +81,6 @@ if TYPE_CHECKING:
     from paraloom.api.paraphrasers import count_templates as count_templates
     from paraloom.api.paraphrasers import train_paraphraser as train_paraphraser
     from paraloom.api.quickstart import run_quickstart as run_quickstart
-    from paraloom.api.scores import train_classifier as train_classifier
     from paraloom.api.scores import train_language_model as train_language_model
     from paraloom.api.scores import train_word_counts as train_word_counts
     from paraloom.api.search import mine_lines as mine_lines
@@ -112,7 +110,6 @@ if TYPE_CHECKING:
     from paraloom.io.bitext import is_device as is_device
     from paraloom.io.compression import without_compression as without_compression
     from paraloom.io.formats.moses import join_sides as join_sides
-    from paraloom.mt.averaging import average_checkpoints as average_checkpoints
     from paraloom.mt.endpoint_config import is_endpoint as is_endpoint
     from paraloom.pairs.annotation import summarize_ratings as summarize_ratings
     from paraloom.pairs.filtering.filters import format_preview as format_preview
