@@ -70,8 +70,8 @@ class _Kernel:
 
 def _names(code: CodeType) -> set[str]:
     """The global names in a function and in the comprehensions in it."""
-    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return set(code.co_names).union(*inner)
+    nested = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*nested)
 
 
 def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
