@@ -4,8 +4,8 @@
     python benchmarks/codebase.py --record after
     python benchmarks/codebase.py
 
-The first two write docs/explanations/results/codebase.json and its page; the third prints what the sources say. Nothing is
-trained, and no data are needed. Seconds are of the processor, the least of several runs, with byte code compiled.
+The first two write docs/explanations/results/codebase.json and its page; the third prints what the sources say.
+Nothing is trained, and no data are needed. Seconds are of the processor, the least of several runs, with byte code compiled.
 """
 
 from __future__ import annotations
@@ -57,6 +57,9 @@ AIMS = {
     "options of all commands": "≤ 400",
     "options of the longest command": "≤ 25",
 }
+
+BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
+"""Nodes that add a way through a function."""
 
 OPTIONS = """
 import json
@@ -140,7 +143,9 @@ def packages(checkout: Checkout) -> dict[str, dict[str, int]]:
     sizes: dict[str, Counter[str]] = defaultdict(Counter)
     for name, text in checkout.texts.items():
         parts = name.split(".")
-        package = parts[1] if len(parts) > 2 or checkout.paths[name].name == "__init__.py" and len(parts) > 1 else parts[0]
+        package = (
+            parts[1] if len(parts) > 2 or checkout.paths[name].name == "__init__.py" and len(parts) > 1 else parts[0]
+        )
         sizes[package].update({"files": 1, **line_kinds(text, checkout.trees[name])})
     return {package: dict(sizes[package]) for package in sorted(sizes)}
 
@@ -158,7 +163,9 @@ def complexity(function: ast.AST) -> int:
         node = nodes.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
-        if isinstance(node, ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.ExceptHandler | ast.match_case):
+        if isinstance(
+            node, ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.ExceptHandler | ast.match_case
+        ):
             total += 1
         elif isinstance(node, ast.BoolOp):
             total += len(node.values) - 1
@@ -182,7 +189,8 @@ def structure(checkout: Checkout) -> dict[str, int]:
     trees = [tree for name, tree in checkout.trees.items() if not is_paper(name)]
     functions = [function for tree in trees for function in functions_of(tree)]
     parameters = [
-        len(function.args.posonlyargs) + len(function.args.args) + len(function.args.kwonlyargs) for function in functions
+        len(function.args.posonlyargs) + len(function.args.args) + len(function.args.kwonlyargs)
+        for function in functions
     ]
     complexities = [complexity(function) for function in functions]
     names = [node for tree in trees for annotation in annotations(tree) for node in ast.walk(annotation)]
@@ -403,30 +411,27 @@ def tables(before: dict[str, Any], after: dict[str, Any] | None) -> list[dict[st
     def cells(values: list[object]) -> list[str]:
         return [shown(value) for value in values]
 
+    def figures(part: str, name: str, *keys: str) -> list[str]:
+        return cells([(side or {}).get(part, {}).get(name, {}).get(key) for side in sides for key in keys])
+
     summaries = [summary(side) if side else {} for side in sides]
     first = [[row, *cells([side.get(row) for side in summaries]), AIMS.get(row, "")] for row in summaries[0]]
     names = sorted({package for side in present for package in side["packages"]})
     kinds = ("lines", "code", "docstrings")
-    second = [
-        [f"`{name}`", *cells([(side or {"packages": {}})["packages"].get(name, {}).get(kind) for side in sides for kind in kinds])]
-        for name in names
-    ]
-    most = Counter({name: command["options"] for side in present for name, command in side["commands"].items()})
-    third = [
-        [f"`{name}`", *cells([(side or {"commands": {}})["commands"].get(name, {}).get("options") for side in sides])]
-        for name, _ in sorted(most.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_COMMANDS]
-    ]
-    fourth = [
-        [name, *cells([(side or {"loading": {}})["loading"].get(name, {}).get(key) for side in sides for key in ("modules", "seconds")])]
-        for name in before["loading"]
-    ]
-    fifth = [
-        [name, *cells([(side or {"named": {}})["named"].get(name, {}).get(key) for side in sides for key in ("lines", "files")])]
-        for name in PARAMETERS
-    ]
+    second = [[f"`{name}`", *figures("packages", name, *kinds)] for name in names]
+    most: Counter[str] = Counter()
+    for side in present:
+        most |= Counter({name: command["options"] for name, command in side["commands"].items()})
+    longest = sorted(most.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_COMMANDS]
+    third = [[f"`{name}`", *figures("commands", name, "options")] for name, _ in longest]
+    fourth = [[name, *figures("loading", name, "modules", "seconds")] for name in before["loading"]]
+    fifth = [[name, *figures("named", name, "lines", "files")] for name in PARAMETERS]
     last = present[-1]
     shared = {
-        "command": ["python benchmarks/codebase.py --repo BEFORE --record before", "python benchmarks/codebase.py --record after"],
+        "command": [
+            "python benchmarks/codebase.py --repo BEFORE --record before",
+            "python benchmarks/codebase.py --record after",
+        ],
         "commit": last["commit"],
         "date": last["date"],
         "version": "0.2",
@@ -438,16 +443,20 @@ def tables(before: dict[str, Any], after: dict[str, Any] | None) -> list[dict[st
     walks = [f"{side}, {kind}" for side in ("before", "after") for kind in ("lines", "files")]
     return [
         {"heading": "In all", **shared, "columns": ["", "before", "after", "aim"], "align": "lrrr", "rows": first},
-        {"heading": "Modules and seconds", **shared, "text": LOADING_TEXT, "columns": ["", *loads], "align": "lrrrr", "rows": fourth},
-        {"heading": "Options of the longest commands", **shared, "columns": ["", "before", "after"], "align": "lrr", "rows": third},
-        {"heading": "By package", **shared, "columns": ["", *both], "align": "lrrrrrr", "rows": second},
-        {"heading": "Where a parameter is named", **shared, "columns": ["", *walks], "align": "lrrrr", "rows": fifth},
+        {"heading": "Modules and seconds", **shared, "text": LOADING_TEXT, **_columns(loads), "rows": fourth},
+        {"heading": "Options of the longest commands", **shared, **_columns(["before", "after"]), "rows": third},
+        {"heading": "By package", **shared, **_columns(both), "rows": second},
+        {"heading": "Where a parameter is named", **shared, **_columns(walks), "rows": fifth},
     ]
 
 
+def _columns(names: list[str]) -> dict[str, Any]:
+    return {"columns": ["", *names], "align": "l" + "r" * len(names)}
+
+
 LOADING_TEXT = [
-    "The least of five runs, with byte code compiled, of processes that the command starts as well; modules are those of "
-    "`paraloom` in the first process when it ends. `numpy` and `pyarrow` are bare imports."
+    "The least of five runs, with byte code compiled, of processes that the command starts as well; modules are those "
+    "of `paraloom` in the first process when it ends. `numpy` and `pyarrow` are bare imports."
 ]
 
 

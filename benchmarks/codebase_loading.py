@@ -25,7 +25,7 @@ COMMANDS = {
 
 CODE = {
     "`paraloom.align`, two sentences": "import paraloom; paraloom.align(['Guten Morgen.'], ['Good morning.'])",
-    "`paraloom.read_pairs`, 100 pairs": "import paraloom; assert len(paraloom.read_pairs('pairs.tsv').to_list()) == 100",
+    "`paraloom.read_pairs`, 100 pairs": "import paraloom; len(paraloom.read_pairs('pairs.tsv').to_list())",
     "`Encoder.load('english').encode`": "import paraloom; paraloom.Encoder.load('english').encode(['A cat sleeps.'])",
     "`import numpy`": "import numpy",
     "`import pyarrow`": "import pyarrow",

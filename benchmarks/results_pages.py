@@ -12,8 +12,8 @@ TOPIC.json has a topic:
     results                   a list, each with
         heading               may be missing where a table continues the section above it
         text, notes           paragraphs above the table, and remarks below it
-        command               lines of shell that measure it again; empty where the script is gone
-        commit, date          of the commit that brought the figures; `earlier`: commits and dates of rows that are older
+        command               lines of shell that measure it again
+        commit, date          of the commit that brought the figures; `earlier`: those of older rows
         version, machine      the version that was measured; a name of `machines`
         seeds                 how many trainings or samples, where that is known
         columns, align, rows  the table: names, a letter of l and r for each, cells as text
@@ -31,6 +31,9 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs/explanations/results"
 INDEX = "index"
+ORIGIN = ("command", "commit", "date", "version", "machine", "seeds", "earlier")
+"""What is said once where results in a row share it."""
+
 LONGEST_PAGE = 200
 """Lines of a page, at most."""
 
@@ -53,7 +56,9 @@ def _as_json(value: Any, indent: str) -> str:
     """JSON in which lists without lists or objects in them take one line, but for paragraphs."""
     inner = indent + " "
     if isinstance(value, dict) and value:
-        fields = (f"{inner}{json.dumps(key, ensure_ascii=False)}: {_as_json(item, inner)}" for key, item in value.items())
+        fields = (
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {_as_json(item, inner)}" for key, item in value.items()
+        )
         return "{\n" + ",\n".join(fields) + f"\n{indent}}}"
     if isinstance(value, list) and any(isinstance(item, list | dict) or len(str(item)) > 100 for item in value):
         return "[\n" + ",\n".join(inner + _as_json(item, inner) for item in value) + f"\n{indent}]"
@@ -117,7 +122,9 @@ def _topic_lines(name: str, topic: dict[str, Any]) -> Iterator[str]:
             yield from ("", f"## {result['heading']}")
         for paragraph in result.get("text", []):
             yield from ("", paragraph)
-        origin = tuple(str(result.get(key)) for key in ("command", "commit", "date", "version", "machine", "seeds", "earlier"))
+        origin = tuple(
+            str(result.get(key)) for key in ("command", "commit", "date", "version", "machine", "seeds", "earlier")
+        )
         if origin != shared:
             yield ""
             yield from (f"    {line}" for line in result["command"])
