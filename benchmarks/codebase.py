@@ -5,7 +5,7 @@
     python benchmarks/codebase.py
 
 The first two write docs/explanations/results/codebase.json and its page; the third prints what the sources say.
-Nothing is trained, and no data are needed. Seconds are of the processor, the least of several runs, with byte code compiled.
+Nothing is trained, and no data are needed. Seconds are of the processor: the least of several runs.
 """
 
 from __future__ import annotations
@@ -143,9 +143,8 @@ def packages(checkout: Checkout) -> dict[str, dict[str, int]]:
     sizes: dict[str, Counter[str]] = defaultdict(Counter)
     for name, text in checkout.texts.items():
         parts = name.split(".")
-        package = (
-            parts[1] if len(parts) > 2 or checkout.paths[name].name == "__init__.py" and len(parts) > 1 else parts[0]
-        )
+        is_package = len(parts) > 1 and checkout.paths[name].name == "__init__.py"
+        package = parts[1] if len(parts) > 2 or is_package else parts[0]
         sizes[package].update({"files": 1, **line_kinds(text, checkout.trees[name])})
     return {package: dict(sizes[package]) for package in sorted(sizes)}
 
@@ -193,14 +192,14 @@ def structure(checkout: Checkout) -> dict[str, int]:
         for function in functions
     ]
     complexities = [complexity(function) for function in functions]
-    names = [node for tree in trees for annotation in annotations(tree) for node in ast.walk(annotation)]
+    annotated = [node for tree in trees for annotation in annotations(tree) for node in ast.walk(annotation)]
     return {
         "functions": len(functions),
         "median function": int(median(function.end_lineno - function.lineno + 1 for function in functions)),  # type: ignore[operator]
         "many parameters": sum(count > MANY_PARAMETERS for count in parameters),
         "complex": sum(value > COMPLEX for value in complexities),
         "most complex": max(complexities),
-        "Any": sum(isinstance(node, ast.Name) and node.id == "Any" for node in names),
+        "Any": sum(isinstance(node, ast.Name) and node.id == "Any" for node in annotated),
     }
 
 

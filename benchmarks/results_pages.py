@@ -90,9 +90,9 @@ def pages(folder: Path = FOLDER) -> dict[Path, str]:
     """Page → its Markdown."""
     index = read_topic(folder / f"{INDEX}.json")
     topics = {name: read_topic(folder / f"{name}.json") for name in (*index["topics"], *index["more"])}
-    made = {folder / f"{name}.md": "\n".join(_topic_lines(name, topics[name])) + "\n" for name in topics}
-    made[folder / f"{INDEX}.md"] = "\n".join(_index_lines(index, topics)) + "\n"
-    return made
+    texts = {folder / f"{name}.md": "\n".join(_topic_lines(name, topics[name])) + "\n" for name in topics}
+    texts[folder / f"{INDEX}.md"] = "\n".join(_index_lines(index, topics)) + "\n"
+    return texts
 
 
 def _index_lines(index: dict[str, Any], topics: dict[str, dict[str, Any]]) -> Iterator[str]:
@@ -157,9 +157,9 @@ def write_pages(folder: Path = FOLDER) -> None:
 
 def differences(folder: Path = FOLDER) -> Iterator[str]:
     """Lines of the pages that are not those of their JSON files."""
-    made = pages(folder)
-    yield from (f"{path.name}: no JSON file makes it" for path in sorted(folder.glob("*.md")) if path not in made)
-    for path, text in made.items():
+    texts = pages(folder)
+    yield from (f"{path.name}: no JSON file makes it" for path in sorted(folder.glob("*.md")) if path not in texts)
+    for path, text in texts.items():
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         yield from difflib.unified_diff(old.splitlines(), text.splitlines(), path.name, "its JSON", lineterm="", n=0)
 
@@ -169,15 +169,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where something differs")
     options = parser.parse_args()
-    found = list(problems())
-    if not options.check and not found:
+    faults = list(problems())
+    if not options.check and not faults:
         write_pages()
-    found += list(differences()) if not found else []
-    found += [
+    faults += list(differences()) if not faults else []
+    faults += [
         f"{path.name}: {count} lines" for path, text in pages().items() if (count := text.count("\n")) > LONGEST_PAGE
     ]
-    print("\n".join(found) or "The pages are those of their JSON files.")
-    sys.exit(bool(found))
+    print("\n".join(faults) or "The pages are those of their JSON files.")
+    sys.exit(bool(faults))
 
 
 if __name__ == "__main__":

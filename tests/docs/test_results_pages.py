@@ -55,8 +55,8 @@ def test_links_of_sources_and_examples_to_results_lead_somewhere() -> None:
         for page, heading in re.findall(r"results/([\w-]+\.md)(?:#([\w-]+))?", path.read_text(encoding="utf-8")):
             file = ROOT / "docs/explanations/results" / page
             headings = re.findall(r"^## (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE) if file.exists() else []
-            found = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
-            if not file.exists() or (heading and heading not in found):
+            anchors = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
+            if not file.exists() or (heading and heading not in anchors):
                 missing.append(f"{path.name}: {page}#{heading}")
     assert missing == []
 
