@@ -418,11 +418,11 @@ def tables(before: dict[str, Any], after: dict[str, Any] | None) -> list[dict[st
     names = sorted({package for side in present for package in side["packages"]})
     kinds = ("lines", "code", "docstrings")
     second = [[f"`{name}`", *figures("packages", name, *kinds)] for name in names]
-    most: Counter[str] = Counter()
+    options: Counter[str] = Counter()
     for side in present:
-        most |= Counter({name: command["options"] for name, command in side["commands"].items()})
-    longest = sorted(most.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_COMMANDS]
-    third = [[f"`{name}`", *figures("commands", name, "options")] for name, _ in longest]
+        options |= Counter({name: command["options"] for name, command in side["commands"].items()})
+    shown_commands = sorted(options.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_COMMANDS]
+    third = [[f"`{name}`", *figures("commands", name, "options")] for name, _ in shown_commands]
     fourth = [[name, *figures("loading", name, "modules", "seconds")] for name in before["loading"]]
     fifth = [[name, *figures("named", name, "lines", "files")] for name in PARAMETERS]
     last = present[-1]

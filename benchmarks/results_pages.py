@@ -54,14 +54,14 @@ def write_topic(path: Path, topic: dict[str, Any]) -> None:
 
 def _as_json(value: Any, indent: str) -> str:
     """JSON in which lists without lists or objects in them take one line, but for paragraphs."""
-    inner = indent + " "
+    deeper = indent + " "
     if isinstance(value, dict) and value:
         fields = (
-            f"{inner}{json.dumps(key, ensure_ascii=False)}: {_as_json(item, inner)}" for key, item in value.items()
+            f"{deeper}{json.dumps(key, ensure_ascii=False)}: {_as_json(item, deeper)}" for key, item in value.items()
         )
         return "{\n" + ",\n".join(fields) + f"\n{indent}}}"
     if isinstance(value, list) and any(isinstance(item, list | dict) or len(str(item)) > 100 for item in value):
-        return "[\n" + ",\n".join(inner + _as_json(item, inner) for item in value) + f"\n{indent}]"
+        return "[\n" + ",\n".join(deeper + _as_json(item, deeper) for item in value) + f"\n{indent}]"
     return json.dumps(value, ensure_ascii=False)
 
 
