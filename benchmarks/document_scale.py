@@ -50,7 +50,7 @@ def read_paragraphs(path: Path) -> list[Paragraphs]:
 
 
 def make_page(pages: list[Paragraphs], number: int) -> Paragraphs:
-    """The page of a number, of sections of three real ones or more."""
+    """The page of a number: three or more sections of real pages, each at most a third of it."""
     rng = random.Random(number)
     size = len(rng.choice(pages))
     paragraphs: Paragraphs = []

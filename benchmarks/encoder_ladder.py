@@ -240,8 +240,8 @@ def row_of(row: dict[str, Any], threads: list[int]) -> str:
 
 def figure(rows: list[dict[str, Any]], threads: int) -> str:
     """Sentences per second (logarithmic) against the mean of STS 2012 to 2015, as SVG with its own style."""
-    from paraloom.report.charts import Point, scatter
-    from paraloom.report.page import style
+    from paraloom.experiments.report_section import Point, scatter
+    from paraloom.web.templates import static
 
     points = [
         Point(row["name"], row["rates"][threads], row["mean"])
@@ -254,7 +254,7 @@ def figure(rows: list[dict[str, Any]], threads: int) -> str:
     chart = str(scatter("Speed and quality of encoders", points, x_name, y_name, logarithmic=True))
     head, _, body = chart.partition(">")
     head = head.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
-    return f"{head}>{style('style.css')}{body}\n"
+    return f"{head}><style>{static('style.css')}</style>{body}\n"
 
 
 def main() -> None:

@@ -27,8 +27,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.schema import PAIRS
-from paraloom.explore.session import opened
 from paraloom.io import write_corpus
+from paraloom.web.session import opened
 
 SCORES = [f"score_{letter}" for letter in "abcdefghij"]
 BATCH = 100_000

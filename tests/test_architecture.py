@@ -29,11 +29,10 @@ _BELOW: dict[str, tuple[str, ...]] = {
     "api": ("core", "bundled", "text", "io", *DOMAIN, "stages", "pipeline"),
 }
 _TOP = {
-    "experiments": (*_BELOW["api"], "api"),
-    "report": (*_BELOW["api"], "api", "experiments"),
-    "explore": (*_BELOW["api"], "api", "experiments", "report"),
+    "web": (*_BELOW["api"], "api"),
+    "experiments": (*_BELOW["api"], "api", "web"),
 }
-MAY_IMPORT = {**_BELOW, **_TOP, "cli": (*_TOP["explore"], "explore")}
+MAY_IMPORT = {**_BELOW, **_TOP, "cli": (*_TOP["experiments"], "experiments")}
 """Package → the packages that it may import besides itself."""
 
 EXTRAS = frozenset(

@@ -57,6 +57,14 @@ def save_tiny_cross_encoder(
     else:
         model = BertForSequenceClassification(BertConfig(max_position_embeddings=MAX_LENGTH, **sizes))
     model.eval().save_pretrained(folder)
+    # Logits with a standard deviation of 3 over the pairs of sentences, so that values differ whatever the weights.
+    logits = torch.tensor(torch_logits(folder, [(a, b) for a in SENTENCES for b in SENTENCES]), dtype=torch.float32)
+    output = model.classifier.out_proj if roberta else model.classifier
+    with torch.no_grad():
+        scale = 3 / logits.std(0)
+        output.weight *= scale[:, None]
+        output.bias.copy_((output.bias - logits.mean(0)) * scale)
+    model.save_pretrained(folder)
     names = ["input_ids", "attention_mask", *([] if roberta else ["token_type_ids"])]
 
     class Logits(torch.nn.Module):

@@ -58,7 +58,9 @@ def _m2m100(folder: Path, changes: dict[str, Any]) -> None:
     _json(folder / "vocab.json", {piece: index for index, piece in enumerate(pieces)})
     _json(folder / "special_tokens_map.json", {"additional_special_tokens": codes, "eos_token": "</s>"})
     _tokenizer_config(folder, "M2M100Tokenizer", language_codes="m2m100", additional_special_tokens=codes)
-    _save(folder, M2M100ForConditionalGeneration, M2M100Config, len(pieces) + 108, changes)
+    # Padding has a zero embedding, as in training, and languages small ones: no translation contains them. transformers
+    # gives what follows padding in a translation the position of the padding, and CTranslate2 does not.
+    _save(folder, M2M100ForConditionalGeneration, M2M100Config, len(pieces) + 108, changes, unlikely=len(pieces))
 
 
 def _nllb(folder: Path, changes: dict[str, Any]) -> None:
@@ -205,7 +207,13 @@ def _byte_pairs(special: list[str]) -> dict[str, Any]:
 
 
 def _save(
-    folder: Path, model_class: Any, config_class: Any, size: int, settings: dict[str, Any], width: Any = _WIDTH
+    folder: Path,
+    model_class: Any,
+    config_class: Any,
+    size: int,
+    settings: dict[str, Any],
+    width: Any = _WIDTH,
+    unlikely: int | None = None,
 ) -> None:
     import torch
 
@@ -217,6 +225,9 @@ def _save(
                 parameter.normal_(
                     0, 0.5 if "shared" in name or "embed" in name or "lm_head" in name else (32 / width) ** 0.5
                 )
+        if unlikely is not None:
+            model.model.shared.weight[unlikely:] *= 0.1
+            model.model.shared.weight[[0, model.config.pad_token_id, 3]] = 0
         if model.config.model_type == "marian":  # CTranslate2 starts from a zero embedding, as Marian does
             model.model.shared.weight[model.config.pad_token_id] = 0
     model.save_pretrained(folder)

@@ -44,10 +44,11 @@ def words(rng: random.Random, count: int, consonants: str) -> list[str]:
     return list(spellings)
 
 
-def made_up_world(pairs: int = 54, alone: int = 6, twins: int = 1, seed: int = 1) -> World:
+def made_up_world(pairs: int = 54, alone: int = 6, twins: int = 1, seed: int = 1, *, strangers: bool = False) -> World:
     """`pairs` documents a side that have a counterpart and `alone` that have none; pair 1 differs little from pair 0.
 
     Sentences are in the same order; some are missing on the target side, and one in four has a number or a name.
+    Documents without a counterpart resemble others by chance; where they are strangers, they have words of their own.
     """
     rng = random.Random(seed)
     kal, english = words(rng, 300, "bdgklm"), words(rng, 300, "fhnprstvwz")
@@ -58,7 +59,12 @@ def made_up_world(pairs: int = 54, alone: int = 6, twins: int = 1, seed: int = 1
         if 0 < number <= twins:
             texts.append([*texts[0][:-3], *sentences(rng, kal, names, 3)])
         else:
-            texts.append(sentences(rng, kal, names, rng.randint(9, 18)))
+            count = rng.randint(9, 18)
+            if strangers and number >= pairs:
+                prefix = "c" if number < pairs + alone else "y"
+                texts.append(sentences(rng, [prefix + word for word in kal], [], count))
+            else:
+                texts.append(sentences(rng, kal, names, count))
     source, target = [], []
     gold = set()
     for number, text in enumerate(texts):
@@ -85,7 +91,7 @@ def sentences(rng: random.Random, vocabulary: Sequence[str], names: Sequence[str
             rng.choice(own) if rng.random() < 0.5 else rng.choices(vocabulary, ranks)[0]
             for _ in range(rng.randint(5, 11))
         ]
-        lines.append(" ".join([*chosen, *([rng.choice(names)] if rng.random() < 0.25 else [])]))
+        lines.append(" ".join([*chosen, *([rng.choice(names)] if names and rng.random() < 0.25 else [])]))
     return lines
 
 

@@ -55,6 +55,8 @@ corpora = ["kept"]
 _RUNS_OF_A_FOLDER = 4
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.005
+_END_SECONDS = 300.0
+_STILL_RUNNING = f"still running {_END_SECONDS:.0f} s after the signal"
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,9 @@ def _of_setting(setting: Setting, kills: int, digest: str) -> Outcomes:
             kind = signals[sum(tried.values()) % len(signals)]
             killed, message, _ = _killed(setting, number, kind, rng.uniform(0.0, seconds))
             tried[kind] += killed
+            if message == _STILL_RUNNING:
+                outcomes.wrong += 1
+                outcomes.notes.append(f"{kind}: {message}")
             if "Traceback" in message:
                 outcomes.tracebacks += 1
                 outcomes.notes.append(f"{kind}: {message[-2000:]}")
@@ -190,14 +195,15 @@ def _killed(setting: Setting, number: int, kind: str, seconds: float) -> tuple[b
             killed = False
         except subprocess.TimeoutExpired:
             killed = True
-            _kill(running, kind)
+            if not _kill(running, kind):
+                return killed, _STILL_RUNNING, time.monotonic() - first
         seconds = time.monotonic() - first
         stderr.seek(0)
         return killed, stderr.read(), seconds
 
 
-def _kill(running: subprocess.Popen[bytes], kind: str) -> None:
-    """Kill a run in one of the ways, and then what is left of its processes."""
+def _kill(running: subprocess.Popen[bytes], kind: str) -> bool:
+    """Kill a run in one of the ways, and then what is left of its processes; False where it ran for minutes more."""
     started = _below(running.pid)
     if kind == "SIGKILL to all":
         victims, number = [running.pid, *started], signal.SIGKILL
@@ -210,12 +216,15 @@ def _kill(running: subprocess.Popen[bytes], kind: str) -> None:
         victims, number = [running.pid], signal.Signals[name]
     _signal(victims, number)
     try:
-        running.wait(120)
-    finally:
-        time.sleep(0.3)
-        _signal([running.pid, *started], signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(running.pid, signal.SIGKILL)
+        running.wait(_END_SECONDS)
+        ended = True
+    except subprocess.TimeoutExpired:
+        ended = False
+    time.sleep(0.3)
+    _signal([running.pid, *started], signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(running.pid, signal.SIGKILL)
+    return ended
 
 
 def _signal(pids: Sequence[int], number: signal.Signals) -> None:

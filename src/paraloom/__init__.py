@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from paraloom.mt.translator import Translator as Translator
     from paraloom.pipeline.pipeline import Pipeline as Pipeline
     from paraloom.pipeline.result import RunResult as RunResult
-    from paraloom.report.page import write_report as write_report
+    from paraloom.web.report import write_report as write_report
 
 _EXPORTS = {
     "AlignerConfig": "paraloom.alignment.aligner_config",
@@ -99,7 +99,7 @@ _EXPORTS = {
     "stages": "paraloom.stages",
     "train_encoder": "paraloom.api.encoders",
     "train_translator": "paraloom.api.translators",
-    "write_report": "paraloom.report.page",
+    "write_report": "paraloom.web.report",
 }
 """Public name → the module that defines it; imported when it is first used."""
 

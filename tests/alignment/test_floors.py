@@ -64,10 +64,20 @@ def test_decoys_are_pairs_of_pages_whose_counterpart_is_hidden() -> None:
     assert len(decoy_certainties(pairs, values, chosen[:0], sizes, "one-to-one")) == 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_floor_keeps_pages_alone_that_have_no_counterpart(seed: int) -> None:
-    """300 right pairs, and 600 pages a side without a counterpart, among random resemblances that overlap a little."""
-    rng = np.random.default_rng(seed)
+def test_the_floor_keeps_pages_alone_that_have_no_counterpart() -> None:
+    """An estimate from some 370 decoys loses 0.02 of F1 on average, with a standard deviation of 0.022.
+
+    So the mean of twelve estimates has a standard error of 0.0065; the bound is four of them away.
+    """
+    losses = [loss_by_the_floor(np.random.default_rng(seed)) for seed in range(12)]
+    assert np.mean(losses) < 0.046
+
+
+def loss_by_the_floor(rng: np.random.Generator) -> float:
+    """300 right pairs, and 600 pages a side without a counterpart, among random resemblances that overlap a little.
+
+    Returns how much lower F1 is at the estimated floor than at the best one.
+    """
     true, size = 300, 900
     near = rng.random((size, size)) < 16 / size
     scores = np.where(near, rng.normal(0.5, 0.1, (size, size)).clip(0.01), 0)
@@ -83,4 +93,5 @@ def test_the_floor_keeps_pages_alone_that_have_no_counterpart(seed: int) -> None
     floor = find_floor(observed, decoy_certainties(pairs, values, chosen, sizes, "one-to-one"))
     assert floor is not None
     best = max(f1(observed >= value) for value in observed)
-    assert f1(np.ones(len(chosen), bool)) < 0.6 and f1(observed >= floor) > best - 0.08
+    assert f1(np.ones(len(chosen), bool)) < 0.6
+    return best - f1(observed >= floor)

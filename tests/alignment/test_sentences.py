@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 from pathlib import Path
 
 import numpy as np
 import pytest
-from toy_language import bitext
+from toy_language import NOUNS, VERBS, bitext
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.lengths import LengthEvidence, fit_length_model, log_probabilities
@@ -216,7 +216,12 @@ def test_all_anchors_count_where_few_agree() -> None:
 
 
 def test_a_lexicon_holds_translations_that_occur_more_than_once() -> None:
-    pairs = bitext(200, seed=2)
+    # Each noun with each other one, so that no two words occur together more often than others do.
+    pairs = [
+        (f"{NOUNS[a]} {NOUNS[b]} {VERBS[verb]}", f"the {a} {verb} the {b}")
+        for a, b in permutations(sorted(NOUNS), 2)
+        for verb in sorted(VERBS)
+    ] + [("mili rako", "small dog")] * 4
     lexicon = learn_lexicon(tokenize([s for s, _ in pairs]), tokenize([t for _, t in pairs]))
     assert lexicon is not None
     expected = lexicon.expected_words(tokenize(["rako", "never", "mili rako"]))
@@ -270,9 +275,14 @@ def test_a_made_up_language_is_learned_from_the_texts_alone() -> None:
 
 
 def test_a_translation_of_either_side_helps() -> None:
-    source, target, gold = cut(bitext(150, seed=11), seed=11)
-    english = dict(bitext(150, seed=11))
-    translation = [english.get(text, "the") for text in source]
+    # Five words of five letters in each sentence of either language: lengths do not say which sentence is missing.
+    rng = random.Random(11)
+    kal, words = (["".join(rng.choices(letters, k=5)) for _ in range(60)] for letters in ("bdgklmaou", "fhnprstei"))
+    chosen = [rng.sample(range(60), 5) for _ in range(150)]
+    pairs = [(" ".join(kal[i] for i in numbers), " ".join(words[i] for i in numbers)) for numbers in chosen]
+    source, target, gold = cut(pairs, seed=11)
+    english = dict(zip(kal, words, strict=True))
+    translation = [" ".join(english[word] for word in text.split()) for text in source]
     config = AlignerConfig(max_bead_size=2, rounds=1, learn_lexicon=False)
     without = strict_f1(gold, align(source, target, config=config))
     forward = strict_f1(gold, align(source, target, source_translation=translation, config=config))

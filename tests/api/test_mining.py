@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from toy_bilingual import save_bilingual_encoder
+from toy_bilingual import save_bilingual_encoder, word_vectors
 
 import paraloom
 from paraloom.api import mining
@@ -33,8 +33,7 @@ def texts(tmp_path: Path) -> tuple[Path, Path, Path]:
 
 def expected_margins() -> dict[tuple[str, str], float]:
     """The formula of Artetxe and Schwenk over all distinct sentences with vectors and k = 2."""
-    words = np.random.default_rng(4).normal(size=(4, 16)).astype(np.float32)
-    hund, katze, runs, sleeps = words
+    hund, katze, runs, sleeps = word_vectors(4)
     sides = [
         {"hund läuft": hund + runs, "katze schläft": katze + sleeps, "hund": hund},
         {"cat sleeps": katze + sleeps, "dog runs": hund + runs, "runs": runs, "dog": hund},

@@ -21,8 +21,8 @@ from paraloom.io import read_pairs
 from paraloom.mt import Translator
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pipeline.toml import pipeline_from_tables, read_pipeline
-from paraloom.report import write_report
 from paraloom.syntax.parsers.loading import load_parser
+from paraloom.web import write_report
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 

@@ -14,7 +14,7 @@ from toy_bilingual import save_bilingual_encoder
 
 import paraloom as library
 import paraloom.experiments as papers
-import paraloom.report as reports
+import paraloom.web as reports
 from paraloom import api
 from paraloom.api.quickstart import Quickstart
 from paraloom.experiments.published import PAPERS

@@ -70,8 +70,17 @@ def test_pairs_are_those_of_all_comparisons(monkeypatch, k: int, blocks: tuple[i
 def test_the_threshold_separates_translations() -> None:
     source, target = vectors()
     mined = mine_bitext(source, target)
-    true = (mined.sources == mined.targets) & (mined.sources < 100)
-    assert true.sum() == 100 and (mined.margins >= mining.MARGIN_THRESHOLD).all()
+    pairs = set(zip(mined.sources.tolist(), mined.targets.tolist(), strict=True))
+    assert len(pairs) == len(mined.sources) and (mined.margins >= mining.MARGIN_THRESHOLD).all()
+    # Translations are mined where their margin is the highest of either side, and those alone that reach the threshold.
+    margins = plain_margins(source, target, mining.NEIGHBORS)
+    best = (margins == margins.max(axis=1, keepdims=True)) & (margins == margins.max(axis=0))
+    sure = {(i, i) for i in range(100) if best[i, i] and margins[i, i] > mining.MARGIN_THRESHOLD + 1e-5}
+    assert sure <= pairs and len(sure) > 80
+    # Of orthogonal vectors and their copies all are mined: their margin is 1 / (1 / k) = 4.
+    mined = mine_bitext(np.eye(100, dtype=np.float32), np.eye(100, dtype=np.float32)[::-1])
+    assert sorted(mined.sources) == list(range(100)) and (mined.targets == 99 - mined.sources).all()
+    np.testing.assert_allclose(mined.margins, 4, rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -90,12 +99,18 @@ def test_a_graph_finds_nearly_the_same_each_time() -> None:
 def test_a_graph_of_fewer_vectors_than_neighbors() -> None:
     pytest.importorskip("faiss")
     source, target = vectors()
-    for exact, graph in zip(
-        bitext_neighbors(source[:3], target, index="exact"),
-        bitext_neighbors(source[:3], target, index="graph"),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(graph.rows, exact.rows)
+    cosines = np.stack([row / np.linalg.norm(row) for row in source[:3]])
+    cosines = cosines @ np.stack([row / np.linalg.norm(row) for row in target]).T
+    neighbors = bitext_neighbors(source[:3], target, index="graph")
+    # A graph of three is walked to its end.
+    assert neighbors.backward.rows.shape == (250, 3)
+    np.testing.assert_array_equal(np.sort(neighbors.backward.rows, axis=1), np.tile(np.arange(3), (250, 1)))
+    np.testing.assert_allclose(neighbors.backward.cosines, -np.sort(-cosines.T, axis=1), atol=1e-5)
+    # A walk among 250 may miss some of the nearest, but not the translation; what it finds has its exact cosine.
+    assert neighbors.forward.rows.shape == (3, 4) and (neighbors.forward.rows[:, 0] == np.arange(3)).all()
+    found = np.take_along_axis(cosines, neighbors.forward.rows, axis=1)
+    np.testing.assert_allclose(neighbors.forward.cosines, found, atol=1e-5)
+    assert (np.diff(neighbors.forward.cosines) <= 0).all()
     assert bitext_neighbors(source, target[:0], index="graph").forward.rows.shape == (300, 0)
 
 

@@ -44,3 +44,8 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     with pytest.raises(DataError) as error:
         read_gold_rows(file)
     assert error.value.row == 2
+
+
+def test_rows_may_have_any_white_space_around_them(tmp_path: Path) -> None:
+    (tmp_path / "gold.tsv").write_text("\x1c1\t2 \n3\t1\n")
+    assert read_gold_rows(tmp_path / "gold.tsv") == [(0, 1), (2, 0)]

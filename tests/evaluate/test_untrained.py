@@ -20,9 +20,9 @@ from paraloom.embed.store import save_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.evaluate.untrained import START, untrained_folder
 from paraloom.io import write_corpus
-from paraloom.report.results import result as section
-from paraloom.report.training import training
 from paraloom.stages.encoders import CompareSelections, EvaluateClassification, EvaluateSts, named_paths
+from paraloom.web.results import result as section
+from paraloom.web.training import training
 
 WORDS = ("dog", "cat", "cow", "bank", "stock", "price")
 

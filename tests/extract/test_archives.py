@@ -191,6 +191,7 @@ def test_a_response_without_a_http_head_counts_as_a_page(body: bytes, tmp_path: 
         pytest.param(raw(length=b"9" * 5000), "its Content-Length is out of range", id="digits"),
         (raw(length=b"1" + b"0" * 15), "the archive is truncated"),
         (raw(version=b"WARC/x"), "not a version of WARC"),
+        (raw(version=b"WARC/1"), "not a version of WARC"),
         (raw(version=b"WARC/"), "not a version of WARC"),
         (raw(version=b"WARC/\xff"), "not a version of WARC"),
         pytest.param(raw(head=b"X: y\r\n" * 200_000), "its header has more than 1 MB", id="lines"),

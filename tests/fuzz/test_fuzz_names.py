@@ -14,10 +14,10 @@ from fuzzing import SECONDS, fuzz
 from hypothesis import strategies as st
 
 from paraloom.core.schema import PAIRS
-from paraloom.explore.state import identifier
 from paraloom.pairs.filtering.cuts import row_hashes
 from paraloom.pairs.filtering.expressions import condition, evaluate
-from paraloom.report.corpus_stats import best_rows, distribution, histogram_edges, reasons, samples_by_range
+from paraloom.web.corpus_stats import best_rows, distribution, histogram_edges, reasons, samples_by_range
+from paraloom.web.state import identifier
 
 pytestmark = pytest.mark.slow
 

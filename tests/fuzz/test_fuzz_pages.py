@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from toy_pairs import ODD_COLUMNS, ODD_NAMES, write_odd_pairs, write_toy_pairs, write_toy_run
 
 from paraloom.core.errors import ConfigError
-from paraloom.explore.server import ExploreServer
-from paraloom.explore.session import opened
 from paraloom.io import write_table
+from paraloom.web.server import ExploreServer
+from paraloom.web.session import opened
 
 pytestmark = pytest.mark.slow
 

@@ -35,3 +35,12 @@ def test_an_archive_and_objects_are_no_arrays(tmp_path: Path) -> None:
     for name in ("a.npy", "b.npy"):
         with pytest.raises(DataError, match="not an array of numbers"):
             map_array(tmp_path / name)
+
+
+def test_a_header_that_is_no_literal_is_an_error(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros((2, 3), np.float32))
+    content = (tmp_path / "a.npy").read_bytes()
+    for old, new in ((b"'<f4'", b"<f,,4"), (b"(2, 3)", b"(2, ((")):
+        (tmp_path / "b.npy").write_bytes(content.replace(old, new))
+        with pytest.raises(DataError, match="not an array of numbers"):
+            map_array(tmp_path / "b.npy")

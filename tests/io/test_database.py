@@ -15,7 +15,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.io import write_shard
 from paraloom.io.database import Sql, open_database, register_shards, sql, sql_list, sql_text
 from paraloom.pairs.common_translations import common_translations
-from paraloom.report.corpus_stats import best_rows, distribution, histogram_edges, reasons, samples_by_range
+from paraloom.web.corpus_stats import best_rows, distribution, histogram_edges, reasons, samples_by_range
 
 QUERY_IN_A_NAME = """a"::DOUBLE) THEN 1 END AS value FROM (SELECT 1 AS a); COPY (SELECT 'x') TO '{file}'; --"""
 
@@ -143,3 +143,16 @@ def test_parts_of_queries_are_quoted() -> None:
         sql("{}", "a\0b")
     with pytest.raises(TypeError, match="list"):
         sql("{}", ["a"])
+
+
+def test_an_interrupt_while_rows_are_handed_over_is_an_interrupt() -> None:
+    class Rows:
+        def __arrow_c_schema__(self) -> object:
+            return pa.schema({"a": pa.int64()}).__arrow_c_schema__()
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), open_database() as database:
+        database.register("rows", Rows())
+        database.execute('SELECT * FROM "rows"').fetchall()

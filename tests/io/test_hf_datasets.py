@@ -18,7 +18,7 @@ from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, ParaloomError, RunError
 from paraloom.core.schema import PAIRS
 from paraloom.io import read_pairs, write_table
-from paraloom.io.formats.hf_datasets import is_dataset, read_dataset
+from paraloom.io.formats.hf_datasets import dataset_schema, is_dataset, read_dataset
 from paraloom.io.texts import read_texts
 
 STRUCT = pa.struct([("de", pa.string()), ("en", pa.string())])
@@ -419,3 +419,23 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
 def test_the_error_of_an_unknown_format_names_it(tmp_path: Path) -> None:
     with pytest.raises(ParaloomError, match=r"\.dataset, folders and Moses pairs"):
         write_table(pair_table(1), tmp_path / "a.hdf5")
+
+
+def test_names_of_files_and_columns_must_be_text(tmp_path: Path) -> None:
+    struct = pa.struct([("de", pa.string()), ("en", pa.string())])
+    table = pa.table({"translation": pa.array([{"de": "eins", "en": "one"}], struct)})
+    folder = tmp_path / "a.dataset"
+    folder.mkdir()
+    with pa.OSFile(str(folder / "data.arrow"), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    (folder / "dataset_info.json").write_text("{}")
+    state = '{"_data_files": [{"filename": "data.arrow"}], "_fingerprint": "a"}'
+    (folder / "state.json").write_text(state)
+    content = (folder / "data.arrow").read_bytes()
+    (folder / "data.arrow").write_bytes(content.replace(b"\x02\x00\x00\x00de", b"\x02\x00\x00\x00\xd1e", 1))
+    assert (folder / "data.arrow").read_bytes() != content
+    with pytest.raises(DataError, match="corrupt"):
+        dataset_schema(folder)
+    (folder / "state.json").write_text(state.replace("data.arrow", r"\ud800"))
+    with pytest.raises(DataError, match="names of its files"):
+        dataset_schema(folder)

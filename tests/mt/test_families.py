@@ -335,18 +335,19 @@ def test_commands_name_languages(
     checkpoint: Callable[[str], Path], paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
     folder = checkpoint("nllb")
-    (tmp_path / "in.txt").write_text("\n".join(SENTENCES[:4]) + "\n")
+    (tmp_path / "in.txt").write_text("\n".join(SENTENCES[:8]) + "\n")
     options = ("--from", "deu", "--to", "en", "--decode", "greedy", "--no-language-check")
     status, out, err = paraloom("translate", folder, "in.txt", *options, "--precision", "float32")
     assert status == 0, err
-    expected = [group[0].text for group in load(checkpoint, "nllb", decode="greedy").translate(SENTENCES[:4])]
+    expected = [group[0].text for group in load(checkpoint, "nllb", decode="greedy").translate(SENTENCES[:8])]
     assert out.splitlines() == expected
-    (tmp_path / "pairs.de-en.tsv").write_text("".join(f"{text}\tno\n" for text in SENTENCES[:4]))
+    (tmp_path / "pairs.de-en.tsv").write_text("".join(f"{text}\tno\n" for text in SENTENCES[:8]))
     arguments = ("pairs.de-en.tsv", "--translator", folder, *options, "--precision", "float32", "--engine", "inline")
     status, out, err = paraloom("backtranslate", *arguments, "-o", "out.jsonl")
     assert status == 0, err
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [(row["tgt"], row["pieces"]) for row in rows] == [(text, 1) for text in expected]
+    # An empty translation, as a random model may give, is no pair.
+    assert [(row["tgt"], row["pieces"]) for row in rows] == [(text, 1) for text in expected if text]
     status, _, err = paraloom("translate", folder, "in.txt", "--from", "de", "--to", "xx")
     assert status == 1 and "unknown target language 'xx' of NLLB-200" in err
     status, _, err = paraloom("translate", folder, "in.txt", *options, "--device", "cuda:9")

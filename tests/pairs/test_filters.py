@@ -451,3 +451,9 @@ def test_the_command_previews_a_filter(
     assert "v >= 100" in out and "40   20.0 %" in out
     status, _, err = paraloom("filter", "scored.parquet", "--where", "u < 4")
     assert (status, "--preview" in err) == (1, True)
+
+
+def test_a_function_without_its_arguments_is_an_error() -> None:
+    for where in ("regexp_replace()", "replace() > 'a'"):
+        with pytest.raises(ConfigError):
+            evaluate(condition(where), UNDEFINED)

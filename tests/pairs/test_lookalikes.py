@@ -61,9 +61,12 @@ def test_numbers_keep_their_size_and_change() -> None:
 
 def test_swapped_words_are_the_same_words() -> None:
     text = "The quick fox jumped over the lazy dog near the river."
-    result = changed(text, "words")
-    assert result is not None and result != text
-    assert sorted(result.lower().split()) == sorted(text.lower().split())
+    for seed in range(20):
+        result = changed(text, "words", seed)
+        assert result is not None and result != text
+        # The full stop stays at the end, whichever words are swapped.
+        assert result[-1] == "." and "." not in result[:-1]
+        assert sorted(result[:-1].lower().split()) == sorted(text[:-1].lower().split())
 
 
 def test_names_do_not_begin_a_sentence() -> None:

@@ -30,8 +30,8 @@ from paraloom.pipeline.estimate import (
 from paraloom.pipeline.manifest import Manifest, ShardRecord
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.sampling import on_samples, sample_inputs
-from paraloom.report.run_folder import open_run
 from paraloom.stages import BackTranslate, DistillTransformer, Filter, LoadEndpoint, ReadPairs, Score
+from paraloom.web.run_folder import open_run
 
 
 def write_pairs(folder: Path, rows: int) -> Path:

@@ -18,7 +18,7 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.status import read_status
 from paraloom.pipeline.store import claimed
 from paraloom.pipeline.toml import parse_pipeline
-from paraloom.report.run_folder import open_run
+from paraloom.web.run_folder import open_run
 
 STAGES = (
     {"use": "Count", "sentences": 120},

@@ -45,6 +45,8 @@ WRONG = [
     ("stage = 3", "is not a list of tables"),
     ("", "the pipeline has no stages"),
     ("seed = ", "invalid TOML: Invalid value (at end of document)"),
+    (f"seed = {'9' * 5000}", "invalid TOML: Exceeds the limit"),
+    (f"seed = {'[' * 3000}", "invalid TOML"),
     ("sead = 1\n" + COUNT, "unknown key 'sead'; did you mean 'seed'?"),
     ("seed = -1\n" + COUNT, "key 'seed' must be a whole number, 0 or more, not -1"),
     ("seed = true\n" + COUNT, "key 'seed' must be a whole number, 0 or more, not True"),

@@ -281,7 +281,7 @@ def test_figure_1_by_hand(tmp_path: Path) -> None:
 
 
 def test_the_report_shows_figure_1() -> None:
-    from paraloom.report.results import result
+    from paraloom.web.results import result
 
     rows = [{"production": "S -> NP VP .", "before": 70, "group 2": 30}, {"production": "X", "before": 0, "group 2": 7}]
     page = str(result("figure-1", {"productions": rows}))

@@ -18,18 +18,7 @@ WHOLE = "whole"
 
 
 def stripped_parts(address: str, language: str) -> list[str]:
-    """The words and numbers of an address without its scheme and without the code of its language.
-
-    Args:
-        address: Address of a page, or path of a file.
-        language: Code of the language of the page that has it, such as de; 'und' where it is not known.
-
-    Example:
-        >>> stripped_parts("https://www.example.org/de-AT/hilfe_12.html?lang=de", "de")
-        ['example', 'org', 'hilfe', '12', 'html']
-        >>> stripped_parts("http://en.example.org/index.en.html", "en")
-        ['example', 'org', 'index', 'html']
-    """
+    """The words and numbers of an address without its scheme and without the code of its language."""
     path = unquote(_SCHEME.sub("", address)).lower()
     codes = re.escape(language.lower())
     path = re.sub(rf"(?<![^\W_])(?:(?:lang|language|locale|hl)=)?{codes}{_REGION}(?![^\W_])", " ", path)
@@ -37,29 +26,13 @@ def stripped_parts(address: str, language: str) -> list[str]:
 
 
 def address_tokens(addresses: Sequence[str], languages: Sequence[str]) -> TokenLists:
-    """The parts of each page's address, and one token for all of them together.
-
-    Args:
-        addresses: Addresses of n pages.
-        languages: Their languages.
-
-    Returns:
-        n lists of token ids; a page without an address has an empty list.
-    """
+    """The parts of each page's address, and one token for all of them together."""
     lists = (stripped_parts(address, lang) for address, lang in zip(addresses, languages, strict=True))
     return tokenize([" ".join([*parts, WHOLE + "x".join(parts)]) if parts else "" for parts in lists])
 
 
 def link_tokens(links: Iterable[Sequence[str]], languages: Sequence[str]) -> TokenLists:
-    """One token for each page that a page links to.
-
-    Args:
-        links: Addresses that each of n pages links to.
-        languages: The languages of the pages.
-
-    Returns:
-        n lists of token ids.
-    """
+    """One token for each page that a page links to."""
     return tokenize(
         [
             " ".join(dict.fromkeys(WHOLE + "x".join(stripped_parts(target, lang)) for target in targets))

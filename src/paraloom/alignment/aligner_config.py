@@ -79,13 +79,6 @@ class AlignerConfig:
 
 
 def check_order(order: str) -> None:
-    """Check a value of `AlignerConfig.order`.
-
-    Args:
-        order: 'strict' or 'local'.
-
-    Raises:
-        ConfigError: It is another one.
-    """
+    """Check a value of `AlignerConfig.order`."""
     if order not in ORDERS:
         raise ConfigError(f"unknown order '{order}'{nearest(order, ORDERS)}", remedy="Choose strict or local.")

@@ -21,30 +21,7 @@ _SLACK = 0.3
 
 
 def assign(pairs: CandidatePairs, scores: Floats, sizes: tuple[int, int], method: str = "one-to-one") -> Ints:
-    """Choose pairs among candidates.
-
-    Args:
-        pairs: The candidates.
-        scores: (pairs,), higher is better.
-        sizes: Number of source and target documents.
-        method: `best`: the best target of each source, which several sources may share.  `mutual`: pairs that are
-            each other's best.  `one-to-one`: the assignment that uses each document once at most and has the highest
-            sum of scores, each less the usual scores of its two documents (without that, a document that has no
-            counterpart would displace others from theirs).
-
-    Returns:
-        Indices of the chosen pairs, int64, ascending.  Of equal pairs the first is chosen; a document without
-        candidates is in no pair.
-
-    Raises:
-        ConfigError: The method is unknown.
-
-    Example:
-        >>> pairs = CandidatePairs(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
-        >>> scores = np.array([0.9, 0.8, 0.85, 0.1])
-        >>> [assign(pairs, scores, (2, 2), method).tolist() for method in ASSIGNMENTS]
-        [[1, 2], [0], [0, 2]]
-    """
+    """Choose pairs among candidates."""
     if method not in ASSIGNMENTS:
         raise ConfigError(f"unknown assignment '{method}'{nearest(method, ASSIGNMENTS)}")
     if not len(scores):
@@ -62,20 +39,6 @@ def margins(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[in
 
     The rivals are the best other target of its source and the best other source of its target, chosen or not; 0 where
     there is none.  A pair of documents whose true counterparts are missing has a margin near 0.
-
-    Args:
-        pairs: The candidates.
-        scores: (pairs,), 0 or more.
-        chosen: Indices of the chosen pairs.
-        sizes: Number of source and target documents.
-
-    Returns:
-        float64 (chosen,), higher is more certain.
-
-    Example:
-        >>> pairs = CandidatePairs(np.array([0, 0, 1]), np.array([0, 1, 1]))
-        >>> margins(pairs, np.array([0.9, 0.3, 0.5]), np.array([0, 2]), (2, 2)).round(2).tolist()
-        [0.75, 0.35]
     """
     rivals = _rival_scores(pairs, scores, chosen, sizes)
     result: Floats = scores[chosen] - (rivals[0] + rivals[1]) / 2
@@ -83,22 +46,7 @@ def margins(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[in
 
 
 def least_leads(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int]) -> Floats:
-    """Lead of each chosen pair over its nearest rival: the smaller one of both sides, where `margins` has their mean.
-
-    Args:
-        pairs: The candidates.
-        scores: (pairs,), 0 or more.
-        chosen: Indices of the chosen pairs.
-        sizes: Number of source and target documents.
-
-    Returns:
-        float64 (chosen,).
-
-    Example:
-        >>> pairs = CandidatePairs(np.array([0, 0, 1]), np.array([0, 1, 1]))
-        >>> least_leads(pairs, np.array([0.9, 0.3, 0.5]), np.array([0, 2]), (2, 2)).round(2).tolist()
-        [0.6, 0.2]
-    """
+    """Lead of each chosen pair over its nearest rival: the smaller of both sides, where `margins` has their mean."""
     rivals = _rival_scores(pairs, scores, chosen, sizes)
     result: Floats = scores[chosen] - np.maximum(*rivals)
     return result

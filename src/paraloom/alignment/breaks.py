@@ -21,18 +21,6 @@ def inner_breaks(source: Sequence[str], target: Sequence[str]) -> tuple[Floats, 
 
     That is where a bracket is open, or where the next sentence begins with a lower-case letter, unless one of the texts
     is in lower case or in a script without case.
-
-    Args:
-        source: m sentences.
-        target: n sentences.
-
-    Returns:
-        float64 (m + 1,) and (n + 1,), 1 for a boundary inside a sentence, else 0; the ends of a text are none.
-
-    Example:
-        >>> text = ["On the map (Basel,", "1935).", "It is high.", "Its flanks", "are steep.", "It was climbed."]
-        >>> inner_breaks(text, ["See the map."])[0].tolist()
-        [0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
     """
     texts = source, target
     starts = [np.array([sentence.lstrip()[:1] for sentence in text], str) for text in texts]

@@ -29,27 +29,14 @@ _MAX_WORDS, _MAX_POSTINGS = 48, 1024
 
 
 class CandidatePairs(NamedTuple):
-    """Pairs of documents to compare, by source, then target.
-
-    Args:
-        sources: int64 (pairs,), indices of source documents.
-        targets: int64 (pairs,), indices of target documents.
-    """
+    """Pairs of documents to compare, by source, then target."""
 
     sources: Ints
     targets: Ints
 
 
 def word_counts(lists: TokenLists, columns: npt.NDArray[np.uint64]) -> Matrix:
-    """Count the words of each document.
-
-    Args:
-        lists: Words of n documents.
-        columns: Token ids to count, ascending; other words are ignored.
-
-    Returns:
-        Sparse float32 (n, columns).
-    """
+    """Count the words of each document."""
     indices = np.searchsorted(columns, lists.ids)
     present = indices < len(columns)
     present[present] = columns[indices[present]] == lists.ids[present]
@@ -59,11 +46,7 @@ def word_counts(lists: TokenLists, columns: npt.NDArray[np.uint64]) -> Matrix:
 
 
 def unit_rows(matrix: Matrix) -> Matrix:
-    """Divide each row by its Euclidean norm; empty rows stay empty.
-
-    Args:
-        matrix: Sparse (n, d).
-    """
+    """Divide each row by its Euclidean norm; empty rows stay empty."""
     norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     return sparse.csr_matrix(sparse.diags(1 / np.maximum(norms, 1e-9)) @ matrix, dtype=np.float32)
 
@@ -74,14 +57,6 @@ def nearest_pairs(source: Matrix, target: Matrix, k: int) -> CandidatePairs:
     Only 48 entries of a row take part in the search, the greatest after multiplication with the share of their column
     that the index holds, and the 1,024 greatest of a column, so that the time per row does not grow with their number;
     a neighbor that shares only common columns may be missed.
-
-    Args:
-        source: Sparse (n, d).
-        target: Sparse (m, d).
-        k: Neighbors of each row.
-
-    Returns:
-        At most k · (n + m) pairs, none with a product of 0; of equal neighbors those that come first.
     """
     rows, columns = _nearest(source, target, k)
     back_columns, back_rows = _nearest(target, source, k)
@@ -90,13 +65,7 @@ def nearest_pairs(source: Matrix, target: Matrix, k: int) -> CandidatePairs:
 
 
 def nearest_dense_pairs(source: Vectors, target: Vectors, k: int) -> CandidatePairs:
-    """As `nearest_pairs`, for dense vectors; pairs with products of 0 or less are left out.
-
-    Args:
-        source: float32 (n, d).
-        target: float32 (m, d).
-        k: Neighbors of each row.
-    """
+    """As `nearest_pairs`, for dense vectors; pairs with products of 0 or less are left out."""
     cells = []
     for queries, keys, forward in ((source, target, True), (target, source, False)):
         count = min(k, len(keys))
@@ -112,16 +81,7 @@ def nearest_dense_pairs(source: Vectors, target: Vectors, k: int) -> CandidatePa
 
 
 def nearest_of_all(score: Callable[[CandidatePairs], Floats], sizes: tuple[int, int], k: int) -> CandidatePairs:
-    """The k best targets of each source and the k best sources of each target, after scoring all n · m pairs.
-
-    Args:
-        score: Scores pairs, float64 (pairs,).
-        sizes: n sources and m targets.
-        k: Neighbors of each document; of equal ones those that come first.
-
-    Returns:
-        The pairs, none with a score of 0 or less.
-    """
+    """The k best targets of each source and the k best sources of each target, after scoring all n · m pairs."""
     sources, targets = sizes
     best_scores = np.zeros((0, targets))
     best_rows = np.zeros((0, targets), np.int64)
@@ -156,16 +116,7 @@ def _of_cells(cells: Ints, targets: int) -> CandidatePairs:
 
 
 def dot_products(source: Matrix, target: Matrix, pairs: CandidatePairs) -> Floats:
-    """The dot product of the rows of each pair.
-
-    Args:
-        source: Sparse (n, d), without duplicate entries.
-        target: Sparse (m, d).
-        pairs: Rows of both.
-
-    Returns:
-        float64 (pairs,).
-    """
+    """The dot product of the rows of each pair."""
     sides = [sparse.csr_matrix(side, dtype=np.float32) for side in (source, target)]
     a, b = sides
     return row_products(
@@ -174,13 +125,7 @@ def dot_products(source: Matrix, target: Matrix, pairs: CandidatePairs) -> Float
 
 
 def greatest(matrix: Matrix, k: int, worth: Vectors | None = None) -> Matrix:
-    """The k greatest entries of each row; of equal ones those that come first.
-
-    Args:
-        matrix: Sparse (n, d), float32.
-        k: Entries of a row at most.
-        worth: float32 (d,): entries are compared after multiplication with that of their column.
-    """
+    """The k greatest entries of each row; of equal ones those that come first."""
     kept = greatest_entries(matrix.data if worth is None else matrix.data * worth[matrix.indices], matrix.indptr, k)
     lengths = np.minimum(np.diff(matrix.indptr), k)
     bounds = np.concatenate([[0], np.cumsum(lengths)])

@@ -10,23 +10,7 @@ from paraloom.core.errors import DataError
 
 
 def split_at_delimiters(pair: TextPair, delimiter: str) -> list[TextPair]:
-    """Split both texts, with their translations and embeddings, at the lines that are a delimiter.
-
-    Args:
-        pair: The texts.
-        delimiter: A whole line, such as `.EOA`; '' for empty lines.
-
-    Returns:
-        The parts in order, without the delimiters.
-
-    Raises:
-        DataError: The texts have different numbers of delimiters.
-
-    Example:
-        >>> pair = TextPair(["a", ".EOA", "b", "c"], ["x", ".EOA"])
-        >>> [list(part.source) for part in split_at_delimiters(pair, ".EOA")]
-        [['a'], ['b', 'c']]
-    """
+    """Split both texts, with their translations and embeddings, at the lines that are a delimiter."""
     sources, targets = (_spans(text, delimiter) for text in (pair.source, pair.target))
     if len(sources) != len(targets):
         raise DataError(
@@ -48,19 +32,7 @@ def split_at_delimiters(pair: TextPair, delimiter: str) -> list[TextPair]:
 def align_between_delimiters(
     pair: TextPair, delimiter: str, align: Callable[[Sequence[TextPair]], list[list[Bead]]]
 ) -> list[Bead]:
-    """Align two texts part by part.
-
-    Args:
-        pair: The texts.
-        delimiter: As for `split_at_delimiters`.
-        align: Returns the beads of each part; it gets all parts at once, so that it can learn from all.
-
-    Returns:
-        Beads by the lines of the whole texts; each pair of delimiters is a bead of its own.
-
-    Raises:
-        DataError: The texts have different numbers of delimiters.
-    """
+    """Align two texts part by part."""
     parts = split_at_delimiters(pair, delimiter)
     beads: list[Bead] = []
     source = target = 0

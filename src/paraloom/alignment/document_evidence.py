@@ -33,24 +33,14 @@ _BLOCK, _DOCUMENTS = 65_536, 4096
 
 
 class DocumentVectors(NamedTuple):
-    """Sparse unit vectors of the documents on either side; the dot product of two is their similarity, 0 to 1.
-
-    Args:
-        source: float32 (n, d).
-        target: float32 (m, d).
-    """
+    """Sparse unit vectors of the documents on either side; the dot product of two is their similarity, 0 to 1."""
 
     source: Matrix
     target: Matrix
 
 
 class DenseVectors(NamedTuple):
-    """Unit vectors of the documents on either side.
-
-    Args:
-        source: float32 (n, d).
-        target: float32 (m, d).
-    """
+    """Unit vectors of the documents on either side."""
 
     source: npt.NDArray[np.float32]
     target: npt.NDArray[np.float32]
@@ -62,11 +52,6 @@ def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> Do
     In each direction a document is represented by the words that it leads to expect in the other language: its
     translation's, its own where they are the same, and their translations by the lexicon.  tf is log(1 + count), idf
     log((documents + 1) / (documents with the word + ½)) over the other side.
-
-    Args:
-        source: n documents.
-        target: m documents.
-        lexicons: From source to target and back.
     """
     expected_target, actual_target = _direction(source, target, lexicons[0])
     expected_source, actual_source = _direction(target, source, lexicons[1])
@@ -81,10 +66,6 @@ def image_vectors(source: Documents, target: Documents) -> DocumentVectors:
     """Vectors whose product is the cosine of the images, weighted by inverse document frequency.
 
     `images.group_images` decides which images are the same.  A document without images has an empty row.
-
-    Args:
-        source: n documents.
-        target: m documents.
     """
     numbers = group_images(image for side in (source, target) for images in side.images for image in images)
     counts = []
@@ -101,27 +82,12 @@ def image_vectors(source: Documents, target: Documents) -> DocumentVectors:
 
 
 def address_vectors(source: Documents, target: Documents) -> DocumentVectors | None:
-    """Vectors whose product is the cosine of the parts of two addresses, weighted by inverse document frequency.
-
-    Args:
-        source: n documents.
-        target: m documents.
-
-    Returns:
-        The vectors; None where a side has no addresses.
-    """
+    """Vectors whose product is the cosine of the parts of two addresses, weighted by inverse document frequency."""
     return _token_vectors(source.addresses, target.addresses)
 
 
 def link_vectors(source: Documents, target: Documents) -> DocumentVectors | None:
     """As `address_vectors`, of the pages that two documents link to.
-
-    Args:
-        source: n documents.
-        target: m documents.
-
-    Returns:
-        The vectors; None where the links of a side are not known.
 
     Reference:
         Buck and Koehn 2016, Findings of the WMT 2016 Bilingual Document Alignment Shared Task (systems with addresses
@@ -144,10 +110,6 @@ def encoder_vectors(source: Documents, target: Documents) -> DenseVectors | None
     """Unit vectors whose product is the cosine under an encoder of both languages, -1 to 1; None without one.
 
     What all documents of a side have in common is removed: their mean is subtracted.
-
-    Args:
-        source: n documents.
-        target: m documents.
     """
     if source.vectors is None or target.vectors is None or not (len(source) and len(target)):
         return None
@@ -176,15 +138,6 @@ def topic_unit_vectors(source: Documents, target: Documents, lexicons: Lexicons,
     Both sides are compared in the target's language; in the source's, if only the target has translations. A document
     without words, or whose words distinguish no topics, has a vector of 0.
 
-    Args:
-        source: n documents.
-        target: m documents.
-        lexicons: Used in place of missing translations.
-        seed: Of the topic model.
-
-    Raises:
-        MissingExtraError: tomotopy is not installed.
-
     Reference:
         PARK17 §3.
     """
@@ -201,17 +154,6 @@ def topic_unit_vectors(source: Documents, target: Documents, lexicons: Lexicons,
 
 def multinews_scores(source: Documents, target: Documents, pairs: CandidatePairs) -> dict[str, Floats]:
     """The scores S, W and N of MultiNews, whose sum is its A.
-
-    Args:
-        source: n documents.
-        target: m documents.
-        pairs: The pairs to score.
-
-    Returns:
-        float64 (pairs,), 0 to 1, each.  `sentences` (S) and `size` (W): the smaller number of sentences, or words, over
-        the greater.  `entities` (N): the share of the source's entities that the target has, times the smaller number
-        of entities over the greater.  And `length`, ours: W after the words of the source are scaled by the ratio of
-        all words, because a language may need more of them throughout.
 
     Reference:
         MNEWS §4.
@@ -232,12 +174,7 @@ def multinews_scores(source: Documents, target: Documents, pairs: CandidatePairs
 
 
 def words_in_other_language(side: Documents, lexicon: BilingualLexicon | None) -> TokenLists:
-    """The words of the translations, or else the lexicon's best translation of each word, or else the words.
-
-    Args:
-        side: n documents.
-        lexicon: From their language to the other; None where none is known.
-    """
+    """The words of the translations, or else the lexicon's best translation of each word, or else the words."""
     if side.translations is not None:
         return side.translations
     return side.words if lexicon is None else lexicon.translate(side.words)

@@ -95,22 +95,7 @@ class Documents:
         addresses: Sequence[str] | None = None,
         links: Sequence[Sequence[str]] | None = None,
     ) -> Documents:
-        """Documents in memory.
-
-        Args:
-            texts: Texts of n documents, one paragraph per line.
-            ids: Their names; by default their indices.
-            translations: Their translations into the other language, with as many lines.
-            images: Their images.
-            encoder: Encoder of both languages, whose vectors are evidence.
-            language: Code of their language, which is left out where it is a part of an address.
-            addresses: Their addresses.
-            links: The addresses that each of them links to.
-
-        Example:
-            >>> Documents.from_texts(["One.\\nTwo.", "Three."]).paragraph_counts.tolist()
-            [2, 1]
-        """
+        """Documents in memory."""
         paragraphs = [split_paragraphs(text) for text in texts]
         translated = None if translations is None else [split_paragraphs(text) for text in translations]
         languages = [language] * len(texts)
@@ -131,17 +116,7 @@ class Documents:
 
 
 def open_documents(corpus: Corpus, *, pivot: bool = False, encoder: EncoderLike | None = None) -> Documents:
-    """Extract the features of a corpus of documents; the texts stay on disk.
-
-    Args:
-        corpus: Of the schema DOCUMENTS, with or without a column `translation` into the other language.
-        pivot: The column `translation` is into a third language, in which both sides are compared (PARK17 §5): it is
-            read in place of the text.
-        encoder: Encoder of both languages, or of the third one; its vectors are evidence.
-
-    Raises:
-        DataError: A column is missing.
-    """
+    """Extract the features of a corpus of documents; the texts stay on disk."""
     try:
         require(corpus.schema, DOCUMENTS)
         if pivot:
@@ -193,15 +168,7 @@ def open_documents(corpus: Corpus, *, pivot: bool = False, encoder: EncoderLike 
 
 
 def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) -> npt.NDArray[np.float32]:
-    """Vectors of documents: the mean of the unit vectors of their paragraphs, weighted by their numbers of words.
-
-    Args:
-        paragraphs: The paragraphs of n documents.
-        encoder: The encoder.
-
-    Returns:
-        float32 (n, d); 0 for a document without a known word.
-    """
+    """Vectors of documents: the mean of the unit vectors of their paragraphs, weighted by their numbers of words."""
     lines = [line for document in paragraphs for line in document]
     vectors = np.zeros((len(paragraphs), encoder.dimension), np.float32)
     if lines:
@@ -216,29 +183,14 @@ def document_vectors(paragraphs: Sequence[Sequence[str]], encoder: EncoderLike) 
 def paragraph_vectors(
     source: Documents, target: Documents, source_lines: Sequence[str], target_lines: Sequence[str]
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
-    """Vectors of the paragraphs of a pair of documents, for the sentence aligner; None without an encoder.
-
-    Args:
-        source: The source documents, with their encoder.
-        target: The target documents, with theirs.
-        source_lines: Paragraphs of the source document.
-        target_lines: Paragraphs of the target document.
-    """
+    """Vectors of the paragraphs of a pair of documents, for the sentence aligner; None without an encoder."""
     if source.encoder is None or target.encoder is None:
         return None
     return source.encoder.encode(source_lines), target.encoder.encode(target_lines)
 
 
 def split_paragraphs(text: str) -> list[str]:
-    """The non-empty lines of a document.
-
-    Args:
-        text: The text of the document.
-
-    Example:
-        >>> split_paragraphs("One.\\n\\nTwo.")
-        ['One.', 'Two.']
-    """
+    """The non-empty lines of a document."""
     return [line for line in text.split("\n") if line.strip()]
 
 
@@ -246,18 +198,6 @@ def entities(text: str) -> list[str]:
     """Names, numbers and addresses of a text, recognized by their spelling in any language.
 
     In a text that is not in Latin script, every word in Latin letters is a name.
-
-    Args:
-        text: A document.
-
-    Returns:
-        The entities in lower case, without duplicates, in order.
-
-    Example:
-        >>> entities("See www.example.org: LibreOffice 7.4 runs on Debian.")
-        ['www.example.org', '7.4', 'libreoffice', 'debian']
-        >>> entities("F11 키를 누르면 Writer 창이 열립니다.")
-        ['11', 'f11', 'writer']
     """
     addresses = _ADDRESS.findall(text)
     rest = _ADDRESS.sub(" ", text)
@@ -267,11 +207,7 @@ def entities(text: str) -> list[str]:
 
 
 def entity_lists(texts: Sequence[str]) -> TokenLists:
-    """The entities of n texts as token ids, n lists without duplicates.
-
-    Args:
-        texts: n documents.
-    """
+    """The entities of n texts as token ids, n lists without duplicates."""
     # One token for each entity: characters that would split it are replaced.
     return tokenize([" ".join(re.sub(r"[\W_]", "x", name) for name in entities(text)) for text in texts])
 

@@ -15,14 +15,7 @@ HEADER = ("src_doc", "tgt_doc", "score", "margin")
 
 
 class DocumentPair(NamedTuple):
-    """A pair of corresponding documents.
-
-    Args:
-        source: Name of the source document.
-        target: Name of the target document.
-        score: Similarity, higher is better; see `documents.align_documents`.
-        margin: Lead over rival pairs, higher is more certain.
-    """
+    """A pair of corresponding documents."""
 
     source: str
     target: str
@@ -31,15 +24,7 @@ class DocumentPair(NamedTuple):
 
 
 def write_document_pairs(path: str | Path, pairs: Iterable[DocumentPair]) -> None:
-    """Write a header and a line for each pair; the file appears when it is complete.
-
-    Args:
-        path: File to write; a suffix such as `.gz` compresses it.
-        pairs: Scores and margins are rounded to four digits.
-
-    Raises:
-        DataError: A name is empty or contains a tab or a line break.
-    """
+    """Write a header and a line for each pair; the file appears when it is complete."""
     with open_write(path) as stream:
         stream.write(("\t".join(HEADER) + "\n").encode())
         for pair in pairs:
@@ -52,21 +37,7 @@ def write_document_pairs(path: str | Path, pairs: Iterable[DocumentPair]) -> Non
 
 
 def read_document_pairs(path: str | Path) -> list[DocumentPair]:
-    """Read such a file, or a gold standard of two names a line without a header.
-
-    Args:
-        path: The file, possibly compressed.
-
-    Raises:
-        DataError: A line has no two names, or a score is not a number (with file and row).
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "gold.tsv"
-        >>> _ = file.write_text("a\\tx\\n")
-        >>> read_document_pairs(file)
-        [DocumentPair(source='a', target='x', score=0.0, margin=0.0)]
-    """
+    """Read such a file, or a gold standard of two names a line without a header."""
     pairs = []
     for row, line in enumerate(read_lines(path), 1):
         fields = line.rstrip("\n").split("\t")

@@ -49,12 +49,7 @@ KINDS = (*CONTENT, "topics", "encoder", *RATIOS, *SITE)
 
 
 class ScoredPairs(NamedTuple):
-    """Candidate pairs with their scores, all above 0.
-
-    Args:
-        pairs: The candidates.
-        scores: float64 (pairs,), weighted sums of the evidence.
-    """
+    """Candidate pairs with their scores, all above 0."""
 
     pairs: CandidatePairs
     scores: Floats
@@ -68,16 +63,7 @@ def score_candidates(
     max_candidates: int,
     seed: int,
 ) -> ScoredPairs:
-    """Find the candidates of each document by the evidence that has a weight, and score them.
-
-    Args:
-        source: n documents.
-        target: m documents.
-        lexicons: From source to target and back.
-        weights: Weight of each kind of evidence.
-        max_candidates: Neighbors of each document by each kind of vectors.
-        seed: Of the topic model.
-    """
+    """Find the candidates of each document by the evidence that has a weight, and score them."""
     weights = {name: weight for name, weight in weights.items() if weight}
     sparse_vectors = _sparse_vectors(source, target, lexicons, weights)
     dense_vectors = _dense_vectors(source, target, lexicons, weights, seed)
@@ -104,12 +90,6 @@ def sum_evidence(
 ) -> Floats:
     """The weighted sum of the evidence; that of the site counts by how reliable it is (`reliability`), unless it
     is all there is.
-
-    Args:
-        evidence: Kind → float64 (pairs,).
-        weights: Weight of each kind.
-        pairs: The candidates.
-        sizes: Number of source and target documents.
     """
     total = np.zeros(len(pairs.sources))
     for name, values in evidence.items():
@@ -130,12 +110,6 @@ def reliability(pairs: CandidatePairs, content: Floats, values: Floats, sizes: t
     The pairs that are taken to be true are the surer half of those whose content is the best match of each other. Of
     the documents of each, the greatest value with any other document is subtracted from its own. Pages that are
     numbered independently in each language are no more alike than others, and their addresses do not count.
-
-    Args:
-        pairs: The candidates.
-        content: Their scores by content.
-        values: The evidence.
-        sizes: Number of source and target documents.
     """
     chosen = assign(pairs, content, sizes, "mutual")
     lead = margins(pairs, content, chosen, sizes)

@@ -16,14 +16,7 @@ Scores = npt.NDArray[np.float32]
 
 @kernel
 def log_ratio(margin: float, match: tuple[float, float], random: tuple[float, float], lowest: float) -> float:
-    """log N(margin; match) − log N(margin; random), `lowest` at least; a margin above the mean of `match` counts as it.
-
-    Args:
-        margin: The margin.
-        match: Mean and standard deviation among sentences that correspond.
-        random: The same among random pairs.
-        lowest: The least result.
-    """
+    """log N(margin; match) − log N(margin; random), at least `lowest`; margins above that mean count as it."""
     margin = min(margin, match[0])
     near, far = (margin - match[0]) / match[1], (margin - random[0]) / random[1]
     return max(lowest, (far * far - near * near) / 2 - math.log(match[1] / random[1]))
@@ -45,23 +38,7 @@ def add_log_ratios(
     lows: Ints,
     out: Scores,
 ) -> None:
-    """Add weight × the log-likelihood ratio of the margin of each bead to `out`.
-
-    Args:
-        first: Source boundary of the first row of `out`.
-        weight: Factor of the ratio.
-        source: Vectors of the source sentences, float32 (m, d); a block's vector is their sum.
-        target: Those of the target sentences, float32 (n, d).
-        source_norms: Norm of the block of a + 1 source sentences from i on, (A, m).
-        target_norms: The same of the target, (A, n).
-        source_levels: Products of the source vectors with the mean target vector, summed up to each boundary, (m + 1,).
-        target_levels: The same of the target, (n + 1,).
-        match: As for `log_ratio`.
-        random: As for `log_ratio`.
-        lowest: As for `log_ratio`.
-        lows: First target boundary of each row of the band, (m + 1,).
-        out: float32 (rows, A, A, W).
-    """
+    """Add weight × the log-likelihood ratio of the margin of each bead to `out`."""
     rows, max_size, _, width = out.shape
     sources, targets = len(source), len(target)
     # Of the block so far, the sum of its products with all target sentences before each one from `low` on.

@@ -24,14 +24,7 @@ _MIN_MATCHES, _MIN_DEVIATION, _MIN_RATIO = 3, 1e-3, -6.0
 
 
 class BeadCosines(NamedTuple):
-    """Cosines of the beads that start in one row of a band and have the same number of target sentences.
-
-    Args:
-        row: The row, from the first one asked for.
-        targets: Target sentences of each bead.
-        starts: Columns of the band at which the beads start.
-        cosines: float64 (a, starts), of 1, 2 … a source sentences.
-    """
+    """Cosines of the beads that start in one row of a band and have the same number of target sentences."""
 
     row: int
     targets: int
@@ -40,37 +33,21 @@ class BeadCosines(NamedTuple):
 
 
 class BlockCosines:
-    """Cosines between blocks of consecutive sentences; a block's vector is the sum of its sentences' vectors.
-
-    Args:
-        source: A vector for each source sentence, (m, d): a NumPy array or a SciPy sparse matrix of rows.
-        target: The same for the target sentences, (n, d).
-    """
+    """Cosines between blocks of consecutive sentences; a block's vector is the sum of its sentences' vectors."""
 
     def __init__(self, source: Any, target: Any) -> None:
         self._sides = source, target
         self._norms: dict[int, tuple[Floats, Floats]] = {}
 
     def norms(self, max_size: int) -> tuple[Floats, Floats]:
-        """Norms of the blocks of 1, 2 … `max_size` sentences of either side, by their first sentence: (A, n).
-
-        Args:
-            max_size: Sentences of a block at most.
-        """
+        """Norms of the blocks of 1, 2 … `max_size` sentences of either side, by their first sentence: (A, n)."""
         if max_size not in self._norms:
             source, target = (_block_norms(side, max_size) for side in self._sides)
             self._norms[max_size] = source, target
         return self._norms[max_size]
 
     def blocks(self, first: int, rows: int, band: Band, max_size: int) -> Iterator[BeadCosines]:
-        """The cosines of all beads that start in some rows of the band; 0 where a block has no vector.
-
-        Args:
-            first: Source boundary of the first row.
-            rows: Number of rows.
-            band: The search band.
-            max_size: Sentences on one side of a bead at most.
-        """
+        """The cosines of all beads that start in some rows of the band; 0 where a block has no vector."""
         norms = self.norms(max_size)
         source, target = self._sides
         for row in range(min(rows, band.sources - first)):
@@ -92,12 +69,7 @@ class BlockCosines:
 
 
 class CosineEvidence:
-    """Scores a bead by weight × cosine of its sides.
-
-    Args:
-        cosines: The cosines.
-        weight: Factor of the score.
-    """
+    """Scores a bead by weight × cosine of its sides."""
 
     def __init__(self, cosines: BlockCosines, weight: float) -> None:
         self._cosines, self._weight = cosines, weight
@@ -115,12 +87,6 @@ class EmbeddingEvidence:
     The margin is the cosine less the mean cosine of either side with the sentences of the other text. It is normally
     distributed among sentences that correspond, here those that are each other's nearest, and among random pairs.
     What is more similar than usual counts as what is usual. Without three pairs of nearest sentences it says nothing.
-
-    Args:
-        source: Sentence embeddings, float32 (m, d).
-        target: Sentence embeddings in the same space, float32 (n, d).
-        sizes: Words of each source sentence (m,) and target sentence (n,), the weights of the embeddings in a sum.
-        weight: Factor of the score, see `weighted`.
 
     Reference:
         Artetxe and Schwenk 2019, Margin-based Parallel Corpus Mining with Multilingual Sentence Embeddings, eq. 2 with
@@ -148,22 +114,13 @@ class EmbeddingEvidence:
         self._products = [_cumulative(levels) for levels in self._levels]
 
     def weighted(self, factor: float) -> EmbeddingEvidence:
-        """The same evidence with another weight.
-
-        Args:
-            factor: Of the weight.
-        """
+        """The same evidence with another weight."""
         other = copy.copy(self)
         other._weight = factor * self._weight
         return other
 
     def select(self, source: Ints, target: Ints) -> EmbeddingEvidence:
-        """The evidence of some of the sentences; what is similar is judged by all of them.
-
-        Args:
-            source: Rows of the source sentences.
-            target: Rows of the target sentences.
-        """
+        """The evidence of some of the sentences; what is similar is judged by all of them."""
         other, rows = copy.copy(self), (source, target)
         other._sides = [side[some] for side, some in zip(self._sides, rows, strict=True)]
         other._levels = [levels[some] for levels, some in zip(self._levels, rows, strict=True)]
@@ -193,11 +150,7 @@ class EmbeddingEvidence:
         )
 
     def anchors(self) -> tuple[Ints, Ints, Floats]:
-        """Pairs of sentences that are each other's nearest by margin, and more probably correspond than not.
-
-        Returns:
-            Source indices, target indices, and log-likelihood ratios of their margins.
-        """
+        """Pairs of sentences that are each other's nearest by margin, and more probably correspond than not."""
         if not self._weight:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
         norms = [np.maximum(np.linalg.norm(side, axis=1), 1e-9) for side in self._sides]
@@ -215,11 +168,7 @@ class EmbeddingEvidence:
         return chosen, forward[chosen], ratios[chosen]
 
     def log_ratios(self, margins: Floats) -> Floats:
-        """The log-likelihood ratio of each margin: corresponding against random, −6 at least.
-
-        Args:
-            margins: float64 (n,).
-        """
+        """The log-likelihood ratio of each margin: corresponding against random, −6 at least."""
         ratios = [kernels.log_ratio(float(margin), self._match, self._random, _MIN_RATIO) for margin in margins]
         return np.array(ratios, np.float64)
 

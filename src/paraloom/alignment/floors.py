@@ -26,17 +26,7 @@ _MIN_WRONG = 20
 
 
 def certainties(pairs: CandidatePairs, scores: Floats, chosen: Ints, sizes: tuple[int, int]) -> Floats:
-    """What is compared with the floor: the score of each chosen pair and three times its lead over its nearest rival.
-
-    Args:
-        pairs: The candidates.
-        scores: (pairs,).
-        chosen: Indices of the chosen pairs.
-        sizes: Number of source and target documents.
-
-    Returns:
-        float64 (chosen,).
-    """
+    """Values to compare with the floor: score of each chosen pair plus three times its lead over its nearest rival."""
     result: Floats = scores[chosen] + _LEAD * least_leads(pairs, scores, chosen, sizes)
     return result
 
@@ -48,16 +38,6 @@ def decoy_certainties(
 
     A part of the targets that are in a pair is hidden, and a part of the sources of other pairs. Documents that lose
     their counterpart so are paired again, as those are that never had one.
-
-    Args:
-        pairs: The candidates.
-        scores: (pairs,).
-        chosen: Indices of the chosen pairs; those that are not ahead of their rivals are not taken to be right.
-        sizes: Number of source and target documents.
-        method: How pairs are chosen, see `assignment.assign`.
-
-    Returns:
-        float64 (wrong pairs,).
     """
     ahead = chosen[margins(pairs, scores, chosen, sizes) > 0]
     parts = np.arange(len(ahead)) % _PARTS
@@ -86,20 +66,9 @@ def find_floor(observed: Floats, decoys: Floats) -> float | None:
     pairs are expected to be right.  Above high floors there are few decoys, and what is expected there is uncertain;
     that a floor loses right pairs is not.
 
-    Args:
-        observed: Certainties of the chosen pairs.
-        decoys: Certainties of pairs that are known to be wrong.
-
-    Returns:
-        The floor; None where there are too few decoys.
-
     Reference:
         Storey 2002, A Direct Approach to False Discovery Rates (the number of wrong ones); Elias and Gygi 2007,
         Target-Decoy Search Strategy (decoys).
-
-    Example:
-        >>> find_floor(np.array([0.1] * 30 + [0.9] * 70), np.array([0.1] * 20 + [0.2] * 20))
-        0.9
     """
     if len(decoys) < _MIN_WRONG or not len(observed):
         return None

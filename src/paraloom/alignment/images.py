@@ -14,12 +14,7 @@ equal, by which candidates are looked up."""
 
 
 class ImageKey(NamedTuple):
-    """What identifies an image.
-
-    Args:
-        sha256: Of its bytes, hexadecimal; None or '' if unknown.
-        phash: Perceptual hash of 64 bits, hexadecimal; None or '' if unknown.
-    """
+    """What identifies an image."""
 
     sha256: str | None
     phash: str | None
@@ -29,18 +24,6 @@ def group_images(images: Iterable[ImageKey], max_bits: int = MAX_BITS) -> dict[I
     """Number images so that the same ones have the same number.
 
     Sameness is transitive: an image close to two others joins them.
-
-    Args:
-        images: Images; those without any hash are left out.
-        max_bits: Bits in which the perceptual hashes of the same image may differ, at most 7.
-
-    Raises:
-        DataError: A perceptual hash is not 64 bits in hexadecimal.
-
-    Example:
-        >>> images = [ImageKey("a", "00ff"), ImageKey("b", "00fe"), ImageKey("c", "ff00")]
-        >>> list(group_images([*images, ImageKey(None, None)]).values())
-        [0, 0, 1]
     """
     known = [image for image in dict.fromkeys(images) if image.sha256 or image.phash]
     parents = list(range(len(known)))

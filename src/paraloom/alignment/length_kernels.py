@@ -26,19 +26,7 @@ def add_lengths(
     lows: Ints,
     out: Scores,
 ) -> None:
-    """Add table[|δ| × steps] of each bead to `out`; δ is the difference of lengths in standard deviations.
-
-    Args:
-        first: Source boundary of the first row of `out`.
-        source: Characters before each source boundary, (m + 1,).
-        target: Characters before each target boundary, (n + 1,).
-        ratio: Target characters expected for each source character.
-        variance: Variance of the target characters for each source character.
-        table: Score by |δ|, in steps of 1 / `steps`.
-        steps: Entries of the table for one standard deviation.
-        lows: First target boundary of each row of the band, (m + 1,).
-        out: float32 (rows, A, A, W).
-    """
+    """Add table[|δ| × steps] of each bead to `out`; δ is the difference of lengths in standard deviations."""
     rows, max_size, _, width = out.shape
     sources, targets = len(source) - 1, len(target) - 1
     for r in range(rows):
@@ -67,21 +55,7 @@ def add_length_contrast(
     lows: Ints,
     out: Scores,
 ) -> None:
-    """Add weight × (constant − log σ − mean of the two background log-densities) of each bead to `out`.
-
-    Args:
-        first: Source boundary of the first row of `out`.
-        weight: Factor of the score.
-        source: Characters before each source boundary, (m + 1,).
-        target: Characters before each target boundary, (n + 1,).
-        ratio: Target characters expected for each source character.
-        variance: Variance of the target characters for each source character; σ² is that times the mean length.
-        constant: Added to each bead.
-        source_background: Log-density of the length of a + 1 source sentences from i on, (A, m).
-        target_background: The same of the target, (A, n).
-        lows: First target boundary of each row of the band, (m + 1,).
-        out: float32 (rows, A, A, W).
-    """
+    """Add weight × (constant − log σ − mean of the two background log-densities) of each bead to `out`."""
     rows, max_size, _, width = out.shape
     sources, targets = len(source) - 1, len(target) - 1
     for r in range(rows):

@@ -27,12 +27,7 @@ _OBSERVED_WEIGHT, _HALF_WEIGHT_BEADS = 0.5, 10
 
 
 class LengthModel(NamedTuple):
-    """How the lengths of corresponding sentences relate.
-
-    Args:
-        ratio: Target characters for each source character.
-        table: float64, log P(|δ|) as `log_probabilities` has it, by hundredths of δ.
-    """
+    """How the lengths of corresponding sentences relate."""
 
     ratio: float
     table: Floats
@@ -45,22 +40,8 @@ def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequenc
     text keep closer to its lengths than the normal distribution says, and now and then deviate far, and the observed
     distribution alone would outweigh the words.
 
-    Args:
-        characters: Of each pair of texts, characters of the source sentences (m,) and of the target sentences (n,).
-        beads: Of each pair of texts, int64 (beads, 4), as in `search.Alignment`.
-
-    Returns:
-        The model; Gale and Church's, with the ratio of all characters, if there are none.
-
     Reference:
         Gale and Church 1993, A Program for Aligning Sentences in Bilingual Corpora, §3.3.
-
-    Example:
-        >>> lengths = np.array([10.0, 20.0, 30.0])
-        >>> pairs = np.array([[0, 1, 0, 1], [1, 1, 1, 1], [2, 1, 2, 1]] * 100)
-        >>> model = fit_length_model([(lengths - 1, 2 * lengths - 1)], [pairs])
-        >>> model.ratio, round(float(model.table[100] - log_probabilities(np.array([1.0]))[0]), 2)
-        (2.0, -0.66)
     """
     source, target = [np.empty(0)], [np.empty(0)]
     for (source_characters, target_characters), text_beads in zip(characters, beads, strict=True):
@@ -82,22 +63,8 @@ def fit_length_model(characters: Sequence[tuple[Floats, Floats]], beads: Sequenc
 class LengthEvidence:
     """Scores a bead by weight × log P(|δ|), δ the difference of its lengths in standard deviations.
 
-    Args:
-        source: Characters of each source sentence, float64 (m,).
-        target: Characters of each target sentence, float64 (n,).
-        weight: Factor of the log-probability.
-        ratio: Target characters expected for each source character; by default that of the two texts.
-        model: Replaces `ratio` and Gale and Church's distribution.
-
     Reference:
         Gale and Church 1993, §3.3.
-
-    Example:
-        >>> from paraloom.alignment.search import full_band
-        >>> scores = np.zeros((1, 1, 1, 3), np.float32)
-        >>> LengthEvidence(np.array([10.0]), np.array([10.0, 30.0]), ratio=1.0).add(0, 1, full_band(1, 2), scores)
-        >>> scores[0, 0, 0, :2].astype(float).round(1).tolist()
-        [0.0, -2.4]
     """
 
     def __init__(
@@ -118,14 +85,7 @@ class LengthEvidence:
         kernels.add_lengths(first, *self.cumulative, self.ratio, VARIANCE, self.table, _STEPS, band.lows, out)
 
     def scores(self, beads: Ints) -> Floats:
-        """The scores of some beads with sentences on both sides.
-
-        Args:
-            beads: int64 (n, 4), as in `search.Alignment`.
-
-        Returns:
-            float64 (n,).
-        """
+        """The scores of some beads with sentences on both sides."""
         expected, actual = _bead_lengths(self.cumulative, self.ratio, beads)
         deviations = np.abs(actual - expected) / np.sqrt((expected + actual) / 2 * VARIANCE)
         scores: Floats = self.table[np.minimum(len(self.table) - 1, (deviations * _STEPS).astype(np.int64))]
@@ -137,21 +97,6 @@ class LengthContrast:
 
     Adds weight × (log p(δ) − log P(|δ|) − log p(lengths on their own)).  Lengths that few sentences have say more than
     common ones, and five beads 1:1 more than one of 5:5.
-
-    Args:
-        source: Characters of each source sentence, float64 (m,).
-        target: Characters of each target sentence, float64 (n,).
-        max_size: Sentences on one side of a bead at most.
-        weight: Factor of the score.
-        model: As for `LengthEvidence`.
-
-    Example:
-        >>> from paraloom.alignment.search import full_band
-        >>> lengths = np.array([99.0, 9.0, 99.0, 9.0])
-        >>> scores = np.zeros((4, 1, 1, 5), np.float32)
-        >>> LengthContrast(lengths, lengths, 1).add(0, 4, full_band(4, 4), scores)
-        >>> bool(scores[0, 0, 0, 0] > 0)
-        True
     """
 
     def __init__(
@@ -191,14 +136,7 @@ class LengthContrast:
         )
 
     def scores(self, beads: Ints) -> Floats:
-        """The scores of some beads with sentences on both sides, at most `max_size`.
-
-        Args:
-            beads: int64 (n, 4), as in `search.Alignment`.
-
-        Returns:
-            float64 (n,).
-        """
+        """The scores of some beads with sentences on both sides, at most `max_size`."""
         expected, actual = _bead_lengths(self.cumulative, self.ratio, beads)
         source, target = self.backgrounds
         background = (source[beads[:, 1] - 1, beads[:, 0]] + target[beads[:, 3] - 1, beads[:, 2]]) / 2
@@ -222,18 +160,7 @@ def _block_densities(cumulative: Floats, max_size: int) -> Floats:
 
 
 def log_probabilities(deviations: Floats) -> Floats:
-    """log 2 (1 − Φ(|δ|)), the log-probability of a difference of at least |δ| standard deviations.
-
-    Args:
-        deviations: δ, float64 (n,).
-
-    Returns:
-        float64 (n,), 0 or less.
-
-    Example:
-        >>> log_probabilities(np.array([0.0, 1.96])).round(2).tolist()
-        [0.0, -3.0]
-    """
+    """log 2 (1 − Φ(|δ|)), the log-probability of a difference of at least |δ| standard deviations."""
     return np.array([math.log(max(math.erfc(abs(delta) / math.sqrt(2)), 1e-300)) for delta in deviations])
 
 

@@ -36,14 +36,6 @@ def word_prefixes(texts: Texts) -> TokenLists:
     """The first four characters of each word (two of syllabic or ideographic scripts), as token ids.
 
     Inflected names, loan words and words with OCR errors often still share a prefix.
-
-    Args:
-        texts: n texts.
-
-    Example:
-        >>> from paraloom.text.tokens import tokenize
-        >>> bool((word_prefixes(["Virginian oaks"]).ids == tokenize(["virg oaks"]).ids).all())
-        True
     """
     lists = token_strings(texts)
     words = lists.values
@@ -57,25 +49,13 @@ def word_prefixes(texts: Texts) -> TokenLists:
 
 
 class Background(NamedTuple):
-    """Unigram probabilities.
-
-    Args:
-        ids: uint64 (types,), token ids in ascending order.
-        probabilities: float64 (types,).
-    """
+    """Unigram probabilities."""
 
     ids: npt.NDArray[np.uint64]
     probabilities: Floats
 
     def probabilities_of(self, ids: npt.NDArray[np.uint64]) -> Floats:
-        """The probability of each id; an unseen one has that of the rarest.
-
-        Args:
-            ids: uint64 (n,).
-
-        Returns:
-            float64 (n,).
-        """
+        """The probability of each id; an unseen one has that of the rarest."""
         if not len(self.ids):
             return np.ones(len(ids))
         indices = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
@@ -83,11 +63,7 @@ class Background(NamedTuple):
 
 
 def estimate_background(lists: Sequence[TokenLists]) -> Background:
-    """Unigram probabilities of all words of some texts, discounted for unseen words.
-
-    Args:
-        lists: Words of each text.
-    """
+    """Unigram probabilities of all words of some texts, discounted for unseen words."""
     ids, counts = np.unique(np.concatenate([texts.ids for texts in lists]), return_counts=True)
     return Background(ids, counts / (counts.sum() + _UNSEEN_TOKENS))
 
@@ -123,27 +99,12 @@ class LexicalDirection:
         return self._model(table._replace(counts=mixed.astype(np.float32)))
 
     def mixture_counts(self, beads: Ints, backward: bool) -> Floats:
-        """Expected number of observed words in the beads from the background and from each source of evidence.
-
-        Args:
-            beads: int64 (n, 4), as in `search.Alignment`.
-            backward: Whether the predictors are the target sentences.
-
-        Returns:
-            float64 (1 + sources,).
-        """
+        """Expected number of observed words in the beads from the background and from each source of evidence."""
         totals: Floats = kernels.mixture_counts(beads, backward, self._model(self._expected_table), self.weights)
         return totals
 
     def anchors(self, max_frequency: int = 3) -> tuple[Ints, Ints, Floats]:
-        """Pairs of sentences that share an expected word which few sentences of either side have.
-
-        Args:
-            max_frequency: Sentences of a side that may have the word.
-
-        Returns:
-            Indices of predictors, indices of observed sentences, and weights.
-        """
+        """Pairs of sentences that share an expected word which few sentences of either side have."""
         types, words, _, offsets = self.observed
         expected = self._expected_table
         by_word = np.argsort(expected.words, kind="stable")
@@ -199,11 +160,6 @@ class LexicalEvidence:
     there, or from the background.  Blocks that are too long expect too much, those too short explain too little, and no
     word is explained more often than the other side supports it: neither by the same word twice, nor by the cause of
     another sentence's word.  Each direction counts in proportion to the share of the words that it explains.
-
-    Args:
-        forward: Source sentences predict.
-        backward: Target sentences predict.
-        weight: Factor of the score.
 
     Reference:
         Moore 2002, Fast and Accurate Sentence Alignment of Bilingual Corpora, §3, with any evidence in place of a

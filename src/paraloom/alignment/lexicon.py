@@ -23,14 +23,7 @@ _ITERATIONS = 3
 
 
 class BilingualLexicon(NamedTuple):
-    """Translation probabilities p(translation | word).
-
-    Args:
-        words: uint64 (types,), token ids in ascending order.
-        starts: int64 (types + 1,); the entries of word k are those from starts[k] to starts[k + 1].
-        translations: uint64 (entries,), token ids.
-        probabilities: float32 (entries,).
-    """
+    """Translation probabilities p(translation | word)."""
 
     words: npt.NDArray[np.uint64]
     starts: Ints
@@ -38,11 +31,7 @@ class BilingualLexicon(NamedTuple):
     probabilities: npt.NDArray[np.float32]
 
     def expected_words(self, lists: TokenLists) -> ExpectedWords:
-        """All translations of the words of each sentence, with their probabilities.
-
-        Args:
-            lists: Words of n sentences.
-        """
+        """All translations of the words of each sentence, with their probabilities."""
         indices = np.searchsorted(self.words, lists.ids)
         present = indices < len(self.words)
         present[present] = self.words[indices[present]] == lists.ids[present]
@@ -57,11 +46,7 @@ class BilingualLexicon(NamedTuple):
         return ExpectedWords(self.translations[entries], causes, self.probabilities[entries], offsets, sizes)
 
     def translate(self, lists: TokenLists) -> TokenLists:
-        """Replace each word by its most probable translation; a word without an entry stays.
-
-        Args:
-            lists: Words of n texts.
-        """
+        """Replace each word by its most probable translation; a word without an entry stays."""
         owners = np.repeat(np.arange(len(self.words)), np.diff(self.starts))
         order = np.lexsort((-self.probabilities, owners))
         best = order[np.searchsorted(owners[order], np.arange(len(self.words))).clip(max=max(0, len(order) - 1))]
@@ -77,14 +62,6 @@ def learn_lexicon(
     """Estimate p(target word | source word) by word alignment.
 
     One is subtracted from each count: a bead must not be held together by a translation that it alone supports.
-
-    Args:
-        source: Tokens of n texts.
-        target: Tokens of their n translations.
-        config: Of the word alignment; by default three iterations.
-
-    Returns:
-        The lexicon; None where no word pair occurs twice.
     """
     linked = word_links(source, target, config or WordAlignmentConfig(iterations=_ITERATIONS))
     owners = np.repeat(np.arange(len(target)), target.lengths)
@@ -107,22 +84,6 @@ def read_lexicon(path: str | Path) -> tuple[BilingualLexicon, BilingualLexicon]:
     A line has a source word, a target word and an optional probability, separated by tabs; or it is hunalign's
     `target @ source`.  Entries of several words are skipped.  Without probabilities all translations of a word are
     equally likely.
-
-    Args:
-        path: A text file, possibly compressed.
-
-    Returns:
-        The lexicons from source to target and from target to source.
-
-    Raises:
-        DataError: A line has another form (with file and row), or no entry has one word on each side.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "de-en.tsv"
-        >>> _ = file.write_text("Hund\\tdog\\nHund\\thound\\n")
-        >>> read_lexicon(file)[0].probabilities.tolist()
-        [0.5, 0.5]
     """
     words: list[str] = []
     translations: list[str] = []
@@ -179,30 +140,13 @@ def _lexicon_from_pairs(pairs: list[tuple[int, int, float]]) -> BilingualLexicon
 
 
 def bead_tokens(lists: TokenLists, beads: Ints) -> TokenLists:
-    """The words of one side of some beads, a list for each bead.
-
-    Args:
-        lists: Words of the sentences of that side.
-        beads: int64 (n, 2), first sentence and count.
-    """
+    """The words of one side of some beads, a list for each bead."""
     entries, offsets = entries_between(lists.offsets[beads[:, 0]], lists.offsets[beads[:, 0] + beads[:, 1]])
     return TokenLists(lists.ids[entries], offsets)
 
 
 def spread_evenly(lengths: Sequence[int], max_count: int) -> list[Ints]:
-    """Select entries of several lists, spread evenly over all of them.
-
-    Args:
-        lengths: Length of each list.
-        max_count: Entries to select at most.
-
-    Returns:
-        Indices of the selected entries, by list.
-
-    Example:
-        >>> [indices.tolist() for indices in spread_evenly([3, 0, 5], 4)]
-        [[0, 2], [], [1, 3]]
-    """
+    """Select entries of several lists, spread evenly over all of them."""
     starts = np.cumsum([0, *lengths])
     count = min(int(starts[-1]), max_count)
     chosen = np.arange(count) * int(starts[-1]) // max(count, 1)
@@ -211,11 +155,7 @@ def spread_evenly(lengths: Sequence[int], max_count: int) -> list[Ints]:
 
 
 def concatenate(lists: Sequence[TokenLists]) -> TokenLists:
-    """Concatenate token lists.
-
-    Args:
-        lists: Parts, in order.
-    """
+    """Concatenate token lists."""
     sizes = np.concatenate([[0], np.cumsum([len(part.ids) for part in lists])])
     offsets = [part.offsets[:-1] + start for part, start in zip(lists, sizes[:-1], strict=True)]
     return TokenLists(np.concatenate([part.ids for part in lists]), np.concatenate([*offsets, sizes[-1:]]))

@@ -61,23 +61,14 @@ class _Passage(NamedTuple):
 
 
 class LocalSearch:
-    """Aligns a pair of texts of which passages may have been moved.
-
-    Args:
-        texts: The texts.
-    """
+    """Aligns a pair of texts of which passages may have been moved."""
 
     def __init__(self, texts: Texts) -> None:
         self.texts = texts
         self.min_score = _EVIDENCE * math.log(max(2, texts.sizes[0]) * max(2, texts.sizes[1]))
 
     def align(self, aligner: Any, previous: Alignment | LocalAlignment | None = None) -> LocalAlignment:
-        """The best alignment found.
-
-        Args:
-            aligner: What scores the beads; its `priors` are those of texts in the same order.
-            previous: The alignment of the previous round; the search is near its beads without crossings.
-        """
+        """The best alignment found."""
         previous = previous.ordered if isinstance(previous, LocalAlignment) else previous
         ordered = self.texts.align(aligner, previous)
         whole = np.arange(self.texts.sizes[0]), np.arange(self.texts.sizes[1])
@@ -215,17 +206,7 @@ class _Runs(NamedTuple):
 
 
 def best_of_each(groups: Ints, weights: Floats, count: int) -> Flags:
-    """Which entries are among the heaviest ones of their group.
-
-    Args:
-        groups: Group of each entry, (n,).
-        weights: Weight of each entry, (n,).
-        count: Entries of a group, at most.
-
-    Example:
-        >>> best_of_each(np.array([0, 0, 0, 1]), np.array([1.0, 3.0, 2.0, 0.5]), 2).tolist()
-        [False, True, True, True]
-    """
+    """Which entries are among the heaviest ones of their group."""
     order = np.lexsort((-weights, groups))
     ordered = groups[order]
     chosen = np.zeros(len(order), np.bool_)
@@ -234,15 +215,7 @@ def best_of_each(groups: Ints, weights: Floats, count: int) -> Flags:
 
 
 def heaviest_stretch(gains: Floats) -> tuple[int, int, float]:
-    """First index, last index + 1 and sum of the consecutive gains with the highest sum; empty where all are negative.
-
-    Args:
-        gains: float64 (n,).
-
-    Example:
-        >>> heaviest_stretch(np.array([-1.0, 2.0, -1.0, 3.0, -5.0, 1.0]))
-        (1, 4, 4.0)
-    """
+    """First index, last index + 1 and sum of the consecutive gains with the highest sum; empty if all are negative."""
     sums = np.concatenate([[0.0], np.cumsum(gains)])
     end = int(np.argmax(sums - np.minimum.accumulate(sums)))
     start = int(np.argmin(sums[: end + 1]))

@@ -20,12 +20,7 @@ _CROSSING = np.float32(-1e9)
 
 
 class OrderedPart(NamedTuple):
-    """Sentences of both texts that are in the same order.
-
-    Args:
-        rows: Which ones.
-        alignment: Their beads, by position among those rows.
-    """
+    """Sentences of both texts that are in the same order."""
 
     rows: Rows
     alignment: Alignment
@@ -40,14 +35,7 @@ class OrderedPart(NamedTuple):
 
 
 class LocalAlignment(NamedTuple):
-    """Beads that may cross, with the parts of the texts that they come from.
-
-    Args:
-        beads: As in `search.Alignment`, in the order of the source.
-        gains: As in `search.Alignment`.
-        parts: What is in the same order on both sides, then each moved passage.
-        ordered: The best alignment without crossings.
-    """
+    """Beads that may cross, with the parts of the texts that they come from."""
 
     beads: Ints
     gains: Scores
@@ -60,19 +48,7 @@ AnyAlignment = Alignment | LocalAlignment
 
 
 class Walls:
-    """Rules out beads across places where sentences were taken out of a text.
-
-    Args:
-        source: Rows of the whole source text that remain, rising.
-        target: Rows of the whole target text that remain, rising.
-
-    Example:
-        >>> from paraloom.alignment.search import full_band
-        >>> scores = np.zeros((3, 2, 2, 3), np.float32)
-        >>> Walls(np.array([0, 5]), np.array([0, 1])).add(0, 3, full_band(2, 2), scores)
-        >>> bool(scores[0, 0, 1, 0] == 0), bool(scores[0, 1, 0, 0] < -1e6)
-        (True, True)
-    """
+    """Rules out beads across places where sentences were taken out of a text."""
 
     def __init__(self, source: Ints, target: Ints) -> None:
         self._places = _places_before(source), _places_before(target)
@@ -92,11 +68,7 @@ class Walls:
                 out[:, :, size] += np.where(crossed, _CROSSING, np.float32(0))[:, None]
 
     def are_crossed(self, beads: Ints) -> npt.NDArray[np.bool_]:
-        """Which beads cross a place where sentences were taken out.
-
-        Args:
-            beads: int64 (n, 4), as in `search.Alignment`.
-        """
+        """Which beads cross a place where sentences were taken out."""
         source, target = self._places
         crossed: npt.NDArray[np.bool_] = source[beads[:, 0] + beads[:, 1] - 1] > source[beads[:, 0]]
         return crossed | (target[beads[:, 2] + beads[:, 3] - 1] > target[beads[:, 2]])
@@ -112,15 +84,7 @@ def _places_before(rows: Ints) -> Ints:
 
 
 def restrict(part: OrderedPart, rows: Rows) -> Alignment:
-    """The beads of a part whose sentences are all among some rows, by position among those, to search near them.
-
-    Args:
-        part: The part.
-        rows: Some of its rows.
-
-    Returns:
-        Two-sided beads, and an empty one at the end of both texts.
-    """
+    """The beads of a part whose sentences are all among some rows, by position among those, to search near them."""
     beads, gains = part.beads(), part.alignment.gains
     kept = (beads[:, 1] > 0) & (beads[:, 3] > 0)
     positions = beads.copy()
@@ -134,18 +98,7 @@ def restrict(part: OrderedPart, rows: Rows) -> Alignment:
 
 
 def merge(parts: Sequence[OrderedPart], ordered: Alignment) -> LocalAlignment:
-    """All beads in the order of the source; a target sentence without a counterpart follows the one before it.
-
-    Args:
-        parts: What is in the same order on both sides, then each moved passage; every row is in one of them.
-        ordered: The best alignment without crossings.
-
-    Example:
-        >>> rows = np.array([0]), np.array([1])
-        >>> one = Alignment(np.array([[0, 1, 0, 1]]), np.zeros(1, np.float32))
-        >>> merge([OrderedPart((np.array([1]), np.array([0])), one), OrderedPart(rows, one)], one).beads.tolist()
-        [[0, 1, 1, 1], [1, 1, 0, 1]]
-    """
+    """All beads in the order of the source; a target sentence without a counterpart follows the one before it."""
     beads = np.concatenate([part.beads() for part in parts])
     gains = np.concatenate([part.alignment.gains for part in parts])
     has_target = beads[:, 3] > 0

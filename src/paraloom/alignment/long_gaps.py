@@ -19,20 +19,7 @@ _STEEP, _MAX_ROWS = 10, 64
 
 
 def long_gaps(path: Floats, margin: int, limit: int | None = None) -> Ints:
-    """The target sentences in the middle of long gaps.
-
-    Args:
-        path: float64 (m + 1,), the target boundary expected at each source boundary, rising.
-        margin: Target sentences at each end of a gap that stay in the search.
-        limit: Sentences of a gap, at least; default: `LONG_GAP`.
-
-    Returns:
-        int64 (n,), rising.
-
-    Example:
-        >>> long_gaps(np.array([0.0, 1.0, 31.0, 32.0]), margin=10, limit=25)
-        array([11, 12, 13, 14, 15, 16, 17, 18, 19, 20])
-    """
+    """The target sentences in the middle of long gaps."""
     steep = np.concatenate([[0], (np.diff(path) > _STEEP).astype(np.int8), [0]])
     rows = [np.empty(0, np.int64)]
     for start, end in np.flatnonzero(np.diff(steep)).reshape(-1, 2).tolist():
@@ -42,13 +29,7 @@ def long_gaps(path: Floats, margin: int, limit: int | None = None) -> Ints:
 
 
 def with_gaps(part: OrderedPart, gaps: Ints, priors: LogPriors) -> Alignment:
-    """The alignment of a part of two texts, with target sentences that it leaves out as beads without a counterpart.
-
-    Args:
-        part: All source sentences, and the target sentences without the gaps.
-        gaps: The other target sentences, rising.
-        priors: Log-probabilities of beads.
-    """
+    """The alignment of a part of two texts, with target sentences that it leaves out as beads without a counterpart."""
     alignment, targets = part.alignment, part.rows[1]
     beads = part.beads()
     one_sided = beads[:, 3] == 0

@@ -29,20 +29,7 @@ class Aligner(Protocol):
 
 
 def aligner_config(method: str, max_bead_size: int, order: str = "strict") -> AlignerConfig:
-    """The settings of a method.
-
-    Args:
-        method: One of `METHODS`.
-        max_bead_size: Sentences on one side of a bead at most, 1 to 15.
-        order: 'strict', or 'local' for texts of which passages were moved; only for 'evidence'.
-
-    Raises:
-        ConfigError: The method or the order is unknown, they do not go together, or the size is out of range.
-
-    Example:
-        >>> aligner_config("length", 2).word_weight
-        0.0
-    """
+    """The settings of a method."""
     if method not in METHODS:
         raise ConfigError(f"unknown method '{method}'{nearest(method, list(METHODS))}")
     if order == "local" and method != "evidence":
@@ -63,20 +50,7 @@ def fit_method(
     lexicons: Sequence[LexiconPair] = (),
     weights: Park17Weights = PUBLISHED,
 ) -> Aligner:
-    """An aligner by its method, fitted to texts where the method learns.
-
-    Args:
-        method: One of `METHODS`.
-        pairs: Texts to learn from; PARK17's formula learns nothing.
-        config: What `aligner_config` returns for the method.
-        lexicons: Bilingual lexicons, each from source to target and back; only for 'evidence'.
-        weights: λ of PARK17's formula.
-
-    Example:
-        >>> pair = TextPair(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin 1901."])
-        >>> [(bead.source, bead.target) for bead in fit_method("park17", [], AlignerConfig()).align(pair)]
-        [((0,), (0,)), ((1,), (1,))]
-    """
+    """An aligner by its method, fitted to texts where the method learns."""
     if method == "park17":
         return Park17Aligner(weights, config.max_bead_size)
     return fit_aligner(pairs, config, lexicons)

@@ -21,15 +21,7 @@ _BLOCK = 512
 
 
 class MultiNewsScores(NamedTuple):
-    """The scores of some source documents with all m targets, 0 to 1 each, float64 (rows, m).
-
-    Args:
-        first: Index of the first of these source documents.
-        sentences: S, the smaller number of sentences over the greater.
-        words: W, the same of words.
-        entities: N, the share of the source's named entities that the target has, times the smaller number of entities
-            over the greater.
-    """
+    """The scores of some source documents with all m targets, 0 to 1 each, float64 (rows, m)."""
 
     first: int
     sentences: Floats
@@ -48,21 +40,8 @@ def all_scores(source: Documents, target: Documents) -> Iterator[MultiNewsScores
     Numbers of words are compared as they are, although one language may need more of them.  Named entities are
     recognized by their spelling (`document_features.entities`), and match if they are spelled the same.
 
-    Args:
-        source: n documents.
-        target: m documents.
-
     Reference:
         Afli, Lohar and Way 2017 (MultiNews), equations 1 to 4.
-
-    Example:
-        >>> source = Documents.from_texts(["A Zebra crossed in 1990.\\nIt ran."])
-        >>> target = Documents.from_texts(["In 1990 ein Zebra.", "Es lief 2001.\\nWeg war es."])
-        >>> [scores] = all_scores(source, target)
-        >>> scores.sentences.tolist(), scores.words.round(2).tolist()
-        ([[0.5, 1.0]], [[0.56, 0.89]])
-        >>> scores.entities.tolist()
-        [[0.5, 0.0]]
     """
     sentences = [side.paragraph_counts.astype(np.float64) for side in (source, target)]
     words = [side.words.lengths.astype(np.float64) for side in (source, target)]
@@ -86,20 +65,6 @@ def pair_by_scores(source: Documents, target: Documents, pictures: float = 0.0) 
     """The best target of each source document, of all targets, by MultiNews' score.
 
     A target may be the best of several sources; of equal targets the first is taken.
-
-    Args:
-        source: n documents.
-        target: m documents.
-        pictures: Weight of a further score, the cosine of the documents' pictures; the paper has none.
-
-    Returns:
-        n pairs (none without targets), with A as score, and its lead over the second best target as margin.
-
-    Example:
-        >>> source = Documents.from_texts(["A Zebra crossed in 1990.\\nIt ran."])
-        >>> target = Documents.from_texts(["In 1990 ein Zebra.", "Es lief 2001.\\nWeg war es."])
-        >>> [(pair.target, round(pair.score, 2)) for pair in pair_by_scores(source, target)]
-        [('1', 1.89)]
     """
     if not len(target):
         return []
@@ -115,14 +80,7 @@ def pair_by_scores(source: Documents, target: Documents, pictures: float = 0.0) 
 
 
 def best_pairs(source: Documents, target: Documents, first: int, scores: Floats) -> list[DocumentPair]:
-    """The best target of each of some source documents.
-
-    Args:
-        source: The source documents.
-        target: m documents, at least one.
-        first: Index of the first source document that has scores.
-        scores: float64 (rows, m).
-    """
+    """The best target of each of some source documents."""
     best = scores.argmax(axis=1)
     rows = np.arange(len(scores))
     top = scores[rows, best]

@@ -29,16 +29,7 @@ _TEMPERATURE, _MIN_COSINE, _MIN_PROBABILITY = 0.1, 0.2, 0.01
 def encoder_lexicon(
     encoder: EncoderLike, source: Sequence[Texts], target: Sequence[Texts]
 ) -> list[tuple[BilingualLexicon, BilingualLexicon]]:
-    """The lexicon of the words of some texts, by the vectors of an encoder of both languages.
-
-    Args:
-        encoder: Encodes single words as well as sentences.
-        source: Texts of the source language.
-        target: Texts of the target language.
-
-    Returns:
-        One lexicon, from source to target and back; none where a side has no words that the encoder knows.
-    """
+    """The lexicon of the words of some texts, by the vectors of an encoder of both languages."""
     sides = []
     for texts in (source, target):
         words = _common_words(texts)
@@ -55,16 +46,7 @@ def encoder_lexicon(
 
 
 def encode_texts(encoder: EncoderLike, source: Sequence[str], target: Sequence[str]) -> tuple[Vectors, Vectors]:
-    """Vectors of the sentences of two texts; those of a language that the encoder does not know may be zero.
-
-    Args:
-        encoder: Of both languages.
-        source: m sentences.
-        target: n sentences.
-
-    Returns:
-        float32 (m, d) and (n, d).
-    """
+    """Vectors of the sentences of two texts; those of a language that the encoder does not know may be zero."""
     with progress("encoding", len(source) + len(target), unit="sentences") as advance:
         vectors = _encode(encoder, source)
         advance(len(source))

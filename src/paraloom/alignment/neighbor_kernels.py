@@ -45,13 +45,7 @@ def _greatest(values: Weights, k: int) -> np.float32:
 
 @kernel
 def greatest_entries(weights: Weights, bounds: Indices, k: int) -> npt.NDArray[np.bool_]:
-    """Mark the k greatest entries of each row; of equal ones those that come first.
-
-    Args:
-        weights: Entries of the rows.
-        bounds: Row i has the entries from bounds[i] to bounds[i + 1].
-        k: Entries of a row at most.
-    """
+    """Mark the k greatest entries of each row; of equal ones those that come first."""
     kept = np.ones(len(weights), np.bool_)
     for row in range(len(bounds) - 1):
         start, end = bounds[row], bounds[row + 1]
@@ -80,21 +74,7 @@ def nearest_rows(
     rows: int,
     k: int,
 ) -> tuple[Ints, Ints]:
-    """Find for each query the k rows of an inverted index with the greatest products above 0.
-
-    Args:
-        weights: Entries of the queries.
-        columns: Their columns.
-        bounds: Query i has the entries from bounds[i] to bounds[i + 1].
-        posting_weights: Entries of the index, column by column.
-        posting_rows: Their rows.
-        posting_bounds: Column j has the entries from posting_bounds[j] to posting_bounds[j + 1].
-        rows: Number of rows in the index.
-        k: Neighbors of each query; of equal ones those that come first.
-
-    Returns:
-        Queries and rows of the pairs found, by query.
-    """
+    """Find for each query the k rows of an inverted index with the greatest products above 0."""
     queries = len(bounds) - 1
     found_queries, found_rows = np.empty(queries * min(k, rows), np.int64), np.empty(queries * min(k, rows), np.int64)
     products = np.zeros(rows, np.float32)
@@ -150,19 +130,7 @@ def row_products(
     sources: Ints,
     targets: Ints,
 ) -> Floats:
-    """The dot product of the rows of each pair; fast where pairs with the same source follow each other.
-
-    Args:
-        weights: Entries of the source rows.
-        columns: Their columns.
-        bounds: Row i has the entries from bounds[i] to bounds[i + 1].
-        other_weights: Entries of the target rows.
-        other_columns: Their columns.
-        other_bounds: Their bounds.
-        width: Number of columns.
-        sources: Source row of each pair.
-        targets: Target row of each pair.
-    """
+    """The dot product of the rows of each pair; fast where pairs with the same source follow each other."""
     products = np.zeros(len(sources), np.float64)
     dense = np.zeros(width, np.float32)
     current = -1

@@ -40,11 +40,6 @@ class Park17Weights(NamedTuple):
     """The weights λ of the formula; the defaults are PARK17's.
 
     Only their ratios matter for which beads are best.
-
-    Args:
-        length: λ1, of log2 P(δ | match).
-        constant: λ2, for each bead: the greater, the more and smaller beads.
-        cosine: λ3, of the cosine.
     """
 
     length: float = LENGTH
@@ -66,14 +61,7 @@ def write_weights(folder: Path, weights: Park17Weights) -> None:
 
 
 def read_weights(path: Path) -> Park17Weights:
-    """Read the weights of an artifact of `tune-aligner`.
-
-    Args:
-        path: The folder, or the file itself.
-
-    Raises:
-        DataError: The file does not exist, or does not have the three weights.
-    """
+    """Read the weights of an artifact of `tune-aligner`."""
     file = path / WEIGHTS_FILE if path.is_dir() else path
     try:
         values = json.loads(file.read_text(encoding="utf-8"))
@@ -87,13 +75,7 @@ def read_weights(path: Path) -> Park17Weights:
 
 
 def weight_grid() -> Iterator[Park17Weights]:
-    """The weights among which `tune-aligner` chooses: the published ones first, all sum to 1.
-
-    Example:
-        >>> grid = list(weight_grid())
-        >>> grid[0] == PUBLISHED, len(grid), all(abs(sum(weights) - 1) < 1e-9 for weights in grid)
-        (True, 91, True)
-    """
+    """The weights among which `tune-aligner` chooses: the published ones first, all sum to 1."""
     yield PUBLISHED
     yield from _cells()
 
@@ -104,15 +86,6 @@ def choose_weights(f1: Mapping[Park17Weights, float], beads: int) -> Park17Weigh
     On a few hundred beads, F1 of neighboring weights differs by chance, so that the best ones are often bad for
     others.  Each cell of the grid counts with the mean of its neighborhood of 3 × 3, and the published weights are
     kept unless the best mean is better by more than the standard error, √(F1 (1 − F1) / beads).
-
-    Args:
-        f1: F1 of all weights of `weight_grid`.
-        beads: Number of gold beads.
-
-    Example:
-        >>> f1 = {weights: 0.9 if weights.length > 0.2 else 0.5 for weights in weight_grid()}
-        >>> choose_weights(f1, 400).length, choose_weights(f1, 4) == PUBLISHED
-        (0.24, True)
     """
     cells = list(_cells())
     grid = np.array([f1[weights] for weights in cells]).reshape(len(_LENGTHS), len(_CONSTANT_SHARES))
@@ -158,15 +131,6 @@ def align_by_cosine(
 
     A baseline: `sentences.align` is more accurate.  An unaligned sentence has no cosine, and the δ of a sentence of
     mean length.
-
-    Args:
-        pair: The texts.  The cosine is between the words of the first source translation (of the source itself, where
-            there is none) and those of the target.
-        max_bead_size: Sentences on one side of a bead at most.
-        weights: λ1, λ2 and λ3.
-
-    Returns:
-        The beads in order; every sentence is in one of them.
 
     Reference:
         Park, Dugast, Hong, Shin and Cha 2017 (PARK17), §4.2.

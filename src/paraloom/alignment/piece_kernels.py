@@ -24,19 +24,7 @@ WordNumbers = npt.NDArray[np.int32]
 def present_gains(
     model: WordModel, predictors: Ints, observed: Ints, words: WordNumbers, starts: Ints, is_tail: bool
 ) -> Floats:
-    """What each word of a tail or head adds to the score of its bead, without the words that are nearer the cut.
-
-    Args:
-        model: Its side is observed, the other one predicts.
-        predictors: int64 (pairs, 2), the first of the sentences of the bead that predict, and how many.
-        observed: int64 (pairs, 2), the same of its side.
-        words: int32 (words,), numbers of the words of all tails, or heads, in the order of the text.
-        starts: int64 (pairs + 1,), first word of each.
-        is_tail: Whether these are tails.
-
-    Returns:
-        float64 (words,).
-    """
+    """What each word of a tail or head adds to the score of its bead, without the words that are nearer the cut."""
     gains = np.empty(len(words), np.float64)
     for n in range(len(predictors)):
         length = model.lengths[predictors[n].sum()] - model.lengths[predictors[n, 0]]
@@ -64,18 +52,7 @@ def add_moved(
     predictor_starts: Ints,
     is_tail: bool,
 ) -> None:
-    """Add weight × what the words of tails, or heads, gain by each other's bead.
-
-    Args:
-        out: See above.
-        weight: Factor.
-        single: The words of the heads, or tails, predict, each by itself.
-        words: As for `present_gains`, with `starts`, `gains`, which that returned, and `is_tail`.
-        starts: See `words`.
-        gains: See `words`.
-        predictor_starts: int64 (pairs + 1,), first predictor of each pair.
-        is_tail: See `words`.
-    """
+    """Add weight × what the words of tails, or heads, gain by each other's bead."""
     mass = np.empty(max(out.shape[1], out.shape[2]), np.float64)
     expected = single.expected
     for n in range(len(out)):
@@ -108,18 +85,7 @@ def add_lost(
     starts: Ints,
     is_tail: bool,
 ) -> None:
-    """Add weight × what the other side of a bead gains, mostly less than 0, when words of its predictors are gone.
-
-    Args:
-        out: See above.
-        weight: Factor.
-        model: The side of the tails, or heads, predicts.
-        single: Their words predict, each by itself.
-        predictors: int64 (pairs, 2), the first of the sentences of the bead that predict, and how many.
-        observed: int64 (pairs, 2), the same of the other side of that bead.
-        starts: int64 (pairs + 1,), first word of each tail, or head.
-        is_tail: Whether these are tails.
-    """
+    """Add weight × what the other side of a bead gains, mostly less than 0, when words of its predictors are gone."""
     change = np.empty(max(out.shape[1], out.shape[2]), np.float64)
     expected = single.expected
     for n in range(len(out)):

@@ -26,23 +26,8 @@ def apply_pivots(direct: Sequence[DocumentPair], pivots: Sequence[Pivot]) -> lis
     Two similar pages that both lack a counterpart are each other's best match; a language that has counterparts of
     both shows that they differ.
 
-    Args:
-        direct: Pairs of source and target documents.
-        pivots: Of each pivot language the pairs with the source and with the target.
-
-    Returns:
-        The pairs that remain, in order, then the new ones; their score is the mean over the pivot languages, their
-        margin 0.
-
     Reference:
         Cf. PARK17 §5.
-
-    Example:
-        >>> direct = [DocumentPair("a", "x", 0.8), DocumentPair("b", "y", 0.6)]
-        >>> source_pivot = [DocumentPair("b", "1", 0.9), DocumentPair("c", "2", 0.7)]
-        >>> pivot_target = [DocumentPair("2", "y", 0.9), DocumentPair("1", "z", 0.9)]
-        >>> [(pair.source, pair.target) for pair in apply_pivots(direct, [(source_pivot, pivot_target)])]
-        [('a', 'x'), ('b', 'z'), ('c', 'y')]
     """
     counterparts = [(_by_source(first), _by_source(map(_swap, second))) for first, second in pivots]
     kept = [pair for pair in direct if pair.score + _support(pair, counterparts) >= 0]
@@ -67,14 +52,6 @@ def orient_pivot(first: Sequence[DocumentPair], second: Sequence[DocumentPair], 
     """Swap the sides of two lists of pairs where needed, so that they lead from the source to the pivot to the target.
 
     Where both sides share as many names, as the pages of two sites may, the lists are taken as they are.
-
-    Args:
-        first: Pairs of source and pivot documents, in either direction.
-        second: Pairs of pivot and target documents, in either direction.
-        sources: Names of the source documents.
-
-    Raises:
-        DataError: The first has no source document, or the second no document of the pivot language.
     """
     to_pivot = _oriented(first, sources)
     if to_pivot is None:

@@ -50,21 +50,7 @@ class PriorModel:
         check_range(self, "max_ratio", low=1)
 
     def log_priors(self, sizes: Counter[tuple[int, int]], max_size: int) -> LogPriors:
-        """Log priors of all kinds of beads.
-
-        Args:
-            sizes: Observed beads by source and target sentences, as `count_kinds` returns them; empty for the table
-                alone.
-            max_size: Sentences on one side of a bead at most.
-
-        Returns:
-            Natural logarithms.
-
-        Example:
-            >>> priors = PriorModel(decay=0.1).log_priors(Counter(), 3).kinds
-            >>> np.exp(priors[3, 2] - priors[3, 1]).round(3).item()
-            0.1
-        """
+        """Log priors of all kinds of beads."""
         kinds = range(max_size + 1)
         table = np.array([[self._expected(a, b) for b in kinds] for a in kinds])
         table /= table.sum()
@@ -84,15 +70,7 @@ class PriorModel:
 
 
 def count_kinds(alignments: Sequence[Ints]) -> Counter[tuple[int, int]]:
-    """Beads by source and target sentences; of several unaligned sentences in a row only the first one counts.
-
-    Args:
-        alignments: int64 (beads, 4) each, as in `search.Alignment`.
-
-    Example:
-        >>> count_kinds([np.array([[0, 1, 0, 1], [1, 0, 1, 1], [1, 0, 2, 1]])])
-        Counter({(1, 1): 1, (0, 1): 1})
-    """
+    """Beads by source and target sentences; of several unaligned sentences in a row only the first one counts."""
     counts: Counter[tuple[int, int]] = Counter()
     for beads in alignments:
         one_sided = (beads[:, 1] == 0) | (beads[:, 3] == 0)

@@ -55,38 +55,18 @@ class Evidence(Protocol):
     """One source of scores for beads: lengths, words, embeddings …"""
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
-        """Add the scores of the beads that start in some rows of the band.
-
-        Args:
-            first: Source boundary of the first row.
-            rows: Number of rows.
-            band: The search band.
-            out: float32 (rows, A, A, W), natural log-probabilities, added to in place: out[r, a, b, w] is of the bead
-                of a + 1 source sentences from first + r on and b + 1 target sentences from band.lows[first + r] + w
-                on.  Cells beyond the ends of the texts may hold anything.
-        """
+        """Add the scores of the beads that start in some rows of the band."""
 
 
 class LogPriors(NamedTuple):
-    """Log-probabilities of beads by their numbers of sentences.
-
-    Args:
-        kinds: float64 (A + 1, A + 1), natural log-probability of a bead by its source and target sentences.
-        gap_extensions: That of a source and of a target sentence without a counterpart that follows another one;
-            kinds[1, 0] and kinds[0, 1] are of the first one.
-    """
+    """Log-probabilities of beads by their numbers of sentences."""
 
     kinds: Floats
     gap_extensions: tuple[float, float]
 
 
 class Alignment(NamedTuple):
-    """The best path.
-
-    Args:
-        beads: int64 (n, 4): source start and count, target start and count.
-        gains: float32 (n,), what each bead adds to the score of the path.
-    """
+    """The best path."""
 
     beads: Ints
     gains: Scores
@@ -104,20 +84,6 @@ def best_alignment(
     """Find the beads within a band whose evidence and priors have the highest sum.
 
     Time and memory grow with sources × width of the band.
-
-    Args:
-        evidence: What scores the beads.
-        priors: Of the beads.
-        sources: Number of source sentences.
-        targets: Number of target sentences.
-        make_band: Returns a band of a given radius; it is asked for one twice as wide whenever the path runs along an
-            edge, up to 32 times the first.
-        radius: The first radius.
-        breaks: float64 (m + 1,) and (n + 1,): a bead that starts at boundary (i, j) loses
-            |breaks[0][i] − breaks[1][j]|.
-
-    Returns:
-        The alignment; every sentence is in one bead.
     """
     max_radius = radius * _MAX_WIDENING
     breaks = breaks or (np.zeros(sources + 1), np.zeros(targets + 1))
@@ -154,29 +120,12 @@ def _search(
 
 
 def full_band(sources: int, targets: int) -> Band:
-    """The band that holds every boundary.
-
-    Args:
-        sources: Number of source sentences.
-        targets: Number of target sentences.
-    """
+    """The band that holds every boundary."""
     return Band(np.zeros(sources + 1, np.int64), targets + 1, sources, targets)
 
 
 def band_along(path: Floats, targets: int, radius: int, smooth: int) -> Band:
-    """A band around a path.
-
-    Args:
-        path: float64 (m + 1,), the target boundary expected at each source boundary, rising.
-        targets: Number of target sentences.
-        radius: Boundaries on either side of the path.
-        smooth: Rows before and after whose part of the path a row covers, too: a false anchor then widens the band
-            instead of moving it.
-
-    Example:
-        >>> band_along(np.arange(5.0), 4, 1, 0).lows.tolist()
-        [0, 0, 1, 2, 2]
-    """
+    """A band around a path."""
     sources = len(path) - 1
     rows = np.arange(sources + 1)
     lows = np.floor(path[np.maximum(rows - smooth, 0)]).astype(np.int64) - radius
@@ -189,53 +138,20 @@ def band_along(path: Floats, targets: int, radius: int, smooth: int) -> Band:
 
 
 def path_from_lengths(source: Floats, target: Floats) -> Floats:
-    """The target boundary that leaves the same share of characters behind as each source boundary.
-
-    Args:
-        source: Characters of each source sentence, (m,).
-        target: Characters of each target sentence, (n,).
-
-    Returns:
-        float64 (m + 1,).
-
-    Example:
-        >>> path_from_lengths(np.array([2.0, 2.0]), np.array([1.0, 1.0, 1.0, 1.0])).tolist()
-        [0.0, 2.0, 4.0]
-    """
+    """The target boundary that leaves the same share of characters behind as each source boundary."""
     source_shares, target_shares = _cumulative_shares(source), _cumulative_shares(target)
     return np.interp(source_shares, target_shares, np.arange(len(target_shares), dtype=np.float64))
 
 
 def path_from_beads(beads: Ints, sources: int) -> Floats:
-    """The path of an alignment; the boundaries inside a bead are interpolated.
-
-    Args:
-        beads: int64 (n, 4), as in `Alignment`.
-        sources: Number of source sentences.
-
-    Returns:
-        float64 (m + 1,).
-
-    Example:
-        >>> path_from_beads(np.array([[0, 2, 0, 1], [2, 1, 1, 3]]), 3).tolist()
-        [0.0, 0.5, 1.0, 4.0]
-    """
+    """The path of an alignment; the boundaries inside a bead are interpolated."""
     x = np.concatenate([[0], beads[:, 0] + beads[:, 1]])
     y = np.concatenate([[0], beads[:, 2] + beads[:, 3]])
     return np.interp(np.arange(sources + 1), x, y)
 
 
 def path_from_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int, targets: int) -> Floats | None:
-    """The path through the heaviest chain of anchors that rises on both sides.
-
-    Args:
-        anchors: Sets of sentence pairs that probably correspond: source indices, target indices, weights.
-        sources: Number of source sentences.
-        targets: Number of target sentences.
-
-    Returns:
-        float64 (m + 1,); None where the chain is too short to rely on.
-    """
+    """The path through the heaviest chain of anchors that rises on both sides."""
     rows, columns, weights = (np.concatenate([anchor[field] for anchor in anchors]) for field in range(3))
     cells, inverse = np.unique(rows * (targets + 1) + columns, return_inverse=True)
     total = np.bincount(inverse, weights, len(cells))

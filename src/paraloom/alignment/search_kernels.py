@@ -23,17 +23,7 @@ FROM_GAP = CODE_BASE * CODE_BASE
 
 @kernel
 def heaviest_chain(rows: Ints, columns: Ints, weights: Floats, targets: int) -> Ints:
-    """Find the heaviest sequence of cells that rises in both coordinates, in O(n log n) by a Fenwick tree.
-
-    Args:
-        rows: Rows of the cells, ascending; of cells in one row the greatest column comes first.
-        columns: Columns of the cells.
-        weights: Weights of the cells.
-        targets: Number of columns.
-
-    Returns:
-        Indices of the cells of the sequence.
-    """
+    """Find the heaviest sequence of cells that rises in both coordinates, in O(n log n) by a Fenwick tree."""
     tree = np.full(targets + 2, -1, np.int64)
     best = np.zeros(len(rows), np.float64)
     before = np.full(len(rows), -1, np.int64)
@@ -87,20 +77,6 @@ def advance(
 
     A boundary has two states: state 1 after a sentence without a counterpart, from which one more of them costs
     its gap extension, and state 0 otherwise, from which it costs its prior.
-
-    Args:
-        first: Source boundary of the first row.
-        scores: float32 (rows, A, A, W); of the bead of a + 1 and b + 1 sentences that starts at boundary
-            (first + r, lows[first + r] + w).
-        priors: (A + 1, A + 1), log prior by size of the bead; [0, 1] and [1, 0] are those of an unaligned sentence.
-        gap_extensions: Log prior of an unaligned source and target sentence after another one.
-        breaks: (m + 1,) and (n + 1,): a bead that starts at boundary (i, j) loses |breaks[0][i] − breaks[1][j]|.
-        lows: First target boundary of each row of the band, (m + 1,).
-        targets: Number of target sentences.
-        best: (2, A + 1, W), by state; a ring buffer, row i is in best[:, i mod (A + 1)].
-        choices: (2, m + 1, W), how each state of each boundary is best reached: the code of the bead, plus
-            FROM_GAP where the bead comes from state 1; written.
-        gains: (2, m + 1, W), what that bead adds to the score; written.
     """
     max_size = scores.shape[1]
     width = scores.shape[3]
@@ -183,20 +159,7 @@ def _reach(
 
 @kernel
 def trace(choices: Codes, gains: Scores, state: int, lows: Ints, targets: int) -> tuple[Ints, Scores, int]:
-    """Follow the choices back from the end of both texts.
-
-    Args:
-        choices: Codes of beads, (2, m + 1, W), as `advance` writes them.
-        gains: What each of those beads adds, (2, m + 1, W).
-        state: The better state of the end.
-        lows: First target boundary of each row of the band, (m + 1,).
-        targets: Number of target sentences.
-
-    Returns:
-        The beads from first to last, int64 (n, 4): source start and count, target start and count; what each adds to
-        the score, float32 (n,); and the smallest distance of the path from an edge of the band that is not an edge of
-        the text, −1 where no path was found.
-    """
+    """Follow the choices back from the end of both texts."""
     width = choices.shape[2]
     beads = np.empty((len(lows) + targets, 4), np.int64)
     added = np.empty(len(lows) + targets, np.float32)

@@ -36,14 +36,7 @@ class SentenceAligner(LearnedState):
     """A sentence aligner that was fitted to some texts; see `fit_aligner`."""
 
     def align(self, pair: TextPair) -> list[Bead]:
-        """Align a pair of texts by what was learned from it or from others.
-
-        Args:
-            pair: The texts; they need not be those that the aligner was fitted to.
-
-        Returns:
-            The beads in order; every sentence is in one of them.
-        """
+        """Align a pair of texts by what was learned from it or from others."""
         return to_beads(_search(PreparedPair(pair, self.config, self.lexicons), self.config).align(self))
 
 
@@ -62,31 +55,6 @@ def align(
 
     Works without any resource: lengths, shared words and a lexicon learned from the two texts are the evidence.
     Translations or embeddings make it more accurate.  To align many texts of one kind, use `fit_aligner`.
-
-    Args:
-        source: m sentences.
-        target: n sentences.
-        source_translation: `source` in the target language, m sentences.
-        target_translation: `target` in the source language, n sentences.
-        embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d).
-        lexicon: Bilingual lexicons from source to target and back, see `lexicon.read_lexicon`.
-        encoder: An encoder of both languages: its vectors of words are evidence, and without a translation those of
-            sentences.
-        config: Settings; by default beads of at most `MAX_BEAD_SIZE` sentences a side.
-
-    Returns:
-        The beads in order; every sentence is in one of them, and a sentence without a counterpart is in a bead with
-        an empty other side.  `score` is the bead's natural log-likelihood ratio, higher is better.
-
-    Raises:
-        TypeError: A text is not a list of strings.
-        DataError: A translation or the embeddings do not have one entry for each sentence.
-        ConfigError: A setting is out of range.
-
-    Example:
-        >>> beads = align(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin", "1901."])
-        >>> [(bead.source, bead.target) for bead in beads]
-        [((0,), (0,)), ((1,), (1, 2))]
     """
     for text in (source, target, source_translation, target_translation):
         if isinstance(text, str):
@@ -106,19 +74,7 @@ def align(
 
 
 def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Sequence[LexiconPair] = ()) -> list[Bead]:
-    """Align a pair of texts that may have several translations on each side; otherwise as `align`.
-
-    Args:
-        pair: The texts.
-        config: Settings.
-        lexicons: Bilingual lexicons, each from source to target and back.
-
-    Returns:
-        The beads in order; every sentence is in one of them.
-
-    Raises:
-        ConfigError: A setting is out of range.
-    """
+    """Align a pair of texts that may have several translations on each side; otherwise as `align`."""
     config = _checked(config)
     prepared = PreparedPair(pair, config, lexicons)
     aligner, alignments = _fit([prepared], config, lexicons)
@@ -128,22 +84,7 @@ def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Se
 def fit_aligner(
     pairs: Sequence[TextPair], config: AlignerConfig | None = None, lexicons: Sequence[LexiconPair] = ()
 ) -> SentenceAligner:
-    """Learn how to align texts from the texts themselves, in `config.rounds` rounds.
-
-    Args:
-        pairs: Texts of one kind; all have the same number of translations.
-        config: Settings.
-        lexicons: Bilingual lexicons as further evidence, each from source to target and back.
-
-    Raises:
-        DataError: `pairs` is empty, or some have more translations than others.
-        ConfigError: A setting is out of range.
-
-    Example:
-        >>> pairs = [TextPair(["Paris 1900.", "Berlin 1901."], ["Paris 1900.", "Berlin 1901."])]
-        >>> [(bead.source, bead.target) for bead in fit_aligner(pairs).align(pairs[0])]
-        [((0,), (0,)), ((1,), (1,))]
-    """
+    """Learn how to align texts from the texts themselves, in `config.rounds` rounds."""
     if not pairs:
         raise DataError("expected texts to learn from, got none", remedy="Give one pair of texts or more.")
     if len({(len(pair.source_translations), len(pair.target_translations)) for pair in pairs}) > 1:
@@ -155,11 +96,7 @@ def fit_aligner(
 
 
 def to_beads(alignment: AnyAlignment) -> list[Bead]:
-    """The beads of an alignment as lists of sentence indices.
-
-    Args:
-        alignment: The best path.
-    """
+    """The beads of an alignment as lists of sentence indices."""
     rows = zip(alignment.beads.tolist(), alignment.gains.tolist(), strict=True)
     return [Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain) for (i, a, j, b), gain in rows]
 

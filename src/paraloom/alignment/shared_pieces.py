@@ -30,14 +30,7 @@ _PAIRS = 4096
 
 
 class PieceEvidence(NamedTuple):
-    """How words, or prefixes, of two texts predict each other.
-
-    Args:
-        weight: Factor of the log-likelihood ratios.
-        lists: The words of source and target.
-        directions: Source sentences predict, and target sentences predict.
-        by_word: By side, the direction in which words predict, each by itself.
-    """
+    """How words, or prefixes, of two texts predict each other."""
 
     weight: float
     lists: tuple[TokenLists, TokenLists]
@@ -48,18 +41,7 @@ class PieceEvidence(NamedTuple):
 def join_shared_pieces(
     alignment: Alignment, evidence: Sequence[PieceEvidence], costs: Floats, max_bead_size: int
 ) -> Alignment:
-    """Join each bead with the next one where they share a piece.
-
-    Args:
-        alignment: The best path.
-        evidence: What words say; all kinds have the same number of words in a sentence.
-        costs: float64 (beads − 1,), what joining a bead with the next one costs, beside words; infinite where they may
-            not be joined.
-        max_bead_size: Sentences on one side of a bead at most.
-
-    Returns:
-        The path with joined beads; a joined bead gains what both did, and the piece.
-    """
+    """Join each bead with the next one where they share a piece."""
     beads = alignment.beads
     cuts = np.flatnonzero(np.isfinite(costs))
     changes = np.full(len(costs), -np.inf)

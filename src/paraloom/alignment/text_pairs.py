@@ -24,9 +24,6 @@ class TextPair:
         target_translations: Translations of `target` into the source language, each of n sentences.
         embeddings: Sentence embeddings in one space, float32 (m, d) and (n, d); by an encoder of both languages, or of
             one language into which the other text was translated.
-
-    Raises:
-        DataError: A translation or the embeddings have another length, or the embeddings are not finite.
     """
 
     source: Sequence[str]

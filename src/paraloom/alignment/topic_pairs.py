@@ -26,19 +26,6 @@ def pair_by_topics(
     Topics are those of latent Dirichlet allocation over both sides together, the source's by its translation.  Without
     one its own words are compared, and only names and numbers tell topics.
 
-    Args:
-        source: n documents.
-        target: m documents.
-        threshold: θ.
-        topics: Number of topics.
-        seed: Of the topic model.
-
-    Returns:
-        At most n pairs; a target may be the best of several sources.
-
-    Raises:
-        MissingExtraError: tomotopy is not installed.
-
     Reference:
         Park et al. 2017 (PARK17), §3.1 and §4.2.
     """

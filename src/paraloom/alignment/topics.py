@@ -23,19 +23,6 @@ def topic_vectors(
 ) -> list[npt.NDArray[np.float32]]:
     """Infer the topic distribution of each document.
 
-    Args:
-        sides: Groups of documents, all in one language (by translation where needed).
-        topics: Number of topics.
-        passes: Passes of Gibbs sampling.
-        seed: The same seed gives the same vectors.
-
-    Returns:
-        For each side float32 (n, topics), rows that sum to 1; uniform for a document without words, and for all
-        documents where the words distinguish no topics.
-
-    Raises:
-        MissingExtraError: tomotopy is not installed.
-
     Reference:
         Blei, Ng, Jordan 2003, Latent Dirichlet Allocation.
     """

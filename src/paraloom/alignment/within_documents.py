@@ -25,13 +25,7 @@ _TRAINING_PAIRS, _BLOCK = 500, 1000
 
 
 class AlignedDocuments(NamedTuple):
-    """A pair of documents with its sentence alignment.
-
-    Args:
-        pair: The names of the documents.
-        texts: Their paragraphs, which are the sentences.
-        beads: The beads, in order.
-    """
+    """A pair of documents with its sentence alignment."""
 
     pair: DocumentPair
     texts: TextPair
@@ -53,24 +47,6 @@ def align_within(
 
     Translations help where documents have them.  The result has the original texts, also where the documents are
     aligned by their translations into a third language.
-
-    Args:
-        source: Source documents.
-        target: Target documents.
-        pairs: Pairs of their names.
-        config: Settings; those of `aligner`, where one is given.
-        aligner: An aligner that was fitted before; by default one is fitted to a sample of the pairs.
-        method: Which aligner is fitted, see `methods.METHODS`.
-        weights: λ of the method 'park17'.
-        seed: Of that sample.
-
-    Returns:
-        An alignment for each pair, in order.
-
-    Raises:
-        DataError: A document is missing from its corpus or occurs twice, or its translation has another number of
-            lines.
-        ConfigError: A setting is out of range.
     """
     config = config or AlignerConfig()
     config.check()

@@ -27,19 +27,7 @@ _SECOND_CAUSE = 0.2
 
 
 class ExpectedTable(NamedTuple):
-    """The words that each of m predictors leads to expect, by all sources of evidence.
-
-    Args:
-        words: int32 (entries,), rising within a predictor.
-        counts: How many of each: float32 (entries, sources), or (entries,) of all sources as a mixture.
-        capacities: float32 (entries,), how many occurrences each explains at most.
-        causes: int32 (entries, 2), the two words of the predictor that are the strongest causes; -1 for none.
-        strengths: float32 (entries, 2), how many of the word an occurrence of the cause leads to expect.
-        offsets: int64 (m + 1,), first entry of each predictor.
-        all_causes: int32 (causes,), of each predictor, each once.
-        cause_counts: float32 (causes,), how often the predictor has them.
-        cause_offsets: int64 (m + 1,), first cause of each predictor.
-    """
+    """The words that each of m predictors leads to expect, by all sources of evidence."""
 
     words: WordNumbers
     counts: Scores
@@ -53,17 +41,7 @@ class ExpectedTable(NamedTuple):
 
 
 class WordModel(NamedTuple):
-    """What the words of a direction are predicted from; n sentences are observed, m are predictors.
-
-    Args:
-        words: int32 (tokens,), numbers of the observed words, each once a sentence, rising.
-        counts: float32 (tokens,), how often each occurs.
-        offsets: int64 (n + 1,), first entry of each observed sentence.
-        expected: What the predictors lead to expect.
-        lengths: float64 (m + 1,), words before each predictor.
-        background: float64 (words,), probability of each word regardless of the predictors.
-        background_weight: Share of the words that come from the background, 0 to 1.
-    """
+    """What the words of a direction are predicted from; n sentences are observed, m are predictors."""
 
     words: WordNumbers
     counts: Scores
@@ -84,15 +62,7 @@ _MASS, _TOTAL_CAPACITY, _FIRST_STRENGTH, _SECOND_STRENGTH = range(4)
 
 @kernel
 def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Scores) -> None:
-    """Add weight × (log p(target sentences | source sentences) − log p(target sentences)) of each bead to `out`.
-
-    Args:
-        first: Source boundary of the first row of `out`.
-        weight: Factor of the log-likelihood ratio.
-        lows: First target boundary of each row of the band, (m + 1,).
-        model: Source sentences predict, target sentences are observed.
-        out: float32 (rows, A, A, W).
-    """
+    """Add weight × (log p(target sentences | source sentences) − log p(target sentences)) of each bead to `out`."""
     rows, max_size, _, width = out.shape
     words, counts, offsets, expected, lengths, background, background_weight = model
     sources, targets = len(lengths) - 1, len(offsets) - 1
@@ -167,19 +137,7 @@ def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: S
 def tabulate_expected(
     words: WordNumbers, causes: WordNumbers, counts: Scores, starts: Ints, scales: Floats
 ) -> ExpectedTable:
-    """Join the words that several sources of evidence expect of each predictor.
-
-    Args:
-        words: Of all sources, (entries,).
-        causes: The words that lead to expect them, (entries,).
-        counts: How many of each, (entries,).
-        starts: First entry of each predictor by source, (sources, m + 1).
-        scales: Factors of the counts of each predictor by source, (sources, m).
-
-    Returns:
-        The table, with the scaled counts of each source; the capacity of a word is the entries of the source that has
-        most of them.
-    """
+    """Join the words that several sources of evidence expect of each predictor."""
     sources, predictors = scales.shape
     table = ExpectedTable(
         np.empty(len(words), np.int32),
@@ -425,14 +383,7 @@ def _clear_usage(seen: Scores, met: WordNumbers, used: Scores, claimed: WordNumb
 
 @kernel
 def find_word(words: WordNumbers, begin: int, end: int, wanted: int) -> int:
-    """Index of a word among those from `begin` on, which rise; `end` where it is missing.
-
-    Args:
-        words: int32 (entries,).
-        begin: The first index.
-        end: The index after the last.
-        wanted: The word.
-    """
+    """Index of a word among those from `begin` on, which rise; `end` where it is missing."""
     low, high = begin, end
     while low < high:
         middle = (low + high) // 2
@@ -445,17 +396,7 @@ def find_word(words: WordNumbers, begin: int, end: int, wanted: int) -> int:
 
 @kernel
 def mixture_counts(beads: Ints, backward: bool, model: WordModel, weights: Floats) -> Floats:
-    """Expected number of observed words in the beads that each component of the mixture generated.
-
-    Args:
-        beads: (n, 4), source start and count, target start and count.
-        backward: Whether the target sentences predict.
-        model: With the expected counts of each source.
-        weights: Of the background, then of each source; they sum to 1.
-
-    Returns:
-        float64 (1 + sources,).
-    """
+    """Expected number of observed words in the beads that each component of the mixture generated."""
     expected = model.expected
     components = expected.counts.shape[1]
     totals = np.zeros(1 + components, np.float64)

@@ -18,18 +18,7 @@ _WORD = re.compile(r"\d|[^\W\d_]{2}|[\uac00-\ud7a3\u3040-\u30ff\u3400-\u9fff]")
 
 
 class WordlessEvidence:
-    """Takes `cost` from a bead for each line without a word that one side has more than the other.
-
-    Args:
-        source: m sentences.
-        target: n sentences.
-        cost: Natural logarithm of how much less probable such a bead is.
-
-    Example:
-        >>> evidence = WordlessEvidence(["Lhotse.", "- _-", "It is high."], ["Lhotse.", "It is high."], 3.0)
-        >>> evidence.counts[0].tolist()
-        [0.0, 0.0, 1.0, 1.0]
-    """
+    """Takes `cost` from a bead for each line without a word that one side has more than the other."""
 
     def __init__(self, source: Sequence[str], target: Sequence[str], cost: float) -> None:
         self.cost = cost

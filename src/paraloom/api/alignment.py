@@ -56,12 +56,7 @@ class AlignmentCounts:
     unaligned: tuple[int, int]
 
     def format(self) -> str:
-        """One line.
-
-        Example:
-            >>> AlignmentCounts(1, (1, 2), (0, 1)).format()
-            'aligned: 1 bead of 1 and 2 sentences; without a counterpart: 0 and 1'
-        """
+        """One line."""
         word = "bead" if self.beads == 1 else "beads"
         return (
             f"aligned: {self.beads:,} {word} of {self.aligned[0]:,} and {self.aligned[1]:,} sentences; "

@@ -19,12 +19,7 @@ _LANGUAGE_SAMPLE = 500
 
 
 class NamedText(NamedTuple):
-    """A text and the file that it comes from.
-
-    Args:
-        path: The file.
-        lines: Its sentences.
-    """
+    """A text and the file that it comes from."""
 
     path: str
     lines: Sequence[str]
@@ -37,12 +32,7 @@ class NamedText(NamedTuple):
 
 
 def warn_of_lengths(source: NamedText, target: NamedText) -> None:
-    """Warn if one text is many times longer than the other.
-
-    Args:
-        source: The source text.
-        target: The target text.
-    """
+    """Warn if one text is many times longer than the other."""
     characters = [sum(map(len, text.lines)) for text in (source, target)]
     shorter, longer = (source, target) if characters[0] < characters[1] else (target, source)
     ratio = max(characters) / max(1, min(characters))
@@ -66,13 +56,6 @@ def warn_of_languages(
     """Warn if both texts are in one language, if sides are swapped, or if a model is for other languages.
 
     Languages that cannot be identified, for lack of text, are taken to be right.
-
-    Args:
-        source: The source text.
-        target: The target text.
-        declared: ISO 639-1 codes of both, as the options or the file's name say.
-        translator: What the translator translates from and into.
-        encoder: Codes of the languages of the encoder that both texts are compared with, where they are known.
     """
     identified = source.language, target.language
     for message in (
@@ -158,16 +141,7 @@ def _unknown_to_encoder(text: NamedText, language: str | None, known: Sequence[s
 
 
 def check_delimiters(source: NamedText, target: NamedText, delimiter: str) -> None:
-    """Check that two texts have the same number of hard delimiters.
-
-    Args:
-        source: The source text.
-        target: The target text.
-        delimiter: A whole line, such as `.EOA`; '' for empty lines.
-
-    Raises:
-        DataError: They do not, with the files and rows of the first parts whose lengths do not fit.
-    """
+    """Check that two texts have the same number of hard delimiters."""
     counts = [sum(line.strip() == delimiter for line in text.lines) for text in (source, target)]
     if counts[0] == counts[1]:
         return

@@ -32,31 +32,8 @@ def evaluate_alignment_files(
 ) -> AlignmentReport:
     """Precision, recall and F1 of beads, strict and lax as vecalign counts: of each file, pooled, and by kind.
 
-    Args:
-        files: .vecalign, .ladder or .parquet.
-        gold: The true ones, one for each of `files`, in order. A sentence may be in two beads, and beads may have gaps.
-        source: Source text of each of `files`, a sentence per line: indices are checked by its length. Without texts,
-            gold is checked by what `files` have, if they have all sentences from the first to their last.
-        target: Target text of each.
-        hard_delimiter: A line that separates documents in both texts, such as ``.EOA``; '' for empty lines. The
-            alignment, one file, is cut there, and `gold` has a file for each document.
-
-    Raises:
-        ConfigError: The numbers of files do not match, or texts are missing.
-        DataError: A line is malformed, a file is empty, an index is out of range, or the texts have another number of
-            documents than there are gold files; with the file and the row.
-
     Reference:
         Thompson and Koehn 2019; their score.py.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> _ = (folder / "ours.vecalign").write_text("[0]:[0]\\n[1]:[1]\\n[2]:[]\\n")
-        >>> _ = (folder / "gold").write_text("[0]:[0]\\n[1, 2]:[1]\\n")
-        >>> report = evaluate_alignment_files(folder / "ours.vecalign", folder / "gold")
-        >>> report.pooled.strict.recall, report.pooled.lax.recall
-        (0.5, 1.0)
     """
     paths, true, sources, targets = (as_list(given) for given in (files, gold, source, target))
     if not paths or not true:

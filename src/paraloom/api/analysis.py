@@ -66,16 +66,6 @@ def pair_statistics(
 def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Any) -> int:
     """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
 
-    Args:
-        pairs: Pairs in any form that `as_pairs` takes.
-        output: Where to; the suffix decides the format.
-        seed: Seed of the sample.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        **config: Further fields of `paraloom.stages.ExtractLexicon`: `max_phrase_length`, `min_count`, `sample`.
-
-    Returns:
-        Number of entries.
-
     Reference:
         Wieting and Gimpel (2018), §6.
     """
@@ -88,15 +78,7 @@ def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, on_error: O
 def preview_filter(
     pairs: PairsLike, where: str = "", *, seed: int = 1, on_error: OnError = "stop", **criteria: Any
 ) -> list[CriterionCount]:
-    """What a filter would keep: by each criterion alone, by those so far, by all; nothing is filtered.
-
-    Args:
-        pairs: Pairs in any form that `as_pairs` takes.
-        where: Condition in SQL over the columns.
-        seed: Seed of a random sample.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        **criteria: Further criteria, as `Pairs.filter` takes them.
-    """
+    """What a filter would keep: by each criterion alone, by those so far, by all; nothing is filtered."""
     corpus = open_pairs(pairs, on_error=on_error)
     stage = PreviewFilter(name="found", pairs=corpus.source, where=where, **criteria)
     with _fitted(corpus, stage, seed) as folder:
@@ -104,23 +86,7 @@ def preview_filter(
 
 
 def explain_empty_filter(result: RunResult, pairs: PairsLike) -> str:
-    """Why a filter kept no pair: how many each condition rejected, and how near the pairs come to it.
-
-    Args:
-        result: The result of the filter.
-        pairs: The pairs that were filtered.
-
-    Returns:
-        A line for each condition, the one that rejected most first.
-
-    Example:
-        >>> import paraloom, tempfile
-        >>> pairs = paraloom.as_pairs([("a b c", "a b d")]).score("overlap")
-        >>> result = pairs.filter("unigram_overlap > 0.9").write(tempfile.mkdtemp() + "/kept.parquet")
-        >>> print(explain_empty_filter(result, pairs))
-        No pair was kept:
-          unigram_overlap > 0.9 rejected 1; the highest is 0.6667
-    """
+    """Why a filter kept no pair: how many each condition rejected, and how near the pairs come to it."""
     corpus = open_pairs(pairs)
     lines = []
     for reason, rows in result.stages[-1].reasons.items():
@@ -152,20 +118,6 @@ def draw_sheet(
     on_error: OnError = "stop",
 ) -> Path:
     """Draw pairs from each range of a score into a sheet for annotators.
-
-    Args:
-        pairs: Scored pairs in any form that `as_pairs` takes.
-        sheet: The sheet to write, tab-separated.
-        by: Score whose ranges are drawn from.
-        count: Pairs from each range.
-        seed: Seed of the draw.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-
-    Returns:
-        Path of the key, which says which pair is from which range.
-
-    Raises:
-        ConfigError: The pairs do not have the column `by`.
 
     Reference:
         Wieting and Gimpel (2018), Table 3.

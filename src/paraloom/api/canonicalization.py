@@ -70,12 +70,7 @@ class Canonicalization:
     method: str
 
     def format(self) -> str:
-        """One line of counts.
-
-        Example:
-            >>> print(Canonicalization("-", 9, 5, 3, {"other meaning": 1}, "m").format())
-            9 texts: 5 changed, 3 unchanged, 1 kept as it is (1 other meaning)
-        """
+        """One line of counts."""
         count = sum(self.kept.values())
         reasons = "; ".join(f"{number:,} {reason}" for reason, number in self.kept.items())
         kept = f", {count:,} kept as {'it is' if count == 1 else 'they are'} ({reasons})" if count else ""
@@ -98,24 +93,7 @@ def open_canonicalizer(
     terms: str | Path | Sequence[str] = (),
     candidates: int = 5,
 ) -> Canonicalizer:
-    """A canonicalizer with models by name.
-
-    Args:
-        paraphraser: A paraphraser that was trained with noisy examples; None for rules and words alone.
-        rules: First write texts in their standard form by rules and a list of words, where the language is English;
-            of the paraphraser, only forms with the same words are then safe.
-        encoder: Encoder that measures meaning, or its name; None or 'none' does not check it.
-        meaning: Minimum cosine to the text, 0 to 1. Default: 0.6.
-        language_model: A language model, or its folder, or an ARPA file: prefers fluent forms.
-        hold: What placeholders hold, of `paraloom.paraphrasing.protection.KINDS`. Default: all; in German all but names.
-        terms: Further words and phrases that are held, or a file with one on each line.
-        candidates: Candidates of each text, 1 or more.
-
-    Raises:
-        ModelError: The paraphraser was not trained for it.
-        ConfigError: A value is out of its range, the encoder is for another language, or neither a paraphraser nor
-            rules are left.
-    """
+    """A canonicalizer with models by name."""
     if paraphraser is not None:
         paraphraser.check_canonical()
     elif not rules:
@@ -133,17 +111,7 @@ def open_canonicalizer(
 
 
 def check_english(texts: Sequence[str]) -> None:
-    """Refuse texts in another language than English, that of the rules; warn where they are too few to be sure.
-
-    Args:
-        texts: Texts, which are looked at together.
-
-    Raises:
-        DataError: They are in another language; names it.
-
-    Example:
-        >>> check_english(["u dont need 2 tickets"])
-    """
+    """Refuse texts in another language than English, that of the rules; warn where they are too few to be sure."""
     identified = sample_language(texts).language
     if identified not in (None, "en"):
         raise DataError(
@@ -170,25 +138,6 @@ def canonicalize_file(
 
     A table of records stays as it is, with `COLUMNS` added. Of lines of text, the output has the standard forms, a line
     each; or, if it is a table, a row each. The output appears whole or not at all.
-
-    Args:
-        source: A file of plain text with a text per line, '-' for standard input, a table (.jsonl, .csv, .tsv,
-            .parquet), or a list of texts.
-        canonicalizer: Chooses the forms.
-        output: A table, or a file of plain text; '-' writes nothing: `report` gets the forms.
-        text: Of a table: column of the texts; default: noticed. A number reads .csv and .tsv without a header.
-        check: Called with the first texts before any work, such as `Paraphraser.check_language`.
-        report: Called with each form, in order.
-        decode: How to decode. Default: a beam.
-        seed: Of a decoding that samples.
-
-    Returns:
-        Counts.
-
-    Raises:
-        ConfigError: The column was not noticed, or the table has one of `COLUMNS`.
-        DataError: A file cannot be read; says where.
-        ModelError: The paraphraser was not trained for it.
     """
     table = isinstance(source, (str, Path)) and _is_table(source)
     if str(output) != PIPE:

@@ -36,28 +36,7 @@ def measure_control(
     only_different: bool = False,
     seed: int = 1,
 ) -> ControlResult:
-    """Ask paraphrasers for the templates of the paraphrases in pairs, and parse what they write.
-
-    Args:
-        paraphraser: Folder of the paraphraser.
-        pairs: Held-out pairs with columns `src_parse` and `tgt_parse`: a corpus folder or a Parquet file.
-        others: Further paraphrasers to compare: name → folder.
-        parser: Another parser than that of `paraphraser`; it should be the one that made the trees of the pairs. It
-            parses the outputs of all systems.
-        encoder: Encoder of the similarity of outputs to sources, or its name; None or 'none' leaves it out.
-        rows: Pairs that are drawn at most.
-        heights: Heights of the templates, in levels below ROOT.
-        only_different: Draw pairs whose sides have different templates at height 2 only: of others, a copy has the
-            template, too.
-        seed: Of the draw, of the shuffled templates, and of the bootstrap.
-
-    Returns:
-        A row for each height and each of `SYSTEMS`, and of `others` the last four of these.
-
-    Raises:
-        ConfigError: The model has no parser, the pairs have no trees, or `rows` is below 1.
-        DataError: No pair has different sides and trees of both, or the model knows the template of none.
-    """
+    """Ask paraphrasers for the templates of the paraphrases in pairs, and parse what they write."""
     if rows < 1:
         raise ConfigError(f"'rows' must be 1 or more, got {rows}")
     model = Paraphraser.load(paraphraser, parser=parser)
@@ -80,16 +59,7 @@ def measure_control(
 
 
 def known_templates(model: Paraphraser, trees: Iterable[str], height: int | None) -> list[str | None]:
-    """The template of each tree as a model can be asked for it; None where it has a label that the model does not know.
-
-    Args:
-        model: The paraphraser.
-        trees: Bracketed trees.
-        height: Levels to keep; fewer where the template would be longer than those that the model saw.
-
-    Returns:
-        Templates in canonical form.
-    """
+    """The template of each tree as a model can be asked for it; None where a label is unknown to the model."""
     templates: list[str | None] = []
     for tree in trees:
         cut = bounded_cut(tree, height, model.settings.control.max_labels)
@@ -103,14 +73,7 @@ def known_templates(model: Paraphraser, trees: Iterable[str], height: int | None
 def first_variants(
     model: Paraphraser, sources: Sequence[str], templates: Sequence[str | None] | None, candidates: int
 ) -> list[str]:
-    """The first variant of each source: of one candidate what the decoder likes best, of several the nearest.
-
-    Args:
-        model: The paraphraser.
-        sources: n sentences.
-        templates: A template for each, None for a free paraphrase; None for all of them.
-        candidates: Candidates of each, of a beam of five.
-    """
+    """The first variant of each source: of one candidate what the decoder likes best, of several the nearest."""
     groups = model.candidates(sources, n=candidates, template=templates, decode=f"beam:5,nbest={candidates}")
     return [group[0].text for group in groups]
 

@@ -48,26 +48,7 @@ def pair_documents(
     seed: int = 1,
     **config: Any,
 ) -> dict[str, Any]:
-    """Pair the documents of two corpora and write the pairs as TSV; if stopped, the same call resumes.
-
-    Args:
-        source: A corpus of documents, as `extract_documents` makes it.
-        target: Another one, in another language.
-        output: Path of the pairs.
-        translator: Translates the source into the target's language; with `target_translator`, both are translated
-            into a third language and compared there.
-        target_translator: Translates the target.
-        encoder: Encoder of both languages (of the third one with `target_translator`): its name or folder.
-        decode: How to translate.
-        seed: Seed of every random choice.
-        **config: Further fields of `paraloom.stages.AlignDocuments`.
-
-    Returns:
-        Figures: `pairs`, `documents` (of each side) …
-
-    Raises:
-        DataError: A corpus of documents is missing.
-    """
+    """Pair the documents of two corpora and write the pairs as TSV; if stopped, the same call resumes."""
     _check(source, target)
     if target_translator is not None and translator is None:
         raise ConfigError(
@@ -96,14 +77,6 @@ def pair_documents(
 def pivot_documents(pairs: str | Path, pivots: Sequence[tuple[str | Path, str | Path]], output: str) -> dict[str, Any]:
     """Check pairs of documents by further languages, and complete them.
 
-    Args:
-        pairs: Pairs of two languages, as `pair_documents` writes them.
-        pivots: For each further language, its pairs with the source and with the target.
-        output: Path of the resulting pairs.
-
-    Returns:
-        Figures: pairs read, dropped, added, and in the output.
-
     Reference:
         Park et al. (2017), §5.
     """
@@ -127,22 +100,7 @@ def align_paired_documents(
     pivot: bool = False,
     seed: int = 1,
 ) -> None:
-    """Align the sentences of paired documents; no bead crosses a document.
-
-    Args:
-        source: A corpus of documents.
-        target: Another one.
-        pairs: Their pairs, as `pair_documents` writes them.
-        output: .parquet for links (LINKS); .tsv, .tmx, .jsonl or a folder for sentence pairs.
-        encoder: Encoder of both languages (of the third one with `pivot`): its name or folder; None for no encoder.
-        max_bead_size: Sentences on one side of a bead, at most.
-        order: 'local' where passages of one document may have been moved or left out: beads then cross.
-        pivot: Compare the column `translation` of both instead of the text.
-        seed: Seed of every random choice.
-
-    Raises:
-        DataError: `pairs` is empty, or names a document that is not in the corpora.
-    """
+    """Align the sentences of paired documents; no bead crosses a document."""
     _check(source, target)
     config = AlignerConfig(max_bead_size=max_bead_size, order=order)
     config.check()

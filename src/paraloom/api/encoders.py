@@ -120,21 +120,7 @@ def train_phrases(
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
-    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin.
-
-    Args:
-        pairs: Phrases that mean the same: PPDB, or any pairs.
-        output: Folder of the encoder.
-        vectors: Word vectors: text of word2vec, GloVe or fastText, or a folder of `distill words`.
-        teacher: Instead of `vectors`: a sentence-transformers model that encodes each word.
-        tasks: Folder of phrase tasks, to evaluate on.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        seed: Seed of every random choice.
-        **config: Further fields of `paraloom.stages.TrainPhrases`.
-
-    Raises:
-        ConfigError: Both or neither of `vectors` and `teacher` are given.
-    """
+    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin."""
     if bool(vectors) == bool(teacher):
         raise ConfigError("expected either 'vectors' or 'teacher'", remedy="Give exactly one of them.")
     stages, encoder = ([], None) if teacher is None else teacher_stages(teacher)
@@ -273,27 +259,14 @@ def distill_encoder(
 def distill_words(
     teacher: str, words: str | Path, output: str | Path, *, dimension: int = 300, max_words: int = 200_000
 ) -> RunResult:
-    """Make vectors of words with a sentence encoder: a folder that `train_encoder` takes as `vectors`.
-
-    Args:
-        teacher: A sentence-transformers model: its folder, or a Hugging Face name.
-        words: A word per line, or a word and its count.
-        output: Folder of the vectors.
-        dimension: Width of the vectors.
-        max_words: Words of the list that get a vector, the first ones.
-    """
+    """Make vectors of words with a sentence encoder: a folder that `train_encoder` takes as `vectors`."""
     stages, encoder = teacher_stages(teacher)
     stage = DistillWords(encoder=encoder, words=Path(words).absolute(), dimension=dimension, max_words=max_words)
     return run_stages([*stages, stage], str(output))
 
 
 def teacher_stages(teacher: str, name: str = "") -> tuple[list[Stage], Ref]:
-    """The stages that load a large encoder, by folder or by name, and what later stages refer to.
-
-    Args:
-        teacher: The encoder.
-        name: Name of the stage; by default that of its kind.
-    """
+    """The stages that load a large encoder, by folder or by name, and what later stages refer to."""
     folder = Path(teacher)
     if not folder.exists() and (bundled := bundled_path(teacher)) is not None:
         return [], bundled
@@ -307,23 +280,7 @@ def teacher_stages(teacher: str, name: str = "") -> tuple[list[Stage], Ref]:
 def encode_file(
     encoder: EncoderLike | str | Path, source: str, output: str | Path, *, on_error: OnError = "stop"
 ) -> int:
-    """Write the vectors of the lines of a file, streaming.
-
-    Args:
-        encoder: An encoder, its name or folder.
-        source: A sentence per line; '-' is standard input.
-        output: A .npy file, float32 (lines, d), which can be memory-mapped, or a .parquet file with the columns `text`
-            and `vector`. It appears whole or not at all.
-        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl; its vector is that of
-            an empty line.
-
-    Returns:
-        Number of lines.
-
-    Raises:
-        ConfigError: The output has another suffix.
-        DataError: A line is not UTF-8.
-    """
+    """Write the vectors of the lines of a file, streaming."""
     path = Path(output)
     if path.suffix not in (".npy", ".parquet"):
         raise ConfigError(
@@ -350,11 +307,7 @@ def encode_file(
 
 
 def similarity_of_lines(encoder: EncoderLike | str | Path, first: str, second: str) -> Iterator[float]:
-    """The cosine of each line of `first` with the same line of `second`, from −1 to 1.
-
-    Raises:
-        DataError: The files do not have the same number of lines.
-    """
+    """The cosine of each line of `first` with the same line of `second`, from −1 to 1."""
     model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
     missing = object()
     rows = zip_longest(read_lines(first), read_lines(second), fillvalue=missing)
@@ -371,22 +324,7 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str, second: s
 
 
 def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = False, int8: bool = False) -> str:
-    """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
-
-    Args:
-        encoder: An encoder's name or folder.
-        output: Folder to write.
-        onnx: Write an ONNX graph and its vocabularies instead.
-        int8: Write an encoder for `Encoder.load` in int8 instead, a quarter of the size; a transformer also becomes
-            four times as fast, by CTranslate2. Cosines deviate by about 0.01.
-
-    Returns:
-        How to open what was written.
-
-    Raises:
-        ConfigError: Both `onnx` and `int8` are set, or the output folder contains something else.
-        MissingExtraError: An extra is not installed.
-    """
+    """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors."""
     if onnx and int8:
         raise ConfigError("'onnx' and 'int8' cannot be combined", remedy="Export twice, into two folders.")
     folder = _encoder_folder(encoder)

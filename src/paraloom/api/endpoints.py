@@ -50,30 +50,7 @@ SETTINGS = tuple(f.name for f in fields(EndpointConfig) if f.name not in _OWN_OP
 def named_translator(
     translator: str, *, output: str = PIPE, settings: Sequence[str] = (), **options: Any
 ) -> str | LoadTranslator | LoadEnsemble | EndpointTranslator | LanguageModelTranslator:
-    """A translator as the command line names it: an endpoint by its address, any other by its name or folder.
-
-    Args:
-        translator: An address such as `http://127.0.0.1:8000/v1`, a name, a folder, or an ensemble A+B.
-        output: What is written: answers are kept in a file beside it, unless a setting names another.
-        settings: Further fields of `EndpointConfig`, as KEY=VALUE.
-        **options: Fields of `EndpointConfig` or `LoadTranslator` that have options of their own; None leaves one out.
-
-    Returns:
-        The endpoint; the language model, of a folder that has one; the stage that loads another translator with these
-        options; or, without any, the name as it is.
-
-    Raises:
-        ConfigError: An option of language models or endpoints is given with another translator; the model or a
-            language is missing; or a setting is unknown, or cannot be read.
-
-    Example:
-        >>> named_translator("de-en")
-        'de-en'
-        >>> named_translator(
-        ...     "http://127.0.0.1:8000/v1", model="m", source="de", target="en", settings=["timeout=30"]
-        ... ).config.timeout
-        30.0
-    """
+    """A translator as the command line names it: an endpoint by its address, any other by its name or folder."""
     given = {name: value for name, value in options.items() if value is not None}
     if is_language_model(translator):
         given |= dict(_setting(text) for text in settings)
@@ -111,22 +88,7 @@ def named_translator(
 
 
 def ensemble_stage(translator: str, **options: Any) -> LoadEnsemble:
-    """The stage that loads an ensemble.
-
-    Args:
-        translator: Its members, such as 'cs-en-1+cs-en-2'.
-        **options: `source` and `target`; an ensemble does not have the other options of a translator.
-
-    Returns:
-        The stage.
-
-    Raises:
-        ConfigError: Another option is given.
-
-    Example:
-        >>> ensemble_stage("cs-en-1+cs-en-2").models
-        ('cs-en-1', 'cs-en-2')
-    """
+    """The stage that loads an ensemble."""
     for name in options:
         if name not in ("source", "target"):
             raise ConfigError(
@@ -142,12 +104,7 @@ def _absolute(translator: str) -> str:
 
 
 def answers_file(output: str | Path) -> Path:
-    """The file beside an output that keeps the answers of an endpoint: a repeated command pays for none of them.
-
-    Example:
-        >>> answers_file("out/pairs.tsv").name, answers_file("kept.{de,en}").name
-        ('pairs.tsv.answers.sqlite', 'kept.de.answers.sqlite')
-    """
+    """The file beside an output that keeps the answers of an endpoint: a repeated command pays for none of them."""
     path = files_named(str(output).rstrip("/"))[0]
     return path.with_name(path.name + ANSWERS).absolute()
 
@@ -155,16 +112,7 @@ def answers_file(output: str | Path) -> Path:
 def without_rejected(
     chunks: Iterable[list[str]], translated: Iterable[list[list[Variant]]], reject: Callable[[int, str, str], None]
 ) -> Iterator[list[list[Variant]]]:
-    """Leave out variants that have a reason for being rejected.
-
-    Args:
-        chunks: Lists of lines.
-        translated: Their variants.
-        reject: Called with row, from 1, reason and text of each line without a translation.
-
-    Yields:
-        The variants of each chunk, in order; of a line without a translation one that is empty.
-    """
+    """Leave out variants that have a reason for being rejected."""
     line = 0
     for chunk, of_chunk in zip(chunks, translated, strict=True):
         groups = []

@@ -47,18 +47,7 @@ def evaluate_similarity(
     resamples: int = SAMPLES,
     seed: int = 1,
 ) -> STSResult:
-    """Correlation of encoders' cosines, and of baselines, with human scores; see `paraloom.evaluate_sts`.
-
-    Args:
-        encoder: An encoder, its name or folder, or several names and folders. What its training started from is a row
-            as well, if its folder has it.
-        folder: File or folder of similarity tasks.
-        tasks: Only these; default: all in the folder.
-        vectors: Word vectors to average, as one more row.
-        mteb: Folder for the results of the (first) encoder in MTEB's format as well.
-        resamples: Bootstrap samples for the differences to the baselines.
-        seed: Of the samples.
-    """
+    """Correlation of encoders' cosines, and of baselines, with human scores; see `paraloom.evaluate_sts`."""
     if isinstance(encoder, (str, Path)):
         encoder = [encoder]
     paths = {str(name): name for name in encoder} if isinstance(encoder, Sequence) else {}
@@ -85,15 +74,7 @@ def compare_on_similarity(
     resamples: int = SAMPLES,
     seed: int = 1,
 ) -> EncoderComparison:
-    """Encoders, what they started from and overlap side by side on the same tasks, with bootstrap intervals.
-
-    Args:
-        encoders: Names or folders.
-        folder: File or folder of similarity tasks.
-        tasks: Only these; default: all in the folder.
-        resamples: Bootstrap samples.
-        seed: Seed of the bootstrap.
-    """
+    """Encoders, what they started from and overlap side by side on the same tasks, with bootstrap intervals."""
     paths = {str(encoder): encoder for encoder in encoders}
     models = {name: _open(path) for name, path in paths.items()}
     starts = {f"{name}, untrained": start for name, start in open_starts(paths).items()}
@@ -107,14 +88,7 @@ def evaluate_classification_tasks(
     *,
     seed: int = 1,
 ) -> ClassificationResult:
-    """Accuracy of logistic regression on frozen vectors; see `paraloom.evaluate_classification`.
-
-    Args:
-        encoders: Names or folders. What their training started from is a row as well, where the folder has it.
-        folder: Folder of labeled texts.
-        tasks: Only these; default: all in the folder.
-        seed: Of the choice of held-out rows.
-    """
+    """Accuracy of logistic regression on frozen vectors; see `paraloom.evaluate_classification`."""
     paths = {str(encoder): encoder for encoder in encoders}
     models = {name: _open(path) for name, path in paths.items()}
     return evaluate_classification(models, folder, tasks or None, untrained=open_starts(paths), seed=seed)
@@ -123,13 +97,7 @@ def evaluate_classification_tasks(
 def evaluate_phrase_tasks(
     encoder: EncoderLike | str | Path, folder: str | Path, *, similarity: str = "cosine"
 ) -> PhraseResult:
-    """Accuracy on SemEval 2013 task 5a and on Turney's questions.
-
-    Args:
-        encoder: An encoder, its name or folder.
-        folder: Folder of phrase tasks.
-        similarity: 'cosine', or 'dot' for encoders that were trained with the dot product.
-    """
+    """Accuracy on SemEval 2013 task 5a and on Turney's questions."""
     if similarity not in ("cosine", "dot"):
         raise ConfigError(f"'similarity' must be 'cosine' or 'dot', not '{similarity}'")
     kind: Literal["cosine", "dot"] = "dot" if similarity == "dot" else "cosine"
@@ -137,12 +105,7 @@ def evaluate_phrase_tasks(
 
 
 def evaluate_translation_files(hypotheses: str, references: str) -> TranslationResult:
-    """BLEU and chrF of a file of translations, with sacreBLEU's signatures and 95 % intervals.
-
-    Args:
-        hypotheses: A translation per line.
-        references: As many lines.
-    """
+    """BLEU and chrF of a file of translations, with sacreBLEU's signatures and 95 % intervals."""
     return evaluate_translation(list(read_lines(hypotheses)), list(read_lines(references)))
 
 
@@ -196,30 +159,7 @@ def evaluate_translator(
     tgt_column: str | int | None = None,
     on_error: OnError = "stop",
 ) -> TranslatorResult:
-    """BLEU, chrF and costs of a translator on pairs.
-
-    Args:
-        translator: A translator, a stage that loads one, or a name or folder, which decodes with ``beam:5``; a loaded
-            one decodes in its own way.
-        pairs: Test pairs, as `read_pairs` takes them; they are kept in memory.
-        save_costs: Keep the distribution of the costs in the translator's folder, as that of its development text:
-            translating other text then warns where it costs more. For translators that Paraloom did not train; the
-            pairs should be of the kind that the translator is good at, and none that it was trained on.
-        src_lang: Language of the source side; default: from the file's name.
-        tgt_lang: Language of the target side.
-        src_column: Source column of a table: a name, or a number from 1.
-        tgt_column: Target column of a table.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-
-    Returns:
-        The scores and the costs.
-
-    Raises:
-        DataError: The pairs are empty, or, with `save_costs`, too few.
-        ConfigError: With `save_costs`, the folder of the translator cannot be written to, or it has none: an endpoint,
-            a language model, an ensemble.
-        RunError: An endpoint does not answer, or its budget is used up.
-    """
+    """BLEU, chrF and costs of a translator on pairs."""
     model = named_model(translator, COST_DECODING, check_costs=not save_costs)
     if save_costs and not isinstance(model, Translator):
         raise ConfigError(
@@ -268,26 +208,13 @@ def evaluate_translator(
 def evaluate_comet_files(
     sources: str, hypotheses: str, references: str, *, python: str, model: str = "wmt20-comet-da"
 ) -> COMETResult:
-    """COMET of files, computed by another Python environment that has unbabel-comet.
-
-    Args:
-        sources: A sentence per line.
-        hypotheses: Its translation.
-        references: Its reference.
-        python: The interpreter of that environment.
-        model: A COMET model's name, or a .ckpt file.
-    """
+    """COMET of files, computed by another Python environment that has unbabel-comet."""
     lines = [list(read_lines(path)) for path in (sources, hypotheses, references)]
     return evaluate_comet(*lines, python=python, model=model)
 
 
 def evaluate_document_pairs(pairs: str | Path, gold: str | Path, *, swap: bool = False) -> DocumentScore:
     """Precision, recall and F1 of pairs of documents.
-
-    Args:
-        pairs: As `align documents` writes them.
-        gold: The true pairs: two names per line, between tabs.
-        swap: The gold has the target first.
 
     Reference:
         Park et al. (2017), Table 2.
@@ -307,14 +234,6 @@ def evaluate_sentence_aligner(
     order: str = "strict",
 ) -> AlignmentScore:
     """Align documents whose beads are known, and score the result.
-
-    Args:
-        gold: JSON lines of documents: source, target, gold.
-        translator: Source to target: a translator, a stage that loads one, or a name or folder.
-        encoder: Of both languages, or of the target's if there is a translator; the default as for `align_files`.
-        max_bead_size: Sentences on one side of a bead, at most.
-        method: 'evidence', 'length' or 'park17'.
-        order: 'strict', or 'local' for documents of which passages were moved; only for 'evidence'.
 
     Reference:
         Park et al. (2017), Tables 4 and 5.

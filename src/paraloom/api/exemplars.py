@@ -37,21 +37,6 @@ def find_exemplars(
     """Find exemplars for pairs: sentences about something else with nearly the syntax of the paraphrase.
 
     The files are read twice at most, in batches; what is kept depends on `rows`, not on their length.
-
-    Args:
-        pairs: Pairs with columns `src_parse` and `tgt_parse`: a corpus folder or a Parquet file.
-        pool: Other pairs with such columns, whose sentences are the exemplars; default: those of `pairs`.
-        rows: Sentences with an exemplar that are returned at most; twice as many pairs are drawn.
-        language: ISO 639-1 code of the pairs, for the function words.
-        seed: Of the draws.
-        **config: Fields of `paraloom.paraphrasing.exemplars.ExemplarConfig`: `height`, `max_distance`, `max_overlap` …
-
-    Returns:
-        Pairs with exemplars.
-
-    Raises:
-        ConfigError: The pairs have no trees, or a field is out of range.
-        DataError: No pair has an exemplar.
     """
     _check_rows(rows)
     drawn = draw_pairs(chain.from_iterable(read_parsed(pairs)), _OVERSAMPLING * rows, seed)
@@ -70,16 +55,7 @@ def find_exemplars(
 
 
 def write_exemplars(pairs: str | Path, output: str, **options: Any) -> int:
-    """Find exemplars, and write them to a file.
-
-    Args:
-        pairs: See `find_exemplars`.
-        output: Where to; the suffix decides the format. `measure_exemplars` reads .parquet.
-        **options: See `find_exemplars`.
-
-    Returns:
-        Number of rows.
-    """
+    """Find exemplars, and write them to a file."""
     check_target(output)
     exemplars = find_exemplars(pairs, **options)
     rows = [
@@ -104,26 +80,6 @@ def measure_exemplars(
     seed: int = 1,
 ) -> ExemplarResult:
     """Paraphrase sentences with the syntax of exemplars, and compare what comes out with references and exemplars.
-
-    Args:
-        paraphraser: Folder of the paraphraser.
-        pairs: A Parquet file of `write_exemplars`; or held-out pairs with trees, for which exemplars are found.
-        others: Further paraphrasers to compare: name → folder.
-        pool: See `find_exemplars`.
-        parser: Another parser than that of `paraphraser`. All texts are parsed with it, references and exemplars, too.
-        rows: Sentences at most.
-        heights: Heights at which trees are compared; 0 for whole trees, which takes long.
-        height: Height of the exemplars' trees that is forced.
-        language: ISO 639-1 code of the pairs.
-        seed: Of the draws and of the bootstrap.
-
-    Returns:
-        A row for the source, the exemplar and the reference as they are, and three for each model: without an exemplar,
-        with it, and the candidate of five that is nearest to it.
-
-    Raises:
-        ConfigError: The model has no parser, the pairs have no trees, or `rows` is below 1.
-        DataError: No pair has an exemplar, or a file of exemplars lacks a column or a text.
 
     Reference:
         Kumar et al. 2020 (SGCP); Sun et al. 2021 (AESOP).

@@ -69,18 +69,7 @@ GRIDS: dict[str, tuple[Candidate, ...]] = {
 
 
 def expand_grids(names: Sequence[str]) -> list[Candidate]:
-    """The candidates of grids and of conditions, in order.
-
-    Args:
-        names: Names of `GRIDS`, or conditions in SQL.
-
-    Raises:
-        ConfigError: A name is neither.
-
-    Example:
-        >>> [candidate.label for candidate in expand_grids(["w17-cost", "bleu1 < 0.5"])][-2:]
-        ['translation_cost <= 1', 'bleu1 < 0.5']
-    """
+    """The candidates of grids and of conditions, in order."""
     candidates: list[Candidate] = []
     for name in names:
         if name in GRIDS:

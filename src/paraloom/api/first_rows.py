@@ -61,15 +61,7 @@ class Preview:
         return f"{self.rows:,} {noun}{'' if self.rows == 1 else 's'}"
 
     def format(self) -> str:
-        """The rows, sentences under each other, scores on one line.
-
-        Example:
-            >>> row = {"src": "A dog runs.", "tgt": "The dog is running.", "bleu1": 0.25}
-            >>> print(Preview("p.parquet", 1, tuple(row), (row,)).format())
-            src  A dog runs.
-            tgt  The dog is running.
-                 bleu1 0.25
-        """
+        """The rows, sentences under each other, scores on one line."""
         return self.about or "\n\n".join(self._row(row) for row in self.shown)
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,23 +84,7 @@ class Preview:
 
 
 def preview(path: str | Path, rows: int = 3) -> Preview:
-    """The first rows of a file or folder.
-
-    Args:
-        path: Pairs or variants in any format, links, vectors (.npy), text, a corpus folder, a data set, a run folder
-            (its last corpus), or a model's folder (its card).
-        rows: How many.
-
-    Raises:
-        DataError: The path does not exist, or cannot be read.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp(), "lines.txt")
-        >>> _ = file.write_text("A dog runs.\\nA cat sleeps.\\n")
-        >>> preview(file, rows=1).format()
-        'A dog runs.'
-    """
+    """The first rows of a file or folder."""
     name = str(path)
     pattern = sides(name) is not None
     if not pattern and not Path(path).exists():

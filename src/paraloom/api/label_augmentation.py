@@ -90,19 +90,7 @@ class LabelAugmentation:
     method: str
 
     def format(self) -> str:
-        """A table of labels, and why candidates were dropped.
-
-        Example:
-            >>> counts = (LabelCount("pos", 3, 3, 2), LabelCount("neg", 2, 2, 2))
-            >>> dropped = {"near copy of the text": 7}
-            >>> print(LabelAugmentation("o.csv", "text", "label", 5, 4, 9, counts, dropped, 0, "m").format())
-            text: text; label: label
-              rows      new  label
-                 3        2  pos (3 wanted)
-                 2        2  neg
-                 5        4  all
-            dropped: 7 near copy of the text
-        """
+        """A table of labels, and why candidates were dropped."""
         lines = [f"text: {self.text}; label: {self.label}", f"{'rows':>6} {'new':>8}  label"]
         for one in self.labels[:_SHOWN_LABELS]:
             short = f" ({one.wanted:,} wanted)" if one.new < one.wanted else ""
@@ -174,7 +162,7 @@ def augment_labels(
         encoder: Encoder that measures meaning, or its name; None or 'none' does not measure it.
         cross_encoder: An entailment model, or its folder.
         language_model: A language model of fluency, or its folder.
-        hold: What placeholders hold, of `paraloom.paraphrasing.protection.KINDS`. Default: all; in German all but names.
+        hold: What placeholders hold, of `paraloom.paraphrasing.protection.KINDS`. Default: all; in German, not names.
         terms: Further words and phrases that are held, or a file with one on each line.
         check_languages: Fail, before any work, if the texts are in another language than the paraphraser's.
         on_error: 'stop' at a row without text or label, or one that cannot be read; or 'reject' it into

@@ -63,16 +63,7 @@ class LabeledSet:
                 yield record
 
     def report_bad(self, row: int, reason: str, raw: str) -> None:
-        """Keep, or raise, what is wrong with a row.
-
-        Args:
-            row: Its number, from 1.
-            reason: What is wrong.
-            raw: The row.
-
-        Raises:
-            DataError: Bad rows are not to be rejected.
-        """
+        """Keep, or raise, what is wrong with a row."""
         if self.rejected.on_error == "stop":
             raise DataError(
                 reason,
@@ -83,11 +74,7 @@ class LabeledSet:
         self.rejected.add(self.path, row, reason, raw)
 
     def schema(self) -> pa.Schema:
-        """Types of all columns: those of a Parquet file, or those that hold all values.
-
-        Raises:
-            DataError: A column has values that one type of Parquet cannot hold.
-        """
+        """Types of all columns: those of a Parquet file, or those that hold all values."""
         try:
             return read_schema(self.path) or schema_of_records(record.values for record in self.records())
         except DataError as error:
@@ -97,22 +84,7 @@ class LabeledSet:
 def survey_labeled_set(
     path: str | Path, *, text: str | int | None = None, label: str | int | None = None, on_error: OnError = "stop"
 ) -> LabeledSet:
-    """Read a labeled set once, and check all of its rows.
-
-    Args:
-        path: A file .jsonl, .csv, .tsv or .parquet.
-        text: Column of the texts; by default the one that has one of `TEXT_NAMES`. If both columns are numbers, from 1,
-            a .csv or .tsv is read without a header.
-        label: Column of the labels; by default the one that has one of `LABEL_NAMES`.
-        on_error: 'stop' at the first bad row, or 'reject' all of them.
-
-    Returns:
-        The set with its counts.
-
-    Raises:
-        ConfigError: A column is not found, or not noticed, or the set was augmented before.
-        DataError: A row cannot be read, has an empty text or no label; or the set has fewer than two labels.
-    """
+    """Read a labeled set once, and check all of its rows."""
     suffix = record_format(path)
     numbered = suffix in (".csv", ".tsv") and all(str(name).isdigit() for name in (text, label))
     labeled = LabeledSet(str(path), "", "", not numbered, RejectedLines(on_error))
@@ -141,12 +113,7 @@ def survey_labeled_set(
 
 
 def label_key(value: Any) -> Hashable:
-    """A label as a key: lists and objects as JSON; 1 and True are different labels.
-
-    Example:
-        >>> label_key("pos"), label_key(["a", "b"]), label_key(True) == label_key(1)
-        ('pos', ('json', '["a", "b"]'), False)
-    """
+    """A label as a key: lists and objects as JSON; 1 and True are different labels."""
     if isinstance(value, str):
         return value
     return ("json", json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
@@ -155,18 +122,7 @@ def label_key(value: Any) -> Hashable:
 def choose_column(
     path: str | Path, what: str, given: str | int | None, known: Sequence[str], names: Sequence[str]
 ) -> str:
-    """The column that was named, or the one that has a known name.
-
-    Args:
-        path: The file, for errors.
-        what: 'text' or 'label'.
-        given: What was named; None to notice it.
-        known: Names that are noticed, the likeliest first.
-        names: All columns.
-
-    Raises:
-        ConfigError: It does not exist, or is not noticed.
-    """
+    """The column that was named, or the one that has a known name."""
     shown = ", ".join(names[:_SHOWN_COLUMNS]) + (" …" if len(names) > _SHOWN_COLUMNS else "")
     if given is not None:
         name = str(given)

@@ -41,19 +41,6 @@ def evaluate_scores(
 ) -> DiscriminationResult:
     """How well scores tell right pairs from wrong ones: the area under the ROC curve of each, by set.
 
-    Args:
-        pairs: Labeled pairs, scored: files or corpora with the columns `label` (1 right, 0 wrong) and on request
-            `labeled_set` (a name) and `kind` (what is wrong).
-        scores: Columns to test. Default: all columns that are scores.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-
-    Returns:
-        A row for each set and score.
-
-    Raises:
-        ConfigError: The column `label` or a score is missing.
-        DataError: A set has pairs of one class only.
-
     Reference:
         DeLong, DeLong and Clarke-Pearson 1988, for the intervals.
     """
@@ -73,32 +60,7 @@ def evaluate_lookalikes(
     on_error: OnError = "stop",
     **models: Any,
 ) -> LookalikeResult:
-    """How often scores prefer a look-alike, which differs from a true paraphrase in one fact.
-
-    Args:
-        pairs: True paraphrases: a corpus folder, a file, or Python data. English, except for some kinds.
-        scores: Scores and groups that need no model.
-        kinds: What is changed: number, name, negation, quantifier, role, words.
-        changed: 'tgt': the second side is changed. 'src': the second side is replaced by the changed first one: nearly
-            a copy, with another meaning.
-        sample: Maximum number of pairs, sampled at random.
-        output: Where to write the true pairs and their look-alikes, labeled; the suffix decides the format.
-        seed: Seed of every random choice.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        **models: Models of further scores, as `Pairs.score` takes them: `encoder`, `reverse_translator` …
-
-    Returns:
-        A row for each kind and score.
-
-    Raises:
-        ConfigError: A score or a kind is unknown.
-        DataError: No rule applies to any pair.
-
-    Example:
-        >>> result = evaluate_lookalikes([("He has two dogs.", "He owns two dogs.")], scores=["quantity_mismatch"])
-        >>> [(row.kind, row.preferred.value) for row in result.rows]
-        [('number', 0.0), ('words', 0.5)]
-    """
+    """How often scores prefer a look-alike, which differs from a true paraphrase in one fact."""
     if output:
         check_target(output)
     right = open_pairs(pairs, seed=seed, on_error=on_error).filter(sample=sample)
@@ -134,15 +96,7 @@ def train_paraphrase_model(
     on_error: OnError = "stop",
     **config: Any,
 ) -> RunResult:
-    """Train the model of `p_paraphrase` and its presets on labeled pairs that are scored.
-
-    Args:
-        pairs: Labeled pairs with scores.
-        output: Folder to write.
-        features: Scores to learn from. Default: those of the bundled model that the first pairs have.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        **config: Fields of `paraloom.stages.TrainParaphraseModel`: `fallbacks`, `l2`, `strict`, `license` …
-    """
+    """Train the model of `p_paraphrase` and its presets on labeled pairs that are scored."""
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0], on_error=on_error).columns)
     stage: Fit = TrainParaphraseModel(name="model", pairs=references, features=names, **config)
@@ -150,11 +104,7 @@ def train_paraphrase_model(
 
 
 def describe_paraphrase_model(model: str | Path = PARAPHRASE_MODEL) -> str:
-    """The card of a paraphrase model in plain text: training pairs, weights, and the conditions of its presets.
-
-    Args:
-        model: The name of a bundled model, or a folder.
-    """
+    """The card of a paraphrase model in plain text: training pairs, weights, and the conditions of its presets."""
     path = Path(model)
     loaded = ParaphraseModel.load(path if path.exists() else bundled_path(str(model)) or path)
     lines = [str(loaded.card.get("description", "")).strip(), ""]

@@ -80,18 +80,7 @@ class InProcess(Source):
 
 
 def pairs_from_data(data: Any, *, src_lang: str, tgt_lang: str) -> InMemoryPairs:
-    """The stage that yields pairs from Python data.
-
-    Args:
-        data: Tuples (source, target), mappings with `src` and `tgt`, a DataFrame, an Arrow table, batch or reader, a
-            dataset of Hugging Face, or a mapping of columns.
-        src_lang: Language of the source side, if the data has no column `src_lang`.
-        tgt_lang: Language of the target side.
-
-    Raises:
-        TypeError: The data does not contain pairs.
-        DataError: The data is empty, a side is null, or the columns `src` and `tgt` are missing.
-    """
+    """The stage that yields pairs from Python data."""
     table = _table(data)
     rows = table.num_rows
     if not rows:

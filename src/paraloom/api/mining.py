@@ -80,12 +80,7 @@ class MinedLines:
     score: MiningScore | None = None
 
     def format(self) -> str:
-        """A line, and two more if there were true pairs.
-
-        Example:
-            >>> MinedLines(1, (3, 4), (3, 3)).format()
-            '1 pair of 3 and 4 lines (3 and 3 different ones)'
-        """
+        """A line, and two more if there were true pairs."""
         noun = "pair" if self.pairs == 1 else "pairs"
         text = (
             f"{self.pairs:,} {noun} of {self.lines[0]:,} and {self.lines[1]:,} lines "
@@ -210,14 +205,7 @@ def _check_format(output: str) -> None:
 
 
 def encoder_languages(encoder: EncoderLike | str | Path) -> list[str]:
-    """What the model card of an encoder says of its languages.
-
-    Args:
-        encoder: An encoder, its name or its folder.
-
-    Returns:
-        Codes of the languages, 'und' for one that was not identified; empty if it says nothing.
-    """
+    """What the model card of an encoder says of its languages."""
     name = str(encoder) if isinstance(encoder, (str, Path)) else str(getattr(encoder, "name", ""))
     try:
         summary = find_model(name) if name else None
@@ -287,14 +275,7 @@ def _warn_of_no_pairs(candidates: MinedBitext, above: float) -> None:
 
 
 class _Side(NamedTuple):
-    """A text without its repeated lines.
-
-    Args:
-        lines: File of the different lines.
-        vectors: File of their vectors.
-        rows: int64 `(lines of the text,)`, which of the different lines each one is.
-        first: int64 `(different lines,)`, the line of the text where each occurs first.
-    """
+    """A text without its repeated lines."""
 
     lines: Path
     vectors: Path

@@ -43,16 +43,7 @@ class ModelSummary:
     folder: str
 
     def format(self) -> str:
-        """A paragraph: the name and kind, then a line for each fact.
-
-        Example:
-            >>> model = ModelSummary("cs-en", "translator", "cs → en", 11_500_000, "MIT", "BLEU 37", "news", "cs-en")
-            >>> print(model.format())
-            cs-en: translator, cs → en, 11.5 MB
-              license   MIT
-              measured  BLEU 37
-              not for   news
-        """
+        """A paragraph: the name and kind, then a line for each fact."""
         facts = {"license": self.license, "measured": self.measured, "not for": self.not_for}
         lines = [f"  {name:<9} {value}" for name, value in facts.items()]
         size = f"{self.size / 1e6:,.1f} MB" if self.size >= 1e5 else f"{self.size / 1e3:,.1f} kB"
@@ -64,30 +55,14 @@ class ModelSummary:
 
 
 def list_models() -> list[ModelSummary]:
-    """The bundled models, then the translators in the cache.
-
-    Example:
-        >>> [model.name for model in list_models()][:2]
-        ['de-en', 'en-de']
-    """
+    """The bundled models, then the translators in the cache."""
     bundled = [summarize_model(folder, name) for name in BUNDLED if (folder := bundled_path(name)) is not None]
     cached = sorted((cache_folder() / "translators").glob("*/model.bin"))
     return bundled + [summarize_model(path.parent, _cached_name(path.parent)) for path in cached]
 
 
 def find_model(name: str) -> ModelSummary:
-    """The model of this name, or in this folder.
-
-    Args:
-        name: One of `list_models`, or a folder.
-
-    Raises:
-        ConfigError: Neither is there.
-
-    Example:
-        >>> find_model("english").kind
-        'encoder'
-    """
+    """The model of this name, or in this folder."""
     if Path(name).is_dir():
         return summarize_model(Path(name), name)
     models = {model.name: model for model in list_models()}
@@ -131,12 +106,7 @@ def _kind(folder: Path) -> str:
 
 
 def _cached_name(folder: Path) -> str:
-    """The Hugging Face name of a converted model; of a converted folder the name of its copy in the cache.
-
-    Example:
-        >>> _cached_name(Path("translators/Helsinki-NLP--opus-mt-de-en-int8"))
-        'Helsinki-NLP/opus-mt-de-en'
-    """
+    """The Hugging Face name of a converted model; of a converted folder the name of its copy in the cache."""
     name, _, _ = folder.name.rpartition("-")
     return name.replace("--", "/", 1) if "--" in name else str(folder)
 

@@ -21,15 +21,7 @@ _ENGLISH_ENCODERS = ("english", "english-small")
 
 
 def named_encoder(encoder: str | Path | EncoderLike | None, language: str | None = None) -> EncoderLike | None:
-    """An encoder of texts in a language.
-
-    Args:
-        encoder: The encoder or its name; None or 'none' for none.
-        language: ISO 639-1 code of the language, if it is known.
-
-    Raises:
-        ConfigError: The encoder is for another language.
-    """
+    """An encoder of texts in a language."""
     if encoder is None or encoder == NO_ENCODER:
         return None
     if str(encoder) in _ENGLISH_ENCODERS and language not in (None, "", "en"):
@@ -41,40 +33,19 @@ def named_encoder(encoder: str | Path | EncoderLike | None, language: str | None
 
 
 def named_language_model(model: str | Path | FluencyModel | None) -> FluencyModel | None:
-    """A language model.
-
-    Args:
-        model: The model, or what `train_language_model` wrote, or an ARPA file; None for none.
-    """
+    """A language model."""
     return load_language_model(Path(model)) if isinstance(model, (str, Path)) else model
 
 
 def named_protector(
     hold: Sequence[str] | None = None, terms: str | Path | Sequence[str] = (), language: str | None = None
 ) -> Protector:
-    """What placeholders hold.
-
-    Args:
-        hold: Kinds, of `paraloom.paraphrasing.protection.KINDS`. Default: all; in German all but names.
-        terms: Further words and phrases, or a file with one on each line.
-        language: ISO 639-1 code of the language of the texts, if it is known.
-
-    Raises:
-        ConfigError: A kind is unknown.
-        DataError: The file of terms is missing, empty, or not UTF-8.
-    """
+    """What placeholders hold."""
     return Protector(kinds_for(language) if hold is None else hold, read_terms(terms))
 
 
 def read_terms(terms: str | Path | Sequence[str]) -> list[str]:
-    """Terms from a file with one on each line, blank lines left out; or the terms as they are given.
-
-    Args:
-        terms: A file, or the terms.
-
-    Raises:
-        DataError: The file is missing, empty, or not UTF-8.
-    """
+    """Terms from a file with one on each line, blank lines left out; or the terms as they are given."""
     if isinstance(terms, (str, Path)):
         return [line.strip() for line in read_lines(terms) if line.strip()]
     return list(terms)

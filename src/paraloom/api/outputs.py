@@ -29,34 +29,13 @@ _SPARE_BYTES = 1 << 20
 
 
 def files_named(name: str | Path) -> list[Path]:
-    """The file or folder that a name refers to, both files of ``PREFIX.{de,en}``.
-
-    Example:
-        >>> [path.name for path in files_named("train.{de,en}")], [path.name for path in files_named("a.tsv")]
-        (['train.de', 'train.en'], ['a.tsv'])
-    """
+    """The file or folder that a name refers to, both files of ``PREFIX.{de,en}``."""
     sides = moses.sides(str(name))
     return [Path(name)] if sides is None else [Path(sides.src), Path(sides.tgt)]
 
 
 def check_output(output: str | Path, inputs: Iterable[str | Path] = ()) -> None:
-    """Check, before any work, that an output can be written and would not replace one of its inputs.
-
-    Args:
-        output: The file or folder; '-', devices and pipes pass.
-        inputs: Files and folders that it is made from, as users name them.
-
-    Raises:
-        ConfigError: The output is one of the inputs, or lies in a folder of inputs that would be replaced with it.
-        RunError: It cannot be written, or the disk has less space than half of the inputs take.
-
-    Example:
-        >>> check_output("a.tsv", ["a.tsv"])
-        Traceback (most recent call last):
-            ...
-        paraloom.core.errors.ConfigError: a.tsv: the output is also an input.
-        Name another output.
-    """
+    """Check, before any work, that an output can be written and would not replace one of its inputs."""
     if str(output) == PIPE or is_device(output):
         return
     read = [path for name in inputs for path in files_named(name)]
@@ -85,15 +64,7 @@ def check_output(output: str | Path, inputs: Iterable[str | Path] = ()) -> None:
 
 
 def check_corpus_folder(output: str | Path) -> None:
-    """Check, before any work, that a folder that is to become a corpus does not exist yet, or is empty.
-
-    Args:
-        output: The folder, or the name of anything else that may exist.
-
-    Raises:
-        RunError: The folder holds a corpus.
-        ConfigError: The folder holds something else.
-    """
+    """Check, before any work, that a folder that is to become a corpus does not exist yet, or is empty."""
     folder = Path(output)
     if not folder.is_dir() or not any(folder.iterdir()):
         return
@@ -118,12 +89,7 @@ class OutputRecord:
 
     @staticmethod
     def path(output: str | Path) -> Path:
-        """Where the record of an output is.
-
-        Example:
-            >>> OutputRecord.path("pairs.tsv").name
-            '.pairs.tsv.paraloom.json'
-        """
+        """Where the record of an output is."""
         target = Path(output)
         return target.with_name(f".{target.name}.paraloom.json")
 
@@ -142,19 +108,7 @@ class OutputRecord:
 
 
 def is_up_to_date(output: str | Path, command: str, recipe: str) -> bool:
-    """Whether an existing output was made by the same command from the same inputs with the same settings.
-
-    Args:
-        output: The file or folder.
-        command: The command.
-        recipe: Digest of everything that the output depends on.
-
-    Returns:
-        False if the output does not exist.
-
-    Raises:
-        ConfigError: Another output exists, which would be replaced.
-    """
+    """Whether an existing output was made by the same command from the same inputs with the same settings."""
     paths = files_named(output)
     if not any(path.exists() for path in paths) or _is_empty_folder(paths):
         return False
@@ -172,13 +126,7 @@ def is_up_to_date(output: str | Path, command: str, recipe: str) -> bool:
 
 
 def record_output(output: str | Path, command: str, recipe: str) -> None:
-    """Keep beside an output what it was made from; nothing if it was not made.
-
-    Args:
-        output: The file or folder.
-        command: The command that made it.
-        recipe: Digest of everything that it depends on.
-    """
+    """Keep beside an output what it was made from; nothing if it was not made."""
     paths = files_named(output)
     if all(path.exists() for path in paths):
         OutputRecord(command, recipe, content_digest(paths)).save(output)
@@ -186,14 +134,7 @@ def record_output(output: str | Path, command: str, recipe: str) -> None:
 
 @contextmanager
 def set_aside(output: str | Path) -> Iterator[None]:
-    """While a corpus or a data set is made again, the old one has another name; it returns if the new one is not made.
-
-    Args:
-        output: The folder; nothing happens to anything else.
-
-    Raises:
-        ConfigError: The folder holds something besides.
-    """
+    """Rename an old corpus or data set while it is made again, and restore it if the new one is not made."""
     folder = Path(output)
     kind = _kind_of(folder)
     if kind is None:
@@ -225,11 +166,7 @@ def _kind_of(folder: Path) -> str | None:
 
 
 def content_digest(paths: Sequence[Path]) -> str:
-    """A digest of what files and folders hold; of a folder of more than 200 files, their sizes and times.
-
-    Args:
-        paths: Files and folders; one that does not exist counts by its name.
-    """
+    """A digest of what files and folders hold; of a folder of more than 200 files, their sizes and times."""
     return digest([_content(path) for path in paths])
 
 

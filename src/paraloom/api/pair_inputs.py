@@ -118,10 +118,5 @@ def open_pairs(
 
 
 def _may_be_path(text: str) -> bool:
-    """Whether a string names a file that exists, or looks like the name of one.
-
-    Example:
-        >>> [_may_be_path(text) for text in ("A dog sleeps.", "Hello", "pairs.tsv", "train.{de,en}", "runs/a/20-score")]
-        [False, False, True, True, True]
-    """
+    """Whether a string names a file that exists, or looks like the name of one."""
     return Path(text).exists() or bool(re.search(r"[/\\{]|\.\w+$", text)) or text == "-"

@@ -42,24 +42,7 @@ _CHUNK = 64
 
 
 class ParaphraserEvaluation:
-    """Measures paraphrasers on sentences with references: models are loaded once, for as many tests as wanted.
-
-    Args:
-        paraphrasers: Name of a row → a paraphraser, its folder, the two translators of a round trip, or a function.
-        encoder: Encoder of the selection, or its name; None or 'none' for none.
-        judge: Encoder that measures meaning, another one than that of the selection; 'auto' is english-small where
-            the selection uses english, and else english; None or 'none' for none.
-        preset: What the selection keeps: a name in `paraloom.paraphrasing.selection_config.SELECTION_PRESETS`; None
-            leaves the rows with a selection out.
-        candidates: Candidates of each kind to select from.
-        lowercase: Whether BLEU and chrF compare lower-cased texts.
-        rows: Sentences of a test that are drawn at most; 0 for all.
-        seed: Of the draw and of the bootstrap.
-
-    Raises:
-        ConfigError: The judge is the encoder of the selection, an encoder does not read the language, a number is out
-            of range, or two rows would have the same name.
-    """
+    """Measures paraphrasers on sentences with references: models are loaded once, for as many tests as wanted."""
 
     def __init__(
         self,
@@ -101,18 +84,7 @@ class ParaphraserEvaluation:
         self.candidates, self.lowercase, self.rows, self.seed = candidates, lowercase, rows, seed
 
     def run(self, sentences: Sequence[ReferencedSentence]) -> ParaphraseResult:
-        """Measure all systems on a test.
-
-        Args:
-            sentences: Sentences with references.
-
-        Returns:
-            A row for copies, one for the first references, one for each paraphraser, and one for what a selection
-            keeps of its candidates.
-
-        Raises:
-            DataError: No sentence is given.
-        """
+        """Measure all systems on a test."""
         drawn = draw_sentences(sentences, self.rows, self.seed)
         if not drawn:
             raise DataError("no sentences to paraphrase", remedy="Give pairs: a sentence and its paraphrase.")
@@ -176,33 +148,7 @@ def measure_paraphrasers(
     rows: int = 500,
     seed: int = 1,
 ) -> ParaphraseResult:
-    """Measure free paraphrases of held-out sentences, beside copies and references.
-
-    Args:
-        paraphrasers: See `ParaphraserEvaluation`.
-        pairs: Held-out pairs: sentences and their paraphrases, or a file, as `read_references` takes it.
-        references: Columns of references, of a tab-separated file.
-        encoder: See `ParaphraserEvaluation`.
-        judge: See `ParaphraserEvaluation`.
-        preset: See `ParaphraserEvaluation`.
-        candidates: See `ParaphraserEvaluation`.
-        lowercase: See `ParaphraserEvaluation`.
-        rows: See `ParaphraserEvaluation`.
-        seed: See `ParaphraserEvaluation`.
-
-    Returns:
-        A row for each system; see `paraloom.evaluate.paraphrases.ParaphraseRow`.
-
-    Raises:
-        ConfigError: An option is not valid.
-        DataError: The file has no pair, or a line too few columns.
-
-    Example:
-        >>> pairs = [ReferencedSentence("A dog runs off.", ("A dog runs away.",))]
-        >>> result = measure_paraphrasers({"shout": lambda texts: [text.upper() for text in texts]}, pairs, preset=None)
-        >>> [(row.system, row.copies) for row in result.rows]
-        [('copy', 1.0), ('reference', 0.0), ('shout', 1.0)]
-    """
+    """Measure free paraphrases of held-out sentences, beside copies and references."""
     sentences = read_references(pairs, references) if isinstance(pairs, (str, Path)) else pairs
     evaluation = ParaphraserEvaluation(
         paraphrasers,
@@ -222,15 +168,6 @@ def read_references(path: str | Path, references: int = 1) -> list[ReferencedSen
 
     Rows are read one by one. Held are the distinct sentences with their distinct references, because the references of
     a sentence may be anywhere in the file.
-
-    Args:
-        path: Pairs as `paraloom.read_pairs` takes them.
-        references: More than 1: the file is tab-separated, without a header, and so many columns after the first one
-            are references; empty ones do not count.
-
-    Raises:
-        DataError: A line has too few columns.
-        ConfigError: `references` is below 1.
     """
     if references < 1:
         raise ConfigError(f"'references' must be 1 or more, got {references}")
@@ -255,13 +192,7 @@ def _rows_with_references(path: str | Path, references: int) -> Iterator[Referen
 
 
 def cosines(encoder: EncoderLike, sources: Sequence[str], outputs: Sequence[str]) -> list[float]:
-    """Cosine of each source and output, 0 where a vector is 0.
-
-    Args:
-        encoder: The encoder.
-        sources: n texts.
-        outputs: n texts.
-    """
+    """Cosine of each source and output, 0 where a vector is 0."""
     one, other = (np.asarray(encoder.encode(list(texts)), np.float64) for texts in (sources, outputs))
     norms = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     values: list[float] = ((one * other).sum(axis=1) / np.where(norms, norms, 1)).tolist()

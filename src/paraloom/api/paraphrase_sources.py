@@ -132,31 +132,7 @@ def open_paraphraser(
     height: int | None = None,
     decode: str | None = None,
 ) -> ParaphraserLike:
-    """A paraphraser as the command line names it; a model and a round trip are combined, where both are given.
-
-    Args:
-        model: A folder of `train_paraphraser`, or the address of an endpoint.
-        forward: Translator into the pivot language.
-        backward: Translator back.
-        endpoint_model: Of an endpoint: name of the model.
-        language: Of an endpoint: language of the texts; default: en.
-        settings: Of an endpoint: further fields of `EndpointConfig`, as KEY=VALUE.
-        output: What is written: the answers of an endpoint are kept beside it.
-        parser: Of a folder: another parser than its own.
-        device: Of a folder: 'cpu', 'cuda' or 'auto'.
-        pivots: Translations of each text on the way.
-        template: Of a folder: what templates to follow; default: free variants, and several templates for each text.
-        like: Of a folder: a sentence whose syntax to follow.
-        height: Levels of the tree of `like`.
-        decode: How to decode.
-
-    Returns:
-        The paraphraser.
-
-    Raises:
-        ConfigError: Nothing is given, or one translator without the other, or options that do not go together.
-        ModelError: A model was not found.
-    """
+    """A paraphraser as the command line names it; a model and a round trip are combined, where both are given."""
     parts: list[ParaphraserLike] = []
     endpoint = is_endpoint(model)
     if not endpoint and (endpoint_model or language or settings):
@@ -198,19 +174,7 @@ def open_paraphraser(
 
 
 def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:
-    """A paraphraser from what names one.
-
-    Args:
-        paraphraser: See `AnyParaphraser`.
-
-    Raises:
-        TypeError: It is something else.
-
-    Example:
-        >>> shout = as_paraphraser(lambda texts: [[text.upper()] for text in texts])
-        >>> shout.paraphrase(["good"])[0][0].text
-        'GOOD'
-    """
+    """A paraphraser from what names one."""
     if isinstance(paraphraser, (str, Path)):
         return open_paraphraser(paraphraser)
     if isinstance(paraphraser, tuple):
@@ -240,15 +204,7 @@ def language_of_paraphraser(paraphraser: ParaphraserLike) -> str | None:
 
 
 def check_text_language(texts: Iterable[str], language: str | None) -> None:
-    """Refuse texts in another language than the paraphraser's, where both are known.
-
-    Args:
-        texts: Texts, which are looked at together; a few short ones are not enough to tell.
-        language: ISO 639-1 code of the paraphraser's language; None for unknown.
-
-    Raises:
-        DataError: They are in another language; names it.
-    """
+    """Refuse texts in another language than the paraphraser's, where both are known."""
     identified = sample_language(texts).language
     if identified is not None and language in known_function_words() and identified != language:
         raise DataError(
@@ -269,25 +225,7 @@ def open_selector(
     language_model: str | Path | FluencyModel | None = None,
     language: str | None = None,
 ) -> ParaphraseSelector:
-    """A selector with models by name.
-
-    Args:
-        preset: A name in `paraloom.paraphrasing.selection_config.SELECTION_PRESETS`.
-        meaning: Minimum cosine, 0 to 1, instead of the preset's.
-        difference: Minimum difference, 0 to 1, instead of the preset's.
-        entailment: Minimum probability that each side entails the other, 0 to 1.
-        encoder: The encoder or its name; None or 'none' for none.
-        cross_encoder: An entailment model, or its folder in ONNX format.
-        language_model: A language model, or what `train_language_model` wrote, or an ARPA file.
-        language: Language of the texts, if it is known.
-
-    Returns:
-        The selector.
-
-    Raises:
-        ConfigError: A value is out of its range or without the model that it is for, or the encoder is for another
-            language than the texts.
-    """
+    """A selector with models by name."""
     config = selection_config(preset, meaning=meaning, difference=difference, entailment=entailment)
     if encoder in (None, NO_ENCODER) and meaning is not None:
         raise ConfigError("--meaning needs an encoder", remedy="Name one with --encoder, or leave --meaning out.")

@@ -94,7 +94,7 @@ class Paraphraser(ControlledParaphraser):
             encoder: Encoder that measures meaning, or its name; None or 'none' does not check it.
             meaning: Minimum cosine of a form to its text, 0 to 1. Default: 0.6.
             language_model: A language model, or its folder, or an ARPA file: prefers fluent forms.
-            hold: What stays as it is, of `paraloom.paraphrasing.protection.KINDS`. Default: all; in German all but names.
+            hold: What stays as it is, of `paraloom.paraphrasing.protection.KINDS`. Default: all; in German, not names.
             terms: Further words and phrases that stay as they are, or a file with one on each line.
             candidates: Candidates of each text, 1 or more.
             seed: Of a decoding that samples.
@@ -139,26 +139,7 @@ def train_paraphraser(
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
-    """Train a paraphraser on pairs; if stopped, the same call resumes.
-
-    Args:
-        pairs: Training pairs: one file or corpus, or several. Those without trees are parsed.
-        output: Folder of the paraphraser.
-        sentences: Monolingual text, a sentence per line: the model learns to follow templates from it, too, by writing
-            sentences whose constituents it is given in another order; with `noisy_share`, also their standard form from
-            noisy text. Those without trees are parsed.
-        parser: A folder of `train_parser`, 'spacy:NAME' or 'stanza:LANGUAGE'; a folder is copied into the model.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        seed: Seed of every random choice.
-        **config: Further fields of `paraloom.stages.TrainParaphraser`: `steps`, `noisy_share`, `max_height` …
-
-    Returns:
-        The result; the figures of the last stage have the development loss and the counts of examples.
-
-    Raises:
-        ConfigError: Pairs have no trees, and no parser is given.
-        MissingExtraError: The extra `train` is not installed.
-    """
+    """Train a paraphraser on pairs; if stopped, the same call resumes."""
     stages: list[Stage] = []
     references: list[Ref] = []
     fields = {} if parser is None else parser_fields(parser)
@@ -260,16 +241,7 @@ class TemplateCounts:
 
 
 def count_templates(source: str | Path, *, count: int = 20) -> TemplateCounts:
-    """The commonest templates of the paraphrases of a model's training pairs, or of pairs with trees.
-
-    Args:
-        source: Folder of a paraphraser, or pairs with columns `src_parse` and `tgt_parse`: a corpus folder or a
-            Parquet file.
-        count: Templates at most.
-
-    Raises:
-        ConfigError: The pairs have no trees.
-    """
+    """The commonest templates of the paraphrases of a model's training pairs, or of pairs with trees."""
     folder = Path(source)
     if (folder / PARAPHRASER_FILE).is_file():
         table = TemplateTable.load(folder)
@@ -295,15 +267,7 @@ def count_templates(source: str | Path, *, count: int = 20) -> TemplateCounts:
 
 
 def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
-    """Pairs with their trees, in batches.
-
-    Args:
-        source: A corpus folder, or a Parquet file.
-
-    Raises:
-        ConfigError: A column of the trees is missing.
-        DataError: The file is missing.
-    """
+    """Pairs with their trees, in batches."""
     if not Path(source).exists():
         raise DataError(
             "file not found", file=source, remedy="Give a corpus folder or a Parquet file of `paraloom parse`."

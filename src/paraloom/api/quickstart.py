@@ -61,15 +61,7 @@ class Quickstart:
 
 
 def run_quickstart(folder: str | Path, *, workers: int | None = None) -> Quickstart:
-    """Run the bundled pipeline: back-translate, score the pairs, keep what is probably a paraphrase, rewrite it.
-
-    Args:
-        folder: Run folder.
-        workers: Processes; default: one per core. The result is the same.
-
-    Returns:
-        The run and its figures.
-    """
+    """Run the bundled pipeline: back-translate, score the pairs, keep what is probably a paraphrase, rewrite it."""
     if kernels_are_new():
         warnings.warn("the first run compiles the inner loops, for a minute or two; later ones do not", stacklevel=2)
     result = run_pipeline(read_pipeline(BUNDLED / "quickstart.toml"), folder, workers=workers)

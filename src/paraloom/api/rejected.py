@@ -29,12 +29,7 @@ _FORMATS = (".tsv", ".csv", ".jsonl", ".parquet", ".tmx")
 
 
 def rejected_file(output: str | Path) -> Path:
-    """The file beside an output that lists the rows that were rejected.
-
-    Example:
-        >>> rejected_file("out/pairs.tsv.gz").name, rejected_file("kept.{de,en}").name, rejected_file("encoder").name
-        ('pairs.rejected.jsonl', 'kept.rejected.jsonl', 'encoder.rejected.jsonl')
-    """
+    """The file beside an output that lists the rows that were rejected."""
     path = Path(output)
     sides = moses.sides(str(output))
     if sides is not None:
@@ -51,13 +46,6 @@ def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[st
     """The rows of the input that could not be read, and the rows that a stage could not process.
 
     Rows that a filter rejects are not among them.
-
-    Args:
-        definition: The pipeline.
-        result: Its result, whose folders still exist.
-
-    Yields:
-        `file` and `row`, or `stage` and `pair_id`; `reason`; and `text`, the row as it was, or both sides between tabs.
     """
     for step, stage in zip(definition.steps, result.stages, strict=False):
         if isinstance(step.stage, (ReadPairs, ReadScoredPairs)):
@@ -73,13 +61,7 @@ def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[st
 
 
 def report_rejected(definition: Definition, result: RunResult, output: str | Path | None = None) -> None:
-    """Write the rejected rows beside the output, and warn with the first of them; nothing if there are none.
-
-    Args:
-        definition: The pipeline.
-        result: Its result, whose folders still exist.
-        output: What was written; None or '-' only warns.
-    """
+    """Write the rejected rows beside the output, and warn with the first of them; nothing if there are none."""
     _write_rejected(rejected_rows(definition, result), output)
 
 
@@ -87,21 +69,6 @@ class RejectedLines:
     """Lines of text files that are not UTF-8: rejected, or an error that names the option.
 
     A rejected line is read as an empty one, so that all others keep their row.
-
-    Args:
-        on_error: 'stop' at such a line, or 'reject' it.
-
-    Attributes:
-        rows: The rejected lines: file, row, reason and text.
-        numbers: Their rows, from 1.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp(), "lines.txt")
-        >>> _ = file.write_bytes(b"Good morning.\\nCaf\\xe9.\\n")
-        >>> rejected = RejectedLines("reject")
-        >>> list(rejected.read(str(file))), rejected.rows[0]["row"]
-        (['Good morning.', ''], 2)
     """
 
     def __init__(self, on_error: OnError) -> None:
@@ -110,11 +77,7 @@ class RejectedLines:
         self.numbers: set[int] = set()
 
     def read(self, source: str) -> Iterator[str]:
-        """The lines of a file; '-' is standard input.
-
-        Raises:
-            DataError: The file cannot be read, or a line is not UTF-8 and is not to be rejected.
-        """
+        """The lines of a file; '-' is standard input."""
         for row, line in enumerate(read_raw_lines(source), 1):
             try:
                 text = decode(line, source, row)
@@ -128,14 +91,7 @@ class RejectedLines:
             yield text
 
     def add(self, source: str, row: int, reason: str, text: str) -> None:
-        """Reject a line that was read, such as one without a translation.
-
-        Args:
-            source: Its file.
-            row: Its row, from 1.
-            reason: Why.
-            text: The line.
-        """
+        """Reject a line that was read, such as one without a translation."""
         if row not in self.numbers:
             self.rows.append({"file": _name(source), "row": row, "reason": reason, "text": text})
             self.numbers.add(row)

@@ -34,12 +34,7 @@ WORK = ".paraloom"
 
 
 def as_list(value: Any) -> list[Any]:
-    """The items of a sequence; one text, path or model is a list of one.
-
-    Example:
-        >>> as_list("de-en"), as_list(("de-en", Path("fr-en")))
-        (['de-en'], ['de-en', PosixPath('fr-en')])
-    """
+    """The items of a sequence; one text, path or model is a list of one."""
     return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, Path)) else [value]
 
 
@@ -50,15 +45,6 @@ def input_stages(
 
     A corpus folder, and a Parquet file that Paraloom wrote (unless languages or columns are given), keep all their
     columns. A file of VARIANTS, as the commands write them, is read as that.
-
-    Args:
-        source: A bitext, as `read_pairs` takes it.
-        name: Name of the stage that reads it.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        **options: Fields of `ReadPairs`; None leaves one out.
-
-    Raises:
-        ConfigError: The source is not found, or standard input, which cannot be read twice.
     """
     if source == "-":
         raise ConfigError("standard input cannot be read more than once", remedy="Write the pairs to a file first.")
@@ -94,14 +80,7 @@ def input_stages(
 def input_stages_of(
     sources: str | Path | Sequence[str | Path], name: str, *, on_error: OnError = "stop", **options: Any
 ) -> tuple[list[Stage], tuple[Ref, ...]]:
-    """As `input_stages` for several sources: all stages that read them, and what later stages refer to.
-
-    Args:
-        sources: One bitext or several.
-        name: The stages are called that and their number, from 1.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        **options: Fields of `ReadPairs`; None leaves one out.
-    """
+    """As `input_stages` for several sources: all stages that read them, and what later stages refer to."""
     stages: list[Stage] = []
     references: list[Ref] = []
     for number, source in enumerate(as_list(sources), start=1):
@@ -124,22 +103,6 @@ def run_stages(
 
     A corpus is written in the format of the suffix (a folder where there is none), a model as its folder. Stopped, the
     same call resumes.
-
-    Args:
-        stages: In the order they run.
-        output: A path, or '-' for standard output.
-        seed: Seed of every random choice.
-        engine: 'local', 'inline' or 'ray'.
-        workers: Number of processes; default: one per core.
-        on_error: 'stop' at a row that cannot be processed, or 'reject' it.
-
-    Returns:
-        The result, with the reasons of rejected rows; its folder is `output`.
-
-    Raises:
-        ConfigError: Before anything runs: the format of the output is unknown, the output is one of the inputs, or it
-            would replace a folder of something else.
-        RunError: Before anything runs: the output cannot be written, or the folder already holds a corpus.
     """
     definition = Definition(OF_COMMAND, seed, define_steps(stages, Path.cwd()))
     definition = replace(definition, text=format_pipeline(definition))
@@ -172,19 +135,7 @@ def run_in(
     engine: str = "local",
     workers: int | None = None,
 ) -> RunResult:
-    """Run stages in a folder that is kept, resuming from whatever is done there.
-
-    Args:
-        folder: Run folder.
-        stages: In the order they run.
-        name: Name of the pipeline. A folder belongs to one name.
-        seed: Seed of every random choice.
-        engine: 'local', 'inline' (this process: for many small stages, which processes would only delay) or 'ray'.
-        workers: Number of processes; default: one per core.
-
-    Returns:
-        The result.
-    """
+    """Run stages in a folder that is kept, resuming from whatever is done there."""
     definition = Definition(name, seed, define_steps(stages, Path.cwd()))
     definition = replace(definition, text=format_pipeline(definition))
     result = run_pipeline(definition, folder, engine=engine, workers=workers)

@@ -20,14 +20,7 @@ def train_word_counts(
     columns: Sequence[str] = ("src",),
     on_error: OnError = "stop",
 ) -> RunResult:
-    """Count in how many sentences each word occurs, for the scores `src_idf` and `tgt_idf`.
-
-    Args:
-        pairs: Pairs to learn from.
-        output: Folder to write.
-        columns: Text columns to learn from.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-    """
+    """Count in how many sentences each word occurs, for the scores `src_idf` and `tgt_idf`."""
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     return _train(stages, CountWords(corpora=references, columns=tuple(columns)), output)
 
@@ -42,18 +35,7 @@ def train_language_model(
     smoothing: str = "",
     on_error: OnError = "stop",
 ) -> RunResult:
-    """Train an n-gram language model, for the perplexities of both sides.
-
-    Args:
-        pairs: Pairs to learn from.
-        output: Folder to write.
-        columns: Text columns to learn from.
-        order: Length of the longest n-gram. Default 0: 3 words or 6 characters.
-        units: 'words' (adds `src_perplexity`, `tgt_perplexity`) or 'characters' (`src_character_perplexity` …).
-        smoothing: 'kneser-ney' (words only, by VariKN) or 'witten-bell'. Default: the first for words if VariKN is
-            installed.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-    """
+    """Train an n-gram language model, for the perplexities of both sides."""
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     training = TrainLanguageModel(
         corpora=references, columns=tuple(columns), order=order, units=units, smoothing=smoothing
@@ -70,13 +52,6 @@ def train_classifier(
     **config: Any,
 ) -> RunResult:
     """Train a classifier that tells human references from translations, for the score `reference_probability`.
-
-    Args:
-        pairs: Back-translated pairs.
-        output: Folder to write.
-        seed: Seed of every random choice.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        **config: Fields of `paraloom.stages.TrainClassifier`: `kind`, `max_pairs`, `negatives`, `epochs` …
 
     Reference:
         Wieting et al. (2017), §5.6.1.

@@ -27,15 +27,7 @@ from paraloom.pipeline.shard import OnError
 
 
 class Hit(NamedTuple):
-    """A sentence of the corpus that is near to a query.
-
-    Args:
-        query: The query.
-        rank: Rank among the sentences near to this query, from 1.
-        cosine: Cosine of both, from −1 to 1.
-        row: Row of the corpus, from 1.
-        sentence: The sentence.
-    """
+    """A sentence of the corpus that is near to a query."""
 
     query: str
     rank: int
@@ -47,21 +39,7 @@ class Hit(NamedTuple):
 def search_lines(
     encoder: EncoderLike | str | Path, corpus: str, queries: str, *, k: int = 5, vectors: str | Path | None = None
 ) -> Iterator[Hit]:
-    """Find the lines of a file that are nearest to each line of another.
-
-    Args:
-        encoder: An encoder, its name or folder.
-        corpus: Sentences to search, one per line.
-        queries: Queries, one per line; '-' is standard input.
-        k: Sentences per query.
-        vectors: Vectors of the corpus, a .npy file of `encode_file`. Default: the corpus is encoded.
-
-    Yields:
-        `k` sentences for each query, nearest first.
-
-    Raises:
-        DataError: `vectors` cannot be read, or does not fit the corpus or the encoder.
-    """
+    """Find the lines of a file that are nearest to each line of another."""
     texts = list(read_lines(queries))
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
     with _encoded_corpus(model, corpus, vectors) as (lines, stored):
@@ -86,25 +64,7 @@ def mine_lines(
     on_error: OnError = "stop",
     seed: int = 1,
 ) -> int:
-    """Mine a file of sentences for paraphrases: pairs of lines that are near to each other, but not the same.
-
-    Args:
-        encoder: An encoder, its name or folder.
-        corpus: Sentences, one per line.
-        output: TSV with the columns src, tgt and cosine, highest cosine first.
-        above: Minimum cosine.
-        below: Maximum cosine.
-        k: Maximum number of pairs per sentence.
-        vectors: Vectors of the corpus, a .npy file of `encode_file`. Default: the corpus is encoded.
-        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl.
-        seed: Seed of the index of a large corpus.
-
-    Returns:
-        Number of pairs.
-
-    Raises:
-        DataError: A line is not UTF-8; or `vectors` cannot be read, or does not fit the corpus or the encoder.
-    """
+    """Mine a file of sentences for paraphrases: pairs of lines that are near to each other, but not the same."""
     _check_suffix(output)
     rejected = RejectedLines(on_error)
     with _encoded_corpus(encoder, corpus, vectors, rejected) as (lines, stored):

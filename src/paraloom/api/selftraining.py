@@ -182,27 +182,12 @@ class _ThirdLanguage(Config):
 
 
 def read_loop(path: str | Path) -> tuple[str, int, LoopConfig]:
-    """Read a self-training loop from a TOML file.
-
-    Args:
-        path: The file; `examples/selftrain.toml` is one.
-
-    Returns:
-        Name, seed and configuration.
-
-    Raises:
-        ConfigError: The file or a key of it is wrong.
-    """
+    """Read a self-training loop from a TOML file."""
     return read_config(path, LoopConfig)
 
 
 def stage_tables(config: LoopConfig, rounds: int) -> list[Table]:
-    """The stages of a loop up to a round, as tables; those of earlier rounds do not change with `rounds`.
-
-    Args:
-        config: The loop.
-        rounds: Number of rounds; 0: only the first translator.
-    """
+    """The stages of a loop up to a round, as tables; those of earlier rounds do not change with `rounds`."""
     stages: list[Table] = []
     names = [f"bitext-{number}" for number in range(1, len(config.bitext) + 1)]
     stages += [{"name": name, "use": "read-pairs", **table} for name, table in zip(names, config.bitext, strict=True)]
@@ -235,18 +220,6 @@ def selftrain(
 
     It ends after the last round, or when the development BLEU has not improved for `patience` rounds.
 
-    Args:
-        path: The loop, a TOML file.
-        folder: Run folder; `selftrain.json` in it gets the figures.
-        workers: Processes; default: one per core. The result is the same.
-        report: Progress callback; receives a table of the figures after each round.
-
-    Returns:
-        Figures of each round.
-
-    Raises:
-        ConfigError: The file or a key of it is wrong.
-
     Reference:
         Park et al. (2017).
     """
@@ -269,14 +242,7 @@ def selftrain(
 
 
 def format_rounds(figures: list[Table]) -> str:
-    """What `selftrain` returned, as a table with a row per round.
-
-    Example:
-        >>> print(format_rounds([{"round": 0, "sentences_f1": 0.5}, {"round": 1, "documents_f1": 0.9}]))
-        round  documents_f1  sentences_f1
-            0             -        0.5000
-            1        0.9000             -
-    """
+    """What `selftrain` returned, as a table with a row per round."""
     names = list(dict.fromkeys(name for row in figures for name in row if name != "round"))
     names.sort(key=lambda name: (not name.startswith("documents"), name))
     lines = ["  ".join(["round", *names])]

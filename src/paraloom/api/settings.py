@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TypeVar
 
 from paraloom.core.config import Config, check_keys
 from paraloom.core.errors import ConfigError, ParaloomError
-from paraloom.pipeline.toml import expand_variables
+from paraloom.pipeline.toml import read_toml
 
 _Config = TypeVar("_Config", bound=Config)
 
@@ -17,21 +16,10 @@ def read_config(path: str | Path, kind: type[_Config]) -> tuple[str, int, _Confi
     """Read a name, a seed and a configuration from a TOML file.
 
     `${NAME}` is replaced with the environment variable NAME. Paths stay as they are written.
-
-    Args:
-        path: The file. Its keys are `name`, `seed` and the fields of `kind`.
-        kind: Class of the configuration.
-
-    Returns:
-        Name (default: that of the file, without suffix), seed (default: 1) and configuration.
-
-    Raises:
-        ConfigError: The file is not found or not TOML, a key is unknown (names the nearest), renamed (names the new
-            one) or missing, or a value has the wrong type.
     """
     path = Path(path)
     try:
-        table = expand_variables(tomllib.loads(path.read_text(encoding="utf-8")))
+        table = read_toml(path.read_text(encoding="utf-8"))
         check_keys(kind, table, also=("name", "seed"))
         name, seed = str(table.pop("name", path.stem)), table.pop("seed", 1)
         if type(seed) is not int or seed < 0:
@@ -39,7 +27,7 @@ def read_config(path: str | Path, kind: type[_Config]) -> tuple[str, int, _Confi
         return name, seed, kind(**table)
     except FileNotFoundError:
         raise ConfigError("file not found", file=path, remedy="Name a TOML file; see the folder examples.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise ConfigError(f"invalid TOML: {error}", file=path, remedy="See https://toml.io for the syntax.") from None
     except ParaloomError as error:
         error.at(file=path)

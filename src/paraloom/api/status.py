@@ -10,17 +10,7 @@ from paraloom.pipeline.status import RunStatus, is_run, read_status
 
 
 def run_status(path: str | Path) -> RunStatus:
-    """Read the status of a run by its folder, or of a command by the output that it will write.
-
-    Args:
-        path: Run folder, or what a command was given as `--output`: its work folder is next to that.
-
-    Returns:
-        The status; see `RunStatus`.
-
-    Raises:
-        DataError: Neither is there, or the folder holds something else.
-    """
+    """Read the status of a run by its folder, or of a command by the output that it will write."""
     path = Path(path)
     work = Path(str(path).rstrip("/") + WORK)
     if not is_run(path) and is_run(work):

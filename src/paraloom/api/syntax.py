@@ -27,18 +27,7 @@ def train_parser(
     encoder: str | None = None,
     encoder_words: int = 0,
 ) -> RunResult:
-    """Train a constituency parser on a treebank and evaluate it on held-out trees.
-
-    Args:
-        treebank: Files of bracketed trees, as in the Penn Treebank.
-        output: Folder of the parser.
-        method: A probabilistic grammar, in seconds, or a network that labels spans, in minutes.
-        encoder: For `spans`: a static encoder, such as 'english', whose word vectors the parser uses.
-        encoder_words: Number of its most common words whose vectors are taken, for a smaller parser; 0 takes all.
-
-    Returns:
-        The result; its figures have the labeled F1 on the held-out trees.
-    """
+    """Train a constituency parser on a treebank and evaluate it on held-out trees."""
     stage = TrainParser(
         treebank=tuple(Path(path).absolute() for path in treebank),
         method=method,
@@ -59,21 +48,7 @@ def add_parses(
     workers: int | None = None,
     on_error: OnError = "stop",
 ) -> RunResult:
-    """Add the bracketed tree of each sentence, as columns such as `src_parse` and `tgt_parse`.
-
-    Args:
-        source: Pairs or variants, as `read_pairs` takes them.
-        output: Where to; the suffix decides the format.
-        parser: A folder of `train_parser`, 'spacy:NAME', 'spacy:FOLDER' or 'stanza:LANGUAGE[:depparse]'.
-        parses: Instead of a parser: ``COLUMN=FILE`` for each column, with a tree per line, or CoNLL-U.
-        columns: Text columns to parse.
-        engine: 'local', 'inline' or 'ray'.
-        workers: Processes; default: one per core.
-        on_error: 'stop' at a row that cannot be processed, or 'reject' it.
-
-    Raises:
-        ConfigError: Both or neither of `parser` and `parses` are given, or a column is named twice.
-    """
+    """Add the bracketed tree of each sentence, as columns such as `src_parse` and `tgt_parse`."""
     if bool(parser) == bool(parses):
         raise ConfigError("expected either 'parser' or 'parses'", remedy="Give exactly one of them.")
     # Parses from files are matched line by line: the rows must stay as they are.
@@ -93,14 +68,6 @@ def add_parses(
 def find_syntax_groups(parsed: str, output: str | Path, **config: Any) -> SyntaxGrouping:
     """Find the largest groups of pairs whose trees have the same root production.
 
-    Args:
-        parsed: Pairs with parses, as `add_parses` writes them.
-        output: Folder of the groups.
-        **config: Fields of `paraloom.stages.SyntaxGroups`: `groups`, `min_rows`, `column`.
-
-    Returns:
-        The groups.
-
     Reference:
         Burchell et al. (2022), §2.1.
     """
@@ -110,12 +77,7 @@ def find_syntax_groups(parsed: str, output: str | Path, **config: Any) -> Syntax
 
 
 def parser_fields(name: str) -> dict[str, Any]:
-    """The fields of the stage `Parse` for a parser: a folder counts by its content, a model by its name.
-
-    Example:
-        >>> parser_fields("stanza:tr:depparse")
-        {'model': 'stanza:tr:depparse'}
-    """
+    """The fields of the stage `Parse` for a parser: a folder counts by its content, a model by its name."""
     if not Path(name).exists() and (bundled := bundled_path(name, PARSER)) is not None:
         return {"parser": str(bundled)}
     folder = Path(name.removeprefix("spacy:"))

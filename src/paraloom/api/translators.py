@@ -59,26 +59,7 @@ def translator_stages(
     *,
     name: str = "translator",
 ) -> tuple[list[Stage], Ref, str | None]:
-    """The stages that bring a translator in, what later stages refer to, and the translator's own decoding.
-
-    Args:
-        translator: A loaded translator, a stage that loads one, an endpoint, the name of a bundled one, a folder, or a
-            name of Hugging Face.
-        name: Name of the stage that loads it.
-
-    Returns:
-        No stage where the translator is a folder that is ready for use, else one that loads it; a reference to it;
-        and the decoding string that a loaded translator came with.
-
-    Raises:
-        ConfigError: The translator is not found, or was loaded with languages or a device that a worker process would
-            not load it with.
-
-    Example:
-        >>> stages, reference, decode = translator_stages("Helsinki-NLP/opus-mt-de-en")
-        >>> stages[0].name, translator_stages("de-en")[1].name
-        ('translator', 'de-en')
-    """
+    """The stages that bring a translator in, what later stages refer to, and the translator's own decoding."""
     if isinstance(translator, Translator):
         if not loads_by_folder(translator):
             raise ConfigError(
@@ -127,12 +108,7 @@ def _endpoint_without_model(address: str) -> ConfigError:
 
 
 def loads_by_folder(translator: object) -> bool:
-    """Whether worker processes can load a translator: names, folders, and objects with nothing but their folder.
-
-    Example:
-        >>> loads_by_folder("de-en"), loads_by_folder(Translator.load("de-en"))
-        (True, True)
-    """
+    """Whether worker processes can load a translator: names, folders, and objects with nothing but their folder."""
     if isinstance(translator, Translator):
         try:
             plain = Translator(translator.folder)
@@ -239,29 +215,6 @@ def translate_file(
 
     One translation per line is written as text, unless the suffix of `output` names a table; several are written as
     VARIANTS (.tsv, .jsonl, .parquet), with the number of the line, from 1, as `pair_id`.
-
-    Args:
-        translator: A translator, its name or folder; or any object with `translate`, or a function from texts to
-            translations, which is called in this process. Lines that it does not translate are empty, and listed in
-            `OUTPUT.rejected.jsonl`.
-        source: A sentence per line; '-' is standard input.
-        output: Where to; '-' is standard output.
-        decode: How to decode; default: the own decoding of a loaded translator, or 'beam:5'.
-        nbest: Translations per line; default: what `decode` says.
-        threads: Cores; default: all. The result is the same.
-        check_languages: Fail if the first lines are in a language that the translator does not read.
-        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl: its translation is an
-            empty line of a text file, and left out of a table.
-        json_lines: Write VARIANTS as JSON Lines to standard output.
-        seed: Seed of sampling.
-
-    Returns:
-        Number of lines.
-
-    Raises:
-        ConfigError: Several translations per line, and `output` is not a table.
-        DataError: A line is not UTF-8; or the first lines are in another language than the one that the translator
-            translates from.
     """
     loaded = None if isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble)) else as_translator(translator)
     decoding = parse_decoding(decode) if decode else getattr(loaded, "decoding", Beam())
@@ -323,17 +276,7 @@ def translate_file(
 
 
 def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool = True) -> TranslatorLike:
-    """A translator for this process, as the command line names it.
-
-    Args:
-        translator: A name, a folder, an ensemble, a stage that loads one; or any translator, which is returned.
-        decoding: How it decodes; a translator that is loaded already keeps its own.
-        check_costs: Warn, once, about text that a translator is likely to translate wrong.
-
-    Raises:
-        ConfigError: It is the address of an endpoint, which needs the name of a model.
-        ModelError: It was not found.
-    """
+    """A translator for this process, as the command line names it."""
     if not isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble)):
         return as_translator(translator)
     if is_endpoint(translator):

@@ -136,18 +136,6 @@ def tune(tuning: Tuning, folder: str | Path, *, workers: int | None = None, seed
     All candidates are compared on the development task; only the best one and the random selection are evaluated on the
     test tasks.
 
-    Args:
-        tuning: What to try.
-        folder: Run folder.
-        workers: Processes; default: one per core. The result is the same.
-        seed: Seed of every random choice.
-
-    Returns:
-        The selections, the best one, and how it compares with random selection.
-
-    Raises:
-        ConfigError: A grid is unknown or none is given, or the tasks are not found.
-
     Reference:
         Wieting et al. (2017), §5.
     """
@@ -168,35 +156,13 @@ def compare_candidates(
     workers: int | None = None,
     seed: int = 1,
 ) -> list[dict[str, Any]]:
-    """Train an encoder on each candidate and on random pairs, without choosing one.
-
-    Args:
-        tuning: What to compare.
-        folder: Run folder.
-        test_figures: Evaluate all on the test tasks, to show them side by side.
-        engine: As of `run_in`.
-        workers: Processes; default: one per core. The result is the same.
-        seed: Seed of every random choice.
-
-    Returns:
-        A row per selection, the best on the development task first, as the stage `CompareSelections` writes them.
-    """
+    """Train an encoder on each candidate and on random pairs, without choosing one."""
     stages = tuning_stages(tuning, test_figures=test_figures)
     return _rows(run_in(folder, stages, name="tune", seed=seed, engine=engine, workers=workers))
 
 
 def tuning_stages(tuning: Tuning, *, winner: str | None = None, test_figures: bool = False) -> list[Stage]:
-    """The stages of a tuning: for each candidate a filter and an encoder, then their comparison, named `tuned`.
-
-    Args:
-        tuning: What to try.
-        winner: Label of a candidate that is trained further, until it and the random selection have `random_seeds`
-            trainings each; a last stage, `verdict`, compares both on the test tasks.
-        test_figures: Evaluate all candidates on the test tasks.
-
-    Raises:
-        ConfigError: A grid is unknown.
-    """
+    """The stages of a tuning: for each candidate a filter and an encoder, then their comparison, named `tuned`."""
     stages, pairs = input_stages(tuning.pairs, on_error=tuning.bad_rows)
     tasks: dict[str, Any] = {"sts": tuning.sts, "development": tuning.development}
     trainings: dict[str, list[_Training]] = {}

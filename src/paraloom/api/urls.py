@@ -12,24 +12,7 @@ from paraloom.pipeline.status import RUN_FILE
 
 
 def fetch_input(url: str | Path) -> Path:
-    """Fetch what a URL names; a run is not fetched, but its copy on this machine is found.
-
-    Args:
-        url: URL of a file, a corpus, a model, or a run.
-
-    Returns:
-        Its path on this machine.
-
-    Raises:
-        ConfigError: The run has no copy on this machine.
-        ParaloomError: See `fetched`.
-
-    Example:
-        >>> import fsspec
-        >>> fsspec.filesystem("memory").pipe_file("/example/pairs.tsv", b"Hallo\\tHello\\n")
-        >>> fetch_input("memory://example/pairs.tsv").name
-        'pairs.tsv'
-    """
+    """Fetch what a URL names; a run is not fetched, but its copy on this machine is found."""
     url = as_url(url)
     copy = local_copy(url)
     if (copy / RUN_FILE).is_file():

@@ -54,30 +54,6 @@ def translate_variants(
 ) -> RunResult:
     """Translate each text in several ways and write VARIANTS.
 
-    Args:
-        source: A sentence per line, or pairs as `read_pairs` takes them.
-        translators: A translator, its name or folder, or several; the outputs of all of them are kept.
-        output: Where to; the suffix decides the format.
-        decode: How to decode, such as ``"nucleus:0.9,nbest=5"``; instead of `method`.
-        method: 'base', 'beam', 'sampling', 'nucleus', 'topk', 'temperature', 'mbr', 'diverse' or 'syntax' (one
-            translator per output). Default: 'nucleus', unless `decode` is given.
-        outputs: Translations of each text, with `method`.
-        column: The side of pairs that is translated: 'src' or 'tgt'.
-        field: Of a table of text: the column, a name or a number from 1.
-        lang: Language of text.
-        src_lang: Language of the source side of pairs.
-        tgt_lang: Language of the target side of pairs.
-        src_column: Source column of a table of pairs.
-        tgt_column: Target column of a table of pairs.
-        engine: 'local', 'inline' or 'ray'.
-        workers: Processes; default: one per core. The result is the same.
-        on_error: 'stop' at a row that cannot be processed, or 'reject' it.
-        check_languages: Fail, before any work, if a sample is in a language that the translator does not read.
-        seed: Seed of sampling.
-
-    Raises:
-        DataError: The language of the text is not the one that a translator translates from.
-
     Reference:
         Burchell et al. (2022), §2.
     """
@@ -124,23 +100,6 @@ def measure_diversity(
     **config: Any,
 ) -> list[dict[str, Any]]:
     """Measure how diverse and how adequate corpora of variants are, in a run folder.
-
-    Args:
-        corpora: Corpus folders, or files (.tsv with a header, .jsonl, .parquet) with `pair_id` and `text`.
-        folder: Run folder.
-        parser: Parses the variants first, as `load_parser` names it. Without it, trees are those of the column
-            `text_parse`, if it is there.
-        references: Pairs with the variants' pair_ids, for chrF to what a person wrote.
-        on_error: 'stop' at a row of the references that cannot be read, or 'reject' it.
-        workers: Processes; default: one per core.
-        seed: Seed of the sample.
-        **config: Further fields of `paraloom.stages.MeasureDiversity`.
-
-    Returns:
-        For each corpus, in order, its figures and `corpus`, its name.
-
-    Raises:
-        ConfigError: Kernels need parses and the variants have none, or a parser is given and they have some.
 
     Reference:
         Burchell et al. (2022), Tables 1 to 4.

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from paraloom import explore as explorer
+import paraloom.web as explorer
 from paraloom.cli import options
 
 

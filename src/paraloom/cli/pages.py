@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-import paraloom.report as reports
+import paraloom.web as reports
 from paraloom.cli import options
 from paraloom.cli.output import as_written
 from paraloom.core.errors import ConfigError

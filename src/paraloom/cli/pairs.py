@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import paraloom
-import paraloom.report as reports
+import paraloom.web as reports
 from paraloom import api
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.cli import options

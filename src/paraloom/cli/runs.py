@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import paraloom
-import paraloom.report as reports
+import paraloom.web as reports
 from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import as_written, conclude, outlook, print_result

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-import paraloom.report as reports
+import paraloom.web as reports
 from paraloom import api
 from paraloom.cli import options
 from paraloom.cli.output import print_run, print_usage, suggest, time_taken

@@ -31,22 +31,7 @@ class Bead(NamedTuple):
 
 
 def check_beads(beads: Sequence[Bead], sources: int | None = None, targets: int | None = None) -> None:
-    """Check that no sentence is in two beads and that every index is within its text.
-
-    Args:
-        beads: The beads of one pair of texts.
-        sources: Number of source sentences; None to skip that check.
-        targets: Number of target sentences; None to skip that check.
-
-    Raises:
-        DataError: A sentence is in two beads, or its index is out of range.
-
-    Example:
-        >>> check_beads([Bead((0,), (0,)), Bead((0, 1), (1,))])
-        Traceback (most recent call last):
-            ...
-        paraloom.core.errors.DataError: source sentence 0 is in two beads.
-    """
+    """Check that no sentence is in two beads and that every index is within its text."""
     for side, count in (("source", sources), ("target", targets)):
         seen: set[int] = set()
         for bead in beads:
@@ -59,15 +44,5 @@ def check_beads(beads: Sequence[Bead], sources: int | None = None, targets: int 
 
 
 def join_sentences(sentences: Sequence[str], indices: Sequence[int], separator: str = " ") -> str:
-    """Join some sentences of a text.
-
-    Args:
-        sentences: All sentences of the text.
-        indices: Indices of those to join, from 0.
-        separator: What goes between them.
-
-    Example:
-        >>> join_sentences(["One.", "Two.", "Three."], (1, 2))
-        'Two. Three.'
-    """
+    """Join some sentences of a text."""
     return separator.join(sentences[index].strip() for index in indices)

@@ -58,36 +58,12 @@ _Config = TypeVar("_Config", bound=Config)
 
 
 def base_config(kind: type[_Config], config: _Config) -> _Config:
-    """The part of a configuration that one of its base classes defines, without the fields of subclasses.
-
-    Args:
-        kind: The base class.
-        config: An instance of a subclass of it, such as a stage.
-
-    Example:
-        >>> @dataclasses.dataclass(frozen=True, kw_only=True)
-        ... class Training(Config):
-        ...     epochs: int = 5
-        >>> @dataclasses.dataclass(frozen=True, kw_only=True)
-        ... class Stage(Training):
-        ...     name: str
-        >>> dataclasses.asdict(base_config(Training, Stage(name="train", epochs=2)))
-        {'epochs': 2}
-    """
+    """The part of a configuration that one of its base classes defines, without the fields of subclasses."""
     return kind(**{field.name: getattr(config, field.name) for field in dataclasses.fields(kind)})
 
 
 def check_keys(kind: type[Config], keys: Mapping[str, Any], also: tuple[str, ...] = ()) -> None:
-    """Check that `keys` are fields of a configuration and that every required field is there.
-
-    Args:
-        kind: The configuration class.
-        keys: Keys as somebody wrote them.
-        also: Further keys that are allowed.
-
-    Raises:
-        ConfigError: For an unknown key (with its new name, or the nearest known one) or a missing one.
-    """
+    """Check that `keys` are fields of a configuration and that every required field is there."""
     fields = dataclasses.fields(kind)
     known = [*also, *(field.name for field in fields)]
     renamed = {old: new for base in reversed(kind.__mro__) for old, new in vars(base).get("renamed_fields", {}).items()}
@@ -112,26 +88,7 @@ def check_range(
     high: float | None = None,
     below: float | None = None,
 ) -> None:
-    """Check that fields are finite numbers within bounds.
-
-    Args:
-        config: What has the fields.
-        *names: Names of the fields.
-        low: The lowest value that is allowed; None for no bound, as of the others.
-        above: What a value must be above.
-        high: The highest value that is allowed.
-        below: What a value must be below.
-
-    Raises:
-        ConfigError: Names the first field that is out of range, the bounds and its value.
-
-    Example:
-        >>> from types import SimpleNamespace
-        >>> check_range(SimpleNamespace(share=1.5), "share", low=0, below=1)
-        Traceback (most recent call last):
-            ...
-        paraloom.core.errors.ConfigError: 'share' must be 0 or more and below 1, not 1.5.
-    """
+    """Check that fields are finite numbers within bounds."""
     bounds = [f"from {low} to {high}"] if low is not None and high is not None else []
     bounds += [f"{low} or more"] if low is not None and high is None else []
     bounds += [f"above {above}"] if above is not None else []
@@ -155,32 +112,7 @@ _type_hints: dict[type, dict[str, Any]] = {}
 
 
 def coerce(value: object, annotation: Any, base: Path) -> Any:
-    """Convert `value` to what an annotation asks for.
-
-    Args:
-        value: As it was written in TOML or Python.
-        annotation: Of the field: str, int, float, bool, Path, Literal, unions, tuples, lists and mappings of these,
-            or a class; a table for a configuration.
-        base: Folder that relative paths are resolved against.
-
-    Returns:
-        The value: lists as tuples where a tuple is wanted, whole numbers as floats, text as a Path below `base`, a URL
-        as the Path that it was fetched to.
-
-    Raises:
-        FieldTypeError: Says what is wanted and what was given.
-        ConfigError: A table has an unknown key, or a value that its configuration refuses.
-
-    Example:
-        >>> coerce([1, 2], tuple[float, ...], Path("/data"))
-        (1.0, 2.0)
-        >>> coerce("a.tsv", Path | None, Path("/data"))
-        PosixPath('/data/a.tsv')
-        >>> coerce("5", int, Path("/data"))
-        Traceback (most recent call last):
-            ...
-        paraloom.core.config.FieldTypeError: must be a whole number, not '5'
-    """
+    """Convert `value` to what an annotation asks for."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation is Any or annotation is object or (annotation is NoneType and value is None):
         return value
@@ -217,12 +149,7 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
 
 
 def describe_type(annotation: Any) -> str:
-    """What an annotation asks for, in words.
-
-    Example:
-        >>> describe_type(tuple[int, ...]), describe_type(Literal["a", "b"] | None)
-        ('a list of whole numbers', "'a' or 'b'")
-    """
+    """What an annotation asks for, in words."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation in _PLAIN:
         return _PLAIN[annotation]

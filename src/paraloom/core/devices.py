@@ -16,12 +16,7 @@ DEVICES = ("auto", "cpu", "cuda")
 
 
 class Device(NamedTuple):
-    """A processor, or GPUs of one machine.
-
-    Args:
-        kind: 'cpu' or 'cuda'.
-        indices: Numbers of the GPUs; (0,) for the processor.
-    """
+    """A processor, or GPUs of one machine."""
 
     kind: str
     indices: tuple[int, ...] = (0,)
@@ -32,12 +27,7 @@ class Device(NamedTuple):
         return f"{self.kind}:{','.join(map(str, self.indices))}"
 
     def parts(self) -> list[Device]:
-        """Each GPU by itself.
-
-        Example:
-            >>> [str(part) for part in Device("cuda", (0, 1)).parts()]
-            ['cuda', 'cuda:1']
-        """
+        """Each GPU by itself."""
         return [Device(self.kind, (index,)) for index in self.indices]
 
 
@@ -47,20 +37,7 @@ def default_device() -> str:
 
 
 def parse_device(text: str, gpus: int | None = None) -> Device:
-    """Read a device as options name it, and check that it is there.
-
-    Args:
-        text: 'cpu'; 'cuda', the first GPU; 'cuda:0,1', several; or 'auto', all GPUs if there are any, else the
-            processor.
-        gpus: Number of GPUs; default: those that CTranslate2 can use.
-
-    Raises:
-        ConfigError: Unknown device, or a GPU that this machine does not have.
-
-    Example:
-        >>> parse_device("cpu")
-        Device(kind='cpu', indices=(0,))
-    """
+    """Read a device as options name it, and check that it is there."""
     match = re.fullmatch(r"(auto|cpu)|cuda(?::(\d+(?:,\d+)*))?", text.strip())
     if match is None:
         raise ConfigError(
@@ -83,17 +60,7 @@ def parse_device(text: str, gpus: int | None = None) -> Device:
 
 
 def use_device(device: str | None) -> Device | None:
-    """Let translators that are loaded without a device run on this one, also in processes that are started later.
-
-    Args:
-        device: As `parse_device` reads it; None changes nothing.
-
-    Raises:
-        ConfigError: Unknown device, or a GPU that this machine does not have.
-
-    Returns:
-        The device, None where none is given.
-    """
+    """Let translators that are loaded without a device run on this one, also in processes that are started later."""
     if device is None:
         return None
     parsed = parse_device(device)
@@ -102,30 +69,12 @@ def use_device(device: str | None) -> Device | None:
 
 
 def precision_on(device: Device | None, precision: str | None) -> str | None:
-    """The precision to ask for: what suits a GPU that was named, unless a precision was named, too.
-
-    Args:
-        device: What `use_device` returned.
-        precision: What was named.
-
-    Example:
-        >>> precision_on(Device("cuda"), None), precision_on(None, None), precision_on(Device("cuda"), "int8")
-        ('auto', None, 'int8')
-    """
+    """The precision to ask for: what suits a GPU that was named, unless a precision was named, too."""
     return precision or ("auto" if device is not None and device.kind != "cpu" else None)
 
 
 def workers_on(device: Device | None, workers: int | None) -> int | None:
-    """Number of worker processes: one for each GPU that was named, unless a number was named, too.
-
-    Args:
-        device: What `use_device` returned.
-        workers: What was named.
-
-    Example:
-        >>> workers_on(Device("cuda", (0, 1)), None), workers_on(Device("cpu"), None), workers_on(None, 3)
-        (2, None, 3)
-    """
+    """Number of worker processes: one for each GPU that was named, unless a number was named, too."""
     if workers is not None:
         return workers
     return len(device.indices) if device is not None and device.kind != "cpu" else None

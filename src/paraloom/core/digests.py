@@ -11,16 +11,7 @@ from paraloom.core.version import __version__
 
 
 def signature(name: str, **parts: object) -> str:
-    """Format a signature in the style of sacreBLEU: `name|key:value|…|version:V`.
-
-    Args:
-        name: Name of the metric or column.
-        parts: Its settings, in the order in which they are to be shown; bools become `yes` and `no`.
-
-    Example:
-        >>> signature("trigram_overlap", lower=True).startswith("trigram_overlap|lower:yes|version:")
-        True
-    """
+    """Format a signature in the style of sacreBLEU: `name|key:value|…|version:V`."""
     settings = [name]
     for key, value in parts.items():
         formatted = ("yes" if value else "no") if isinstance(value, bool) else str(value)
@@ -29,39 +20,19 @@ def signature(name: str, **parts: object) -> str:
 
 
 def digest(value: object) -> str:
-    """Compute the SHA-256 of a JSON value, whatever the order of its keys.
-
-    Args:
-        value: Anything that `json.dumps` accepts, without NaN and infinities.
-
-    Returns:
-        64 hexadecimal characters.
-
-    Example:
-        >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
-        True
-    """
+    """Compute the SHA-256 of a JSON value, whatever the order of its keys."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def file_digest(path: str | Path) -> str:
-    """Compute the SHA-256 (hexadecimal) of a file, without reading it whole.
-
-    Args:
-        path: The file.
-    """
+    """Compute the SHA-256 (hexadecimal) of a file, without reading it whole."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def folder_digest(folder: str | Path, ignore: tuple[str, ...] = ()) -> str:
-    """Compute the SHA-256 (hexadecimal) of the names and bytes of all files below a folder.
-
-    Args:
-        folder: The folder.
-        ignore: Names of files to leave out.
-    """
+    """Compute the SHA-256 (hexadecimal) of the names and bytes of all files below a folder."""
     root = Path(folder)
     files: Mapping[str, str] = {
         path.relative_to(root).as_posix(): file_digest(path)

@@ -176,23 +176,7 @@ def _rebuild(
 
 
 def system_errno(error: BaseException) -> int | None:
-    """The system's number of an error, also where a library written in Rust has it in its message only.
-
-    Args:
-        error: Any exception.
-
-    Returns:
-        The number as in `errno`; None if the error does not come from the system.
-
-    Example:
-        >>> system_errno(OSError(28, "No space left on device"))
-        28
-        >>> system_errno(Exception("I/O error: No space left on device (os error 28)"))
-        28
-        >>> system_errno(Exception('IO Error: Could not write file "x": No space left on device'))
-        28
-        >>> system_errno(ValueError("28"))
-    """
+    """The system's number of an error, also where a library written in Rust has it in its message only."""
     if isinstance(error, ParaloomError):
         return None
     if isinstance(error, OSError) and error.errno is not None:
@@ -205,29 +189,13 @@ def system_errno(error: BaseException) -> int | None:
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether an error is Ctrl-C, or what DuckDB raises in its place in the middle of a query.
-
-    Args:
-        error: Any error.
-
-    Example:
-        >>> is_interruption(KeyboardInterrupt()), is_interruption(RuntimeError("dictionary changed size"))
-        (True, False)
-    """
+    """Whether an error is Ctrl-C, or what DuckDB raises in its place in the middle of a query."""
     interrupted_query = type(error) is RuntimeError and str(error) == "Query interrupted"
     return interrupted_query or isinstance(error, KeyboardInterrupt)
 
 
 def printable(text: str) -> str:
-    r"""Shorten a text in its middle where it has more than 1,000 characters, and escape halves of surrogate pairs.
-
-    Args:
-        text: Part of a message.
-
-    Example:
-        >>> printable("a\udcff"), len(printable("x" * 1_000_000))
-        ('a\\udcff', 1000)
-    """
+    r"""Shorten a text in its middle where it has more than 1,000 characters, and escape halves of surrogate pairs."""
     text = redacted(text)
     if len(text) > _MAX_CHARACTERS:
         end = _MAX_CHARACTERS // 4
@@ -240,31 +208,14 @@ def _without_surrogates(text: str) -> str:
 
 
 def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
-    """Format a suggestion to append to "unknown X 'name'".
-
-    Args:
-        name: The unknown name.
-        known: The valid names.
-
-    Returns:
-        `"; did you mean 'x'?"` where a valid name is similar, else a list of them; "" without valid names.
-
-    Example:
-        >>> nearest("tranlsate", ["translate", "score"])
-        "; did you mean 'translate'?"
-    """
+    """Format a suggestion to append to "unknown X 'name'"."""
     shown = sorted(known[:_MAX_KNOWN])
     more = ", …" if len(known) > len(shown) else ""
     return suggestion(name, known) or (f"; known are {', '.join(shown)}{more}" if known else "")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """As `nearest`, but "" where no valid name is similar: for errors whose remedy lists the valid names.
-
-    Example:
-        >>> suggestion("scroe", ["translate", "score"]), suggestion("x", ["translate", "score"])
-        ("; did you mean 'score'?", '')
-    """
+    """As `nearest`, but "" where no valid name is similar: for errors whose remedy lists the valid names."""
     # Names can come out of a file: a line of a million fields has as many.
     names = [known_name for known_name in islice(known, _MAX_COMPARED) if len(known_name) <= _MAX_COMPARED]
     close = get_close_matches(name[:_MAX_COMPARED], names, n=1, cutoff=0.6)

@@ -15,28 +15,14 @@ _lock = threading.Lock()
 
 
 def emit(event: str, **fields: Any) -> None:
-    """Report an event to the callbacks of all blocks of `report_events_to` around the call.
-
-    Args:
-        event: Name of the event, such as 'stage_end'.
-        **fields: JSON values.
-
-    Example:
-        >>> with report_events_to(lambda event, fields: print(event, fields)):
-        ...     emit("stage_end", stage="20-score", seconds=1.5)
-        stage_end {'stage': '20-score', 'seconds': 1.5}
-    """
+    """Report an event to the callbacks of all blocks of `report_events_to` around the call."""
     for callback in list(_callbacks):
         callback(event, fields)
 
 
 @contextmanager
 def report_events_to(callback: EventCallback) -> Iterator[None]:
-    """Send the events of the block to a callback, in addition to those of blocks around it.
-
-    Args:
-        callback: Called with the name and the fields of each event.
-    """
+    """Send the events of the block to a callback, in addition to those of blocks around it."""
     with _lock:
         _callbacks.append(callback)
     try:

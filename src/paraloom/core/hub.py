@@ -23,12 +23,6 @@ def require_hub(model: str | Path) -> None:
     """Fail at once if a model has to be downloaded and the hub cannot be reached.
 
     A model that was downloaded before is then loaded from the cache, without asking the hub for a newer one.
-
-    Args:
-        model: A Hugging Face name, or a folder, for which nothing is downloaded.
-
-    Raises:
-        ModelError: The model is not in the cache of huggingface_hub, and the hub cannot be reached.
     """
     if Path(model).exists() or hub_answers(_endpoint()):
         return
@@ -45,15 +39,7 @@ def require_hub(model: str | Path) -> None:
 
 @cache
 def hub_answers(endpoint: str) -> bool:
-    """Whether a connection to the endpoint (or to the proxy in front of it) can be made within seconds.
-
-    Args:
-        endpoint: An address such as ``https://huggingface.co``.
-
-    Example:
-        >>> hub_answers("http://127.0.0.1:1")
-        False
-    """
+    """Whether a connection to the endpoint (or to the proxy in front of it) can be made within seconds."""
     if any(os.environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE") for name in _OFFLINE):
         return False
     address = urlsplit(endpoint)

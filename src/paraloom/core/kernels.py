@@ -31,10 +31,6 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
 
     Processes that need the same kernel at the same time would all compile it, and those that need it for different
     types could overwrite each other's entry of numba's cache. So they take turns, file by file.
-
-    Args:
-        function: The function; without it, `kernel` returns a decorator.
-        **options: Options of `numba.njit`, other than `cache` and `nogil`.
     """
     return partial(_compiled, **options) if function is None else _compiled(function)
 

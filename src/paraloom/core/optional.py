@@ -13,26 +13,7 @@ from paraloom.core.errors import MissingExtraError
 
 
 class OptionalModule:
-    """A module of a package that only an extra installs; it is imported when one of its attributes is first read.
-
-    Args:
-        name: The module, such as `"scipy.sparse"`.
-        purpose: What needs it, as the subject of the error: `"aligning documents"`.
-        extra: The extra of paraloom that installs it.
-
-    Raises:
-        MissingExtraError: On reading an attribute, where the package is not installed.
-
-    Example:
-        >>> statistics = OptionalModule("statistics", "counting", "numbers")
-        >>> statistics.mean([1, 2, 3])
-        2
-        >>> OptionalModule("no_such_package", "counting", "numbers").mean
-        Traceback (most recent call last):
-        ...
-        paraloom.core.errors.MissingExtraError: counting needs packages that are not installed.
-        Run: pip install 'paraloom[numbers]'
-    """
+    """A module of a package that only an extra installs; it is imported when one of its attributes is first read."""
 
     def __init__(self, name: str, purpose: str, extra: str) -> None:
         self._name, self._purpose, self._extra = name, purpose, extra
@@ -79,13 +60,7 @@ EXTRAS = {
 
 
 def missing_extra(error: ImportError) -> MissingExtraError | None:
-    """The error for a user, where the import of an optional package failed; None for another module.
-
-    Example:
-        >>> print(missing_extra(ModuleNotFoundError("No module named 'torch'", name="torch")))
-        the package 'torch' is not installed.
-        Run: pip install 'paraloom[train]'
-    """
+    """The error for a user, where the import of an optional package failed; None for another module."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         return None
@@ -95,17 +70,7 @@ def missing_extra(error: ImportError) -> MissingExtraError | None:
 
 
 def installable(message: str, origin: str | None = None) -> str:
-    """A message whose `pip install 'paraloom[…]'` works where paraloom was installed from a folder or a wheel.
-
-    Args:
-        message: The message.
-        origin: Content of the installation's direct_url.json (PEP 610); by default that of this installation.
-
-    Example:
-        >>> origin = '{"url": "file:///src/paraloom", "dir_info": {"editable": true}}'
-        >>> installable("Run: pip install 'paraloom[train]'", origin)
-        "Run: pip install -e '/src/paraloom[train]'"
-    """
+    """A message whose `pip install 'paraloom[…]'` works where paraloom was installed from a folder or a wheel."""
     if "paraloom[" not in message:
         return message
     try:

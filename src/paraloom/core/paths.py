@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath
 
 from paraloom.core.errors import DataError
 
 
 def is_below(name: object) -> bool:
-    """Whether a value is a relative path that does not lead out of its folder.
-
-    Example:
-        >>> [is_below(name) for name in ("a/b.parquet", "../b", "/etc/passwd", "a/../../b", "", 3)]
-        [True, False, False, False, False, False]
-    """
+    """Whether a value is a relative path that does not lead out of its folder."""
     if not isinstance(name, str) or not name or "\0" in name:
+        return False
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:  # half of a surrogate pair
         return False
     path = PurePosixPath(name)
     return not path.is_absolute() and ".." not in path.parts and path.name != ""
 
 
 def path_below(folder: Path, name: object, file: Path) -> Path:
-    """The path that a file names.
-
-    Args:
-        folder: The folder that it is relative to.
-        name: What the file says.
-        file: The file, for the message.
-
-    Raises:
-        DataError: The path leads out of the folder, or is not one.
-    """
+    """The path that a file names."""
     if not is_below(name):
         raise DataError(
             f"the path {name!r:.80} leads out of the folder", file=file, remedy="Restore the file from a copy."

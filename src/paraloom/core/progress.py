@@ -67,11 +67,7 @@ def disable_progress() -> None:
 
 @contextmanager
 def report_progress_to(callback: ProgressCallback) -> Iterator[None]:
-    """Send the progress of the block to a callback, a few times a second, instead of showing it.
-
-    Args:
-        callback: Called with a ProgressState.
-    """
+    """Send the progress of the block to a callback, a few times a second, instead of showing it."""
     global _callback, _observers
     before, observers = _callback, _observers
     # Whoever asks for the progress of the block passes it on to the observers, if it shows it.
@@ -84,16 +80,7 @@ def report_progress_to(callback: ProgressCallback) -> Iterator[None]:
 
 @contextmanager
 def observe_progress(observer: ProgressCallback) -> Iterator[None]:
-    """Send the progress of the block to a callback too, as often as it is shown or reported.
-
-    Args:
-        observer: Called with a ProgressState.
-
-    Example:
-        >>> with observe_progress(lambda state: print(state.label, state.done)), progress("decoding", 3, done=1):
-        ...     pass
-        decoding 1
-    """
+    """Send the progress of the block to a callback too, as often as it is shown or reported."""
     global _observers
     before, _observers = _observers, (*_observers, observer)
     try:
@@ -104,22 +91,7 @@ def observe_progress(observer: ProgressCallback) -> Iterator[None]:
 
 @contextmanager
 def progress(label: str, total: int | None = None, *, done: int = 0, unit: str = "rows") -> Iterator[Advance]:
-    """Show the progress of the block.
-
-    Args:
-        label: What is being done.
-        total: Units of the whole work; None where unknown.
-        done: Units finished before the block starts.
-        unit: What is counted.
-
-    Yields:
-        A function to call with the number of units finished since its last call.
-
-    Example:
-        >>> with progress("decoding", total=3) as advance:
-        ...     for _ in range(3):
-        ...         advance(1)
-    """
+    """Show the progress of the block."""
     start = ProgressState(label, done, total, unit)
     if _callback is None:
         with show_progress(start) as show:
@@ -132,14 +104,7 @@ def progress(label: str, total: int | None = None, *, done: int = 0, unit: str =
 
 @contextmanager
 def show_progress(start: ProgressState) -> Generator[ProgressCallback, None, None]:
-    """Show the progress of work that reports its own states, and that may have several parts.
-
-    Args:
-        start: The state at the beginning.
-
-    Yields:
-        A callback to call with each new ProgressState; a state with another label or total starts another part.
-    """
+    """Show the progress of work that reports its own states, and that may have several parts."""
     for observer in _observers:
         observer(start)
     if _callback is not None:
@@ -154,13 +119,6 @@ def loading(what: str) -> Iterator[None]:
     """Say on stderr what the block loads, if that takes longer than a second and a half; then every 15 seconds again.
 
     Nothing is printed in workers, or while other progress is shown.
-
-    Args:
-        what: What is loaded, such as 'the encoder english'.
-
-    Example:
-        >>> with loading("the encoder english"):
-        ...     pass
     """
     if _callback is not None or _visible:
         yield
@@ -295,15 +253,7 @@ def _figures(state: ProgressState, speed: float | None) -> list[str]:
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration in its two largest units.
-
-    Args:
-        seconds: The duration, 0 or more.
-
-    Example:
-        >>> format_duration(42), format_duration(125), format_duration(7384), format_duration(1_000_000)
-        ('42 s', '2 min 05 s', '2 h 03 min', '11 d 13 h')
-    """
+    """Format a duration in its two largest units."""
     minutes, rest = divmod(round(seconds), 60)
     hours = minutes // 60
     if hours >= 48:

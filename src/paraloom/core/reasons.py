@@ -10,23 +10,10 @@ NOT_SAMPLED = "not sampled"
 
 
 def not_sampled(sample: float) -> str:
-    """The reason of a row that a random sample leaves out.
-
-    Args:
-        sample: Number or share of rows in the sample.
-
-    Example:
-        >>> not_sampled(1000)
-        'not: in the sample of 1000'
-    """
+    """The reason of a row that a random sample leaves out."""
     return f"{SAMPLE_REASON}{sample}"
 
 
 def is_not_sampled(reason: object) -> bool:
-    """Whether a reason is that of a row that a random sample leaves out.
-
-    Example:
-        >>> is_not_sampled(not_sampled(0.5)), is_not_sampled("not: chrf <= 90"), is_not_sampled(None)
-        (True, False, False)
-    """
+    """Whether a reason is that of a row that a random sample leaves out."""
     return isinstance(reason, str) and reason.startswith(SAMPLE_REASON)

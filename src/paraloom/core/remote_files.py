@@ -41,22 +41,12 @@ _origins: dict[Path, str] = {}
 
 
 def is_url(path: object) -> bool:
-    """Whether a path, or text, is the URL of a remote file or folder.
-
-    Example:
-        >>> is_url("s3://bucket/a.tsv"), is_url(Path("s3://bucket/a.tsv")), is_url("data/a.tsv"), is_url("http://a/v1")
-        (True, True, False, False)
-    """
+    """Whether a path, or text, is the URL of a remote file or folder."""
     return isinstance(path, (str, Path)) and _URL.match(str(path)) is not None
 
 
 def as_url(path: str | Path) -> str:
-    """The URL, also where a `Path` has dropped one of its slashes.
-
-    Example:
-        >>> as_url(Path("s3://bucket/a.tsv")), as_url("file:///tmp/a.tsv")
-        ('s3://bucket/a.tsv', 'file:///tmp/a.tsv')
-    """
+    """The URL, also where a `Path` has dropped one of its slashes."""
     text = str(path)
     match = _URL.match(text)
     if match is None:
@@ -71,28 +61,14 @@ def cache_folder() -> Path:
 
 
 def local_copy(folder: str | Path) -> Path:
-    """Where the files of a run are on this machine: for a URL, a folder of the cache.
-
-    Example:
-        >>> local_copy("runs/german")
-        PosixPath('runs/german')
-    """
+    """Where the files of a run are on this machine: for a URL, a folder of the cache."""
     if not is_url(folder):
         return Path(folder)
     return cache_folder().absolute() / "runs" / digest(redacted(as_url(folder)))[:24]
 
 
 def filesystem(url: str) -> tuple[Any, str]:
-    """The fsspec file system of a URL, and the path in it.
-
-    Args:
-        url: Credentials, an endpoint and a region come from where the package of the scheme looks for them: the
-            environment, ~/.aws, ~/.ssh, or the URL.
-
-    Raises:
-        MissingExtraError: The package of the scheme is not installed.
-        RunError: The server cannot be reached, or refuses.
-    """
+    """The fsspec file system of a URL, and the path in it."""
     scheme = url.partition(":")[0]
     hide_environment()
     try:
@@ -122,14 +98,7 @@ def _missing(scheme: str) -> MissingExtraError:
 
 @contextmanager
 def storage_errors(url: str) -> Iterator[None]:
-    """Turn what a storage refuses inside the block into a RunError that names the URL without its credentials.
-
-    Args:
-        url: What is read or written.
-
-    Raises:
-        RunError: Names the reason: not found, no credentials, no rights, no answer.
-    """
+    """Turn what a storage refuses inside the block into a RunError that names the URL without its credentials."""
     try:
         yield
     except ParaloomError:
@@ -158,25 +127,7 @@ def origin(path: Path) -> str | None:
 
 
 def fetched(url: str | Path) -> Path:
-    """Fetch a file, or a folder with all its files, into the local cache, unless it is there with the same content.
-
-    Args:
-        url: URL of the file or folder.
-
-    Returns:
-        Its path in the cache, below $PARALOOM_CACHE; it has the name that it has in the URL.
-
-    Raises:
-        DataError: There is nothing at the URL.
-        RunError: It cannot be read, or changed while it was read.
-        MissingExtraError: The package of its scheme is not installed.
-
-    Example:
-        >>> import fsspec
-        >>> fsspec.filesystem("memory").pipe_file("/example/a.txt", b"text")
-        >>> fetched("memory://example/a.txt").read_text()
-        'text'
-    """
+    """Fetch a file, or a folder with all its files, into the local cache, unless it is there with the same content."""
     url = as_url(url)
     if (braces := _BRACES.search(url)) is not None:
         return _fetched_sides(url, braces)

@@ -70,15 +70,7 @@ class Resources(Config):
         return self.memory
 
     def workers_on(self, machine: Mapping[str, float]) -> int:
-        """Number of workers that fit a machine at a time.
-
-        Args:
-            machine: What it has: 'CPU', 'GPU' (numbers) and 'memory' (bytes), as Ray names them; a missing one is 0.
-
-        Example:
-            >>> Resources(cpus=2, gpus=0.5).workers_on({"CPU": 16, "GPU": 2})
-            4
-        """
+        """Number of workers that fit a machine at a time."""
         counts = [machine.get("CPU", 0) / self.cpus]
         if self.gpus >= 1:
             counts.append(machine.get("GPU", 0) // self.gpus)
@@ -89,15 +81,7 @@ class Resources(Config):
         return math.floor(min(counts) + 1e-9)
 
     def gpu_numbers(self, worker: int) -> range:
-        """Numbers of the GPUs of one machine that a worker uses; empty without GPUs.
-
-        Args:
-            worker: Its number on the machine, from 0.
-
-        Example:
-            >>> Resources(gpus=2).gpu_numbers(1), [list(Resources(gpus=0.5).gpu_numbers(n)) for n in range(3)]
-            (range(2, 4), [[0], [0], [1]])
-        """
+        """Numbers of the GPUs of one machine that a worker uses; empty without GPUs."""
         if not self.gpus:
             return range(0)
         if self.gpus < 1:
@@ -114,16 +98,7 @@ ONE_CPU = Resources()
 
 
 def describe_machine(machine: Mapping[str, float], *, zeros: bool = True) -> str:
-    """What a machine has, in words.
-
-    Args:
-        machine: As in `Resources.workers_on`.
-        zeros: Whether to name what it does not have.
-
-    Example:
-        >>> describe_machine({"CPU": 4.0, "memory": 6.1e9})
-        '4 CPUs, 0 GPUs and 6.1 GB of memory'
-    """
+    """What a machine has, in words."""
     memory = machine.get("memory", 0)
     counts = [(machine.get(name, 0), name) for name in ("CPU", "GPU")]
     parts = [f"{count:g} {name}{'s' * (count != 1)}" for count, name in counts if count or zeros]
@@ -132,18 +107,7 @@ def describe_machine(machine: Mapping[str, float], *, zeros: bool = True) -> str
 
 
 def parse_size(text: str) -> int:
-    """Number of bytes of a size in words.
-
-    Args:
-        text: A number and a unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers of 1024).
-
-    Raises:
-        ConfigError: It is not a size.
-
-    Example:
-        >>> parse_size("8 GB"), parse_size("0.5KiB")
-        (8000000000, 512)
-    """
+    """Number of bytes of a size in words."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*([A-Za-z]+)", text.strip())
     units = {name.lower(): size for name, size in _UNITS.items()}
     if match is None or match[2].lower() not in units:

@@ -65,15 +65,7 @@ SCHEMAS = {
 
 
 def require(schema: pa.Schema, expected: pa.Schema) -> None:
-    """Check that a schema has all expected columns with their types; it may have more.
-
-    Args:
-        schema: The schema to check.
-        expected: The columns that it must have: PAIRS, SENTENCES …
-
-    Raises:
-        DataError: A column is missing or has another type.
-    """
+    """Check that a schema has all expected columns with their types; it may have more."""
     for field in expected:
         position = schema.get_field_index(field.name)
         if position < 0:
@@ -90,15 +82,6 @@ def add_column(batch: pa.RecordBatch, name: str, values: pa.Array, signature: st
     """Add a column with the signature of what produced it.
 
     A column of the same name and signature is replaced.
-
-    Args:
-        batch: n rows.
-        name: Name of the new column.
-        values: n values.
-        signature: Goes to the metadata of the field.
-
-    Raises:
-        DataError: The batch has a column of that name with another signature.
     """
     field = pa.field(name, values.type, metadata={"signature": signature})
     position = batch.schema.get_field_index(name)
@@ -114,13 +97,6 @@ def add_column(batch: pa.RecordBatch, name: str, values: pa.Array, signature: st
 
 
 def signature_of(field: pa.Field) -> str:
-    """Read the signature in the metadata of a field.
-
-    Args:
-        field: A field of a schema.
-
-    Returns:
-        The signature, '' where it has none.
-    """
+    """Read the signature in the metadata of a field."""
     stored: bytes = (field.metadata or {}).get(b"signature", b"")
     return stored.decode()

@@ -21,11 +21,7 @@ _hidden: dict[str, None] = {}
 
 
 def hide(secret: str) -> None:
-    """Replace a secret by stars in all that `redacted` returns from now on, also where it is quoted or escaped.
-
-    Args:
-        secret: The secret. If it has line breaks or spaces, its parts are replaced, too.
-    """
+    """Replace a secret by stars in all that `redacted` returns from now on, also where it is quoted or escaped."""
     for part in (secret, *secret.split()):
         if len(part) >= _MIN_CHARACTERS:
             for form in (part, repr(part)[1:-1], ascii(part)[1:-1], json.dumps(part)[1:-1], quote(part, safe="")):
@@ -40,15 +36,7 @@ def hide_environment() -> None:
 
 
 def redacted(text: str) -> str:
-    """A text in which the passwords of URLs, and secrets of the environment, are replaced by stars.
-
-    Args:
-        text: A URL, or a text with URLs in it.
-
-    Example:
-        >>> redacted("sftp://me:secret@host/run, s3://bucket/run")
-        'sftp://me:***@host/run, s3://bucket/run'
-    """
+    """A text in which the passwords of URLs, and secrets of the environment, are replaced by stars."""
     for secret in sorted(_hidden, key=len, reverse=True):
         if secret in text:
             text = text.replace(secret, "***")

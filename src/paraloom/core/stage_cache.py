@@ -18,18 +18,7 @@ _stage = ""
 
 
 def cached_per_stage(max_size: int = 1) -> Callable[[Callable[_Args, _Result]], Callable[_Args, _Result]]:
-    """Decorator that caches what a function loads, until another stage begins.
-
-    Args:
-        max_size: Number of results that are kept.
-
-    Example:
-        >>> @cached_per_stage()
-        ... def load(path):
-        ...     return [path]
-        >>> load("a") is load("a")
-        True
-    """
+    """Decorator that caches what a function loads, until another stage begins."""
 
     def decorate(function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
         cached = lru_cache(maxsize=max_size)(function)
@@ -40,11 +29,7 @@ def cached_per_stage(max_size: int = 1) -> Callable[[Callable[_Args, _Result]], 
 
 
 def begin_stage(stage: str) -> None:
-    """Drop what was loaded for another stage.
-
-    Args:
-        stage: Digest of the stage and of everything it depends on.
-    """
+    """Drop what was loaded for another stage."""
     global _stage
     if stage != _stage:
         for cached in _caches:

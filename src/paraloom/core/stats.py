@@ -22,10 +22,6 @@ class Estimate:
         value: The figure; NaN where it is undefined.
         low: Lower bound of the interval.
         high: Upper bound of the interval.
-
-    Example:
-        >>> Estimate(0.46, 0.44, 0.48).format()
-        '0.46 [0.44, 0.48]'
     """
 
     value: float
@@ -61,10 +57,6 @@ class Moments:
 
     Reference:
         Chan, Golub, LeVeque 1983, "Algorithms for computing the sample variance".
-
-    Example:
-        >>> (Moments.of(np.array([1.0, 2.0])) + Moments.of(np.array([6.0]))).mean
-        3.0
     """
 
     count: int = 0
@@ -73,11 +65,7 @@ class Moments:
 
     @classmethod
     def of(cls, values: npt.NDArray[np.floating] | npt.NDArray[np.integer]) -> Moments:
-        """Compute the moments of numbers.
-
-        Args:
-            values: Numbers of any shape; NaN is ignored.
-        """
+        """Compute the moments of numbers."""
         numbers = np.asarray(values, np.float64).ravel()
         numbers = numbers[~np.isnan(numbers)]
         if not len(numbers):
@@ -117,10 +105,6 @@ class Ratio:
         over_over: Sum of the squares of the clusters' numerators.
         over_under: Sum of the products of the clusters' numerators and denominators.
         under_under: Sum of the squares of the clusters' denominators.
-
-    Example:
-        >>> round((Ratio.of(np.array([6.0, 1.0]), np.array([2.0, 1.0])) + Ratio.of([5.0], [1.0])).estimate().value, 2)
-        3.0
     """
 
     clusters: int = 0
@@ -132,12 +116,7 @@ class Ratio:
 
     @classmethod
     def of(cls, over: npt.ArrayLike, under: npt.ArrayLike) -> Ratio:
-        """Sum up clusters.
-
-        Args:
-            over: What each cluster adds to the numerator, `(clusters,)`.
-            under: What each cluster adds to the denominator, `(clusters,)`.
-        """
+        """Sum up clusters."""
         y, x = np.asarray(over, np.float64), np.asarray(under, np.float64)
         return cls(len(y), float(y.sum()), float(x.sum()), float(y @ y), float(y @ x), float(x @ x))
 
@@ -166,11 +145,6 @@ class IdCounts:
     Args:
         ids: uint64 `(k,)`, distinct, in ascending order.
         counts: int64 `(k,)`, 1 or more.
-
-    Example:
-        >>> both = IdCounts.of(np.array([3, 5, 3], np.uint64)) + IdCounts.of(np.array([5], np.uint64))
-        >>> both.ids.tolist(), both.counts.tolist()
-        ([3, 5], [2, 2])
     """
 
     ids: npt.NDArray[np.uint64]
@@ -183,11 +157,7 @@ class IdCounts:
 
     @classmethod
     def of(cls, ids: npt.NDArray[np.uint64]) -> IdCounts:
-        """Count ids.
-
-        Args:
-            ids: uint64 `(n,)`, in any order.
-        """
+        """Count ids."""
         distinct, counts = np.unique(ids, return_counts=True)
         return cls(distinct, counts.astype(np.int64))
 
@@ -208,14 +178,7 @@ class IdCounts:
         return int(self.counts.sum())
 
     def most_common(self, size: int) -> npt.NDArray[np.uint64]:
-        """Select the most frequent ids; ties are broken by id.
-
-        Args:
-            size: How many.
-
-        Returns:
-            uint64 `(size,)` or fewer, in ascending order of the ids.
-        """
+        """Select the most frequent ids; ties are broken by id."""
         return np.sort(self.ids[np.lexsort((self.ids, -self.counts))[:size]])
 
 
@@ -227,14 +190,6 @@ def merge_all(parts: Iterable[Mergeable], empty: Mergeable) -> Mergeable:
 
     Each part takes part in log n additions instead of n, which matters for sums that grow with what they sum, such as
     vocabularies.
-
-    Args:
-        parts: Statistics with `+`.
-        empty: The sum of no parts.
-
-    Example:
-        >>> merge_all(["a", "b", "c", "d", "e"], "")
-        'abcde'
     """
     # As a binary counter: sums of 1, 2, 4 … parts, at most one of each, the larger ones first.
     sums: list[tuple[int, Mergeable]] = []
@@ -256,18 +211,8 @@ def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
     The plug-in estimate -Σ p ln p. It is too low where most kinds were seen once or never, so compare samples of equal
     size.
 
-    Args:
-        counts: How often each kind was seen, of any shape.
-
-    Returns:
-        The entropy, 0 or more; NaN where nothing was counted.
-
     Reference:
         Basharin 1959 (the variance is that of -ln p over the observations).
-
-    Example:
-        >>> entropy(np.array([8, 8])).value == math.log(2)
-        True
     """
     seen = np.asarray(counts, np.float64).ravel()
     seen = seen[seen > 0]
@@ -285,16 +230,8 @@ def entropy(counts: npt.NDArray[np.integer]) -> Estimate:
 def wilson_interval(successes: float, n: int) -> tuple[float, float]:
     """Compute the 95 % interval of a proportion, which stays within 0 and 1.
 
-    Args:
-        successes: How many of the n items count, 0 to n.
-        n: Number of items, 1 or more.
-
     Reference:
         Wilson 1927.
-
-    Example:
-        >>> [round(end, 3) for end in wilson_interval(5, 10)]
-        [0.237, 0.763]
     """
     share, z = successes / n, Z_95
     center = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -305,18 +242,8 @@ def wilson_interval(successes: float, n: int) -> tuple[float, float]:
 def paired_difference(both: int, first: int, second: int, neither: int) -> Estimate:
     """Estimate the difference of two proportions of the same items, the second minus the first.
 
-    Args:
-        both: Items that count for both.
-        first: Items that count for the first only.
-        second: Items that count for the second only.
-        neither: Items that count for none.
-
     Reference:
         Newcombe 1998, Statistics in Medicine 17:2635, method 10.
-
-    Example:
-        >>> str(paired_difference(59, 6, 16, 80))
-        '0.06211 [0.004625, 0.1186]'
     """
     n = both + first + second + neither
     before, after = (both + first) / n, (both + second) / n
@@ -339,17 +266,9 @@ def paired_difference(both: int, first: int, second: int, neither: int) -> Estim
 def welch_interval(a: npt.ArrayLike, b: npt.ArrayLike) -> Estimate:
     """The difference of the means of two samples, `a` minus `b`, with Welch's interval for unequal variances.
 
-    Args:
-        a: Numbers, two or more.
-        b: Numbers, two or more.
-
     Reference:
         Welch 1947, "The generalization of 'Student's' problem when several different population variances are
         involved".
-
-    Example:
-        >>> welch_interval([70.0, 71.0, 72.0], [68.0, 69.0, 70.0]).format()
-        '2 [-0.267, 4.267]'
     """
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     errors = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
@@ -362,16 +281,7 @@ def welch_interval(a: npt.ArrayLike, b: npt.ArrayLike) -> Estimate:
 
 
 def student_t_quantile(probability: float, degrees: float) -> float:
-    """The value that a t-distributed variable is below with a given probability.
-
-    Args:
-        probability: Above 0.5 and below 1.
-        degrees: Degrees of freedom, above 0; not necessarily whole.
-
-    Example:
-        >>> round(student_t_quantile(0.975, 4), 6)
-        2.776445
-    """
+    """The value that a t-distributed variable is below with a given probability."""
     low, high = 0.0, 1.0
     while _student_t_tail(high, degrees) > 1 - probability:
         low, high = high, 2 * high

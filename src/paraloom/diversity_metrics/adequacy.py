@@ -47,24 +47,7 @@ class Adequacy:
         tokens: npt.ArrayLike | None = None,
         references: Sequence[str | None] | None = None,
     ) -> Adequacy:
-        """Sum up a batch of whole groups.
-
-        Args:
-            texts: n variants, group after group.
-            groups: int (g + 1,): group j has the texts groups[j] to groups[j + 1].
-            logprob: (n,), log-probabilities as in `paraloom.core.protocols.Variant`, NaN where unknown.
-            tokens: (n,), lengths in tokens, NaN where unknown.
-            references: g texts in the language of the variants, None where one is missing. Default: no chrF.
-
-        Raises:
-            DataError: The lengths do not match.
-
-        Example:
-            >>> adequacy = Adequacy.of(["a cat", "the cat", ""], [0, 2, 3], logprob=[-2, -4, 0], tokens=[2, 2, 0],
-            ...                        references=["the cat", None])
-            >>> adequacy.cost.mean, round(adequacy.chrf.mean, 2), adequacy.uncosted, adequacy.unreferenced
-            (1.5, 65.62, 1, 1)
-        """
+        """Sum up a batch of whole groups."""
         bounds = np.asarray(groups, np.int64)
         costs = np.full(bounds[-1], np.nan)
         if logprob is not None and tokens is not None:
@@ -104,12 +87,7 @@ class Adequacy:
 
 
 def signatures() -> dict[str, str]:
-    """The signature of each figure.
-
-    Example:
-        >>> signatures()["chrf"].partition("|version")[0]
-        'chrf|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|beta:2|space:no|mean:groups'
-    """
+    """The signature of each figure."""
     chrf = {"nrefs": 1, "case": "mixed", "eff": True, "nc": CHRF_ORDER, "nw": 0, "beta": CHRF_BETA, "space": False}
     return {
         "cost": signature("translation_cost", per="token", mean="groups"),

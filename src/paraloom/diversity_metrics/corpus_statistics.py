@@ -32,17 +32,7 @@ class TextStatistics:
 
     @classmethod
     def of(cls, texts: Texts, skeletons: Texts | None = None) -> TextStatistics:
-        """Sum up a batch of sentences.
-
-        Args:
-            texts: n sentences.
-            skeletons: The skeleton of each sentence's tree (`paraloom.text.trees.skeleton`), '' without one.
-
-        Example:
-            >>> statistics = TextStatistics.of(["a b a", "b"]) + TextStatistics.of(["c"])
-            >>> statistics.sentences, len(statistics.unigrams), round(statistics.length.mean, 2)
-            (3, 3, 1.67)
-        """
+        """Sum up a batch of sentences."""
         lists = tokenize(texts)
         lengths = lists.lengths
         return cls(

@@ -19,21 +19,7 @@ _REMEDY = "Sort the variants by pair_id."
 
 
 def group_bounds(pair_ids: pa.Array) -> npt.NDArray[np.int64]:
-    """Find where groups of consecutive equal ids begin.
-
-    Args:
-        pair_ids: n ids.
-
-    Returns:
-        int64 (groups + 1,): the first row of each group, and n.
-
-    Raises:
-        DataError: An id is null.
-
-    Example:
-        >>> group_bounds(pa.array(["a", "a", "b"])).tolist()
-        [0, 2, 3]
-    """
+    """Find where groups of consecutive equal ids begin."""
     if pair_ids.null_count:
         row = pc.index(pc.is_null(pair_ids), True).as_py() + 1
         raise DataError("a variant has no pair_id", row=row, remedy="Give the variants of one source one pair_id.")
@@ -43,24 +29,7 @@ def group_bounds(pair_ids: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def whole_groups(batches: Iterable[pa.RecordBatch], columns: Sequence[str] = ("text",)) -> Iterator[pa.RecordBatch]:
-    """Cut batches of VARIANTS so that no group is in two of them.
-
-    Args:
-        batches: Variants; those of one source are consecutive rows.
-        columns: Columns to keep, besides pair_id.
-
-    Yields:
-        Batches of whole groups.
-
-    Raises:
-        DataError: A column is missing, a pair_id is null, or the rows of a group are not consecutive (its figures
-            would be those of two smaller groups).
-
-    Example:
-        >>> parts = [pa.RecordBatch.from_pydict({"pair_id": ids, "text": ids}) for ids in (["a", "b"], ["b", "c"])]
-        >>> [batch.column("text").to_pylist() for batch in whole_groups(parts)]
-        [['a'], ['b', 'b'], ['c']]
-    """
+    """Cut batches of VARIANTS so that no group is in two of them."""
     seen = TextSet()
     rows = 0
     held: list[pa.RecordBatch] = []  # a group that may continue in the next batch
@@ -110,20 +79,7 @@ class GroupSample:
 
     @classmethod
     def of(cls, batches: Iterable[pa.RecordBatch], limit: int) -> GroupSample:
-        """Sample `limit` groups, or all of them if there are fewer. Uses 8 bytes of memory per sampled group.
-
-        Args:
-            batches: With a column pair_id.
-            limit: Groups, 1 or more.
-
-        Raises:
-            ConfigError: The limit is below 1.
-
-        Example:
-            >>> ids = pa.RecordBatch.from_pydict({"pair_id": ["a", "a", "b", "c"]})
-            >>> sum(GroupSample.of([ids], 2).contains(["a", "b", "c"]).tolist())
-            2
-        """
+        """Sample `limit` groups, or all of them if there are fewer. Uses 8 bytes of memory per sampled group."""
         if limit < 1:
             raise ConfigError(f"'limit' must be at least 1, got {limit}")
         kept = np.empty(0, np.uint64)

@@ -56,22 +56,8 @@ def group_overlaps(texts: Texts, groups: npt.ArrayLike, *, effective_order: bool
     exponential smoothing. chrF is sacrebleu.sentence_chrf(a, [b]). As in sacreBLEU an empty text scores 0 against any
     other, even an empty one: a group whose variants are all empty has 100, and only `empty` shows it.
 
-    Args:
-        texts: The variants, group after group.
-        groups: int (g + 1,): group j has the texts groups[j] to groups[j + 1]. `groups.group_bounds` finds them.
-        effective_order: False gives the BLEU of sacrebleu.corpus_bleu([a], [[b]], lowercase=True), which BBH22 used: a
-            text with fewer than four words scores 0, even against itself.
-
-    Raises:
-        DataError: `groups` does not divide the texts.
-
     Reference:
         BBH22 §2.2; Zhu et al. 2018, "Texygen", for self-BLEU.
-
-    Example:
-        >>> overlaps = group_overlaps(["A dog runs.", "a dog runs.", "The cat sat.", "alone"], [0, 2, 3, 4])
-        >>> overlaps.ibleu, overlaps.ichrf.round(2)
-        (array([ 0., nan, nan]), array([16.59,   nan,   nan]))
     """
     data, offsets = text_buffers(texts)
     bounds = _check_bounds(groups, len(offsets) - 1)
@@ -114,16 +100,7 @@ class LexicalDiversity:
 
     @classmethod
     def of(cls, overlaps: GroupOverlaps) -> LexicalDiversity:
-        """Sum up a batch of groups.
-
-        Args:
-            overlaps: Of the groups.
-
-        Example:
-            >>> total = LexicalDiversity.of(group_overlaps(["a dog", "a dog", "one"], [0, 2, 3]))
-            >>> total.groups, total.alone, total.ibleu.mean, total.repeated.mean
-            (1, 1, 0.0, 0.5)
-        """
+        """Sum up a batch of groups."""
         several = overlaps.variants > 1
         return cls(
             groups=int(several.sum()),
@@ -156,15 +133,7 @@ class LexicalDiversity:
 
 
 def signatures(*, effective_order: bool = True) -> dict[str, str]:
-    """The signature of each figure, in the form of sacreBLEU's.
-
-    Args:
-        effective_order: See `group_overlaps`.
-
-    Example:
-        >>> signatures()["ichrf"].partition("|version")[0]
-        'ichrf|case:mixed|eff:yes|nc:6|nw:0|beta:2|space:no|pairs:ordered'
-    """
+    """The signature of each figure, in the form of sacreBLEU's."""
     return {
         "ibleu": signature("ibleu", case="lc", eff=effective_order, tok="13a", smooth="exp", pairs="ordered"),
         "ichrf": signature(

@@ -51,13 +51,6 @@ class DiversityScores:
         counts: groups (of two or more variants), alone (groups of fewer), variants, and empty ones among them.
         units: Unit of each figure.
         signatures: How each figure was computed, in the form of sacreBLEU's signatures.
-
-    Example:
-        >>> scores = diversity([["a dog", "a cat"], ["It rains.", "Rain falls."]])
-        >>> round(scores.ibleu, 1), scores["ibleu"].low < scores.ibleu
-        (61.2, True)
-        >>> scores.signatures["ibleu"].partition("|version")[0]
-        'ibleu|case:lc|eff:yes|tok:13a|smooth:exp|pairs:ordered'
     """
 
     figures: Mapping[str, Estimate]
@@ -79,12 +72,7 @@ class DiversityScores:
         return self.figures["ichrf"].value
 
     def format(self) -> str:
-        """A line for each figure: its name, its value with half the width of its interval, and its unit.
-
-        Example:
-            >>> print(diversity([["a dog", "a cat"], ["x", "x"]]).format().splitlines()[0])
-            ibleu: 25.00 ± 49.00 (0 to 100, higher is more diverse)
-        """
+        """A line for each figure: its name, its value with half the width of its interval, and its unit."""
         return "\n".join(f"{name}: {_format(figure)} ({self.units[name]})" for name, figure in self.figures.items())
 
     def __str__(self) -> str:
@@ -170,18 +158,7 @@ def diversity(
 
 
 def named_kernels(names: Iterable[str]) -> dict[str, TreeKernel]:
-    """Look up tree kernels by name.
-
-    Args:
-        names: Of `KERNELS`.
-
-    Raises:
-        ConfigError: Unknown name.
-
-    Example:
-        >>> named_kernels(["bbh22"])["bbh22"].decay
-        1.0
-    """
+    """Look up tree kernels by name."""
     chosen = list(names)
     for name in chosen:
         if name not in KERNELS:
@@ -215,22 +192,7 @@ class VariantStatistics:
         labels: Sequence[str] = (),
         references: Mapping[str, str] | None = None,
     ) -> VariantStatistics:
-        """Sum up a batch of whole groups.
-
-        Args:
-            batch: With the columns pair_id and text, and logprob and tokens where they are known; `groups.whole_groups`
-                cuts such batches.
-            trees: Column of the trees; '' for none. A null is a text without a tree.
-            kernels: Kernels by name. Default: sst.
-            labels: Labels that trees may have; empty for any.
-            references: pair_id → text to compare the variants with.
-
-        Example:
-            >>> rows = [{"pair_id": "1", "text": text} for text in ("a dog", "a cat")]
-            >>> statistics = VariantStatistics.of(pa.RecordBatch.from_pylist(rows), references={"1": "a cat"})
-            >>> statistics.figures()["ibleu"].value, round(statistics.figures()["chrf"].value)
-            (50.0, 53)
-        """
+        """Sum up a batch of whole groups."""
         texts, bounds = batch.column("text"), group_bounds(batch.column("pair_id"))
         by_group = None
         if references is not None:
@@ -282,13 +244,7 @@ class VariantStatistics:
         return lexical.signatures() | kernels | words | adequacy.signatures()
 
     def scores(self, *, cost: bool = True, chrf: bool = True, empty_groups: int = 0) -> DiversityScores:
-        """The figures as a result.
-
-        Args:
-            cost: Whether to include the translation cost.
-            chrf: Whether to include chrF.
-            empty_groups: Groups without any variant, which are in no batch; they are counted as `alone`.
-        """
+        """The figures as a result."""
         left_out = {name for name, shown in (("cost", cost), ("chrf", chrf)) if not shown}
         counts = self.counts()
         return DiversityScores(

@@ -35,14 +35,6 @@ def mteval_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints
     of mteval-v13a are four replacements in sequence; here they are applied to a character and those around it. One
     state is needed: a character that a replacement has matched does not count as the one before the next, so of two
     points after a letter the second may belong to a number ("a..5" is "a", ".", ".5").
-
-    Args:
-        points: Code points of n texts.
-        offsets: Offsets of the texts, (n + 1,).
-        white: `characters.white_table()`: what separates tokens.
-
-    Returns:
-        n flat lists of ids (hashes of the tokens' characters), and their offsets.
     """
     max_size = 0
     for text in range(len(offsets) - 1):

@@ -50,21 +50,7 @@ class SurfaceStatistics:
 
     @classmethod
     def of(cls, texts: Texts, groups: npt.NDArray[np.int64] | None = None) -> SurfaceStatistics:
-        """Sum up a batch of sentences.
-
-        Args:
-            texts: n sentences.
-            groups: int64 (g + 1,): group j has the texts groups[j] to groups[j + 1], at least one. Sentences of one
-                group, such as variants of one source, are not independent, which makes intervals wider. Default: each
-                sentence is a group.
-
-        Example:
-            >>> statistics = SurfaceStatistics.of(["Yes, yes!", "no"]) + SurfaceStatistics.of(["No"])
-            >>> statistics.sentences, statistics.length.over, statistics.characters.over
-            (3, 4.0, 12.0)
-            >>> len(statistics.vocabulary), len(statistics.folded)
-            (4, 2)
-        """
+        """Sum up a batch of sentences."""
         _, offsets = text_buffers(texts)
         ids, folded, characters, words = spaced_words(*code_points(texts), white_table())
         starts = np.arange(len(words)) if groups is None else groups[:-1]

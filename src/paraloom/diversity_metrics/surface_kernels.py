@@ -17,17 +17,7 @@ Numbers = npt.NDArray[np.int32]
 
 @kernel
 def spaced_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ids, Numbers, Ints]:
-    """List the words of all texts.
-
-    Args:
-        points: Code points of n texts.
-        offsets: Offsets of the texts, (n + 1,).
-        white: `characters.white_table()`.
-
-    Returns:
-        For each word its id, the id of its folded spelling (without ASCII punctuation, in ASCII lower case; 0 where
-        nothing is left) and its characters, each (words,); then the number of words of each text, (n,).
-    """
+    """List the words of all texts."""
     capacity = (offsets[-1] - offsets[0]) // 2 + len(offsets)  # a word has a character, and white space after it
     ids, folded = np.empty(capacity, np.uint64), np.empty(capacity, np.uint64)
     characters = np.empty(capacity, np.int32)

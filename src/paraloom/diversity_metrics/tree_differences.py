@@ -21,29 +21,9 @@ def tree_kernel_difference(
 ) -> npt.NDArray[np.float64]:
     """Compute 100 − 100 · the mean normalized kernel over all pairs of trees of a group.
 
-    Args:
-        trees: n trees. Texts that are not trees are in no pair; `tree_kernels.failures` counts them.
-        groups: int (n,), the group of each tree, from 0.
-        setting: The kernel, or its kind.
-
-    Returns:
-        float64 (groups,), from 0 (one tree) to 100 (nothing in common), higher is more diverse; NaN for a group with
-        fewer than two trees.
-
-    Raises:
-        DataError: There is not one group number per tree.
-        ConfigError: A group number is not a whole number of 0 or more.
-
     Reference:
         BBH22 §2.2, with groups of three outputs, subset trees and dummy words; `tree_kernels.BBH22` has the settings of
         its script.
-
-    Example:
-        >>> from paraloom.diversity_metrics.trees import read_trees
-        >>> texts = ["(S (NP x) (VP x))", "(S (NP x) (VP x))", "(S (NP x) (VP x) (. x))"]
-        >>> trees = read_trees([*texts, "(FRAG (NN x))", "(FRAG (NN x)"])
-        >>> tree_kernel_difference(trees, [0, 0, 0, 1, 1]).round(2).tolist()
-        [38.71, nan]
     """
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
     numbers = np.asarray(groups)
@@ -85,19 +65,7 @@ class TreeStatistics:
 
     @classmethod
     def of(cls, trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst") -> TreeStatistics:
-        """Sum up a batch of whole groups.
-
-        Args:
-            trees: n trees.
-            groups: int (n,), the group of each tree, from 0.
-            setting: The kernel, or its kind.
-
-        Example:
-            >>> from paraloom.diversity_metrics.trees import read_trees
-            >>> total = TreeStatistics.of(read_trees(["(S (NP x))", "(S (NP x))", "(S (NP x))", ""]), [0, 0, 1, 1])
-            >>> total.groups, total.short, total.failed, total.figures()["tree_kernel_difference"].value
-            (2, 1, {'no tree': 1}, 0.0)
-        """
+        """Sum up a batch of whole groups."""
         setting = TreeKernel(setting) if isinstance(setting, str) else setting
         values = tree_kernel_difference(trees, groups, setting)
         return cls(

@@ -25,24 +25,7 @@ LEAF, PRETERMINAL, PHRASE = range(3)
 
 @kernel
 def index_nodes(labels: Ids, sizes: Sizes, offsets: Ints, matched_by: int, leaves: bool) -> NodeIndex:
-    """Compute the key and the kind of each node, and a hash table of each tree's nodes by key.
-
-    Args:
-        labels: Of all nodes.
-        sizes: Of their subtrees.
-        offsets: Of the n trees.
-        matched_by: LABELS, PRODUCTIONS or SUBTREES.
-        leaves: Whether the tables contain leaves.
-
-    Returns:
-        keys: uint64 (nodes,); the key of a leaf is its label.
-        kinds: uint8 (nodes,), LEAF, PRETERMINAL or PHRASE.
-        slots: int32, the tables; that of tree t, whose size is a power of two, begins at slot_starts[t]. A slot has the
-            first node of a key, counted from 1 and from the first node of its tree, or 0.
-        slot_starts: int64 (n + 1,).
-        following: int32 (nodes,), the next node with the same key in the tree, -1 for none.
-        ranks: int32 (nodes,), how many nodes with the same key come after it.
-    """
+    """Compute the key and the kind of each node, and a hash table of each tree's nodes by key."""
     keys, kinds = labels.copy(), np.empty(len(sizes), np.uint8)
     following, ranks = np.empty(len(sizes), np.int32), np.empty(len(sizes), np.int32)
     slot_starts = np.zeros(len(offsets), np.int64)
@@ -110,15 +93,7 @@ def max_children(sizes: Sizes, offsets: Ints) -> Ints:
 
 @kernel
 def pairs_within(members: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
-    """All pairs of two members of a group.
-
-    Args:
-        members: Members of all groups; those of group g are members[starts[g] : starts[g + 1]].
-        starts: int64 (groups + 1,).
-
-    Returns:
-        First member, second member and group of each pair, each int64 (pairs,).
-    """
+    """All pairs of two members of a group."""
     count = 0
     for group in range(len(starts) - 1):
         size = starts[group + 1] - starts[group]

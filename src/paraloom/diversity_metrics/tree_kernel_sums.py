@@ -27,18 +27,7 @@ _ROWS = 1 << 10
 
 @kernel
 def subtree_sums(a: Side, weights: Numbers, b: Side, first: Ints, second: Ints) -> Numbers:
-    """Sum the weights of the subtrees that tree first[k] of a and tree second[k] of b have in common.
-
-    Args:
-        a: One side.
-        weights: float64 (nodes of a,), the weight of each node's subtree.
-        b: The other side; without bare words, its tables have no leaves.
-        first: int64 (pairs,).
-        second: int64 (pairs,).
-
-    Returns:
-        float64 (pairs,).
-    """
+    """Sum the weights of the subtrees that tree first[k] of a and tree second[k] of b have in common."""
     _, a_offsets, a_keys, _, _, _, _, _ = a
     _, b_offsets, b_keys, _, slots, slot_starts, _, ranks = b
     sums = np.zeros(len(first), np.float64)

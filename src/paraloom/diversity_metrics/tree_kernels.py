@@ -46,9 +46,6 @@ class TreeKernel:
         height_decay: μ of partial trees, above 0 and at most 1.
         bare_words: For 'st' and 'sst': whether a word alone is a fragment, of weight λ. 'ptk' always counts words.
 
-    Raises:
-        ConfigError: Unknown kind, or a decay is out of range.
-
     Reference:
         Moschitti 2006, "Making tree kernels practical for natural language learning" (st, sst) and "Efficient
         convolution kernels for dependency and constituent syntactic trees" (ptk), whose program counts skipped
@@ -66,13 +63,7 @@ class TreeKernel:
         check_range(self, "decay", "height_decay", above=0, high=1)
 
     def signature(self, trees: Trees) -> str:
-        """The signature of figures of this kernel over such trees; the parser has a signature of its own.
-
-        Example:
-            >>> from paraloom.diversity_metrics.trees import read_trees
-            >>> TreeKernel().signature(read_trees([])).rpartition("|")[0]
-            'tree_kernel|kind:sst|decay:0.4|bare_words:no|leaves:dummy'
-        """
+        """The signature of figures of this kernel over such trees; the parser has a signature of its own."""
         settings: dict[str, object] = {"kind": self.kind, "decay": self.decay}
         settings |= {"height_decay": self.height_decay} if self.kind == "ptk" else {"bare_words": self.bare_words}
         return signature("tree_kernel", **settings, leaves=trees.leaves)
@@ -92,30 +83,8 @@ def kernel(
 ) -> npt.NDArray[np.float64]:
     """Compute the kernel of pairs of trees: K(x, y) / √(K(x, x) K(y, y)).
 
-    Args:
-        a: Trees, n.
-        b: Trees with the same `leaves`, m.
-        setting: The kernel, or its kind.
-        pairs: int (pairs, 2), indices of a tree of a and of one of b. Default: tree i of a with tree i of b, n = m.
-        normalize: False gives K(x, y), the weighted number of fragments in common.
-
-    Returns:
-        float64 (pairs,), from 0 (no fragment in common) to 1 (the same tree); NaN where a text is not a tree or cannot
-        be compared (see `failures`).
-
-    Raises:
-        ConfigError: Numbers of trees or their leaves differ, or an index is out of range.
-
     Reference:
         Moschitti 2006; see `TreeKernel`.
-
-    Example:
-        >>> from paraloom.diversity_metrics.trees import read_trees
-        >>> trees = read_trees(["(NP (D the) (N man))", "(NP (D a) (N day))", "(NP (N men))"])
-        >>> kernel(trees, trees, TreeKernel(decay=1.0), normalize=False).tolist()
-        [6.0, 6.0, 3.0]
-        >>> kernel(trees, trees, pairs=[(0, 1), (0, 2)]).round(3).tolist()
-        [1.0, 0.324]
     """
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
     if a.leaves != b.leaves:
@@ -157,18 +126,7 @@ def own_kernels(trees: Trees, setting: TreeKernel) -> npt.NDArray[np.float64]:
 
 
 def failures(trees: Trees, setting: TreeKernel | Kind = "sst") -> dict[str, int]:
-    """How many texts cannot be compared, by reason: those that are not trees, and those this kernel cannot count.
-
-    Args:
-        trees: n trees.
-        setting: The kernel, or its kind.
-
-    Example:
-        >>> from paraloom.diversity_metrics.trees import read_trees
-        >>> wide = f"(NP {'(N x)' * 5000})"
-        >>> failures(read_trees(["(NP (D the))", "(NP (D the)", wide]), TreeKernel(decay=1.0))
-        {'a bracket is never closed': 1, 'a kernel with itself that is not a finite number above 0': 1}
-    """
+    """How many texts cannot be compared, by reason: those that are not trees, and those this kernel cannot count."""
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
     wide = trees.good & _too_wide(trees, setting)
     other = trees.good & ~wide & np.isnan(own_kernels(trees, setting))

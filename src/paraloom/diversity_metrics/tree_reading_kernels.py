@@ -26,17 +26,7 @@ _CHILDLESS = np.uint64(0xD1B54A32D192ED03)
 
 @kernel
 def read_brackets(data: Bytes, offsets: Ints, dummy: bool, known: Ids) -> tuple[Ids, Sizes, Ints, Reasons]:
-    """Read n texts.
-
-    Args:
-        data: UTF-8 bytes of the texts.
-        offsets: Offsets of the texts, int64 (n + 1,).
-        dummy: Whether all words get the same id.
-        known: Hash table of the allowed labels; empty for any.
-
-    Returns:
-        labels, sizes, offsets and reasons of `trees.Trees`.
-    """
+    """Read n texts."""
     texts = len(offsets) - 1
     max_bytes = 0
     for text in range(texts):

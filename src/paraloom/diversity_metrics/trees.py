@@ -80,12 +80,7 @@ class Trees:
         return good
 
     def failures(self) -> dict[str, int]:
-        """How many texts are not trees, by reason.
-
-        Example:
-            >>> read_trees(["(S (NP x))", "(S (NP x)", ""]).failures()
-            {'no tree': 1, 'a bracket is never closed': 1}
-        """
+        """How many texts are not trees, by reason."""
         counts = np.bincount(self.reasons, minlength=len(REASONS))
         return {reason: int(count) for reason, count in zip(REASONS, counts, strict=True) if reason and count}
 
@@ -98,22 +93,6 @@ def read_trees(
     A word is text between ASCII white space in a node, without brackets of its own. A node in brackets without children
     is a leaf that keeps its label and equals only its like. An outer pair of brackets without a label, as in the Penn
     Treebank, is removed. `paraloom.syntax.parsers.files` writes dependency parses as such trees.
-
-    Args:
-        texts: n texts.
-        leaves: 'dummy' replaces every word by the same dummy, so that trees differ by syntax alone (BBH22 §2.2);
-            'words' keeps the words.
-        labels: Allowed labels; a tree with another one fails. Default: any.
-        strict: Raise an error for the first text that is not a tree; otherwise it gets a reason (`Trees.failures`).
-
-    Raises:
-        ConfigError: Unknown `leaves`.
-        DataError: With `strict`: a text is not a tree; the error has its row, from 1.
-
-    Example:
-        >>> trees = read_trees(["(NP (DT the) (NN dog))", "( (NP (DT an) (NN e-mail) ))"])
-        >>> trees[0][1].tolist(), bool((trees[0][0] == trees[1][0]).all())
-        ([5, 2, 1, 2, 1], True)
     """
     if leaves not in _LEAVES:
         raise ConfigError(f"unknown leaves '{leaves}'{nearest(leaves, _LEAVES)}")

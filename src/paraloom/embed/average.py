@@ -45,22 +45,11 @@ class Part(Protocol):
         """Everything that is stored in addition to the vocabulary, by name."""
 
     def add_to(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
-        """Add the vectors of n texts to `out[:, column : column + d]`.
-
-        Returns:
-            bool `(n,)`, whether the part knows any unit of the text.
-        """
+        """Add the vectors of n texts to `out[:, column : column + d]`."""
 
 
 class Average:
-    """The mean of the vectors of a text's known units: WORD and TRIGRAM of PNMT, AVG of W17.
-
-    Args:
-        vocabulary: V entries.
-        table: float32 `(V, d)`, or int8 `(V, d)` with `scales`.
-        scales: float32 `(V,)`, factor of each row of an int8 table.
-        bits: Of each value of an int8 table when it is stored: 8, or 4 if all are −7 to 7.
-    """
+    """The mean of the vectors of a text's known units: WORD and TRIGRAM of PNMT, AVG of W17."""
 
     def __init__(
         self,
@@ -102,18 +91,6 @@ class SentenceEncoder:
 
     `load_encoder` opens one, `train_encoder` and `distill_encoder` train one. Implements
     `paraloom.core.protocols.EncoderLike`.
-
-    Args:
-        spec: How the parts combine.
-        parts: The parts by name, all of the same dimension.
-        threads: Number of threads of `encode`; the vectors do not depend on it.
-        training: How the encoder was trained, for its config.json and its model card.
-
-    Example:
-        >>> from paraloom.embed.spec import parse_spec
-        >>> part = Average(Vocabulary("word", ["a", "dog"]), np.float32([[1, 0], [0, 1]]))
-        >>> SentenceEncoder(parse_spec("word"), {"word": part}).encode(["A dog"])
-        array([[0.5, 0.5]], dtype=float32)
     """
 
     def __init__(
@@ -150,12 +127,6 @@ class SentenceEncoder:
 
         A part that knows no unit of a sentence leaves its columns 0. Sentences of which no part knows a unit have the
         zero vector; one warning gives their number.
-
-        Args:
-            sentences: n sentences.
-
-        Returns:
-            float32 `(n, d)`, not normalized.
         """
         vectors = np.zeros((len(sentences), self.dimension), np.float32)
         known = np.zeros(len(sentences), np.bool_)
@@ -185,19 +156,7 @@ class SentenceEncoder:
 
 
 def pairwise_similarity(encoder: EncoderLike, a: Sequence[str], b: Sequence[str]) -> Vectors:
-    """Cosine of each sentence with the sentence at the same position in another list.
-
-    Args:
-        encoder: Any encoder.
-        a: n sentences.
-        b: n sentences.
-
-    Returns:
-        float32 `(n,)`, -1 to 1; 0 where a vector is zero.
-
-    Raises:
-        DataError: The lists differ in length.
-    """
+    """Cosine of each sentence with the sentence at the same position in another list."""
     x, y = normalize_vectors(encoder.encode(a)), normalize_vectors(encoder.encode(b))
     if len(x) != len(y):
         raise DataError(f"expected two lists of the same length, got {len(x)} and {len(y)} sentences")
@@ -206,27 +165,14 @@ def pairwise_similarity(encoder: EncoderLike, a: Sequence[str], b: Sequence[str]
 
 
 def normalize_vectors(vectors: Vectors) -> Vectors:
-    """Divide each row of `(n, d)` by its Euclidean norm; zero rows stay zero.
-
-    Example:
-        >>> normalize_vectors(np.float32([[3, 4], [0, 0]])).tolist()
-        [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
-    """
+    """Divide each row of `(n, d)` by its Euclidean norm; zero rows stay zero."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = np.divide(vectors, norms, where=norms > 0, out=np.zeros_like(vectors))
     return scaled
 
 
 def quantize(encoder: SentenceEncoder, bits: Literal[4, 8] = 8) -> SentenceEncoder:
-    """The same encoder with the tables of averages in integers and a scale per row.
-
-    Args:
-        encoder: The encoder.
-        bits: Of an integer: 8 for a quarter of the size, 4 for an eighth. In memory every integer has 8.
-
-    Raises:
-        ConfigError: Another number of bits.
-    """
+    """The same encoder with the tables of averages in integers and a scale per row."""
     if bits not in (4, 8):
         raise ConfigError(f"'bits' is {bits}; expected 4 or 8")
     parts = {name: _to_integers(part, bits) for name, part in encoder.parts.items()}

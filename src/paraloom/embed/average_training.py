@@ -38,16 +38,7 @@ class TrainablePart(Protocol):
         learning_rate: float,
         step: int,
     ) -> None:
-        """Backward pass and one step of Adam.
-
-        Args:
-            lists: The n lists that `forward` was given.
-            gradient: float32 `(n, width)`, gradient of the loss by the vectors.
-            active: bool `(n,)`, where the gradient is not 0.
-            column: First column of this part.
-            learning_rate: Of Adam.
-            step: Number of the step, from 1.
-        """
+        """Backward pass and one step of Adam."""
 
     def update_weights(
         self,
@@ -73,15 +64,6 @@ class TrainableAverage:
     A step costs what the batch contains, whatever the size of the vocabulary: a row and its moments change only when a
     sentence with a gradient contains it. Moments therefore do not decay in between, and the bias corrections use the
     global step.
-
-    Args:
-        vocabulary: V entries.
-        table: float32 `(V, d)`, trained in place.
-        team: Threads.
-        l2: λ_w of W17 §4.2: penalty on the distance from the initial vectors; it too affects only rows of the batch.
-        relative_learning_rate: Instead of the rate of `update`, relative to the root mean square of each initial
-            vector. Adam moves all numbers at the same rate; frequent units, whose vectors are short, would lose that
-            within some steps. 0 for the rate of `update`.
 
     Reference:
         Kingma & Ba 2014, "Adam".
@@ -183,12 +165,7 @@ def root_mean_squares(table: Vectors) -> npt.NDArray[np.float32]:
 
 
 class EmbeddingPenalty:
-    """The gradient of λ ‖W − W₀‖², W₀ being the initial table (W17 §4.2).
-
-    Args:
-        table: float32 `(V, d)`, W₀; it is copied unless λ is 0.
-        weight: λ.
-    """
+    """The gradient of λ ‖W − W₀‖², W₀ being the initial table (W17 §4.2)."""
 
     def __init__(self, table: Vectors, weight: float) -> None:
         self._weight = np.float32(2 * weight)
@@ -220,19 +197,7 @@ def adam_rows(
     step: int,
     rates: npt.NDArray[np.float32],
 ) -> None:
-    """One step of Adam on some rows of a table, in place.
-
-    Args:
-        team: Threads.
-        rows: int32 `(u,)`.
-        gradient: float32 `(u, d)`.
-        table: float32 `(V, d)`.
-        first: First moments, float32 `(V, d)`.
-        second: Second moments, float32 `(V, d)`.
-        learning_rate: Of Adam.
-        step: Number of the step, from 1.
-        rates: float32 `(V,)`, factor of the learning rate of each row.
-    """
+    """One step of Adam on some rows of a table, in place."""
     corrected_rate, epsilon = bias_corrected(learning_rate, step)
     betas = np.float32(BETA1), np.float32(BETA2)
     team.parallel_for(

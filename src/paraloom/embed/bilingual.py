@@ -39,24 +39,7 @@ _MANY_IDENTICAL = 0.2
 
 
 def check_bitext(name: str, batches: Iterable[pa.RecordBatch]) -> dict[str, Any]:
-    """Count identical sides, identify the languages of a sample, and warn of what looks wrong.
-
-    Args:
-        name: What the bitext is called in warnings, such as its file.
-        batches: Pairs with `src` and `tgt`, and maybe `src_lang` and `tgt_lang`.
-
-    Returns:
-        `pairs`, `identical` (pairs with equal sides), `languages` (of both sides, None where they cannot be
-        identified), and `warnings`, which are issued, too.
-
-    Raises:
-        DataError: All pairs have equal sides.
-
-    Example:
-        >>> batch = pa.RecordBatch.from_pydict({"src": ["Hallo", "Danke"], "tgt": ["Hello", "Thanks"]})
-        >>> check_bitext("greetings.tsv", [batch])
-        {'pairs': 2, 'identical': 0, 'languages': [None, None], 'warnings': []}
-    """
+    """Count identical sides, identify the languages of a sample, and warn of what looks wrong."""
     sample = _Sample()
     pairs = identical = 0
     labels: set[tuple[str | None, str | None]] = set()
@@ -86,18 +69,7 @@ def check_bitext(name: str, batches: Iterable[pa.RecordBatch]) -> dict[str, Any]
 
 
 def language_facts(checks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """What the model card of an encoder says of its languages, so that mining can check its texts.
-
-    Args:
-        checks: What `check_bitext` returned for each bitext.
-
-    Returns:
-        `languages`: the codes, those of the first side of the first bitext first; 'und' where one was not identified.
-
-    Example:
-        >>> language_facts([{"languages": ["cs", "en"]}, {"languages": [None, "en"]}])
-        {'languages': 'cs, en, und'}
-    """
+    """What the model card of an encoder says of its languages, so that mining can check its texts."""
     codes = [code or "und" for check in checks for code in check["languages"]]
     return {"languages": ", ".join(dict.fromkeys(codes))}
 

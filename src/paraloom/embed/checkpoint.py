@@ -44,14 +44,7 @@ class TrainingState:
     curve: list[dict[str, Any]] = field(default_factory=list)
 
     def add_loss(self, value: float) -> None:
-        """Add the loss of the current step, which `step` already counts, to the sums.
-
-        Args:
-            value: The loss of the batch.
-
-        Raises:
-            ModelError: It is not finite.
-        """
+        """Add the loss of the current step, which `step` already counts, to the sums."""
         if not math.isfinite(value):
             raise ModelError(
                 f"the loss is {value} in epoch {self.epoch + 1}, batch {self.step}",
@@ -64,14 +57,7 @@ class TrainingState:
 def write_checkpoint(
     folder: Path, state: TrainingState, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str
 ) -> None:
-    """Write `checkpoint/state.safetensors` into a folder.
-
-    Args:
-        folder: Folder of the training.
-        state: Position and curve.
-        tensors: Arrays by name.
-        digest: Of everything that the training depends on.
-    """
+    """Write `checkpoint/state.safetensors` into a folder."""
     from safetensors.numpy import save_file
 
     with atomic_write(folder / "checkpoint" / _FILE) as temporary:
@@ -80,19 +66,7 @@ def write_checkpoint(
 
 
 def read_checkpoint(folder: Path, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str) -> TrainingState:
-    """Read a checkpoint, if there is one.
-
-    Args:
-        folder: Folder of the training.
-        tensors: Arrays by name, which the checkpoint is copied into.
-        digest: Of everything that the training depends on.
-
-    Returns:
-        The state in the checkpoint; a new one without a checkpoint, with `tensors` unchanged.
-
-    Raises:
-        ModelError: The checkpoint belongs to other data or another configuration, or cannot be read.
-    """
+    """Read a checkpoint, if there is one."""
     from safetensors import SafetensorError, safe_open
 
     path = folder / "checkpoint" / _FILE
@@ -124,16 +98,7 @@ def run_with_checkpoints(
     digest: str,
     seconds: float,
 ) -> None:
-    """Run a training and write a checkpoint every so many seconds.
-
-    Args:
-        steps: The training; it yields wherever `state` and `tensors` are consistent.
-        folder: Folder of the training.
-        state: Position and curve, updated by `steps`.
-        tensors: Arrays by name, updated by `steps`.
-        digest: Of everything that the training depends on.
-        seconds: Time between two checkpoints.
-    """
+    """Run a training and write a checkpoint every so many seconds."""
     saved = time.monotonic()
     for _ in steps:
         if time.monotonic() - saved >= seconds:

@@ -20,12 +20,7 @@ _CHUNK = 512
 
 
 class ContextVectors(NamedTuple):
-    """Mean contextual vectors of n words.
-
-    Args:
-        vectors: float32 `(n, d)`; 0 for words without a context.
-        counts: int64 `(n,)`, contexts of each word.
-    """
+    """Mean contextual vectors of n words."""
 
     vectors: Vectors
     counts: npt.NDArray[np.int64]
@@ -38,12 +33,6 @@ def contextual_word_vectors(
 
     The state of a word is the mean of those of its pieces. Sentences all of whose words have enough contexts are not
     encoded, so that the time grows with the number of words, not of sentences.
-
-    Args:
-        encoder: A converted transformer.
-        texts: Arrays of sentences, large_string, in random order.
-        words: n words, lower-cased.
-        max_contexts: Contexts of a word at most, the first ones; 1 or more.
 
     Reference:
         Wada et al. 2025, "Static word embeddings for sentence semantic representation", §3.1.
@@ -77,25 +66,8 @@ def reduce_by_sentences(vectors: Vectors, means: Vectors, dimension: int, num_re
     The strongest components of averaged sentences are what all sentences have in common, such as their length or
     style; without them cosines of averages depend on what sentences are about.
 
-    Args:
-        vectors: float32 `(n, d)`, of words.
-        means: float32 `(m, d)`, of sentences: the mean vectors of their words.
-        dimension: Number of components to keep.
-        num_removed: Number of components to remove, the strongest ones.
-
-    Returns:
-        float32 `(n, dimension)`.
-
-    Raises:
-        ConfigError: There are not so many components.
-
     Reference:
         Wada et al. 2025, §3.2; Mu and Viswanath 2018, "All-but-the-top".
-
-    Example:
-        >>> sentences = np.float32([[9, 0, 0], [-9, 0, 0], [0, 3, 0], [0, -3, 0], [0, 0, 1], [0, 0, -1]])
-        >>> abs(reduce_by_sentences(np.eye(3, dtype=np.float32), sentences, 1, 1).round(1)).ravel().tolist()
-        [0.0, 1.0, 0.0]
     """
     width = vectors.shape[1]
     if num_removed + dimension > width:
@@ -114,13 +86,7 @@ def reduce_by_sentences(vectors: Vectors, means: Vectors, dimension: int, num_re
 
 
 def sentence_means(texts: Iterable[pa.Array], words: Sequence[str], vectors: Vectors) -> Vectors:
-    """Mean vectors of sentences, of norm 1, float32 `(m, d)`; sentences without a known word are left out.
-
-    Args:
-        texts: Arrays of sentences, large_string.
-        words: n words.
-        vectors: float32 `(n, d)`.
-    """
+    """Mean vectors of sentences, of norm 1, float32 `(m, d)`; sentences without a known word are left out."""
     vocabulary, means = Vocabulary("word", words), []
     for array in texts:
         rows, offsets = vocabulary.row_lists(array)

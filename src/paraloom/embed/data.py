@@ -76,13 +76,7 @@ class ArrayFile:
 
 
 class UnitWriter:
-    """Writes the units of a stream of sentences to files; a context manager. No text stays in memory.
-
-    Args:
-        folder: Folder for the files.
-        sizes: Size of the vocabulary of each kind of unit, which is counted along the way.
-        vocabularies: Vocabularies by kind of unit that are given instead of counted.
-    """
+    """Writes the units of a stream of sentences to files; a context manager. No text stays in memory."""
 
     def __init__(
         self, folder: Path, sizes: Mapping[str, int], vocabularies: Mapping[str, Vocabulary] | None = None
@@ -206,19 +200,7 @@ def stream_pairs(
     *,
     order_matters: bool = False,
 ) -> PairDataset:
-    """Write the units of all pairs to files in `folder`; no text stays in memory.
-
-    Args:
-        pairs: A corpus, or record batches, with `src` and `tgt`.
-        folder: Folder for the files.
-        max_tokens: Pairs with more words than this on a side are left out.
-        sizes: Size of the vocabulary of each kind of unit, which is counted along the way.
-        vocabularies: Vocabularies by kind of unit that are given instead of counted.
-        order_matters: Whether sentences of the same words in another order count as different.
-
-    Raises:
-        DataError: A column is missing, no pair is left, or all pairs have equal sides.
-    """
+    """Write the units of all pairs to files in `folder`; no text stays in memory."""
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     differ = False
     with disk_full_as_error(folder), UnitWriter(folder, sizes, vocabularies) as writer:

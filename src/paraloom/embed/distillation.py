@@ -126,29 +126,6 @@ def distill_encoder(
     The loss is Σ (cos of the student − cos of the teacher)² over all pairs of a batch; no labels are needed. An
     interrupted training resumes from `folder/checkpoint/` when it is called again with the same sentences and
     configuration, and ends with the same bytes, which do not depend on the number of threads either.
-
-    Args:
-        sentences: Record batches with `text` and the teacher's `vector` (fixed-size lists of floats, of norm 1).
-        config: Configuration.
-        folder: Folder for the encoder.
-        evaluator: Called with the encoder before the first step and ten times over the training; its figures become
-            part of the curve, and the encoder with the highest first figure is kept.
-        seed: Seed of initial vectors and of the order of the sentences.
-        vectors: File of word vectors to start with (`embed.word_vectors`).
-        threads: Number of threads; None for all processors.
-        checkpoint_seconds: Time between two checkpoints.
-
-    Returns:
-        Figures: `sentences` (counts), `steps`, `loss`, `dev` (figures of the evaluator for what is saved), `untrained`
-        (those of its start), `entries` (sizes of the vocabularies) and `signature`.
-
-    Raises:
-        DataError: No sentence is left, or the column `vector` is missing.
-        ModelError: The loss is no longer finite, or a checkpoint in the folder belongs to another training.
-
-    Example:
-        >>> from paraloom.io import Corpus
-        >>> distill_encoder(Corpus.open("encoded").batches(), DistillationConfig(), "encoder")    # doctest: +SKIP
     """
     spec, folder = config.parsed_spec, Path(folder)
     sizes = {unit: config.vocab_size(unit) for unit in spec.units}
@@ -194,17 +171,7 @@ def distill_encoder(
 def stream_sentences(
     sentences: Iterable[pa.RecordBatch], folder: Path, max_tokens: int, sizes: dict[str, int]
 ) -> DistillationData:
-    """Write the units and the vectors of all sentences to files in `folder`; no text stays in memory.
-
-    Args:
-        sentences: Record batches with `text` and `vector`.
-        folder: Folder for the files.
-        max_tokens: Sentences with more words than this are left out.
-        sizes: Size of the vocabulary of each kind of unit.
-
-    Raises:
-        DataError: Fewer than two sentences are left, or the column `vector` is missing.
-    """
+    """Write the units and the vectors of all sentences to files in `folder`; no text stays in memory."""
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     width = 0
     with disk_full_as_error(folder), UnitWriter(folder, sizes) as writer:
@@ -237,15 +204,6 @@ def neighborhood_order(
 
     Close vectors lie on the same side of all random hyperplanes, or of nearly all of them, at the end of a region.
     Rows that do not fill a neighborhood are left out.
-
-    Args:
-        vectors: float16 `(n, d)`.
-        size: Rows of a neighborhood.
-        num_hyperplanes: Number of hyperplanes.
-        draw: Generator of the hyperplanes and the order.
-
-    Returns:
-        int64 `(m,)`, row numbers.
 
     Reference:
         Charikar 2002, "Similarity Estimation Techniques from Rounding Algorithms".

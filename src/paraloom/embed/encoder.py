@@ -280,16 +280,7 @@ def _training_sources(
 
 
 def open_encoder(model: str | Path, threads: int = 1) -> EncoderLike:
-    """Open the model behind an `Encoder`; see `Encoder.load`.
-
-    Args:
-        model: A folder, the name of a bundled encoder, or a Hugging Face name.
-        threads: Number of threads of `encode`.
-
-    Raises:
-        ModelError: The model is not found, or a file of it is missing or corrupt.
-        ConfigError: The model needs the sentence-transformers library, which is not installed.
-    """
+    """Open the model behind an `Encoder`; see `Encoder.load`."""
     with loading(f"the encoder {model}"):
         return _open(model, threads)
 
@@ -336,19 +327,7 @@ def _check_name(name: str) -> None:
 
 
 def list_of_strings(sentences: Any) -> list[str]:
-    """The strings of a list, tuple, array or column.
-
-    Raises:
-        TypeError: It is not a sequence of strings.
-
-    Example:
-        >>> list_of_strings(("A dog.", "A cat."))
-        ['A dog.', 'A cat.']
-        >>> list_of_strings([1])
-        Traceback (most recent call last):
-            ...
-        TypeError: expected a sequence of strings, got int at position 0
-    """
+    """The strings of a list, tuple, array or column."""
     if isinstance(sentences, (pa.Array, pa.ChunkedArray)):
         sentences = sentences.to_pylist()
     if isinstance(sentences, (bytes, Mapping, Set)) or not isinstance(sentences, Iterable):

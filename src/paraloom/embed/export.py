@@ -35,22 +35,6 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) ->
     An average of words alone, or of subwords alone, becomes the library's own StaticEmbedding, with a tokenizer that
     splits as ours does and drops unknown words. Every other encoder is stored unchanged with `modeling_paraloom.py`,
     which loads it with this package: `SentenceTransformer(folder, trust_remote_code=True)`.
-
-    Args:
-        encoder: The encoder.
-        folder: New folder, or one with an earlier export.
-
-    Returns:
-        Whether the folder loads without `trust_remote_code`.
-
-    Raises:
-        ConfigError: The folder contains something else.
-        MissingExtraError: tokenizers is not installed.
-
-    Example:
-        >>> from paraloom.embed.store import load_encoder
-        >>> export_sentence_transformer(load_encoder("encoder"), "exported")    # doctest: +SKIP
-        True
     """
     part = encoder.parts[encoder.spec.parts[0]]
     plain = encoder.spec.parts in (("word",), ("subword",)) and isinstance(part, Average)

@@ -19,23 +19,6 @@ def average_vectors(path: str | Path, batches: Iterable[Texts]) -> SentenceEncod
     """Average given word vectors, all with the same weight: what vectors are worth before any training.
 
     Only the vectors of words that occur in the sentences are kept, so that files of any size can be read.
-
-    Args:
-        path: Word vectors, as `read_vectors` reads them.
-        batches: The sentences that will be encoded, in batches.
-
-    Returns:
-        An encoder of these sentences.
-
-    Raises:
-        DataError: The file is malformed, or has none of the words.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp(), "vectors.txt")
-        >>> _ = file.write_text("dog 1 0\\ncat 0 1\\nfish 1 1\\n")
-        >>> average_vectors(file, [["A dog, a cat"]]).encode(["A dog, a cat"]).tolist()
-        [[0.5, 0.5]]
     """
     counter = VocabularyCounter(_UNIT)
     for batch in batches:

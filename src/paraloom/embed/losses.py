@@ -29,14 +29,7 @@ class Triples(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """A loss and its gradient.
-
-    Args:
-        value: The loss of the batch.
-        violations: Number of triples within the margin.
-        gradient: float32 `(n, d)`, gradient of the loss by the vectors.
-        active: bool `(n,)`, vectors that contribute to the loss; the gradient of others is 0.
-    """
+    """A loss and its gradient."""
 
     value: float
     violations: int
@@ -49,20 +42,8 @@ def margin_loss(vectors: npt.NDArray[np.float32], triples: Triples, margin: floa
 
     A zero vector has cosine 0 with every vector, and no gradient.
 
-    Args:
-        vectors: float32 `(n, d)`.
-        triples: One per pair for the loss of PNMT, two per pair for that of W17.
-        margin: δ.
-        pairs: Number of pairs in the batch.
-
     Reference:
         Wieting & Gimpel 2018 (PNMT) §4.1; Wieting et al. 2017 (W17) §4.2.
-
-    Example:
-        >>> at = np.array
-        >>> loss = margin_loss(np.float32([[1, 0], [1, 0], [0, 1]]), Triples(at([0]), at([1]), at([2])), 1.4, 1)
-        >>> round(loss.value, 4), loss.violations
-        (0.4, 1)
     """
     gradient, active = np.zeros_like(vectors), np.zeros(len(vectors), np.bool_)
     value, violations = loss_kernels.margin(
@@ -72,14 +53,7 @@ def margin_loss(vectors: npt.NDArray[np.float32], triples: Triples, margin: floa
 
 
 def batch_triples(count: int, of_first: Indices, of_second: Indices | None = None) -> Triples:
-    """The triples of a batch whose rows are `count` first sides, `count` second sides, then the negatives.
-
-    Args:
-        count: Pairs in the batch.
-        of_first: int64 `(count,)`, negatives of the first sides as `hardest_negatives` gives them; only whether they
-            are -1 matters here.
-        of_second: The same for the second sides, for the two-sided loss.
-    """
+    """The triples of a batch whose rows are `count` first sides, `count` second sides, then the negatives."""
     first = np.arange(count, dtype=np.int64)
     second = first + count
     negatives = np.where(of_first >= 0, first + 2 * count, -1)
@@ -100,22 +74,8 @@ def hardest_negatives(
     Pairs that share a sentence with the anchor's pair are excluded: the pair itself, duplicates of the anchor or of
     its paraphrase, and other paraphrases of either.
 
-    Args:
-        vectors: float32 `(n, d)`, unit vectors of one side of n pairs.
-        keys: uint64 `(n,)`, identity of the sentence on this side.
-        other_keys: uint64 `(n,)`, identity of the sentence on the other side.
-        team: Threads.
-
-    Returns:
-        int64 `(n,)`, row of the negative, -1 where there is none.
-
     Reference:
         Wieting & Gimpel 2018 (PNMT) §4.1: t is drawn from ⟨t, ·⟩ ∈ S_b, the anchor's own side of the other pairs.
-
-    Example:
-        >>> vectors = np.float32([[1, 0], [1, 0], [0, 1]])
-        >>> hardest_negatives(vectors, np.uint64([7, 7, 8]), np.uint64([4, 5, 6]), ThreadTeam(1)).tolist()
-        [2, 2, 0]
     """
     count = len(vectors)
     negatives, nearest = np.full(count, -1, np.int64), np.full(count, -2, np.float32)
@@ -148,26 +108,10 @@ def contrastive_loss(
 
     A zero vector has cosine 0 with every vector, and no gradient.
 
-    Args:
-        vectors: float32 `(2n, d)`, the first sides, then the second ones.
-        keys: uint64 `(n,)`, identity of each first side.
-        other_keys: uint64 `(n,)`, identity of each second side.
-        temperature: τ.
-        margin: m, which is subtracted from the cosine of each pair: it has to be nearer than others by that much.
-
-    Returns:
-        The loss; its violations are the sides of pairs for which another sentence is nearer, in both directions.
-
     Reference:
         van den Oord et al. 2018 (InfoNCE); Henderson et al. 2017, "Efficient natural language response suggestion":
         the other pairs of the batch as negatives. Yang et al. 2019, "Improving multilingual sentence embedding using
         bi-directional dual encoder with additive margin softmax": m.
-
-    Example:
-        >>> vectors = np.float32([[1, 0], [0, 1], [1, 0], [0, 1]])
-        >>> loss = contrastive_loss(vectors, np.uint64([1, 2]), np.uint64([3, 4]), 1.0)
-        >>> round(loss.value, 4), loss.violations  # −log(e / (e + 1))
-        (0.3133, 0)
     """
     count = len(vectors) // 2
     batch = _unit_rows(vectors)
@@ -207,15 +151,7 @@ def _softmax(scores: npt.NDArray[np.float32], axis: int) -> npt.NDArray[np.float
 
 
 class _UnitRows(NamedTuple):
-    """The rows of a batch divided by their norms; a zero row stays zero.
-
-    Args:
-        units: float32 `(n, d)`.
-        lengths: float32 `(n, 1)`, the norms; 1 where they are 0.
-        known: bool `(n, 1)`, rows that are not zero.
-        finite: Whether no norm overflowed. A row whose norm did has cosine 0 with every other, which must not count as
-            a small loss.
-    """
+    """The rows of a batch divided by their norms; a zero row stays zero."""
 
     units: npt.NDArray[np.float32]
     lengths: npt.NDArray[np.float32]
@@ -244,15 +180,6 @@ def similarity_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.flo
     """Σ (cos(i, j) − target(i, j))² / n over all i ≠ j of a batch, and its gradient.
 
     A zero vector has cosine 0 with every vector, and no gradient.
-
-    Args:
-        vectors: float32 `(n, d)`.
-        target: float32 `(n, n)`, symmetric, such as the cosines of a teacher; its diagonal is ignored.
-
-    Example:
-        >>> loss = similarity_loss(np.float32([[1, 0], [0, 2]]), np.float32([[1, 0.5], [0.5, 1]]))
-        >>> round(loss.value, 4)
-        0.25
     """
     batch = _unit_rows(vectors)
     units = batch.units
@@ -272,18 +199,8 @@ def distribution_loss(vectors: npt.NDArray[np.float32], target: npt.NDArray[np.f
 
     A zero vector has cosine 0 with every vector, and no gradient.
 
-    Args:
-        vectors: float32 `(n, d)`.
-        target: float32 `(n, n)`, such as the cosines of a teacher; its diagonal is ignored.
-        temperature: τ, for both distributions.
-
     Reference:
         Wada et al. 2025, "Static word embeddings for sentence semantic representation", §3.3.
-
-    Example:
-        >>> vectors = np.float32([[1, 0], [0.6, 0.8], [0, 1]])
-        >>> round(distribution_loss(vectors, vectors @ vectors.T, 0.1).value, 4)
-        0.0
     """
     batch = _unit_rows(vectors)
     units = batch.units

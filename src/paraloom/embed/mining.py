@@ -41,14 +41,7 @@ _EXACT = 1e11
 
 
 class MinedBitext(NamedTuple):
-    """p pairs of a source and a target vector, highest margin first.
-
-    Args:
-        sources: int64 `(p,)`, rows of the source.
-        targets: int64 `(p,)`, rows of the target.
-        margins: float32 `(p,)`.
-        cosines: float32 `(p,)`.
-    """
+    """p pairs of a source and a target vector, highest margin first."""
 
     sources: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int64]
@@ -57,12 +50,7 @@ class MinedBitext(NamedTuple):
 
 
 class Neighbors(NamedTuple):
-    """The k nearest vectors of the other side, for each vector of both sides.
-
-    Args:
-        forward: Of each of n source vectors, `(n, k)`.
-        backward: Of each of m target vectors, `(m, k)`.
-    """
+    """The k nearest vectors of the other side, for each vector of both sides."""
 
     forward: SearchResult
     backward: SearchResult
@@ -83,34 +71,9 @@ def mine_bitext(
     on the other side, cos(x, y) / ((Σ cos(x, z) / k + Σ cos(y, z) / k) / 2). It is comparable between sentences where
     the cosine is not, because some sentences are near to everything.
 
-    Args:
-        source: `(n, d)`, such as a memory-mapped .npy file.
-        target: `(m, d)`, in the same space.
-        threshold: Minimum margin.
-        k: Neighbors in the margin, and candidates of each vector.
-        retrieval: 'forward' takes the best candidate of each source vector, 'backward' that of each target vector,
-            'intersection' the pairs in both, 'max' all of them from the highest margin down, each vector once.
-        index: 'exact' compares all vectors, in blocks; 'graph' searches an HNSW graph, with faiss, and misses some
-            neighbors; 'auto' is exact up to 10¹¹ comparisons, such as 300,000 sentences on both sides. The graphs hold
-            some 550 bytes a vector of 256 dimensions in memory.
-
-    Returns:
-        The pairs. Zero vectors are in none.
-
-    Raises:
-        ConfigError: An argument is out of range.
-        DataError: The vectors differ in width, or are not finite.
-        MissingExtraError: A graph is asked for and faiss is not installed.
-
     Reference:
         Artetxe and Schwenk 2019, "Margin-based parallel corpus mining with multilingual sentence embeddings", §3.
         Malkov and Yashunin 2018, "Efficient and robust approximate nearest neighbor search using HNSW graphs".
-
-    Example:
-        >>> x, y = np.float32([[1, 0], [0, 1]]), np.float32([[0, 2], [3, 0.1]])
-        >>> mined = mine_bitext(x, y, k=1, threshold=0.9)
-        >>> sorted(zip(mined.sources.tolist(), mined.targets.tolist()))
-        [(0, 1), (1, 0)]
     """
     check_mining(k=k, threshold=threshold, retrieval=retrieval, index=index)
     neighbors = bitext_neighbors(source, target, k=k, index=index)
@@ -120,17 +83,7 @@ def mine_bitext(
 def check_mining(
     *, k: int = NEIGHBORS, threshold: float = MARGIN_THRESHOLD, retrieval: str = "max", index: str = "auto"
 ) -> None:
-    """Check the settings of `mine_bitext`.
-
-    Args:
-        k: Neighbors in the margin.
-        threshold: Minimum margin.
-        retrieval: How pairs are chosen.
-        index: How neighbors are searched.
-
-    Raises:
-        ConfigError: A setting is unknown or out of range.
-    """
+    """Check the settings of `mine_bitext`."""
     if retrieval not in get_args(Retrieval):
         raise ConfigError(f"unknown retrieval '{retrieval}'{nearest(retrieval, get_args(Retrieval))}")
     if index not in get_args(Index):
@@ -148,14 +101,7 @@ def bitext_neighbors(
     k: int = NEIGHBORS,
     index: Index = "auto",
 ) -> Neighbors:
-    """Find the nearest neighbors of all vectors on the other side; see `mine_bitext`.
-
-    Args:
-        source: `(n, d)`.
-        target: `(m, d)`.
-        k: Neighbors of each vector; fewer if the other side has fewer.
-        index: 'exact', 'graph' or 'auto'.
-    """
+    """Find the nearest neighbors of all vectors on the other side; see `mine_bitext`."""
     check_mining(k=k, index=index)
     check_vectors(source)
     check_vectors(target)
@@ -172,13 +118,7 @@ def bitext_neighbors(
 def select_pairs(
     neighbors: Neighbors, *, threshold: float = MARGIN_THRESHOLD, retrieval: Retrieval = "max"
 ) -> MinedBitext:
-    """Score the neighbors by their margins and choose the pairs; see `mine_bitext`.
-
-    Args:
-        neighbors: Nearest neighbors of both sides.
-        threshold: Minimum margin; -inf for all.
-        retrieval: How the pairs are chosen.
-    """
+    """Score the neighbors by their margins and choose the pairs; see `mine_bitext`."""
     check_mining(threshold=threshold, retrieval=retrieval)
     means = [_mean_cosines(side) for side in neighbors]
     forward = _best_candidates(neighbors.forward, means[0], means[1])

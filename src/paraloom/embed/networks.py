@@ -11,26 +11,14 @@ from torch import Tensor, nn
 
 
 class Network(nn.Module):
-    """Base of all networks.
-
-    Args:
-        dimension: d, of word vectors, states and sentence vectors.
-    """
+    """Base of all networks."""
 
     def __init__(self, dimension: int) -> None:
         super().__init__()
         self.dimension = dimension
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Compute sentence vectors.
-
-        Args:
-            x: `(n, t, d)`, word vectors; padding has no influence.
-            mask: bool `(n, t)`, where there is a word; each sentence has at least one.
-
-        Returns:
-            `(n, d)`.
-        """
+        """Compute sentence vectors."""
         raise NotImplementedError
 
 
@@ -93,10 +81,6 @@ class Pgru(Network):
 
     z = σ(W_z x + U_z h), r = σ(W_r x + U_r h), h ← (1 − z) ⊙ h + z ⊙ tanh(W x + U (r ⊙ h)): the reset gate acts on the
     state before it is multiplied by U, in torch's GRU behind, and nothing has a bias.
-
-    Args:
-        dimension: Of the states and of the phrase vectors.
-        word_dimension: Of the word vectors; default: `dimension`.
     """
 
     def __init__(self, dimension: int, word_dimension: int | None = None) -> None:
@@ -127,14 +111,7 @@ NETWORKS: dict[str, type[Network]] = {
 
 
 def new_network(kind: str, dimension: int, seed: int, word_dimension: int | None = None) -> Network:
-    """A network with random weights that the seed determines, uniform within ±1/√d as torch initializes them.
-
-    Args:
-        kind: A name in `NETWORKS`.
-        dimension: d.
-        seed: Seed of the weights.
-        word_dimension: Of the word vectors, where it is not d (`pgru` alone).
-    """
+    """A network with random weights that the seed determines, uniform within ±1/√d as torch initializes them."""
     network = _untrained(kind, dimension, word_dimension)
     draws = torch.Generator().manual_seed(seed)
     bound = dimension**-0.5
@@ -147,17 +124,7 @@ def new_network(kind: str, dimension: int, seed: int, word_dimension: int | None
 def network_with_weights(
     kind: str, dimension: int, weights: Mapping[str, npt.NDArray[np.float32]], word_dimension: int | None = None
 ) -> Network:
-    """A network with given weights.
-
-    Args:
-        kind: A name in `NETWORKS`.
-        dimension: d.
-        weights: Arrays by name.
-        word_dimension: As of `new_network`.
-
-    Raises:
-        RuntimeError: The arrays do not match the network's parameters in name and shape.
-    """
+    """A network with given weights."""
     network = _untrained(kind, dimension, word_dimension)
     network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
     return network

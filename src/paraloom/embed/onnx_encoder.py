@@ -21,17 +21,7 @@ _BATCH = 64
 
 
 class OnnxEncoder:
-    """An exported graph with its vocabularies; implements `paraloom.core.protocols.EncoderLike`.
-
-    Args:
-        folder: What `paraloom export --onnx` wrote.
-        threads: Number of threads of `encode`.
-
-    Raises:
-        ModelError: A file is missing or corrupt.
-        ConfigError: The graph reads subwords, whose model is not in the folder.
-        MissingExtraError: onnxruntime, or tokenizers for a transformer, is not installed.
-    """
+    """An exported graph with its vocabularies; implements `paraloom.core.protocols.EncoderLike`."""
 
     def __init__(self, folder: str | Path, threads: int = 1) -> None:
         self.folder = Path(folder)

@@ -36,18 +36,6 @@ def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
     line, the rows of its known units in the vocabulary, padded with -1; `onnx_inputs` creates them. The output
     `vectors` is float32 `(n, d)`, equal to `encode` up to rounding. n must be 1 or more: recurrent layers of
     onnxruntime crash on 0.
-
-    Args:
-        encoder: The encoder.
-        folder: New folder, or one with an earlier export.
-
-    Raises:
-        ConfigError: The encoder has 2 GiB or more, or the folder contains something else.
-        MissingExtraError: onnx is not installed.
-
-    Example:
-        >>> from paraloom.embed.store import load_encoder
-        >>> export_onnx(load_encoder("encoder"), "onnx")                               # doctest: +SKIP
     """
     size = sum(tensor.nbytes for part in encoder.parts.values() for tensor in part.tensors.values())
     if size > _MAX_BYTES:
@@ -71,20 +59,7 @@ def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
 
 
 def onnx_inputs(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
-    """The inputs of the graph for n texts.
-
-    Returns:
-        int64 `(n, t)` by name of the input; t is 1 or more.
-
-    Example:
-        >>> from paraloom.embed.spec import parse_spec
-        >>> from paraloom.embed.vocabulary import Vocabulary
-        >>> part = Average(Vocabulary("word", ["a", "dog"]), np.float32([[1, 0], [0, 1]]))
-        >>> onnx_inputs(SentenceEncoder(parse_spec("word"), {"word": part}), ["A dog", "dog", "cat"])
-        {'word_rows': array([[ 0,  1],
-               [ 1, -1],
-               [-1, -1]])}
-    """
+    """The inputs of the graph for n texts."""
     inputs = {}
     for unit, part in _part_of_unit(encoder).items():
         lists = part.vocabulary.row_lists(pa.array(texts, pa.large_string()))

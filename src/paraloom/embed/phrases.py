@@ -39,13 +39,7 @@ _GENERATOR_BYTES = 512
 
 
 class PhraseExample(NamedTuple):
-    """A phrase and its paraphrase.
-
-    Args:
-        phrase: The phrase.
-        paraphrase: A phrase of the same meaning.
-        negatives: Pairs of phrases that should be less similar than these two, in addition to random negatives.
-    """
+    """A phrase and its paraphrase."""
 
     phrase: str
     paraphrase: str
@@ -130,24 +124,6 @@ def train_phrases(
 
     An interrupted training resumes from `folder/checkpoint/` when it is called again with the same examples, vectors
     and configuration, and ends with the same bytes.
-
-    Args:
-        examples: Pairs of phrases. Examples of which a phrase has no known word are left out and counted; in other
-            phrases, unknown words are left out.
-        vectors: V words and their vectors, float32 `(V, d)`, which are not trained.
-        config: Configuration.
-        folder: Folder for the encoder.
-        evaluator: Called with the encoder; the encoder with the highest figure is kept (PGRU §3.2, early stopping).
-        seed: Seed of weights, order, negatives and dropout.
-        evaluate_every: Epochs between two evaluations.
-        checkpoint_seconds: Time between two checkpoints.
-
-    Returns:
-        Figures: `examples` (counts), `development` (the best figure, None without one) and `signature`.
-
-    Raises:
-        DataError: No example is left.
-        ModelError: The loss is no longer finite, or a checkpoint in the folder belongs to another training.
     """
     import torch
 
@@ -278,14 +254,7 @@ def _train(
 
 
 def clip_gradient(parameters: Any, max_norm: float) -> float:
-    """Scale the gradient of all parameters together down to a maximal norm; returns the norm before.
-
-    Example:
-        >>> import torch
-        >>> weight = torch.nn.Parameter(torch.zeros(2)); weight.grad = torch.tensor([3.0, 4.0])
-        >>> clip_gradient([weight], 1.0), [round(x, 3) for x in weight.grad.tolist()]
-        (5.0, [0.6, 0.8])
-    """
+    """Scale the gradient of all parameters together down to a maximal norm; returns the norm before."""
     import torch
 
     return float(torch.nn.utils.clip_grad_norm_(parameters, max_norm))

@@ -31,13 +31,7 @@ _GPU_CHUNK = 1024
 
 
 class Recurrent:
-    """A network over the vectors of a text's known words: LSTM and BLSTM of PNMT, GRAN of W17, GRU or that of PGRU.
-
-    Args:
-        vocabulary: V words.
-        table: float32 `(V, d)`, their vectors.
-        network: A network of `paraloom.embed.networks` that reads vectors of dimension d.
-    """
+    """A network over the vectors of a text's known words: LSTM and BLSTM of PNMT, GRAN of W17, GRU or that of PGRU."""
 
     def __init__(self, vocabulary: Vocabulary, table: Vectors, network: Network) -> None:
         self.vocabulary = vocabulary
@@ -68,13 +62,7 @@ class Recurrent:
 def chunks(
     lists: RowLists, selected: npt.NDArray[np.bool_] | None = None, size: int = CHUNK
 ) -> list[npt.NDArray[np.int64]]:
-    """Indices of the non-empty lists, shortest first, `size` at a time.
-
-    Args:
-        lists: n lists.
-        selected: bool `(n,)`, the lists that are wanted; all by default.
-        size: Lists per chunk.
-    """
+    """Indices of the non-empty lists, shortest first, `size` at a time."""
     lengths = np.diff(lists.offsets)
     wanted = lengths > 0 if selected is None else (lengths > 0) & selected
     order = np.argsort(lengths, kind="stable")
@@ -124,16 +112,6 @@ class TrainableRecurrent:
     Sentences are read in chunks of a fixed size, by several threads, and gradients are added in the order of the
     chunks: the result does not depend on the number of threads. Word vectors and Adam stay on the processor, whose
     memory holds them whatever the size of the vocabulary.
-
-    Args:
-        vocabulary: V words.
-        table: float32 `(V, d)`, trained in place.
-        network: Trained in place.
-        team: Threads.
-        embedding_l2: λ_w of W17 §4.2, on the distance of the vectors from their initial values.
-        network_l2: λ_c of W17 §4.2, on the weights.
-        devices: Where the network computes, as `parse_devices` gives them.
-        precision: `float32` or `bfloat16`, of the network's products.
     """
 
     def __init__(
@@ -273,15 +251,7 @@ class TrainableRecurrent:
 
 
 def parse_devices(text: str) -> tuple[str, ...]:
-    """Parse 'cpu', 'cuda' (every GPU) or a list such as 'cuda:0,cuda:2'.
-
-    Raises:
-        ConfigError: A device is not available.
-
-    Example:
-        >>> parse_devices("cpu")
-        ('cpu',)
-    """
+    """Parse 'cpu', 'cuda' (every GPU) or a list such as 'cuda:0,cuda:2'."""
     names = [name.strip() for name in text.split(",")]
     if all(name == "cpu" for name in names):
         return tuple(names)
@@ -305,14 +275,6 @@ class Replicas:
     The network itself stays on the processor, where Adam changes it; `refresh` copies its weights to the replicas.
     Chunks go to the devices in turn. Callers add up results in the order of the chunks, so that the result does not
     depend on the number of devices of a kind.
-
-    Args:
-        network: The network.
-        devices: As `parse_devices` gives them.
-        precision: `float32`, or `bfloat16` for the products; weights stay float32.
-
-    Raises:
-        ConfigError: bfloat16 on a processor without instructions for it, where it would be slower, if it worked.
     """
 
     def __init__(self, network: Network, devices: Sequence[str] = ("cpu",), precision: str = "float32") -> None:
@@ -359,16 +321,7 @@ class Replicas:
         return torch.autocast(kind, torch.bfloat16, enabled=self.precision == "bfloat16")
 
     def vectors(self, index: int, x: Tensor, mask: Tensor) -> Tensor:
-        """The network's vectors of chunk number `index`.
-
-        Args:
-            index: Number of the chunk.
-            x: `(n, t, d)`, word vectors, on any device.
-            mask: bool `(n, t)`, on any device.
-
-        Returns:
-            float32 `(n, d)`, on the device of the chunk.
-        """
+        """The network's vectors of chunk number `index`."""
         device = self.device(index)
         with self.autocast(index):
             return self.network_of(index)(x.to(device), mask.to(device)).float()

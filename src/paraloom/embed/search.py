@@ -26,25 +26,14 @@ _SAMPLE_PER_CENTROID = 256
 
 
 class SearchResult(NamedTuple):
-    """The k nearest vectors of each of q queries, best first.
-
-    Args:
-        cosines: float32 `(q, k)`, 0 where there are fewer than k.
-        rows: int64 `(q, k)`, rows of the corpus, -1 where there are fewer than k.
-    """
+    """The k nearest vectors of each of q queries, best first."""
 
     cosines: Vectors
     rows: npt.NDArray[np.int64]
 
 
 class MinedPairs(NamedTuple):
-    """p pairs of similar vectors, most similar first.
-
-    Args:
-        first: int64 `(p,)`, the lower row of each pair.
-        second: int64 `(p,)`, the higher row.
-        cosines: float32 `(p,)`.
-    """
+    """p pairs of similar vectors, most similar first."""
 
     first: npt.NDArray[np.int64]
     second: npt.NDArray[np.int64]
@@ -52,24 +41,7 @@ class MinedPairs(NamedTuple):
 
 
 def search(queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int = 10) -> SearchResult:
-    """Find the k vectors of a corpus with the highest cosine to each query; exact.
-
-    Args:
-        queries: `(q, d)`.
-        corpus: `(n, d)`, such as a memory-mapped .npy file: it is read a block at a time. A zero vector has cosine 0.
-        k: Number of results for each query.
-
-    Returns:
-        The results; of equal cosines, the lower row is the better one.
-
-    Raises:
-        ConfigError: k is less than 1.
-        DataError: The vectors differ in width, are not numbers, or are not finite.
-
-    Example:
-        >>> search(np.float32([[1, 0]]), np.float32([[0, 1], [2, 0]]), k=1).rows.tolist()
-        [[1]]
-    """
+    """Find the k vectors of a corpus with the highest cosine to each query; exact."""
     if k < 1:
         raise ConfigError(f"'k' is {k}; expected 1 or more")
     check_vectors(corpus, queries.shape[1])
@@ -120,20 +92,6 @@ def mine_pairs(
     Rows are grouped around √n centroids and stored by group in half precision. Each row is compared with those of its
     own group and of the nearest other groups; a pair in distant groups may be missed. Memory holds the groups that are
     being compared, and the pairs.
-
-    Args:
-        corpus: `(n, d)`, such as a memory-mapped .npy file.
-        scratch: Folder for a temporary file.
-        above: Lowest cosine.
-        below: Highest cosine.
-        k: Pairs per row at most, its nearest ones.
-        probes: Groups that each row is compared with, its own included.
-        seed: Seed of the centroids.
-
-    Raises:
-        ConfigError: An argument is out of range.
-        DataError: The vectors are not numbers, or are not finite.
-        MissingExtraError: faiss is not installed.
     """
     faiss = faiss_library()
     check_vectors(corpus)
@@ -169,15 +127,7 @@ def mine_pairs(
 
 
 def check_vectors(vectors: npt.NDArray[Any], width: int | None = None) -> None:
-    """Check that an array holds vectors.
-
-    Args:
-        vectors: The array, such as one that was read from a file.
-        width: Expected number of dimensions; None for any.
-
-    Raises:
-        DataError: It is not `(n, d)`, its values are not real numbers, or d is not `width`.
-    """
+    """Check that an array holds vectors."""
     remedy = "Encode the text again, with the same encoder."
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
         raise DataError(
@@ -189,22 +139,7 @@ def check_vectors(vectors: npt.NDArray[Any], width: int | None = None) -> None:
 
 
 def unit_block(vectors: npt.NDArray[Any], rows: slice | npt.NDArray[np.int64]) -> Vectors:
-    """Some rows of an array of vectors, divided by their norms.
-
-    Args:
-        vectors: `(n, d)`, such as a memory-mapped .npy file.
-        rows: The rows to take, k of them.
-
-    Returns:
-        float32 `(k, d)`; zero vectors stay zero.
-
-    Raises:
-        DataError: A value is not finite, or too large for a norm in float32.
-
-    Example:
-        >>> unit_block(np.float64([[3, 4], [1, np.nan]]), slice(0, 1)).round(1).tolist()
-        [[0.6000000238418579, 0.800000011920929]]
-    """
+    """Some rows of an array of vectors, divided by their norms."""
     block = vectors[rows].astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
         bad = np.flatnonzero(~np.isfinite(np.linalg.norm(block, axis=1)))
@@ -218,14 +153,7 @@ def unit_block(vectors: npt.NDArray[Any], rows: slice | npt.NDArray[np.int64]) -
 
 
 class VectorGroups(NamedTuple):
-    """Vectors in groups around centroids.
-
-    Args:
-        centroids: float32 `(groups, d)`, unit vectors.
-        order: int64 `(n,)`, rows of the corpus, sorted by group.
-        bounds: int64 `(groups + 1,)`, where each group starts in `order`.
-        stored: float16 `(n, d)`, the unit vectors in that order, memory-mapped.
-    """
+    """Vectors in groups around centroids."""
 
     centroids: Vectors
     order: npt.NDArray[np.int64]
@@ -241,13 +169,7 @@ class VectorGroups(NamedTuple):
 
 
 def group_vectors(corpus: npt.NDArray[np.floating[Any]], file: Path, seed: int) -> VectorGroups:
-    """Group the rows of a corpus around √n centroids.
-
-    Args:
-        corpus: `(n, d)`.
-        file: Temporary .npy file for the vectors by group, in half precision.
-        seed: Seed of the centroids.
-    """
+    """Group the rows of a corpus around √n centroids."""
     centroids = _centroids(corpus, seed)
     group = groups_of(corpus, centroids)
     order = np.argsort(group, kind="stable")

@@ -48,12 +48,6 @@ class Spec:
 
     Reference:
         Wieting & Gimpel 2018 (PNMT), §5.6: all parts are trained jointly.
-
-    Example:
-        >>> parse_spec("Word, trigram").blocks
-        (('word',), ('trigram',))
-        >>> str(parse_spec("word + trigram"))
-        'word+trigram'
     """
 
     blocks: tuple[tuple[str, ...], ...]
@@ -81,16 +75,7 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Parse a composition: `,` concatenates, `+` adds and binds tighter; case and spaces are ignored.
-
-    Raises:
-        ConfigError: A part is unknown, empty, or repeated.
-
-    Example:
-        >>> parse_spec("word,trigam")
-        Traceback (most recent call last):
-        paraloom.core.errors.ConfigError: unknown encoder part 'trigam' in 'word,trigam'; did you mean 'trigram'?
-    """
+    """Parse a composition: `,` concatenates, `+` adds and binds tighter; case and spaces are ignored."""
     spec = Spec(tuple(tuple(part.strip().lower() for part in block.split("+")) for block in text.split(",")))
     for part in spec.parts:
         if not part:

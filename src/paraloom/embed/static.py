@@ -22,16 +22,7 @@ _MODEL2VEC, _STATIC = "embeddings", "embedding.weight"
 
 
 class TokenizerVocabulary(Vocabulary):
-    """The tokens of a tokenizer of the tokenizers library, token i in row i.
-
-    Args:
-        content: Content of a tokenizer.json.
-        drop_unknown: Whether the unknown token is left out, as model2vec does; StaticEmbedding counts it like any
-            other token.
-
-    Raises:
-        MissingExtraError: tokenizers is not installed.
-    """
+    """The tokens of a tokenizer of the tokenizers library, token i in row i."""
 
     def __init__(self, content: str, drop_unknown: bool) -> None:
         try:
@@ -87,20 +78,7 @@ def is_static(folder: str | Path) -> bool:
 
 
 def load_static(folder: str | Path, threads: int = 1) -> SentenceEncoder:
-    """Load a static model. The vectors are those of its own library, except that they are not normalized.
-
-    Args:
-        folder: Folder with modules.json, tokenizer.json and model.safetensors.
-        threads: Number of threads of `encode`.
-
-    Raises:
-        ModelError: Names what cannot be read.
-        MissingExtraError: tokenizers is not installed.
-
-    Example:
-        >>> load_static("potion-base-8M").encode(["A sentence."]).shape                      # doctest: +SKIP
-        (1, 256)
-    """
+    """Load a static model. The vectors are those of its own library, except that they are not normalized."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 

@@ -35,18 +35,6 @@ def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping
     Each part is `<part>.safetensors` (the table, and scales where it is of integers) and `<part>.vocabulary.txt` (line
     i is row i); subwords have their model, `subword.spm`, in addition. Every file appears complete or not at all;
     config.json is written last, and a folder without it is not an encoder.
-
-    Args:
-        encoder: The encoder.
-        folder: Created if needed.
-        training: How the encoder was trained, for config.json and the model card; by default what the encoder says
-            itself.
-
-    Returns:
-        The folder.
-
-    Raises:
-        ConfigError: The encoder is a static model of another library.
     """
     from safetensors.numpy import save
 
@@ -83,20 +71,7 @@ def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping
 
 
 def load_encoder(folder: str | Path, threads: int = 1) -> SentenceEncoder:
-    """Load an encoder from a folder of `save_encoder`.
-
-    Args:
-        folder: The folder, or the name of a bundled encoder, such as `english`.
-        threads: Number of threads of `encode`.
-
-    Raises:
-        ModelError: Names the file that is missing, corrupt, or inconsistent with the others.
-        MissingExtraError: The encoder has a recurrent part and torch is not installed.
-
-    Example:
-        >>> load_encoder("english").dimension
-        512
-    """
+    """Load an encoder from a folder of `save_encoder`."""
     folder = _resolve(folder)
     config = _read_config(folder)
     spec = parse_spec(config["spec"])
@@ -111,19 +86,7 @@ def _resolve(folder: str | Path) -> Path:
 
 
 def model_card(encoder: SentenceEncoder, training: Mapping[str, Any]) -> str:
-    """The card of an encoder's folder, in Markdown: what it is, how it was trained, how to use it.
-
-    Args:
-        encoder: The encoder.
-        training: Settings and counts, as in config.json. The licenses of the data have to be added by hand.
-
-    Example:
-        >>> from paraloom.embed.average import Average
-        >>> part = Average(Vocabulary("word", ["dog"]), np.float32([[1, 0]]))
-        >>> card = model_card(SentenceEncoder(parse_spec("word"), {"word": part}), {"epochs": 5})
-        >>> "| word | 1 |" in card, "| epochs | 5 |" in card
-        (True, True)
-    """
+    """The card of an encoder's folder, in Markdown: what it is, how it was trained, how to use it."""
     parts = "".join(f"| {name} | {len(part.vocabulary):,} |\n" for name, part in encoder.parts.items())
     settings = "".join(f"| {name} | {value} |\n" for name, value in training.items())
     return (
@@ -137,12 +100,7 @@ def model_card(encoder: SentenceEncoder, training: Mapping[str, Any]) -> str:
 
 
 def exported_model_card(encoder: SentenceEncoder, *, plain: bool) -> str:
-    """The card of a folder for sentence-transformers, in Markdown.
-
-    Args:
-        encoder: The encoder.
-        plain: Whether the folder loads without `trust_remote_code`.
-    """
+    """The card of a folder for sentence-transformers, in Markdown."""
     trust = "" if plain else ", trust_remote_code=True"
     return (
         f"{_CARD_HEAD.format(library='sentence-transformers')}\n# A sentence encoder by Paraloom\n\n"

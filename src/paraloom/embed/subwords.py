@@ -26,12 +26,6 @@ class SubwordVocabulary(Vocabulary):
 
     Texts are normalized and lower-cased first, as for words.
 
-    Args:
-        model: Bytes of the model's file.
-
-    Raises:
-        ModelError: The bytes are not a SentencePiece model.
-
     Reference:
         Wieting et al. 2021, "Paraphrastic Representations at Scale": averages of SentencePiece embeddings.
     """
@@ -71,17 +65,6 @@ def normalize_for_subwords(texts: Texts) -> list[str]:
 
 def train_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
     """Train a unigram model; the same lines give the same bytes.
-
-    Args:
-        lines: Sentences as `normalize_for_subwords` gives them; of more than 500,000 a random sample is used.
-        size: Number of pieces at most.
-        seed: Seed of that sample.
-
-    Returns:
-        Content of the model's file.
-
-    Raises:
-        DataError: The lines are too few or too short to learn from.
 
     Reference:
         Kudo 2018, "Subword Regularization".

@@ -10,23 +10,7 @@ from paraloom.core.errors import DataError
 
 
 def teacher_vectors(batch: pa.RecordBatch) -> tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]:
-    """Read the vectors that a teacher gave to n sentences.
-
-    Args:
-        batch: With a column `vector` of fixed-size lists.
-
-    Returns:
-        The vectors, float16 `(n, d)`, and whether each one can be learned from, bool `(n,)`: it is there, finite and of
-        norm 1.
-
-    Raises:
-        DataError: The column is missing or of another type.
-
-    Example:
-        >>> vectors = pa.FixedSizeListArray.from_arrays(pa.array([0.6, 0.8, 3.0, 4.0], pa.float32()), 2)
-        >>> teacher_vectors(pa.record_batch({"vector": vectors}))[1].tolist()
-        [True, False]
-    """
+    """Read the vectors that a teacher gave to n sentences."""
     column = batch.column("vector") if "vector" in batch.schema.names else None
     if column is None or not pa.types.is_fixed_size_list(column.type):
         raise DataError(

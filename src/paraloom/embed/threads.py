@@ -8,17 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 class ThreadTeam:
-    """A fixed number of threads. What they compute must not depend on how a range is split.
-
-    Args:
-        threads: Number of threads; None for one per processor that this process may use.
-
-    Example:
-        >>> ranges = []
-        >>> ThreadTeam(1).parallel_for(3, lambda begin, end: ranges.append((begin, end)))
-        >>> ranges
-        [(0, 3)]
-    """
+    """A fixed number of threads. What they compute must not depend on how a range is split."""
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads or available_threads()

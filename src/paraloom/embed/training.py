@@ -54,27 +54,7 @@ def initial_parts(
     *,
     relative_learning_rate: float = 0.0,
 ) -> dict[str, TrainablePart]:
-    """Create the parts of an encoder for training.
-
-    Args:
-        config: Dimension, initial vectors and penalties.
-        seed: Seed of the random vectors and weights.
-        spec: The parts.
-        units: Training data, with the vocabularies.
-        init_from: An encoder whose vectors and weights are copied; random ones without.
-        vectors: File of word vectors to start with (`embed.word_vectors`); words without a vector start at random.
-        team: Threads.
-        devices: Of recurrent networks.
-        precision: Of recurrent networks.
-        relative_learning_rate: See `EncoderConfig`.
-
-    Returns:
-        The parts by name.
-
-    Raises:
-        ConfigError: `vectors` cannot be used together with `init_from`, or without a part that reads words.
-        DataError: As `read_vectors` does.
-    """
+    """Create the parts of an encoder for training."""
     parts: dict[str, TrainablePart] = {}
     pretrained = None
     if vectors is not None:
@@ -194,41 +174,8 @@ def train_encoder(
     `folder/checkpoint/` when it is called again with the same pairs and configuration, and ends with the same bytes,
     which do not depend on the number of threads either.
 
-    Args:
-        pairs: A corpus, or record batches, whose `src` and `tgt` have the same meaning.
-        config: Configuration.
-        folder: Folder for the encoder.
-        evaluator: Called with the encoder before the first step and after each epoch; its figures become part of the
-            curve.
-        seed: Seed of initial vectors and of the order of the pairs.
-        init_from: Folder of an encoder to continue training from; its spec, dimension and vocabularies are used then.
-        vectors: File of word vectors to start with (`embed.word_vectors`), for the words that it contains.
-        vector_words: Give a vector to exactly the words of `vectors`, whether the pairs have them or not, as in the
-            papers; other words are unknown then.
-        threads: Number of threads; None for all processors.
-        devices: Where recurrent networks compute: `cpu`, `cuda` (every GPU), or a list such as `cuda:0,cuda:1`.
-            Averages are limited by memory bandwidth and stay on the processor.
-        keep_best: Save the encoder of the epoch in which the evaluator's first figure was highest, not the last. It may
-            be the untrained one.
-        checkpoint_seconds: Time between two checkpoints.
-        facts: What config.json and the model card say in addition, such as `languages`.
-
-    Returns:
-        Figures: `pairs` (counts), `steps`, `loss`, `violations`, `dev` (the evaluator's figures of the saved encoder),
-        `untrained` (those of its start), `entries` (sizes of the vocabularies) and `signature`.
-
-    Raises:
-        ConfigError: Arguments contradict each other, or a device is not available.
-        DataError: No pair is left to train on.
-        ModelError: The loss is no longer finite (the last checkpoint remains), or a checkpoint in the folder belongs
-            to another training.
-
     Reference:
         Wieting & Gimpel 2018, "ParaNMT-50M" (PNMT), §4 and §5.
-
-    Example:
-        >>> from paraloom.io import Corpus
-        >>> train_encoder(Corpus.open("pairs"), EncoderConfig(epochs=1), "encoder")    # doctest: +SKIP
     """
     if keep_best and evaluator is None:
         raise ConfigError("the best epoch is unknown without an evaluator", remedy="Give tasks to evaluate on.")
@@ -413,12 +360,7 @@ class _Training:
 
 
 def scrambled(lists: RowLists, probability: float, draw: np.random.Generator) -> RowLists:
-    """The lists, each one shuffled with some probability.
-
-    Example:
-        >>> scrambled(RowLists(np.int32([1, 2, 3]), np.int64([0, 3])), 0.0, np.random.default_rng(1)).rows.tolist()
-        [1, 2, 3]
-    """
+    """The lists, each one shuffled with some probability."""
     lengths = np.diff(lists.offsets)
     shuffled = np.repeat(draw.random(len(lengths)) < probability, lengths)
     positions = np.arange(len(lists.rows), dtype=np.float64)
@@ -429,17 +371,7 @@ def scrambled(lists: RowLists, probability: float, draw: np.random.Generator) ->
 
 
 def development_figures(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> dict[str, Mapping[str, float]]:
-    """`dev`, the evaluator's figures of the encoder that is saved, and `untrained`, those of its start.
-
-    Args:
-        curve: Lines of the learning curve.
-        keep_best: Whether the encoder with the highest first figure is saved, not the last.
-
-    Example:
-        >>> curve = [{"epoch": epoch, "dev": {"one": value}} for epoch, value in enumerate((50.0, 70.0, 60.0))]
-        >>> development_figures(curve, keep_best=True)
-        {'dev': {'one': 70.0}, 'untrained': {'one': 50.0}}
-    """
+    """`dev`, the evaluator's figures of the encoder that is saved, and `untrained`, those of its start."""
     measured = [line for line in curve if "dev" in line]
     if not measured:
         return {"dev": {}}
@@ -449,12 +381,7 @@ def development_figures(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
 
 
 def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> None:
-    """Warn where a training made the encoder worse than its start, by the first figure of the evaluator.
-
-    Args:
-        curve: Lines of the learning curve, those with `dev` in the order of the training; the first is of epoch 0.
-        keep_best: Whether the best encoder was kept.
-    """
+    """Warn where a training made the encoder worse than its start, by the first figure of the evaluator."""
     measured = [(next(iter(line["dev"].values())), line["epoch"]) for line in curve if "dev" in line]
     if len(measured) < 2 or measured[0][1]:
         return
@@ -470,12 +397,7 @@ def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
 
 
 def is_best(figures: Mapping[str, float], curve: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the first figure is higher than in every epoch of the curve so far; NaN never is.
-
-    Example:
-        >>> is_best({"dev_pearson": 70.0}, [{"epoch": 1, "dev": {"dev_pearson": 69.0}}])
-        True
-    """
+    """Whether the first figure is higher than in every epoch of the curve so far; NaN never is."""
     name, figure = next(iter(figures.items()))
     before = [line["dev"][name] for line in curve if "dev" in line]
     return not before or figure > max(before)

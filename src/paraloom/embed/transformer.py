@@ -39,21 +39,7 @@ _RENAMED_KEYS = {"longest": "max_length"}
 
 
 def convert_transformer(model: str | Path, folder: Path, *, precision: str = "int8") -> None:
-    """Convert a sentence-transformers model for `TransformerEncoder`, which is three times as fast on a processor.
-
-    Args:
-        model: Folder with modules.json (a small transformer of `paraloom distill encoder` is one), or a Hugging Face
-            name, which is downloaded if needed.
-        folder: Existing folder to write into.
-        precision: Of the weights, as CTranslate2 names it: `int8` or `float32`. Cosines of int8 deviate by 0.01 to
-            0.02.
-
-    Raises:
-        ConfigError: CTranslate2 cannot run this kind of model (`SentenceTransformerEncoder` can), or the
-            sentence-transformers library, which downloads models, is not installed.
-        ModelError: The model cannot be read.
-        MissingExtraError: ctranslate2 is not installed.
-    """
+    """Convert a sentence-transformers model for `TransformerEncoder`, which is three times as fast on a processor."""
     try:
         from ctranslate2.converters import TransformersConverter
     except ImportError:
@@ -100,14 +86,6 @@ class TransformerEncoder:
     """A converted transformer, run by CTranslate2; implements `paraloom.core.protocols.EncoderLike`.
 
     It runs on $PARALOOM_DEVICE, which the option `--device` of commands sets; the processor by default.
-
-    Args:
-        folder: Folder of `convert_transformer`.
-        threads: Number of threads of `encode`.
-
-    Raises:
-        MissingExtraError: tokenizers is not installed.
-        ModelError: The linear layer is missing or corrupt.
     """
 
     def __init__(self, folder: str | Path, threads: int = 1) -> None:
@@ -153,15 +131,7 @@ class TransformerEncoder:
         )
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Encode sentences, truncated to the maximal length of the model.
-
-        Args:
-            sentences: n sentences.
-
-        Returns:
-            float32 `(n, d)`, the mean (or the first) of the last states, special tokens included, as in training, and
-            through the linear layer of the model if it has one.
-        """
+        """Encode sentences, truncated to the maximal length of the model."""
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch(list(sentences))]
         batches = self._batches([len(tokens) for tokens in ids])
         with ThreadPoolExecutor(self.threads) as pool:
@@ -180,15 +150,7 @@ class TransformerEncoder:
         return int(self._states([self._tokenizer.encode("a").ids]).shape[2])
 
     def word_states(self, sentences: Sequence[Sequence[str]]) -> list[tuple[npt.NDArray[np.int64], Vectors]]:
-        """Encode words in their contexts.
-
-        Args:
-            sentences: n sentences, each a list of words.
-
-        Returns:
-            For each sentence the positions of its words, int64 `(k,)`, and their last states, float32 `(k, d)`, each
-            the mean of those of its pieces. Words beyond the maximal length, or without a piece, are left out.
-        """
+        """Encode words in their contexts."""
         encodings = self._tokenizer.encode_batch([list(words) for words in sentences], is_pretokenized=True)
         batches = self._batches([len(encoding.ids) for encoding in encodings])
 
@@ -249,13 +211,6 @@ class SentenceTransformerEncoder:
     """A model run by the sentence-transformers library; implements `paraloom.core.protocols.EncoderLike`.
 
     It runs on the first device of $PARALOOM_DEVICE, which the option `--device` of commands sets.
-
-    Args:
-        model: Folder of a model, or a Hugging Face name, which is downloaded if needed.
-
-    Raises:
-        ConfigError: The library is not installed.
-        ModelError: The model cannot be loaded.
     """
 
     def __init__(self, model: str) -> None:

@@ -59,21 +59,7 @@ class TransformerData:
 def stream_sentences(
     sentences: Iterable[pa.RecordBatch], vocabulary: TeacherVocabulary, folder: Path, config: TransformerConfig
 ) -> tuple[TransformerData, TeacherVocabulary]:
-    """Write the tokens and the vectors of all sentences to files in `folder`; none of them stays in memory.
-
-    Args:
-        sentences: Record batches with `text` and `vector`.
-        vocabulary: The teacher's.
-        folder: Folder for the files.
-        config: Size of the vocabulary and maximal length.
-
-    Returns:
-        The data, and the vocabulary, pruned to `config.vocab_size`.
-
-    Raises:
-        DataError: Fewer than two sentences are left, or the column `vector` is missing or changes its width.
-        ConfigError: The vocabulary cannot be pruned.
-    """
+    """Write the tokens and the vectors of all sentences to files in `folder`; none of them stays in memory."""
     folder.mkdir(parents=True, exist_ok=True)
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     lines = folder / "lines.txt"
@@ -120,14 +106,6 @@ def batches_of_like_length(
     """The batches of an epoch: sentences of like length, in neighborhoods under the teacher, in random order.
 
     Sentences that do not fill a batch are left out, other ones in each epoch.
-
-    Args:
-        data: The sentences.
-        config: Sizes of batches and neighborhoods.
-        draw: Generator of the order.
-
-    Returns:
-        int64 `(k, batch size)`, numbers of sentences.
     """
     neighborhood = min(config.neighborhood_size, config.batch_size, len(data))
     size = min(config.batch_size, len(data)) // neighborhood * neighborhood

@@ -72,9 +72,6 @@ class TransformerNetwork(nn.Module):
 
     The mean includes the special tokens, as that of sentence-transformers does.
 
-    Args:
-        shape: The sizes.
-
     Reference:
         Devlin et al. 2019, "BERT"; Reimers and Gurevych 2019, "Sentence-BERT" (mean pooling).
     """
@@ -89,16 +86,7 @@ class TransformerNetwork(nn.Module):
         self.dense = nn.Linear(shape.width, shape.dimension)
 
     def forward(self, ids: Tensor, lengths: Tensor, table: Tensor | None = None) -> Tensor:
-        """Compute sentence vectors.
-
-        Args:
-            ids: int64 `(n, t)`, the tokens; what they are beyond a sentence's length has no influence.
-            lengths: int64 `(n,)`, each from 1 to t.
-            table: `(v, width)`, embeddings that `ids` refer to instead of the network's own.
-
-        Returns:
-            float32 `(n, dimension)`.
-        """
+        """Compute sentence vectors."""
         words = self.words(ids) if table is None else functional.embedding(ids, table)
         x = self.embedding_norm(words + self.positions.weight[: ids.shape[1]])
         mask = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
@@ -113,17 +101,7 @@ class TransformerNetwork(nn.Module):
 
 
 def new_network(shape: TransformerShape, seed: int) -> TransformerNetwork:
-    """A network with random weights that the seed determines: normal, of standard deviation 0.02; biases 0.
-
-    Args:
-        shape: The sizes.
-        seed: Seed of the weights.
-
-    Example:
-        >>> network = new_network(TransformerShape(50, width=8, layers=1, heads=2, ffn_dim=16, dimension=4), seed=1)
-        >>> network(torch.tensor([[2, 7, 3]]), torch.tensor([3])).shape
-        torch.Size([1, 4])
-    """
+    """A network with random weights that the seed determines: normal, of standard deviation 0.02; biases 0."""
     network = TransformerNetwork(shape)
     draws = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -138,12 +116,7 @@ def new_network(shape: TransformerShape, seed: int) -> TransformerNetwork:
 
 
 def bert_config(shape: TransformerShape, pad_token_id: int = 0) -> dict[str, object]:
-    """The `config.json` of a BERT of this shape.
-
-    Args:
-        shape: The sizes.
-        pad_token_id: The padding token's.
-    """
+    """The `config.json` of a BERT of this shape."""
     return {
         "architectures": ["BertModel"],
         "attention_probs_dropout_prob": 0.0,
@@ -168,20 +141,7 @@ def bert_config(shape: TransformerShape, pad_token_id: int = 0) -> dict[str, obj
 
 
 def shape_of_bert(config: Mapping[str, int], dimension: int) -> TransformerShape:
-    """The shape that `bert_config` was made of.
-
-    Args:
-        config: Content of config.json.
-        dimension: Dimension of the sentence vectors.
-
-    Raises:
-        KeyError: A size is missing.
-
-    Example:
-        >>> shape = TransformerShape(100, dimension=12)
-        >>> shape_of_bert(bert_config(shape), 12) == shape
-        True
-    """
+    """The shape that `bert_config` was made of."""
     return TransformerShape(
         vocab_size=config["vocab_size"],
         width=config["hidden_size"],
@@ -224,17 +184,7 @@ def network_of_bert(
     tensors: Mapping[str, npt.NDArray[np.float32]],
     dense: Mapping[str, npt.NDArray[np.float32]],
 ) -> TransformerNetwork:
-    """The network of weights that `bert_tensors` named.
-
-    Args:
-        shape: The sizes.
-        tensors: Weights by BERT's names.
-        dense: `weight` and `bias` of the linear layer on top.
-
-    Raises:
-        KeyError: A tensor is missing.
-        RuntimeError: A tensor has another shape.
-    """
+    """The network of weights that `bert_tensors` named."""
     # What the first token type adds to every token is added to every position.
     positions = tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
     state = {
@@ -268,20 +218,7 @@ _LAYER_NAMES = {
 
 
 def principal_embeddings(embeddings: npt.NDArray[np.float32], width: int, seed: int = 0) -> npt.NDArray[np.float32]:
-    """Reduce a teacher's token embeddings to their strongest principal components.
-
-    Args:
-        embeddings: float32 `(v, d)`.
-        width: Columns of the result. Where the teacher has fewer, small random columns fill it up.
-        seed: Of those.
-
-    Returns:
-        float32 `(v, width)`.
-
-    Example:
-        >>> principal_embeddings(np.float32([[0, 1, 5], [0, 3, 5], [0, 2, 5]]), 1).round(1).tolist()
-        [[-1.0], [1.0], [0.0]]
-    """
+    """Reduce a teacher's token embeddings to their strongest principal components."""
     centered = embeddings - embeddings.mean(axis=0, dtype=np.float64).astype(np.float32)
     _, vectors = np.linalg.eigh(centered.T.astype(np.float64) @ centered.astype(np.float64))
     components = vectors[:, ::-1][:, :width]

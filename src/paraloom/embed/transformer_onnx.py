@@ -22,18 +22,6 @@ def export_transformer_onnx(encoder: NetworkEncoder, folder: str | Path) -> None
     The graph has the inputs `input_ids` and `attention_mask`, int64 `(n, t)` with n and t of 1 or more, as tokenizers
     write them: 1 in the mask for a token, 0 for padding at the end. The output `vectors` is float32 `(n, d)`, equal to
     `encode` up to rounding. A text has `max_length` tokens at most (config.json).
-
-    Args:
-        encoder: The encoder.
-        folder: New folder, or one with an earlier export.
-
-    Raises:
-        ConfigError: The folder contains something else.
-        MissingExtraError: onnx is not installed.
-
-    Example:
-        >>> from paraloom.embed.transformer_store import load_transformer
-        >>> export_transformer_onnx(load_transformer("student"), "onnx")               # doctest: +SKIP
     """
     try:
         from onnx import TensorProto, helper

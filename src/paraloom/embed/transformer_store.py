@@ -32,14 +32,7 @@ _POOLING, _DENSE = "1_Pooling", "2_Dense"
 
 
 class NetworkEncoder:
-    """A small transformer run by torch in float32; implements `paraloom.core.protocols.EncoderLike`.
-
-    Args:
-        network: The network.
-        tokenizer: Content of a tokenizer.json.
-        threads: Number of threads of `encode`; the vectors do not depend on it.
-        folder: Where it was loaded from, for the signature.
-    """
+    """A small transformer run by torch in float32; implements `paraloom.core.protocols.EncoderLike`."""
 
     def __init__(
         self, network: TransformerNetwork, tokenizer: Mapping[str, Any], threads: int = 1, folder: Path | None = None
@@ -64,14 +57,7 @@ class NetworkEncoder:
         return signature("transformer", layers=shape.layers, width=shape.width, weights=weights)
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Encode sentences, truncated to the maximal length of the network.
-
-        Args:
-            sentences: n sentences.
-
-        Returns:
-            float32 `(n, d)`.
-        """
+        """Encode sentences, truncated to the maximal length of the network."""
         # A tokenizer without special tokens has none for an empty sentence, of which the mean is not defined.
         ids = [encoding.ids or [0] for encoding in self.tokenizer.encode_batch(list(sentences))]
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
@@ -97,13 +83,7 @@ class NetworkEncoder:
 
 
 def padded(ids: Sequence[Sequence[int] | npt.NDArray[np.int32]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Tokens of n sentences as int64 `(n, t)`, padded with 0, and their number, int64 `(n,)`.
-
-    Example:
-        >>> padded([[5, 6], [7]])
-        (tensor([[5, 6],
-                [7, 0]]), tensor([2, 1]))
-    """
+    """Tokens of n sentences as int64 `(n, t)`, padded with 0, and their number, int64 `(n,)`."""
     lengths = np.array([len(row) for row in ids], np.int64)
     matrix = np.zeros((len(ids), int(lengths.max())), np.int64)
     matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = np.concatenate([np.asarray(row) for row in ids])
@@ -116,12 +96,6 @@ def save_transformer(
     """Write a folder that `Encoder.load` and the sentence-transformers library open, with the same vectors.
 
     It has the files of a BERT with mean pooling and a linear layer. `paraloom.json` is written last.
-
-    Args:
-        network: The network.
-        vocabulary: Tokenizer and special tokens.
-        folder: Created if needed.
-        training: How it was trained, for `paraloom.json` and the model card.
     """
     from safetensors.numpy import save
 
@@ -170,15 +144,7 @@ def save_transformer(
 
 
 def load_transformer(folder: str | Path, threads: int = 1) -> NetworkEncoder:
-    """Load a folder of `save_transformer`; neither transformers nor sentence-transformers is needed.
-
-    Args:
-        folder: The folder.
-        threads: Number of threads of `encode`.
-
-    Raises:
-        ModelError: A file is missing, corrupt, or does not fit the others.
-    """
+    """Load a folder of `save_transformer`; neither transformers nor sentence-transformers is needed."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 

@@ -71,34 +71,8 @@ def distill_transformer(
     `folder/checkpoint/` when it is called again with the same sentences and configuration, and ends with the same
     bytes.
 
-    Args:
-        sentences: Record batches with `text` and the teacher's `vector` (fixed-size lists of floats, of norm 1). The
-            vectors may be those of other encoders than `teacher`, or of several joined together.
-        teacher: Folder of a sentence-transformers model, for tokenizer and embeddings.
-        config: Configuration.
-        folder: Folder for the encoder.
-        evaluator: Called with the encoder before the first step and ten times over the training; its figures become
-            part of the curve, and the encoder with the highest first figure is kept. Without one it is the last.
-        seed: Seed of initial weights and of the order of the sentences.
-        checkpoint_seconds: Time between two checkpoints.
-
-    Returns:
-        Figures: `sentences` (counts), `steps`, `best_step` (None without an evaluator), `loss`, `dev` (the figures of
-        the encoder that is kept), `tokens` (size of the vocabulary), `parameters` and `signature`.
-
-    Raises:
-        DataError: No sentence is left, or the column `vector` is missing or changes its width.
-        ModelError: The teacher cannot be read, the loss is no longer finite, or a checkpoint in the folder belongs to
-            another training.
-        ConfigError: The device is not there.
-
     Reference:
         Reimers and Gurevych 2020 (vectors of a teacher); Wada et al. 2025, "SWE4Semantics" (in-batch softmax).
-
-    Example:
-        >>> from paraloom.io import Corpus
-        >>> batches = Corpus.open("encoded").batches()                                 # doctest: +SKIP
-        >>> distill_transformer(batches, "all-MiniLM-L6-v2", TransformerConfig(), "student")   # doctest: +SKIP
     """
     folder = Path(folder)
     began = time.perf_counter()
@@ -168,14 +142,6 @@ class DistillationLoss:
 def distillation_loss(vectors: Tensor, teacher: Tensor, config: TransformerConfig) -> DistillationLoss:
     """Compare the vectors of a batch, and their cosines, with the teacher's.
 
-    Args:
-        vectors: `(n, d)`, n ≥ 2.
-        teacher: `(n, d)`, of norm 1.
-        config: Weights of the losses, and the temperature.
-
-    Returns:
-        The losses; one of weight 0 is measured too.
-
     Reference:
         Wada et al. 2025, "SWE4Semantics" (softmax over the cosines of a batch, the diagonal left out).
     """
@@ -198,14 +164,7 @@ def distillation_loss(vectors: Tensor, teacher: Tensor, config: TransformerConfi
 def initial_network(
     config: TransformerConfig, vocabulary: TeacherVocabulary, dimension: int, seed: int
 ) -> TransformerNetwork:
-    """The network before the first step: random, but for embeddings of tokens and positions taken from the teacher.
-
-    Args:
-        config: The sizes.
-        vocabulary: The teacher's.
-        dimension: Dimension of the sentence vectors.
-        seed: Seed of the random weights.
-    """
+    """The network before the first step: random, but for embeddings of tokens and positions taken from the teacher."""
     shape = TransformerShape(
         len(vocabulary.words),
         config.width,
@@ -228,13 +187,6 @@ class TransformerTrainer:
     A batch is cut into `config.threads` slices, or one for each GPU, whose vectors the loss sees together and whose
     gradients are added in slice order. The embeddings are updated in the rows that a batch uses. Weights and moments
     are in main memory: a GPU has a copy of all weights but the embeddings, and receives the rows that a batch uses.
-
-    Args:
-        config: Training settings.
-        network: The network, which is updated.
-
-    Raises:
-        ConfigError: `config.device` is not there.
     """
 
     def __init__(self, config: TransformerConfig, network: TransformerNetwork) -> None:
@@ -267,14 +219,7 @@ class TransformerTrainer:
     def update(
         self, ids: Sequence[npt.NDArray[np.int32]], teacher: npt.NDArray[np.float32], learning_rate: float, step: int
     ) -> DistillationLoss:
-        """Take one step.
-
-        Args:
-            ids: Tokens of n sentences.
-            teacher: float32 `(n, d)`, their vectors, of norm 1.
-            learning_rate: Of this step.
-            step: Its number, from 1.
-        """
+        """Take one step."""
         for copy in self._copies:  # Before the step: weights may come from a checkpoint.
             for name, value in copy.items():
                 value.copy_(self._dense[name])
@@ -328,13 +273,7 @@ class TransformerTrainer:
 
 
 def learning_rate_at(config: TransformerConfig, step: int) -> float:
-    """The learning rate of a step, from 1: it rises, then falls linearly.
-
-    Example:
-        >>> config = TransformerConfig(steps=100, warmup_steps=10, learning_rate=1.0, final_learning_rate=0.1)
-        >>> [round(learning_rate_at(config, step), 3) for step in (1, 10, 55, 100)]
-        [0.1, 1.0, 0.55, 0.1]
-    """
+    """The learning rate of a step, from 1: it rises, then falls linearly."""
     warmup = min(config.warmup_steps, config.steps // 10)
     if step <= warmup:
         return config.learning_rate * step / warmup

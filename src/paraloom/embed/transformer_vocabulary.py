@@ -43,22 +43,7 @@ class TeacherVocabulary:
 
 
 def read_teacher(folder: str | Path) -> TeacherVocabulary:
-    """Read tokenizer and embeddings of a sentence-transformers model.
-
-    Args:
-        folder: Its folder, with modules.json.
-
-    Returns:
-        The vocabulary.
-
-    Raises:
-        ModelError: The folder is not one of sentence-transformers, or a file of it is missing or corrupt.
-        ConfigError: The model has no token embeddings, such as an average of n-grams.
-
-    Example:
-        >>> read_teacher("all-MiniLM-L6-v2").words.shape                              # doctest: +SKIP
-        (30522, 384)
-    """
+    """Read tokenizer and embeddings of a sentence-transformers model."""
     source = Path(folder)
     if not (source / "modules.json").is_file():
         raise ModelError(
@@ -87,31 +72,14 @@ def read_teacher(folder: str | Path) -> TeacherVocabulary:
 
 
 def token_ids(tokenizer: dict[str, Any]) -> dict[str, int]:
-    """Tokens and their ids, special ones included, from the content of a tokenizer.json.
-
-    Example:
-        >>> token_ids({"model": {"vocab": {"a": 1}}, "added_tokens": [{"content": "[PAD]", "id": 0}]})
-        {'a': 1, '[PAD]': 0}
-    """
+    """Tokens and their ids, special ones included, from the content of a tokenizer.json."""
     vocabulary = tokenizer["model"]["vocab"]
     ids = dict(vocabulary) if isinstance(vocabulary, dict) else {row[0]: i for i, row in enumerate(vocabulary)}
     return ids | {token["content"]: token["id"] for token in tokenizer.get("added_tokens") or []}
 
 
 def prune(vocabulary: TeacherVocabulary, counts: npt.NDArray[np.int64], size: int) -> TeacherVocabulary:
-    """Keep the tokens that occur most often; special tokens and single characters stay, so that words still split.
-
-    Args:
-        vocabulary: With a WordPiece tokenizer.
-        counts: int64 `(v,)`, how often each token occurs in the training text.
-        size: Tokens to keep.
-
-    Returns:
-        The smaller vocabulary, its tokens in their old order; all of it if it has no more than `size`.
-
-    Raises:
-        ConfigError: The tokenizer is not WordPiece, or special tokens and characters alone are more than `size`.
-    """
+    """Keep the tokens that occur most often; special tokens and single characters stay, so that words still split."""
     model = vocabulary.tokenizer["model"]
     if model.get("type") != "WordPiece":
         raise ConfigError(

@@ -71,28 +71,14 @@ UNITS: dict[str, Unit] = {
 
 
 class RowLists(NamedTuple):
-    """n lists of table rows in flat form: list i is `rows[offsets[i]:offsets[i + 1]]`.
-
-    Args:
-        rows: int32 `(tokens,)`.
-        offsets: int64 `(n + 1,)`.
-    """
+    """n lists of table rows in flat form: list i is `rows[offsets[i]:offsets[i + 1]]`."""
 
     rows: npt.NDArray[np.int32]
     offsets: npt.NDArray[np.int64]
 
 
 class Vocabulary:
-    """The units for which a part has a vector; entry i belongs to row i of its table.
-
-    Args:
-        unit: A name in `UNITS`.
-        entries: Distinct units, as text.
-
-    Example:
-        >>> Vocabulary("word", ["a", "dog"]).row_lists(["A dog, a dog!"]).rows.tolist()
-        [0, 1, 0, 1]
-    """
+    """The units for which a part has a vector; entry i belongs to row i of its table."""
 
     def __init__(self, unit: str, entries: Sequence[str]) -> None:
         self.unit = unit
@@ -115,11 +101,7 @@ class Vocabulary:
         return RowLists(*list_kernels.look_up(lists.ids, lists.offsets, *self._hash_table))
 
     def check(self) -> None:
-        """Check that no entry is repeated.
-
-        Raises:
-            ModelError: Names an entry that is.
-        """
+        """Check that no entry is repeated."""
         _ = self._hash_table
 
     @cached_property
@@ -132,13 +114,7 @@ class Vocabulary:
 
 
 class CountedVocabulary(NamedTuple):
-    """A vocabulary that was counted over a corpus.
-
-    Args:
-        vocabulary: Its V entries.
-        rows: int32 `(ids,)`, row of each provisional id, -1 for units that are not in the vocabulary.
-        frequencies: float64 `(V,)`, relative frequency of each entry among all units of the corpus.
-    """
+    """A vocabulary that was counted over a corpus."""
 
     vocabulary: Vocabulary
     rows: npt.NDArray[np.int32]
@@ -150,9 +126,6 @@ class VocabularyCounter:
 
     `count` gives provisional ids (0, 1 … in the order of first occurrence), and `most_common` the vocabulary together
     with the map from provisional ids to its rows.
-
-    Args:
-        unit: A name in `UNITS`.
     """
 
     def __init__(self, unit: str) -> None:
@@ -162,15 +135,7 @@ class VocabularyCounter:
         self._keys, self._values = empty_hash_table(1 << 14)
 
     def count(self, texts: Texts, lists: TokenLists) -> npt.NDArray[np.int32]:
-        """Count units.
-
-        Args:
-            texts: n sentences.
-            lists: Their units, as `UNITS[unit].split` gives them.
-
-        Returns:
-            int32 `(tokens,)`, the provisional id of each unit.
-        """
+        """Count units."""
         self._reserve(len(self._spellings) + len(lists.ids))
         ids, first = list_kernels.intern(lists.ids, self._keys, self._values, self._counts, len(self._spellings))
         if len(first):

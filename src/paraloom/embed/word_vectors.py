@@ -27,13 +27,7 @@ _PADDING_STD = 0.1
 
 
 class PretrainedVectors(NamedTuple):
-    """Vectors from a file for the entries of a vocabulary.
-
-    Args:
-        rows: int64 `(k,)`, entries that have a vector.
-        vectors: float32 `(k, d)`.
-        lines: Number of vectors in the file.
-    """
+    """Vectors from a file for the entries of a vocabulary."""
 
     rows: npt.NDArray[np.int64]
     vectors: npt.NDArray[np.float32]
@@ -46,19 +40,6 @@ def read_vectors(path: str | Path, vocabulary: Vocabulary, dimension: int | None
     In a text file each line is a word and its numbers, separated by spaces; a first line of two integers is a header.
     Beside `vectors.npy`, an array `(n, d)`, lies `vectors.txt` with the n words, one per line. A word that is missing
     as it is spelled is looked up with any capitalization, and the first such line wins: `Paris` serves `paris`.
-
-    Args:
-        path: The file, plain or compressed, a `.npy` file, or a folder with `FILE`.
-        vocabulary: Lower-cased words.
-        dimension: Expected dimension; any by default.
-
-    Raises:
-        DataError: A line has another dimension or a value that is not a finite number (the error names the row), or
-            the file has none of the words.
-
-    Example:
-        >>> read_vectors("glove.6B.300d.txt.gz", vocabulary, 300).vectors.shape                # doctest: +SKIP
-        (41213, 300)
     """
     path = vectors_file(path)
     row_of = {entry: row for row, entry in enumerate(vocabulary.entries)}
@@ -146,21 +127,7 @@ def read_vector_words(path: str | Path) -> list[str]:
 
 
 def vector_width(path: str | Path) -> int:
-    """The dimension of word vectors.
-
-    Args:
-        path: As `read_vectors` reads them.
-
-    Raises:
-        DataError: The file has no vectors.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp(), "vectors.txt")
-        >>> _ = file.write_text("2 3\\ndog 1 0 0\\ncat 0 1 0\\n")
-        >>> vector_width(file)
-        3
-    """
+    """The dimension of word vectors."""
     path = vectors_file(path)
     if path.suffix == ".npy":
         vectors = map_array(path)
@@ -215,28 +182,8 @@ def distill_word_vectors(
 ) -> npt.NDArray[np.float32]:
     """Encode each word alone, reduce the dimension by PCA, and weight words by their rarity, as model2vec does.
 
-    Args:
-        words: n words.
-        counts: Number of occurrences of each word.
-        encoder: A sentence encoder.
-        dimension: Dimension of the vectors, the strongest principal components.
-        sif_coefficient: a of the weight a / (a + p) of a word with relative frequency p; 0 weights all words equally.
-        norm: Norm of every vector before it is weighted; 0 leaves norms as they are.
-        pad_dimensions: Fill up to `dimension` with small random values where the encoder has fewer dimensions.
-
-    Returns:
-        float32 `(n, dimension)`.
-
-    Raises:
-        ConfigError: The encoder has fewer dimensions than `dimension` and `pad_dimensions` is not set.
-
     Reference:
         Arora et al. 2017, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings": the weight (SIF).
-
-    Example:
-        >>> from paraloom.embed.store import load_encoder
-        >>> distill_word_vectors(["cat", "dog"], [3, 1], load_encoder("english"), 200).shape
-        (2, 200)
     """
     if dimension > encoder.dimension and not pad_dimensions:
         raise ConfigError(
@@ -272,18 +219,7 @@ def weight_by_rarity(
     sif_coefficient: float = 1e-3,
     norm: float = 0.0,
 ) -> npt.NDArray[np.float32]:
-    """Scale word vectors to a norm, fill them up to a dimension with small random values, and weight rare words more.
-
-    Args:
-        vectors: float32 `(n, d)`.
-        counts: Number of occurrences of each word.
-        dimension: Dimension of the result, d or more.
-        sif_coefficient: As of `distill_word_vectors`.
-        norm: As of `distill_word_vectors`.
-
-    Returns:
-        float32 `(n, dimension)`.
-    """
+    """Scale word vectors to a norm, pad them to a dimension with small random values, and weight rare words more."""
     reduced = vectors
     if norm:
         reduced = (
@@ -299,18 +235,7 @@ def weight_by_rarity(
 
 
 def read_words(path: str | Path, limit: int | None = None) -> tuple[list[str], list[int]]:
-    """Read a list of words with their counts.
-
-    Args:
-        path: File of `word count` lines, or of `word` lines, most frequent first, whose counts then follow Zipf's law.
-        limit: Lines to read at most.
-
-    Returns:
-        Words and counts.
-
-    Raises:
-        DataError: A line is malformed or repeats a word (the error names the row), or the file is empty.
-    """
+    """Read a list of words with their counts."""
     words: dict[str, int] = {}
     without_counts = False
     for row, line in enumerate(islice(read_lines(path), limit), 1):
@@ -331,13 +256,7 @@ def read_words(path: str | Path, limit: int | None = None) -> tuple[list[str], l
 
 
 def write_vectors(path: str | Path, words: Iterable[str], vectors: npt.NDArray[np.float32]) -> None:
-    """Write word vectors as text in the format of word2vec, compressed according to the suffix.
-
-    Args:
-        path: The file.
-        words: n words.
-        vectors: float32 `(n, d)`.
-    """
+    """Write word vectors as text in the format of word2vec, compressed according to the suffix."""
     with open_write(path) as stream:
         stream.write(f"{len(vectors)} {vectors.shape[1]}\n".encode())
         for word, vector in zip(words, vectors, strict=True):

@@ -18,13 +18,7 @@ _Indices = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class PrecisionRecall(NamedTuple):
-    """Precision and recall, 0 to 1, higher is better; 0 where undefined.
-
-    Args:
-        precision: Share of the predicted items that are correct.
-        recall: Share of the gold items that were predicted.
-        f1: Their harmonic mean.
-    """
+    """Precision and recall, 0 to 1, higher is better; 0 where undefined."""
 
     precision: float
     recall: float
@@ -32,18 +26,7 @@ class PrecisionRecall(NamedTuple):
 
     @classmethod
     def of_counts(cls, correct: int, predicted: int, recovered: int, gold: int) -> PrecisionRecall:
-        """Compute the figures from counts.
-
-        Args:
-            correct: Predicted items that are correct.
-            predicted: Predicted items.
-            recovered: Gold items that were predicted.
-            gold: Gold items.
-
-        Example:
-            >>> PrecisionRecall.of_counts(1, 2, 1, 1)
-            PrecisionRecall(precision=0.5, recall=1.0, f1=0.6666666666666666)
-        """
+        """Compute the figures from counts."""
         precision = correct / predicted if predicted else 0.0
         recall = recovered / gold if gold else 0.0
         total = precision + recall
@@ -81,18 +64,7 @@ class DocumentScore(EvaluationResult):
 
 
 class KindCounts(NamedTuple):
-    """Beads of one kind, such as 1:2, and the figures that follow from their numbers.
-
-    Args:
-        correct: Predicted beads that the gold standard has, with the same sentences.
-        predicted: Predicted beads.
-        gold: Gold beads.
-
-    Example:
-        >>> kind = KindCounts(correct=1, predicted=4, gold=2)
-        >>> kind.precision, kind.recall
-        (0.25, 0.5)
-    """
+    """Beads of one kind, such as 1:2, and the figures that follow from their numbers."""
 
     correct: int
     predicted: int
@@ -137,12 +109,6 @@ class AlignmentScore(EvaluationResult):
 
     Reference:
         Thompson and Koehn 2019 (vecalign); PARK17 Tables 4 and 5.
-
-    Example:
-        >>> score = AlignmentScore()
-        >>> score.add([Bead((0,), (0,)), Bead((1,), (1, 2))], [Bead((0,), (0,)), Bead((1,), (1,)), Bead((), (2,))])
-        >>> score.strict.f1, score.lax.recall
-        (0.4, 1.0)
     """
 
     pairs: int = 0
@@ -152,12 +118,7 @@ class AlignmentScore(EvaluationResult):
     )
 
     def add(self, gold: Iterable[Bead], predicted: Iterable[Bead]) -> None:
-        """Count a pair of texts.
-
-        Args:
-            gold: The true beads.
-            predicted: The beads of an aligner.
-        """
+        """Count a pair of texts."""
         self.pairs += 1
         true = {(bead.source, bead.target) for bead in gold if bead.source or bead.target}
         beads = {(bead.source, bead.target) for bead in predicted if bead.source or bead.target}
@@ -203,19 +164,7 @@ class AlignmentScore(EvaluationResult):
         return {size: KindCounts(correct[size], predicted[size], gold[size]) for size in sorted({*predicted, *gold})}
 
     def merge(self, other: AlignmentScore) -> None:
-        """Add the counts of another score, so that the figures are those of all pairs of texts together.
-
-        Args:
-            other: The other score; it stays as it is.
-
-        Example:
-            >>> one, other = AlignmentScore(), AlignmentScore()
-            >>> one.add([Bead((0,), (0,))], [Bead((0,), (0,))])
-            >>> other.add([Bead((0,), (0,)), Bead((1,), (1,))], [Bead((0,), (1,))])
-            >>> one.merge(other)
-            >>> one.pairs, one.strict.precision
-            (2, 0.5)
-        """
+        """Add the counts of another score, so that the figures are those of all pairs of texts together."""
         self.pairs += other.pairs
         self.counts.update(other.counts)
         for name, sizes in other.sizes.items():
@@ -238,14 +187,7 @@ class AlignmentScore(EvaluationResult):
         }
 
     def format(self) -> str:
-        """A plain-text table: `gold` are the beads that recall counts, `predicted` and `correct` those of precision.
-
-        Example:
-            >>> score = AlignmentScore()
-            >>> score.add([Bead((0,), (0,))], [Bead((0,), (0,))])
-            >>> print(score.format().splitlines()[1])
-            strict          1.0000  1.0000  1.0000        1         1       1
-        """
+        """A plain-text table: `gold` are the beads that recall counts, `predicted` and `correct` those of precision."""
         lines = [f"{'':12}{'precision':>10}{'recall':>8}{'F1':>8}{'gold':>9}{'predicted':>10}{'correct':>8}"]
         gold, predicted = self.counts["gold"], self.counts["predicted"]
         for name, figures in (("strict", self.strict), ("lax", self.lax)):
@@ -273,16 +215,8 @@ def _row(name: str, figures: PrecisionRecall | KindCounts, gold: int, predicted:
 def score_documents(gold: Iterable[tuple[str, str]], predicted: Iterable[tuple[str, str]]) -> DocumentScore:
     """Score pairs of documents against the true ones.
 
-    Args:
-        gold: True pairs of names.
-        predicted: Pairs of an aligner.
-
     Reference:
         PARK17 Table 2.
-
-    Example:
-        >>> score_documents([("a", "x"), ("b", "y")], [("a", "x"), ("b", "z")]).f1
-        0.5
     """
     true, pairs = set(gold), set(predicted)
     correct = len(true & pairs)

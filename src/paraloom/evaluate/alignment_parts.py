@@ -11,16 +11,7 @@ from paraloom.core.beads import Bead
 
 
 class DocumentSpan(NamedTuple):
-    """A document within a text of several documents.
-
-    Args:
-        start: Index of its first sentence, from 0.
-        end: Index after its last sentence: that of the delimiter, or the number of lines of the text.
-
-    Example:
-        >>> DocumentSpan(3, 5).size
-        2
-    """
+    """A document within a text of several documents."""
 
     start: int
     end: int
@@ -32,31 +23,14 @@ class DocumentSpan(NamedTuple):
 
 
 class CutAlignment(NamedTuple):
-    """The alignments of the documents.
-
-    Args:
-        parts: Beads of each pair of documents, by the indices of its own sentences.
-        crossing: Beads of the whole that are not within one pair of documents.
-    """
+    """The alignments of the documents."""
 
     parts: list[list[Bead]]
     crossing: int
 
 
 def find_parts(text: Sequence[str], delimiter: str) -> list[DocumentSpan]:
-    """Find the documents of a text.
-
-    Args:
-        text: Sentences and delimiters, line by line.
-        delimiter: A whole line, such as `.EOA`; '' for empty lines.
-
-    Returns:
-        The parts in order, without the delimiters; a delimiter at the end of the text is not followed by a part.
-
-    Example:
-        >>> find_parts(["a", ".EOA", "b", "c", ".EOA"], ".EOA")
-        [DocumentSpan(start=0, end=1), DocumentSpan(start=2, end=4)]
-    """
+    """Find the documents of a text."""
     ends = [index for index, line in enumerate(text) if line.strip() == delimiter]
     parts = [
         DocumentSpan(start, end) for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True)
@@ -70,17 +44,6 @@ def cut_beads(beads: Iterable[Bead], sources: Sequence[DocumentSpan], targets: S
     Delimiters are not sentences: they are left out of beads, and beads of delimiters alone are left out.  A bead with
     sentences of several documents is wrong in each of them: it is in the beads of each, and its sentences of other
     documents have indices there that no sentence has, so that no gold bead equals it.
-
-    Args:
-        beads: Beads by the lines of the whole texts, delimiters included.
-        sources: Parts of the source text.
-        targets: As many parts of the target text.
-
-    Example:
-        >>> parts = [DocumentSpan(0, 1), DocumentSpan(2, 4)]
-        >>> cut = cut_beads([Bead((0,), (0,)), Bead((1,), (1,)), Bead((2, 3), (2,)), Bead((), (3,))], parts, parts)
-        >>> [[(bead.source, bead.target) for bead in part] for part in cut.parts]
-        [[((0,), (0,))], [((0, 1), (0,)), ((), (1,))]]
     """
     cut: list[list[Bead]] = [[] for _ in sources]
     crossing = 0
@@ -100,19 +63,7 @@ def cut_beads(beads: Iterable[Bead], sources: Sequence[DocumentSpan], targets: S
 
 
 def find_divergence(sizes: Sequence[int], expected: Sequence[int]) -> int:
-    """Find where delimiters are missing or superfluous, if all that are lie beside each other.
-
-    Args:
-        sizes: Numbers of sentences of the parts of a text, one or more.
-        expected: Those of the documents, of another number, one or more; some sentences may be missing in them.
-
-    Returns:
-        Index of the first part whose delimiters differ: before and after it, sizes fit best.
-
-    Example:
-        >>> find_divergence([10, 50, 5], [10, 20, 29, 5]), find_divergence([10, 4, 6, 30], [10, 10, 30])
-        (1, 1)
-    """
+    """Find where delimiters are missing or superfluous, if all that are lie beside each other."""
     few, many = sorted((sizes, expected), key=len)
     extra = len(many) - len(few)
     sums = list(accumulate(many, initial=0))

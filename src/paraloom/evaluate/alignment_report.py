@@ -36,15 +36,6 @@ class AlignmentReport(EvaluationResult):
         files: The score of each pair of texts, in order.
         crossing: Beads that cross a hard delimiter, where one alignment was cut; they count as wrong. None without
             hard delimiters.
-
-    Example:
-        >>> from paraloom.core.beads import Bead
-        >>> scores = [AlignmentScore(), AlignmentScore()]
-        >>> scores[0].add([Bead((0,), (0,))], [Bead((0,), (0,))])
-        >>> scores[1].add([Bead((0,), (0,)), Bead((1,), (1,))], [Bead((0,), (1,))])
-        >>> report = AlignmentReport([FileScore("a", "a.gold", scores[0]), FileScore("b", "b.gold", scores[1])])
-        >>> report.pooled.strict.precision, [file.score.strict.precision for file in report.files]
-        (0.5, [1.0, 0.0])
     """
 
     files: Sequence[FileScore]

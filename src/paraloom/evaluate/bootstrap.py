@@ -17,14 +17,6 @@ def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> npt.NDArray[
     """How often each sentence is in each bootstrap sample.
 
     Holds the result, 8 bytes for each sentence and sample (8 kB a sentence with 1,000 samples), and one sample more.
-
-    Args:
-        n: Sentences of the test.
-        samples: Samples, b.
-        seed: Of the samples.
-
-    Returns:
-        int64 `(b, n)`; each row adds up to n.
     """
     random = generator(seed, n)
     counts = np.empty((samples, n), np.int64)
@@ -39,17 +31,7 @@ def corpus_scores(
     references: Sequence[Sequence[str]],
     counts: npt.NDArray[np.int64],
 ) -> Floats:
-    """The score of a whole test by a sacreBLEU metric, then of each sample.
-
-    Args:
-        metric: A `sacrebleu.BLEU` or `sacrebleu.CHRF`.
-        hypotheses: n texts.
-        references: The references of each of the n texts, one or more.
-        counts: As `sample_counts` returns them.
-
-    Returns:
-        float64 `(1 + b,)`, 0 to 100.
-    """
+    """The score of a whole test by a sacreBLEU metric, then of each sample."""
     width = max(map(len, references))
     streams = [[one[number] if number < len(one) else None for one in references] for number in range(width)]
     statistics = np.array(metric._extract_corpus_statistics(list(hypotheses), streams))
@@ -58,27 +40,11 @@ def corpus_scores(
 
 
 def mean_scores(values: Sequence[float], counts: npt.NDArray[np.int64]) -> Floats:
-    """The mean of a figure of each sentence over the test, then over each sample.
-
-    Args:
-        values: n figures.
-        counts: As `sample_counts` returns them.
-
-    Returns:
-        float64 `(1 + b,)`.
-    """
+    """The mean of a figure of each sentence over the test, then over each sample."""
     figures = np.asarray(values, np.float64)
     return np.concatenate([[figures.mean()], counts @ figures / len(figures)])
 
 
 def with_interval(scores: Floats) -> Estimate:
-    """The first of some scores with the 95 % interval of the others.
-
-    Args:
-        scores: float64 `(1 + b,)`, as `corpus_scores` and `mean_scores` return them.
-
-    Example:
-        >>> with_interval(np.array([1.0, *range(101)])).format()
-        '1 [2.5, 97.5]'
-    """
+    """The first of some scores with the 95 % interval of the others."""
     return Estimate(float(scores[0]), *percentile_interval(scores[1:]))

@@ -118,15 +118,7 @@ class ClassificationResult(EvaluationResult):
     encoders: dict[str, str]
 
     def accuracy(self, task: str, system: str) -> float:
-        """The accuracy of a system, in percent.
-
-        Args:
-            task: The task, or `mean`.
-            system: The system.
-
-        Raises:
-            ConfigError: The result has no such row.
-        """
+        """The accuracy of a system, in percent."""
         for row in self.rows:
             if (row.task, row.system) == (task, system):
                 return row.accuracy

@@ -53,19 +53,7 @@ class ClassificationTask:
 
 
 def find_classification_tasks(folder: str | Path, names: Iterable[str] | None = None) -> dict[str, Path]:
-    """Find the tasks of a folder: the folder itself, or its subfolders.
-
-    Args:
-        folder: A folder with `train` and `test` files, or with one file `all`; or a folder of such folders.
-        names: Only these; None for all.
-
-    Returns:
-        The folder of each task, by name.
-
-    Raises:
-        ConfigError: A task is unknown.
-        DataError: The folder has no task.
-    """
+    """Find the tasks of a folder: the folder itself, or its subfolders."""
     root = Path(folder)
     if not root.is_dir():
         raise DataError("folder of labeled texts not found", file=root, remedy="Check the path.")
@@ -93,14 +81,6 @@ def read_classification_task(name: str, folder: Path) -> ClassificationTask:
 
     Lines are `label<TAB>text`, without quoting; a column between them is ignored. In a file `all`, a first column of
     numbers is the fold, and without it the fold is a hash of the text. Files may be compressed (.gz .zst .xz).
-
-    Args:
-        name: Name of the task.
-        folder: Its folder.
-
-    Raises:
-        DataError: The test file is missing, a file is empty, a row is malformed (with file and row), the texts to learn
-            from have one class only, or the test has a class that they do not have.
     """
     whole = _file(folder, _ALL)
     if whole is not None and _file(folder, _TRAIN) is None:

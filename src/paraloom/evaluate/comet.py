@@ -42,20 +42,11 @@ class COMETResult(EvaluationResult):
     signature: str
 
     def select(self, rows: Sequence[int]) -> COMETResult:
-        """The result of some of the sentences.
-
-        Args:
-            rows: Indices of the sentences.
-        """
+        """The result of some of the sentences."""
         return COMETResult(tuple(self.scores[row] for row in rows), self.signature)
 
     def to_dict(self) -> dict[str, Any]:
-        """The mean, half the width of its 95 % interval (None for a single sentence) and the signature.
-
-        Example:
-            >>> COMETResult((0.5, 0.7), "comet").to_dict()["comet"]
-            0.6
-        """
+        """The mean, half the width of its 95 % interval (None for a single sentence) and the signature."""
         mean = Moments.of(np.array(self.scores)).estimate()
         half = mean.high - mean.value
         return {
@@ -73,11 +64,7 @@ class COMETResult(EvaluationResult):
 
 @lru_cache(maxsize=8)
 def has_comet(python: str) -> bool:
-    """Whether an interpreter exists and has unbabel-comet; checked once.
-
-    Args:
-        python: Path or name of the interpreter.
-    """
+    """Whether an interpreter exists and has unbabel-comet; checked once."""
     command = shutil.which(python)
     if command is None:
         return False
@@ -90,11 +77,7 @@ def has_comet(python: str) -> bool:
 
 
 def has_model(model: str) -> bool:
-    """Whether a model's checkpoint file exists; True for a named model, which only COMET can look up.
-
-    Args:
-        model: A name, or a path that ends with `.ckpt`.
-    """
+    """Whether a model's checkpoint file exists; True for a named model, which only COMET can look up."""
     return not model.endswith(".ckpt") or Path(model).is_file()
 
 
@@ -107,21 +90,6 @@ def evaluate_comet(
     model: str = MODEL,
 ) -> COMETResult:
     """Score translations with COMET.
-
-    Args:
-        sources: n sentences.
-        hypotheses: Their translations.
-        references: Their reference translations.
-        python: An interpreter that has unbabel-comet; it need not have Paraloom.
-        model: A name of COMET's, or a checkpoint file (`.ckpt`).
-
-    Returns:
-        The score of each sentence.
-
-    Raises:
-        DataError: The numbers of sentences differ, or there are none.
-        MissingExtraError: The interpreter, the package or the model is missing.
-        RunError: The process fails otherwise.
 
     Reference:
         Rei, Stewart, Farinha, Lavie 2020, COMET: A Neural Framework for MT Evaluation.

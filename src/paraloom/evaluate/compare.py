@@ -49,15 +49,7 @@ class EncoderComparison(EvaluationResult):
         ]
 
     def difference(self, a: int, b: int) -> tuple[float, float, float]:
-        """The mean of one encoder minus that of another, with its 95 % interval, narrow because pairs are shared.
-
-        Args:
-            a: Index of the encoder.
-            b: Index of the encoder that it is compared with.
-
-        Returns:
-            The difference, and the lower and upper end of the interval.
-        """
+        """The mean of one encoder minus that of another, with its 95 % interval, narrow because pairs are shared."""
         resampled = self.resampled[:, a].mean(axis=1) - self.resampled[:, b].mean(axis=1)
         return _with_interval(self.pearson[a].mean() - self.pearson[b].mean(), resampled)
 
@@ -103,25 +95,8 @@ def compare_encoders(
 ) -> EncoderComparison:
     """Compare encoders on semantic textual similarity tasks with a paired bootstrap.
 
-    Args:
-        encoders: By name.
-        folder: File or folder of tasks, as for `sts.evaluate_sts`.
-        tasks: Names or groups of tasks, as for `sts.evaluate_sts`.
-        overlap: Whether to add the row `overlap`: TF-IDF of words and trigrams.
-        resamples: Bootstrap samples of each task.
-        seed: Of the samples.
-
-    Returns:
-        Pearson's r of each encoder on each task and sample.
-
-    Raises:
-        DataError: None of the task files is there.
-
     Reference:
         Efron 1979, Bootstrap Methods: Another Look at the Jackknife.
-
-    Example:
-        >>> compare_encoders({"a": one, "b": two}, "data/sts").difference(1, 0)    # doctest: +SKIP
     """
     root, present, _ = find_tasks(folder, tasks)
     data = [read_task(root, task) for task in present]
@@ -216,27 +191,8 @@ def compare_translators(
 
     The samples are the same for all systems, so that sentences that are hard for all do not count as a difference.
 
-    Args:
-        systems: By name, the translations of the test by each training of the system; a system's score is the mean
-            over its trainings.
-        references: A reference for each sentence.
-        samples: Bootstrap samples.
-        seed: Of the samples.
-
-    Returns:
-        The differences of all pairs of systems.
-
-    Raises:
-        DataError: There is not one translation for each reference, or the lists are empty.
-
     Reference:
         Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation.
-
-    Example:
-        >>> systems = {"one": [["A dog runs off."]], "two": [["A dog runs."], ["A dog runs."]]}
-        >>> comparison = compare_translators(systems, ["A dog runs."])
-        >>> [(one.metric, one.system, one.baseline, one.value > 0) for one in comparison.differences]
-        [('bleu', 'two', 'one', True), ('chrf', 'two', 'one', True)]
     """
     if not references:
         raise DataError("no sentences to compare translators by", remedy="Give one reference or more.")

@@ -101,28 +101,7 @@ def evaluate_control(
     valid: float | None = None,
     seed: int = 1,
 ) -> ControlRow:
-    """Compare the trees of outputs with the templates that they were to have.
-
-    Args:
-        system: Name of the system.
-        templates: n templates in canonical form, as `paraloom.text.trees.skeleton` cuts them.
-        trees: Trees of the n outputs; None for one that cannot be parsed.
-        height: Levels of the trees that are compared with the templates.
-        sources: The n sentences that were paraphrased.
-        outputs: The n outputs.
-        similarities: Of each output to its source, such as cosines; None leaves meaning out.
-        valid: Share of the templates that the model knows; None where none was forced.
-        seed: Of the bootstrap.
-
-    Returns:
-        The row of the system.
-
-    Example:
-        >>> tree = "(S (NP (PRP It)) (VP (VBZ rains)))"
-        >>> row = evaluate_control("ours", ["(S (NP) (VP))"], [tree], height=2, sources=["Rain."], outputs=["It rains"])
-        >>> row.exact, row.distance
-        (1.0, 0.0)
-    """
+    """Compare the trees of outputs with the templates that they were to have."""
     if not templates:
         raise ValueError("no sentences to evaluate")
     cuts = [None if tree is None else skeleton(tree, height) for tree in trees]
@@ -149,14 +128,7 @@ def evaluate_control(
 
 
 def control_signature(parser: str, heights: Sequence[int], seed: int, only_different: bool = False) -> str:
-    """The signature of a table: what trees are from, how they are compared, and which sentences were drawn.
-
-    Args:
-        parser: Signature of the parser.
-        heights: Heights that are compared.
-        seed: Of the draw.
-        only_different: Whether only pairs with different templates were drawn.
-    """
+    """The signature of a table: what trees are from, how they are compared, and which sentences were drawn."""
     return signature(
         "control",
         heights="+".join(map(str, heights)),

@@ -11,19 +11,7 @@ from paraloom.core.stats import Z_95
 
 
 def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Pearson's correlation r.
-
-    Args:
-        a: n numbers.
-        b: n numbers.
-
-    Returns:
-        −1 to 1; NaN where a side is constant, or for fewer than two numbers.
-
-    Example:
-        >>> round(pearson([1, 2, 3], [1, 2, 4]), 4)
-        0.982
-    """
+    """Pearson's correlation r."""
     x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan")
@@ -32,19 +20,7 @@ def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 
 
 def pearson_interval(r: float, n: int) -> tuple[float, float]:
-    """The 95 % confidence interval of Pearson's r, by Fisher's z.
-
-    Args:
-        r: The correlation.
-        n: Number of pairs.
-
-    Returns:
-        The lower and upper end; NaN where r is NaN, or for fewer than four pairs.
-
-    Example:
-        >>> [round(bound, 3) for bound in pearson_interval(0.8, 750)]
-        [0.773, 0.824]
-    """
+    """The 95 % confidence interval of Pearson's r, by Fisher's z."""
     if math.isnan(r) or n < 4:
         return math.nan, math.nan
     center, half = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, r))), Z_95 / math.sqrt(n - 3)
@@ -52,35 +28,12 @@ def pearson_interval(r: float, n: int) -> tuple[float, float]:
 
 
 def spearman(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Spearman's correlation rho: Pearson's r of the ranks.
-
-    Args:
-        a: n numbers.
-        b: n numbers.
-
-    Returns:
-        −1 to 1; NaN where `pearson` is.
-
-    Example:
-        >>> round(spearman([1, 2, 3], [1, 2, 40]), 6)
-        1.0
-    """
+    """Spearman's correlation rho: Pearson's r of the ranks."""
     return pearson(ranks(a), ranks(b))
 
 
 def ranks(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Rank of each value, from 1 for the lowest; equal values have the mean of their ranks.
-
-    Args:
-        values: n numbers.
-
-    Returns:
-        float64 (n,).
-
-    Example:
-        >>> ranks([10, 30, 10])
-        array([1.5, 3. , 1.5])
-    """
+    """Rank of each value, from 1 for the lowest; equal values have the mean of their ranks."""
     _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return ((2 * last - counts + 1) / 2)[inverse]

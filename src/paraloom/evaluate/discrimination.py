@@ -24,21 +24,9 @@ def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:
 
     Ties count half.
 
-    Args:
-        right: Values of m right pairs.
-        wrong: Values of n wrong pairs.
-
-    Returns:
-        0 to 1, 0.5 for a score that knows nothing, with its 95 % interval; NaN if a class is empty, and bounds NaN
-        if one has a single value.
-
     Reference:
         DeLong, DeLong and Clarke-Pearson 1988, "Comparing the areas under two or more correlated receiver operating
         characteristic curves"; Sun and Xu 2014 for its computation by ranks.
-
-    Example:
-        >>> auc([0.9, 0.8, 0.4], [0.5, 0.1]).value.__round__(3)
-        0.833
     """
     positive, negative = np.asarray(right, np.float64), np.asarray(wrong, np.float64)
     m, n = len(positive), len(negative)
@@ -130,27 +118,7 @@ def evaluate_discrimination(
     kinds: Sequence[str] | npt.NDArray[np.object_] | None = None,
     lower_is_better: Sequence[str] = (),
 ) -> DiscriminationResult:
-    """Compute the area under the ROC curve of each score on each set, and on all of them together.
-
-    Args:
-        scores: n values of each score, NaN where it is undefined.
-        labels: n labels: 1 for a right pair, 0 for a wrong one.
-        sets: The set of each pair.
-        kinds: What is wrong with each wrong pair. A set with wrong pairs of several kinds is tested with each of them
-            as well: all its right pairs against the wrong ones of that kind.
-        lower_is_better: Scores whose lower values are the better ones.
-
-    Returns:
-        A row for each set and score; if there are several sets, one more with all pairs.
-
-    Raises:
-        DataError: A label is neither 0 nor 1, or a set has pairs of one class only.
-
-    Example:
-        >>> result = evaluate_discrimination({"bleu1": [0.9, 0.2]}, [1, 0], ["news", "news"])
-        >>> result.rows[0].auc.value
-        1.0
-    """
+    """Compute the area under the ROC curve of each score on each set, and on all of them together."""
     truth, names = np.asarray(labels), np.asarray(sets, object)
     if not np.isin(truth, (0, 1)).all():
         bad = int(np.flatnonzero(~np.isin(truth, (0, 1)))[0])
@@ -257,23 +225,7 @@ def evaluate_lookalikes(
     changed: str = "tgt",
     lower_is_better: Sequence[str] = (),
 ) -> LookalikeResult:
-    """Count how often scores prefer a look-alike, which differs in one fact, to a true paraphrase.
-
-    Args:
-        true: n values of each score: those of the true pair that each look-alike was made of.
-        lookalikes: n values of each score: those of the look-alikes.
-        kinds: The kind of each look-alike.
-        changed: The side that was changed, for the signature.
-        lower_is_better: Scores whose lower values are the better ones.
-
-    Returns:
-        A row for each kind and score.
-
-    Example:
-        >>> result = evaluate_lookalikes({"bleu1": [0.5, 0.4]}, {"bleu1": [0.9, 0.1]}, ["number", "number"])
-        >>> result.rows[0].preferred.value
-        0.5
-    """
+    """Count how often scores prefer a look-alike, which differs in one fact, to a true paraphrase."""
     names = np.asarray(kinds, object)
     rows = []
     for kind in dict.fromkeys(names.tolist()):

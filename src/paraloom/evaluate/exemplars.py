@@ -111,34 +111,8 @@ def evaluate_exemplars(
 ) -> ExemplarRow:
     """Compare outputs with references, and their trees with those of references and exemplars.
 
-    Args:
-        system: Name of the system.
-        sources: The n sentences that were paraphrased, n at least 1.
-        outputs: The n outputs.
-        references: The n references.
-        trees: 'output', 'reference' and 'exemplar' → n bracketed trees by one parser, without ROOT; None where a text
-            cannot be parsed.
-        heights: Levels of the trees that are compared; 0 for whole trees, which takes long.
-        lowercase: Whether BLEU and chrF compare lower-cased texts.
-        samples: Bootstrap samples of the sentences; the same ones for all systems of a test.
-        seed: Of the samples.
-        known: Share of the exemplars whose template was forced.
-
-    Returns:
-        The row of the system.
-
-    Raises:
-        DataError: The lists are empty or differ in length.
-
     Reference:
         Kumar et al. 2020 (SGCP), §4.3 (TED-R and TED-E); Sun et al. 2021 (AESOP), §4, which cuts trees to a height.
-
-    Example:
-        >>> tree = "(S (NP (PRP It)) (VP (VBZ rains)))"
-        >>> trees = {"output": [tree], "reference": [tree], "exemplar": ["(S (ADVP) (NP) (VP))"]}
-        >>> row = evaluate_exemplars("x", sources=["Rain"], outputs=["It rains"], references=["It rains"], trees=trees)
-        >>> row.ted_reference[2].value, row.ted_exemplar[2].value
-        (0.0, 1.0)
     """
     lengths = {len(side) for side in (sources, outputs, references, *trees.values())}
     if not sources or len(lengths) > 1:
@@ -186,17 +160,7 @@ def exemplar_signature(
     seed: int,
     lowercase: bool = True,
 ) -> str:
-    """The signature of a table: without the same parser and heights, tree edit distances cannot be compared.
-
-    Args:
-        sentences: Source, exemplar and reference of each sentence.
-        parser: Signature of the parser.
-        heights: Heights that are compared.
-        forced: Height of the exemplars' templates.
-        rule: How the exemplars were chosen.
-        seed: Of the draws.
-        lowercase: Whether BLEU and chrF compare lower-cased texts.
-    """
+    """The signature of a table: without the same parser and heights, tree edit distances cannot be compared."""
     return signature(
         "exemplars",
         ted="zhang-shasha",

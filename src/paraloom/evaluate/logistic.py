@@ -27,11 +27,7 @@ class Logistic:
     intercepts: Floats
 
     def predict(self, features: Features) -> npt.NDArray[np.int64]:
-        """The most probable class of each row, int64 `(n,)`.
-
-        Args:
-            features: `(n, d)`.
-        """
+        """The most probable class of each row, int64 `(n,)`."""
         scores: Floats = features @ self.weights.T + self.intercepts
         if scores.shape[1] == 1:
             return (scores[:, 0] > 0).astype(np.int64)
@@ -52,19 +48,6 @@ def fit_logistic(
 
     Two classes share one row of weights, more have one each; intercepts have no penalty. That is the objective, and for
     equal `C` the result, of scikit-learn's LogisticRegression.
-
-    Args:
-        features: n rows; with a mean of about 0 it converges fast.
-        labels: Class of each row, `(n,)`, from 0 to `classes` − 1.
-        classes: Number of classes, 2 or more.
-        strength: Inverse of the strength of the penalty (scikit-learn's `C`), above 0.
-        start: Where to start: the regression for another strength, say.
-        tolerance: Largest component of the gradient of the mean at the end.
-        max_iterations: Of L-BFGS.
-
-    Example:
-        >>> fit_logistic(np.array([[-1.0], [-2.0], [1.0], [3.0]]), np.array([0, 0, 1, 1]), 2, 1.0).weights.round(3)
-        array([[0.962]])
     """
     n, d = features.shape
     rows = 1 if classes == 2 else classes

@@ -47,13 +47,7 @@ class MiningScore:
         return asdict(self)
 
     def format(self) -> str:
-        """Two lines: at the threshold, and at the best one.
-
-        Example:
-            >>> print(MiningScore(2, 2, 1.06, 0.5, 0.5, 0.5, 1.2, 1.0, 0.5, 0.6667).format())
-            threshold 1.060: precision 50.0, recall 50.0, F1 50.0 (2 pairs, 2 true ones)
-            best threshold 1.200: precision 100.0, recall 50.0, F1 66.7
-        """
+        """Two lines: at the threshold, and at the best one."""
         at, best = (
             f"precision {100 * precision:.1f}, recall {100 * recall:.1f}, F1 {100 * f1:.1f}"
             for precision, recall, f1 in (
@@ -76,26 +70,8 @@ def evaluate_mining(
 ) -> MiningScore:
     """Compare mined pairs with the true ones, as the shared task BUCC does.
 
-    Args:
-        sources: Row of the source of each mined pair, in any order; below the threshold, too.
-        targets: Row of its target.
-        margins: Its score.
-        gold: Rows of the true pairs, `(t, 2)`; one that is repeated counts once.
-        threshold: Minimum score of a mined pair.
-
-    Returns:
-        Precision, recall and F1 at the threshold, and at that of highest F1: halfway between the score of the last
-        pair that it keeps and that of the next.
-
-    Raises:
-        DataError: `gold` is empty.
-
     Reference:
         Zweigenbaum et al. 2018, "Overview of the third BUCC shared task".
-
-    Example:
-        >>> evaluate_mining([0, 1, 2], [0, 1, 0], [1.5, 1.2, 1.1], [(0, 0), (1, 1)], 1.0).best_threshold
-        1.15
     """
     if not len(gold):
         raise DataError("no true pairs to compare with")
@@ -120,18 +96,7 @@ def evaluate_mining(
 
 
 def read_gold_rows(path: str | Path) -> list[tuple[int, int]]:
-    """Read true pairs: on each line the row of the source and of the target, from 1, between tabs; returned from 0.
-
-    Raises:
-        DataError: A line is something else (with file and row), or the file is empty.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "gold.tsv"
-        >>> _ = file.write_text("1\\t3\\n")
-        >>> read_gold_rows(file)
-        [(0, 2)]
-    """
+    """Read true pairs: on each line the row of the source and of the target, from 1, between tabs; returned from 0."""
     rows = []
     for number, line in enumerate(read_lines(path), 1):
         fields = line.split("\t")
@@ -142,7 +107,8 @@ def read_gold_rows(path: str | Path) -> list[tuple[int, int]]:
                 row=number,
                 remedy="Write the rows of a source and of its target, from 1, separated by a tab.",
             )
-        rows.append((int(fields[0]) - 1, int(fields[1]) - 1))
+        source, target = (int(field.strip()) - 1 for field in fields)
+        rows.append((source, target))
     if not rows:
         raise DataError(
             "no true pairs to compare with",
@@ -153,20 +119,7 @@ def read_gold_rows(path: str | Path) -> list[tuple[int, int]]:
 
 
 def check_gold_rows(gold: Sequence[tuple[int, int]], source_lines: int, target_lines: int, path: str | Path) -> None:
-    """Check that true pairs lie within the texts.
-
-    Args:
-        gold: The pairs, from 0, one for each line of the file.
-        source_lines: Lines of the source.
-        target_lines: Lines of the target.
-        path: The file, for the error.
-
-    Raises:
-        DataError: A row is beyond the end of its text (with file and row).
-
-    Example:
-        >>> check_gold_rows([(0, 2)], 1, 3, "gold.tsv")
-    """
+    """Check that true pairs lie within the texts."""
     for number, (source, target) in enumerate(gold, 1):
         for row, lines, side in ((source, source_lines, "source"), (target, target_lines, "target")):
             if row >= lines:

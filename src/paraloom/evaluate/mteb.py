@@ -12,15 +12,7 @@ from paraloom.io.atomic import atomic_write
 
 
 def mteb_results(result: STSResult) -> dict[str, dict[str, Any]]:
-    """The content of MTEB's `TASK.json` files.
-
-    Args:
-        result: Of `evaluate_sts`, for the (first) encoder.
-
-    Returns:
-        By task, correlations from −1 to 1 over all pairs, with Spearman's as the main score; only tasks whose pairs are
-        all there.
-    """
+    """The content of MTEB's `TASK.json` files."""
     contents = {}
     for row in result.mteb:
         pearson, spearman = row.pearson / 100, row.spearman / 100
@@ -45,15 +37,7 @@ def mteb_results(result: STSResult) -> dict[str, dict[str, Any]]:
 
 
 def write_mteb(result: STSResult, folder: str | Path) -> list[Path]:
-    """Write a result as `STS12.json` and so on.
-
-    Args:
-        result: Of `evaluate_sts`.
-        folder: Where to write.
-
-    Returns:
-        The paths of the files.
-    """
+    """Write a result as `STS12.json` and so on."""
     paths = []
     for task, content in mteb_results(result).items():
         path = Path(folder) / f"{task}.json"

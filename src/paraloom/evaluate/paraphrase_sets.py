@@ -16,12 +16,7 @@ TEST_IMAGES = 0.25
 
 
 class ReferencedSentence(NamedTuple):
-    """A sentence with its paraphrases.
-
-    Args:
-        source: The sentence.
-        references: One or more paraphrases of it.
-    """
+    """A sentence with its paraphrases."""
 
     source: str
     references: tuple[str, ...]
@@ -32,13 +27,6 @@ def is_test_image(image: str) -> bool:
 
     Whoever trains a paraphraser on captions leaves these images out, wherever their captions come from. In a pipeline,
     the stage `split` with `share = 0.25` and the column of the ids keeps the others: it is the same rule.
-
-    Args:
-        image: Id of the image, as in the first column of `captions.tsv.gz`.
-
-    Example:
-        >>> sum(is_test_image(str(number)) for number in range(1000))
-        239
     """
     return token_hash(image.strip()) < TEST_IMAGES * 2.0**64
 
@@ -91,19 +79,7 @@ mrpc: the positive pairs of MRPC's test.
 
 
 def read_paraphrase_set(folder: str | Path, name: str) -> list[ReferencedSentence]:
-    """Read a public set.
-
-    Args:
-        folder: Folder with quora-50k, coco-captions, parasci and mrpc.
-        name: A name in `PARAPHRASE_SETS`.
-
-    Returns:
-        Its held-out sentences, in the order of the file; those that are in several rows have several references.
-
-    Raises:
-        ConfigError: The name is unknown.
-        DataError: The file is not there, or a line has too few columns.
-    """
+    """Read a public set."""
     if name not in PARAPHRASE_SETS:
         raise ConfigError(
             f"unknown set '{name}' of paraphrases{nearest(name, list(PARAPHRASE_SETS))}",
@@ -113,18 +89,7 @@ def read_paraphrase_set(folder: str | Path, name: str) -> list[ReferencedSentenc
 
 
 def merge_references(sentences: Iterable[ReferencedSentence]) -> list[ReferencedSentence]:
-    """Make one sentence with several references of those that are equal; equal references count once.
-
-    Args:
-        sentences: Sentences with references.
-
-    Returns:
-        Distinct sentences, in the order in which each comes first.
-
-    Example:
-        >>> merge_references([ReferencedSentence("a", ("b",)), ReferencedSentence("a", ("c", "b"))])
-        [ReferencedSentence(source='a', references=('b', 'c'))]
-    """
+    """Make one sentence with several references of those that are equal; equal references count once."""
     by_source: dict[str, dict[str, None]] = {}
     for source, references in sentences:
         by_source.setdefault(source, {}).update(dict.fromkeys(references))
@@ -135,16 +100,6 @@ def draw_sentences(sentences: Sequence[ReferencedSentence], rows: int, seed: int
     """Draw sentences without replacement, in the order of the file.
 
     Which ones are drawn depends on the seed and on their texts, not on their order.
-
-    Args:
-        sentences: Sentences with references.
-        rows: How many at most; 0 for all.
-        seed: Of the draw.
-
-    Example:
-        >>> sentences = [ReferencedSentence(text, (text,)) for text in "abcd"]
-        >>> len(draw_sentences(sentences, 2, seed=1)), draw_sentences(sentences, 0, seed=1) == sentences
-        (2, True)
     """
     if not rows or rows >= len(sentences):
         return list(sentences)

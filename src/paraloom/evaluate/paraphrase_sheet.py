@@ -74,14 +74,7 @@ def key_path(sheet: str | Path) -> Path:
 
 
 def check_sheet(path: str | Path) -> None:
-    """Refuse to write a sheet where one is, which somebody may have filled in.
-
-    Args:
-        path: Where the sheet is to be.
-
-    Raises:
-        ConfigError: The sheet or its key exists already.
-    """
+    """Refuse to write a sheet where one is, which somebody may have filled in."""
     for file in (Path(path), key_path(path)):
         if file.exists():
             raise ConfigError("the sheet exists already", file=file, remedy="Name another file, or remove it.")
@@ -98,19 +91,6 @@ def write_sheet(
 
     The sentences are drawn by seed, the same ones for every system; rows are shuffled, and do not say which system
     wrote them. Outputs of several systems that are equal are one row.
-
-    Args:
-        path: The sheet, tab-separated; the key is written beside it.
-        sets: Name of a test → its n sources, their references, and the n outputs of each system; the key separates
-            names of systems by commas, and has semicolons for commas in names.
-        samples: Sentences of each test at most, 1 or more.
-        seed: Of the draw and of the order.
-
-    Returns:
-        Number of rows.
-
-    Raises:
-        ConfigError: The sheet or its key exists already, or `samples` is below 1.
     """
     check_sheet(path)
     if samples < 1:
@@ -142,18 +122,7 @@ def write_sheet(
 
 
 def count_sheet(path: str | Path, key: str | Path | None = None) -> SheetResult:
-    """Count a sheet that was filled in.
-
-    Args:
-        path: The sheet; each question is answered with y or n (yes and no, 1 and 0 count as well).
-        key: Its key; default: beside it.
-
-    Returns:
-        Shares with 95 % intervals for each set and system.
-
-    Raises:
-        DataError: A file is missing, an answer is missing or unknown, or the key belongs to another sheet.
-    """
+    """Count a sheet that was filled in."""
     sheet, keys = _read(path, SHEET_COLUMNS), _read(key_path(path) if key is None else key, _KEY_COLUMNS)
     if sheet.keys() != keys.keys():
         raise DataError(

@@ -133,34 +133,10 @@ def evaluate_paraphrases(
 ) -> ParaphraseRow:
     """Measure the paraphrases of one system.
 
-    Args:
-        system: Its name.
-        sources: n sentences, n at least 1.
-        outputs: A paraphrase of each.
-        references: One or more references of each; None leaves out what needs them.
-        similarities: Similarity of each output to its source, such as cosines; values below 0 count as 0 in
-            `meaning_ibleu`. None leaves meaning out.
-        lowercase: Whether BLEU and chrF compare lower-cased texts, as papers on paraphrases do.
-        samples: Bootstrap samples of the sentences; the same ones for all systems of a test.
-        seed: Of the samples.
-        kept: Share of the sentences of which a selection kept a paraphrase.
-
-    Returns:
-        The row of the system, with 95 % intervals.
-
-    Raises:
-        DataError: The lists are empty or differ in length.
-        MissingExtraError: sacreBLEU is not installed.
-
     Reference:
         Sun and Zhou 2012, "Joint learning of a dual SMT system for paraphrase generation" (iBLEU); Niu et al. 2021,
         "Unsupervised paraphrasing with pretrained language models" (BERT-iBLEU, whose shape `meaning_ibleu` has: an
         encoder's cosine stands where it has BERTScore).
-
-    Example:
-        >>> row = evaluate_paraphrases("copy", ["A dog runs off."], ["A dog runs off."], [["A dog runs away."]])
-        >>> round(row.self_bleu.value), row.copies, round(row.ibleu[0.9].value - 0.9 * row.bleu.value)
-        (100, 1.0, -10)
     """
     n = len(sources)
     lengths = [len(side) for side in (outputs, references, similarities) if side is not None]
@@ -211,19 +187,8 @@ def evaluate_paraphrases(
 def meaning_ibleu(similarity: float, self_bleu: float) -> float:
     """The harmonic mean of meaning and of the difference from the source, in the shape of BERT-iBLEU.
 
-    Args:
-        similarity: Of output and source, −1 to 1; below 0 counts as 0.
-        self_bleu: Sentence BLEU of the output against the source, 0 to 100.
-
-    Returns:
-        (β + 1) / (β / m + 1 / d) with β = 4, m = 100 · similarity and d = 100 − self-BLEU: 0 to 100, 0 where m or d is.
-
     Reference:
         Niu et al. 2021, "Unsupervised paraphrasing with pretrained language models", §4.1.
-
-    Example:
-        >>> meaning_ibleu(0.8, 20.0), meaning_ibleu(1.0, 100.0), round(meaning_ibleu(0.9, 60.0), 2)
-        (80.0, 0.0, 72.0)
     """
     meaning, difference = 100 * similarity, 100 - self_bleu
     # NaN, of a text without a vector, fails the comparison, too.
@@ -233,31 +198,13 @@ def meaning_ibleu(similarity: float, self_bleu: float) -> float:
 
 
 def sentence_bleus(outputs: Sequence[str], others: Sequence[str], lowercase: bool = True) -> list[float]:
-    """sacreBLEU's sentence BLEU of each output against another text, 0 to 100.
-
-    Args:
-        outputs: n texts.
-        others: n texts.
-        lowercase: Whether case does not count.
-
-    Example:
-        >>> sentence_bleus(["A dog."], ["a dog."])[0] > 99.9
-        True
-    """
+    """sacreBLEU's sentence BLEU of each output against another text, 0 to 100."""
     bleu = sacrebleu.BLEU(lowercase=lowercase, effective_order=True)
     return [bleu.sentence_score(one, [other]).score for one, other in zip(outputs, others, strict=True)]
 
 
 def repeats_itself(text: str) -> bool:
-    """Whether a text has a word twice in a row, or three words in a row that occur twice.
-
-    Args:
-        text: A text; case and punctuation do not count.
-
-    Example:
-        >>> repeats_itself("It is is late."), repeats_itself("as far as I, as far as I"), repeats_itself("a b a")
-        (True, True, False)
-    """
+    """Whether a text has a word twice in a row, or three words in a row that occur twice."""
     units = words(text, punctuation=False)
     trigrams = list(zip(units, units[1:], units[2:], strict=False))
     return any(one == other for one, other in pairwise(units)) or len(set(trigrams)) < len(trigrams)
@@ -273,17 +220,7 @@ def paraphrase_signature(
     seed: int,
     samples: int = SAMPLES,
 ) -> str:
-    """The signature of a table: the metrics, the encoder that judges, the selection, and the sentences.
-
-    Args:
-        sentences: The sentences that were drawn, with their references.
-        lowercase: Whether BLEU and chrF compare lower-cased texts.
-        judge: Signature of the encoder of `meaning`; 'none' for none.
-        selection: Signature of the selection; 'none' for none.
-        rows: Sentences that were drawn at most.
-        seed: Of the draw and of the bootstrap.
-        samples: Of the bootstrap.
-    """
+    """The signature of a table: the metrics, the encoder that judges, the selection, and the sentences."""
     return signature(
         "paraphrases",
         sentences=digest([[source, *references] for source, references in sentences])[:8],

@@ -101,11 +101,7 @@ class PhraseResult(EvaluationResult):
     signature: str
 
     def accuracy(self, task: str) -> float:
-        """The accuracy on a task in percent.
-
-        Args:
-            task: `SemEval2013`, `Turney2012(5)` or `Turney2012(10)`.
-        """
+        """The accuracy on a task in percent."""
         return next(row.accuracy for row in self.rows if row.task == task)
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,20 +133,8 @@ def evaluate_phrases(
     the highest similarity of five choices; Turney(10): also higher than those of the reversed phrase with all five.
     Credit is shared among equal choices, so that an encoder that ignores word order gets half of (5) in (10).
 
-    Args:
-        encoder: Any sentence encoder.
-        folder: Folder of the tasks, see FILES.
-        similarity: `cosine` or `dot`.
-        threshold: Of SemEval; by default the best one on its training set.
-
-    Raises:
-        DataError: A file is malformed (with file and row).
-
     Reference:
         PGRU Table 1.
-
-    Example:
-        >>> evaluate_phrases(encoder, "data/phrase").accuracy("SemEval2013")    # doctest: +SKIP
     """
     folder = Path(folder)
     test = read_judged_phrases(folder / FILES["semeval-test"])
@@ -170,19 +154,7 @@ def evaluate_phrases(
 
 
 def best_threshold(scores: npt.NDArray[np.float32], same: npt.NDArray[np.bool_]) -> float:
-    """Find the threshold with the highest accuracy.
-
-    Args:
-        scores: (n,), similarities.
-        same: (n,), whether the items mean the same.
-
-    Returns:
-        A value halfway between two scores.
-
-    Example:
-        >>> best_threshold(np.float32([0.1, 0.4, 0.6]), np.array([False, True, True]))
-        0.25
-    """
+    """Find the threshold with the highest accuracy."""
     order = np.argsort(scores, kind="stable")
     sorted_scores = scores[order].astype(np.float64)
     # With k items below the threshold these are right: the different ones below it and the same ones above it.
@@ -195,16 +167,7 @@ def best_threshold(scores: npt.NDArray[np.float32], same: npt.NDArray[np.bool_])
 def answer_credits(
     encoder: EncoderLike, questions: Sequence[PhraseQuestion], similarity: Similarity = "cosine"
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Credit for each question: 1 where the answer is the nearest choice, 1 / k where k choices are, otherwise 0.
-
-    Args:
-        encoder: Any sentence encoder.
-        questions: The questions.
-        similarity: `cosine` or `dot`.
-
-    Returns:
-        float64 (n,) each: among the five choices, and among the ten of the phrase and the reversed phrase.
-    """
+    """Credit for each question: 1 where the answer is the nearest choice, 1 / k where k choices are, otherwise 0."""
     words = list(dict.fromkeys(word for question in questions for word in question.choices))
     index = {word: i for i, word in enumerate(words)}
     choices = np.array([[index[word] for word in question.choices] for question in questions])
@@ -217,14 +180,7 @@ def answer_credits(
 
 
 def read_judged_phrases(path: str | Path) -> list[JudgedPhrase]:
-    """Read SemEval 2013 task 5a: records of four lines, two of the phrase, the word, and 1 or 0.
-
-    Args:
-        path: The file.
-
-    Raises:
-        DataError: A record has another form (with file and row).
-    """
+    """Read SemEval 2013 task 5a: records of four lines, two of the phrase, the word, and 1 or 0."""
     items = []
     for row, (first, second, word, label) in _records(path, 4):
         if label not in ("0", "1"):
@@ -234,14 +190,7 @@ def read_judged_phrases(path: str | Path) -> list[JudgedPhrase]:
 
 
 def read_questions(path: str | Path) -> list[PhraseQuestion]:
-    """Read Turney's questions: records of nine lines, two of the phrase, the answer, its own two words, four others.
-
-    Args:
-        path: The file.
-
-    Raises:
-        DataError: A record has another form (with file and row).
-    """
+    """Read Turney's questions: records of nine lines, two of the phrase, the answer, its own two words, four others."""
     return [
         PhraseQuestion(_phrase(first, second), (answer, *others[2:]))
         for _, (first, second, answer, *others) in _records(path, 9)
@@ -249,11 +198,7 @@ def read_questions(path: str | Path) -> list[PhraseQuestion]:
 
 
 def task_texts(folder: str | Path) -> Iterator[str]:
-    """Every phrase and word of the tasks, of training and test sets.
-
-    Args:
-        folder: Folder of the tasks, see FILES.
-    """
+    """Every phrase and word of the tasks, of training and test sets."""
     for name in ("semeval-train", "semeval-test"):
         for item in read_judged_phrases(Path(folder) / FILES[name]):
             yield from (item.phrase, item.word)

@@ -10,11 +10,6 @@ class PublishedResult(NamedTuple):
     """One system in a table of a paper.
 
     The papers' STS 2013 has a fourth subset, SMT, which has an LDC license and is not among our files.
-
-    Args:
-        source: Paper and table.
-        system: The system.
-        figures: By group, Pearson's r × 100, the mean over the group's subsets (for W17: over all 22 tasks).
     """
 
     source: str
@@ -77,12 +72,7 @@ PUBLISHED: tuple[PublishedResult, ...] = (
 
 
 class PublishedMTEB(NamedTuple):
-    """A model's results by MTEB's protocol: all pairs of a task together.
-
-    Args:
-        system: The model; in parentheses, what it was made of.
-        figures: By task of MTEB, Spearman's rho and Pearson's r × 100 of the cosines.
-    """
+    """A model's results by MTEB's protocol: all pairs of a task together."""
 
     system: str
     figures: dict[str, tuple[float, float]]

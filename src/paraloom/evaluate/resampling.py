@@ -25,22 +25,8 @@ def resampled_pearson(
 ) -> Floats:
     """Pearson's r × 100 of pairs that are drawn with replacement, the same pairs for every system.
 
-    Args:
-        scores: Human scores, `(n,)`.
-        similarities: Similarities by each of k systems, `(k, n)`.
-        resamples: Number b of samples.
-        seed: Of the samples.
-        task: Number of the task: each task has samples of its own.
-
-    Returns:
-        float64 `(b, k)`; 0 where all sampled scores or similarities are equal.
-
     Reference:
         Efron 1979, Bootstrap Methods: Another Look at the Jackknife.
-
-    Example:
-        >>> resampled_pearson(np.arange(9), np.stack([np.arange(9), -np.arange(9)]), 2, 1, 0).round().tolist()
-        [[100.0, -100.0], [100.0, -100.0]]
     """
     rng = generator(seed, task)
     n = len(scores)
@@ -64,12 +50,7 @@ def resampled_pearson(
 
 
 def percentile_interval(resampled: Floats) -> tuple[float, float]:
-    """The 95 % interval of a figure from its bootstrap samples, `(b,)`.
-
-    Example:
-        >>> percentile_interval(np.arange(101.0))
-        (2.5, 97.5)
-    """
+    """The 95 % interval of a figure from its bootstrap samples, `(b,)`."""
     low, high = np.percentile(resampled, [2.5, 97.5])
     return float(low), float(high)
 

@@ -50,26 +50,7 @@ def measure_restoration(
     samples: int = SAMPLES,
     seed: int = 1,
 ) -> Restoration:
-    """Compare what a system wrote with clean texts.
-
-    Args:
-        outputs: What it made of n noisy texts.
-        clean: The n clean texts.
-        outputs_of_clean: What it made of the clean texts themselves.
-        samples: Bootstrap samples of the texts; systems that are measured with the same seed share them.
-        seed: Of the samples.
-
-    Returns:
-        The figures.
-
-    Raises:
-        DataError: The texts are missing, or the outputs are not as many.
-
-    Example:
-        >>> result = measure_restoration(["Go home.", "it rains"], ["Go home.", "It rains."], ["Go home.", "It rains!"])
-        >>> result.word_errors.value, result.exact.value, result.left_alone.value
-        (0.5, 0.5, 0.5)
-    """
+    """Compare what a system wrote with clean texts."""
     if not clean or not len(outputs) == len(clean) == len(outputs_of_clean):
         raise DataError(
             f"expected as many outputs as clean texts, at least one, got {len(outputs)} and {len(outputs_of_clean)} "
@@ -92,11 +73,7 @@ def _equal(firsts: Sequence[str], seconds: Sequence[str]) -> list[float]:
 
 
 def restoration_table(results: dict[str, Restoration]) -> str:
-    """A Markdown table of systems.
-
-    Args:
-        results: System → figures.
-    """
+    """A Markdown table of systems."""
     lines = ["| system | word error rate | chrF | exact | clean text left alone |", "| --- | --- | --- | --- | --- |"]
     for name, result in results.items():
         cells: list[Any] = [figure.format() for figure in vars(result).values()]

@@ -54,24 +54,6 @@ def evaluate_retrieval(
     """Find the paraphrase of each query among random candidates.
 
     A tie counts as wrong, so that an encoder that gives all sentences the same vector has an accuracy of 0.
-
-    Args:
-        encoder: Any sentence encoder.
-        queries: n sentences.
-        paraphrases: A paraphrase of each query.
-        num_candidates: Candidates for each query: its own paraphrase and others, drawn without replacement from the
-            distinct paraphrases.  The accuracy by chance is 1 / num_candidates.
-        seed: Of the draw.
-        similarity: `cosine` or `dot`.
-
-    Returns:
-        The accuracy.
-
-    Raises:
-        DataError: There is not one paraphrase for each query, or there are fewer distinct ones than candidates.
-
-    Example:
-        >>> evaluate_retrieval(encoder, queries, paraphrases).accuracy    # doctest: +SKIP
     """
     if len(queries) != len(paraphrases):
         raise DataError(

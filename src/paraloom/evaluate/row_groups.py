@@ -30,14 +30,7 @@ class RowRange:
 
 
 def read_row_ranges(path: str | Path) -> list[RowRange]:
-    """Read a TSV table of test sets with the columns `set`, `first_row` and `last_row`.
-
-    Args:
-        path: The table, with a header.
-
-    Raises:
-        DataError: A column is missing, a row is malformed, or two sets share rows (with file and row).
-    """
+    """Read a TSV table of test sets with the columns `set`, `first_row` and `last_row`."""
     lines = list(read_lines(path))
     header = lines[0].split("\t") if lines else []
     if missing := [name for name in COLUMNS if name not in header]:
@@ -69,31 +62,12 @@ def row_groups(ranges: Sequence[RowRange], rows: Sequence[int]) -> list[tuple[st
 
     `eng-tur/newstest2018` is a group, and so is `eng-tur`.  Since 2019 WMT's sets are named after their original
     language; older ones are half of each.
-
-    Args:
-        ranges: The test sets.
-        rows: Row numbers, from 1.
-
-    Returns:
-        Names of groups by row; () for a row in no set.
-
-    Example:
-        >>> row_groups([RowRange("eng-isl/newstest2021", 1, 2)], [1, 3])
-        [('eng-isl', 'eng-isl/newstest2021'), ()]
     """
     return [next((_folders(one.name) for one in ranges if one.first <= row <= one.last), ()) for row in rows]
 
 
 def row_number(pair_id: str) -> int | None:
-    """The row of the file that a pair was read from; None where its id does not end with one.
-
-    Args:
-        pair_id: The column `pair_id` of a pair.
-
-    Example:
-        >>> row_number("tr-en:17"), row_number("one")
-        (17, None)
-    """
+    """The row of the file that a pair was read from; None where its id does not end with one."""
     number = pair_id.rpartition(":")[2]
     return int(number) if number.isascii() and number.isdecimal() else None
 
@@ -101,19 +75,7 @@ def row_number(pair_id: str) -> int | None:
 def evaluate_groups(
     groups: Sequence[Sequence[str]], evaluate: Callable[[Sequence[int]], dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Evaluate the rows of each group.
-
-    Args:
-        groups: Names of groups by row; a row may be in several.
-        evaluate: Takes row indices, from 0.
-
-    Returns:
-        The figures of each group with its name as `group`, in the order of the names.
-
-    Example:
-        >>> evaluate_groups([["a"], [], ["a", "b"]], lambda rows: {"n": len(rows)})
-        [{'group': 'a', 'n': 2}, {'group': 'b', 'n': 1}]
-    """
+    """Evaluate the rows of each group."""
     rows: dict[str, list[int]] = {}
     for row, names in enumerate(groups):
         for name in names:

@@ -174,29 +174,14 @@ class STSResult(EvaluationResult):
         return self.systems[0].mteb if self.systems else ()
 
     def row(self, group: str, subset: str = "mean") -> STSRow:
-        """The row of a group.
-
-        Args:
-            group: The group.
-            subset: One of its subsets, `mean` or `all`.
-
-        Raises:
-            DataError: The result has no such row.
-        """
+        """The row of a group."""
         for row in self.rows:
             if (row.group, row.subset) == (group, subset):
                 return row
         raise DataError(f"row '{group}/{subset}' not found in the result")
 
     def system(self, name: str) -> STSSystem:
-        """The figures of a system.
-
-        Args:
-            name: Its name.
-
-        Raises:
-            DataError: The result has no such system.
-        """
+        """The figures of a system."""
         for system in self.systems:
             if system.name == name:
                 return system
@@ -216,11 +201,7 @@ class STSResult(EvaluationResult):
         }
 
     def format(self, *, published: bool = False) -> str:
-        """Plain-text tables: every subset (of one encoder), all systems by both protocols, differences.
-
-        Args:
-            published: Whether to add published figures of both protocols.
-        """
+        """Plain-text tables: every subset (of one encoder), all systems by both protocols, differences."""
         parts: list[list[str]] = []
         if sum(system.role == "encoder" for system in self.systems) < 2:
             parts.append(self._subsets())
@@ -363,11 +344,7 @@ def evaluate_sts(
 
 
 def summary_rows(rows: Sequence[STSRow]) -> dict[str, STSRow]:
-    """The row that stands for each group: its mean over subsets, or its only subset.
-
-    Args:
-        rows: As in `STSResult.rows`.
-    """
+    """The row that stands for each group: its mean over subsets, or its only subset."""
     summary: dict[str, STSRow] = {}
     for row in rows:
         if row.subset == "mean" or row.group not in summary:
@@ -376,44 +353,19 @@ def summary_rows(rows: Sequence[STSRow]) -> dict[str, STSRow]:
 
 
 def similarities(system: System, first: Sequence[str], second: Sequence[str]) -> Cosines:
-    """Similarity of each sentence with the sentence at the same position of another list.
-
-    Args:
-        system: An encoder, for the cosine of its vectors, or anything with `similarities`.
-        first: n sentences.
-        second: n sentences.
-
-    Returns:
-        float32 `(n,)`.
-    """
+    """Similarity of each sentence with the sentence at the same position of another list."""
     if isinstance(system, Overlap) or not hasattr(system, "encode"):
         return system.similarities(first, second)
     return paired_cosines(system.encode(first), system.encode(second))
 
 
 def overlap_of(tasks: Iterable[STSPairs]) -> Overlap:
-    """The overlap baseline of tasks: IDF is counted on their own sentences, without the scores.
-
-    Args:
-        tasks: The tasks.
-    """
+    """The overlap baseline of tasks: IDF is counted on their own sentences, without the scores."""
     return Overlap.count(side for pairs in tasks for side in (pairs.first, pairs.second))
 
 
 def paired_cosines(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Cosine of each row with the same row of another matrix.
-
-    Args:
-        a: float32 (n, d).
-        b: float32 (n, d).
-
-    Returns:
-        float32 (n,), −1 to 1; 0 where a vector is zero.
-
-    Example:
-        >>> paired_cosines(np.float32([[1, 0], [0, 0]]), np.float32([[1, 1], [1, 0]]))
-        array([0.70710677, 0.        ], dtype=float32)
-    """
+    """Cosine of each row with the same row of another matrix."""
     norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     products: npt.NDArray[np.float32] = np.einsum("nd,nd->n", a, b)
     return np.divide(products, np.where(norms > 0, norms, 1), dtype=np.float32)
@@ -458,15 +410,7 @@ _YEAR_TASKS = frozenset(task.name for task in TASKS if task.group in YEARS)
 
 
 def task_weights(present: Sequence[STSTask], groups: Iterable[str]) -> dict[str, npt.NDArray[np.float64]]:
-    """The weight of each task in the figure of a group.
-
-    Args:
-        present: t tasks.
-        groups: Groups; `YEARS_MEAN` needs the years among them.
-
-    Returns:
-        Group → float64 `(t,)`, with sum 1; without the groups that have none of the tasks.
-    """
+    """The weight of each task in the figure of a group."""
     of_group = {group: np.array([float(task.group == group) for task in present]) for group in groups}
     weights = {group: row / row.sum() for group, row in of_group.items() if row.any()}
     if YEARS_MEAN in of_group:

@@ -144,21 +144,7 @@ _SIDECARS = (".meta.tsv", ".entailment.tsv")
 
 
 def select_tasks(names: Iterable[str] | None = None) -> list[STSTask]:
-    """Select tasks by name or group.
-
-    Args:
-        names: Names (`STS-B/dev`) or groups (`2012`); None for the default tasks.
-
-    Returns:
-        The tasks, in the order of TASKS.
-
-    Raises:
-        ConfigError: A name is unknown.
-
-    Example:
-        >>> [task.name for task in select_tasks(["STS-B", "2012/MSRpar"])]
-        ['2012/MSRpar', 'STS-B/dev', 'STS-B/train']
-    """
+    """Select tasks by name or group."""
     return _selected(TASKS, names)
 
 
@@ -167,24 +153,6 @@ def find_tasks(path: str | Path, names: Iterable[str] | None = None) -> tuple[Pa
 
     A file is one task. A folder with files of TASKS has these tasks. Any other folder has a task for each file of
     pairs in it: the group is the folder that the file lies in, so that a year's files have a mean.
-
-    Args:
-        path: The file or folder.
-        names: Names or groups of tasks, or files below the folder; None for the default tasks of TASKS, or all files.
-
-    Returns:
-        The folder that the tasks' files are relative to, the tasks whose file is there, and those whose file is not.
-
-    Raises:
-        ConfigError: A task is unknown.
-        DataError: The path does not exist, or none of the files is there.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp(), "support.tsv")
-        >>> _ = file.write_text("5\\ta dog\\ta dog\\n0\\ta dog\\tstocks fell\\n")
-        >>> [task.name for task in find_tasks(file)[1]]
-        ['support/pairs']
     """
     path = Path(path)
     wanted = None if names is None else list(names)
@@ -209,15 +177,7 @@ def find_tasks(path: str | Path, names: Iterable[str] | None = None) -> tuple[Pa
 
 
 def complete_mteb_tasks(root: Path, tasks: Sequence[STSTask]) -> list[STSTask]:
-    """The tasks that MTEB evaluates together with given ones, such as the training set of SICK, if all are there.
-
-    Args:
-        root: Folder that the files are relative to.
-        tasks: Tasks that are there.
-
-    Returns:
-        Those of the same tasks of MTEB that are not among `tasks`.
-    """
+    """The tasks that MTEB evaluates together with given ones, such as the training set of SICK, if all are there."""
     by_name = {task.name: task for task in TASKS}
     names = {task.name for task in tasks}
     needed = [[by_name[name] for name in of_task] for of_task in MTEB_TASKS.values() if names & set(of_task)]
@@ -231,14 +191,6 @@ def read_task(folder: str | Path, task: STSTask) -> STSPairs:
     Lines are `score<TAB>sentence1<TAB>sentence2` without quoting; a first line that names `score` and the columns
     `a, b` or `sentence1, sentence2` is a header. JSON Lines and Parquet have these keys and columns. Files may be
     compressed (.gz .zst .xz).
-
-    Args:
-        folder: Folder of the tasks.
-        task: The task.
-
-    Raises:
-        DataError: The file is not UTF-8, has fewer than 2 rows or one score for all, or a row without score and two
-            sentences (with file and row).
     """
     path = Path(folder) / task.file
     suffix = without_compression(path).suffix

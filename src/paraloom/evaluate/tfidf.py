@@ -36,11 +36,7 @@ class TfIdf:
 
     @classmethod
     def count(cls, batches: Iterable[TokenLists]) -> TfIdf:
-        """Count in how many sentences each token occurs; memory grows with the vocabulary only.
-
-        Args:
-            batches: Tokens of the sentences.
-        """
+        """Count in how many sentences each token occurs; memory grows with the vocabulary only."""
         parts: list[tuple[IdCounts, int]] = [(_document_frequencies(lists), len(lists)) for lists in batches]
         return cls(merge_all((counts for counts, _ in parts), IdCounts.empty()), sum(n for _, n in parts))
 
@@ -50,19 +46,7 @@ class TfIdf:
         return 1.0 + np.log((1.0 + self.sentences) / (1.0 + self.frequencies.counts))
 
     def matrix(self, lists: TokenLists) -> sparse.csr_matrix:
-        """The vectors of m sentences.
-
-        Args:
-            lists: Tokens of the sentences.
-
-        Returns:
-            float64 `(m, v)`, sparse, rows of norm 1; 0 for a sentence without known tokens.
-
-        Example:
-            >>> lists = tokenize(["a dog", "a cat"])
-            >>> (TfIdf.count([lists]).matrix(lists) @ TfIdf.count([lists]).matrix(lists).T).toarray().round(3).tolist()
-            [[1.0, 0.336], [0.336, 1.0]]
-        """
+        """The vectors of m sentences."""
         vocabulary = self.frequencies.ids
         rows = np.repeat(np.arange(len(lists)), lists.lengths)
         columns = np.searchsorted(vocabulary, lists.ids)
@@ -82,15 +66,6 @@ class Overlap:
 
     The mean of two cosines of TF-IDF vectors, that of the words and that of the trigrams. IDF is counted on the
     sentences of the evaluation itself, without their scores.
-
-    Args:
-        words: TF-IDF of the words.
-        trigrams: TF-IDF of the character trigrams.
-
-    Example:
-        >>> overlap = Overlap.count([["a dog runs", "a dog sleeps", "stocks fell"]])
-        >>> overlap.similarities(["a dog runs", "a dog runs"], ["a dog sleeps", "stocks fell"]).round(2)
-        array([0.43, 0.  ], dtype=float32)
     """
 
     name = "overlap"
@@ -100,11 +75,7 @@ class Overlap:
 
     @classmethod
     def count(cls, batches: Iterable[Texts]) -> Overlap:
-        """Count document frequencies.
-
-        Args:
-            batches: Batches of sentences, read once.
-        """
+        """Count document frequencies."""
         words, trigrams = [], []
         sentences = 0
         for batch in batches:
@@ -120,15 +91,7 @@ class Overlap:
         return signature("overlap", units="words+trigrams", weights="tfidf", sentences=self.words.sentences)
 
     def similarities(self, first: Texts, second: Texts) -> npt.NDArray[np.float32]:
-        """Similarity of each sentence with the sentence at the same position of another list.
-
-        Args:
-            first: n sentences.
-            second: n sentences.
-
-        Returns:
-            float32 `(n,)`, 0 to 1.
-        """
+        """Similarity of each sentence with the sentence at the same position of another list."""
         cosines = [
             _paired_products(table.matrix(split(first)), table.matrix(split(second)))
             for table, split in ((self.words, _words), (self.trigrams, character_ngrams))

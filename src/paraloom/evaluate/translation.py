@@ -100,15 +100,7 @@ def evaluate_translation(hypotheses: Sequence[str], references: Sequence[str]) -
 
 
 def format_margin(interval: float | None, digits: int) -> str:
-    """Format the half width of an interval.
-
-    Args:
-        interval: The half width, or None.
-        digits: Digits after the decimal point.
-
-    Returns:
-        ` ± interval`; '' for None.
-    """
+    """Format the half width of an interval."""
     return "" if interval is None else f" ± {interval:.{digits}f}"
 
 

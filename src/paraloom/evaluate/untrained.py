@@ -11,18 +11,7 @@ from paraloom.core.protocols import START, EncoderLike
 
 
 def untrained_folder(encoder: str | Path) -> Path | None:
-    """The folder of the encoder that a training started from, which costs nothing to be as good as.
-
-    Args:
-        encoder: Folder of a trained encoder, or the name of a bundled one.
-
-    Returns:
-        The folder; None where the encoder was not trained here, or its start was not kept.
-
-    Example:
-        >>> untrained_folder("no-such-folder") is None
-        True
-    """
+    """The folder of the encoder that a training started from, which costs nothing to be as good as."""
     folder = Path(encoder)
     if not folder.exists():
         folder = bundled_path(str(encoder)) or folder
@@ -33,15 +22,7 @@ def untrained_folder(encoder: str | Path) -> Path | None:
 def encoders_by_name(
     encoder: EncoderLike | Mapping[str, EncoderLike], untrained: EncoderLike | Mapping[str, EncoderLike] | None
 ) -> tuple[dict[str, EncoderLike], dict[str, EncoderLike]]:
-    """Encoders to compare, and what they started from, by name.
-
-    Args:
-        encoder: Name → encoder; a single one is called 'encoder'.
-        untrained: Name → what that encoder started from; a single one is that of the first encoder.
-
-    Raises:
-        ConfigError: No encoder is given, or `untrained` names one that is not among them.
-    """
+    """Encoders to compare, and what they started from, by name."""
     encoders = dict(encoder) if isinstance(encoder, Mapping) else {"encoder": encoder}
     if not encoders:
         raise ConfigError("no encoder to evaluate", remedy="Give one encoder or more.")

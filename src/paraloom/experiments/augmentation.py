@@ -34,21 +34,6 @@ def run_experiment(
 ) -> ExperimentResult:
     """Run an experiment in a folder; if stopped, the same call resumes.
 
-    Args:
-        path: The experiment, a TOML file.
-        folder: Run folder; `augment.json` in it gets the figures of each method.
-        small: Run `Experiment.small` instead, in half an hour.
-        engine: 'local', 'inline' or 'ray'.
-        workers: Processes; default: one per core. The result is the same.
-        report: Progress callback; receives the tables of results.
-
-    Returns:
-        Figures of each method and of the back-translator, and differences between methods.
-
-    Raises:
-        ConfigError: The file or a key of it is wrong.
-        RunError: The folder holds another experiment, such as the whole one of a small one.
-
     Reference:
         Burchell et al. (2022).
     """
@@ -67,17 +52,7 @@ def run_experiment(
 
 
 def experiment_pipeline(path: str | Path, name: str, seed: int, experiment: Experiment) -> Definition:
-    """The pipeline of an experiment.
-
-    Args:
-        path: File of the experiment; relative paths are resolved against its folder.
-        name: Name of the experiment.
-        seed: Seed of every random choice.
-        experiment: Its configuration.
-
-    Raises:
-        ConfigError: A setting of a stage is wrong, or a file is not found.
-    """
+    """The pipeline of an experiment."""
     return pipeline_from_tables(stage_tables(experiment), name=name, seed=seed, base=Path(path).parent)
 
 

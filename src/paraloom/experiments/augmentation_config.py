@@ -135,11 +135,7 @@ class Experiment(Config):
 
     @property
     def small(self) -> Experiment:
-        """The same experiment in half an hour: little text, few steps, one seed, methods none, base, beam and nucleus.
-
-        Raises:
-            ConfigError: The experiment has none of these methods.
-        """
+        """The experiment in half an hour: little text, few steps, one seed, methods none, base, beam and nucleus."""
         methods = tuple(name for name in self.methods if name in _SMALL_METHODS)
         if not methods:
             raise ConfigError(f"a small experiment needs one of the methods {', '.join(_SMALL_METHODS)}")
@@ -164,18 +160,7 @@ def _limited(table: Table, rows: int) -> Table:
 
 
 def read_experiment(path: str | Path, *, small: bool = False) -> tuple[str, int, Experiment]:
-    """Read an experiment from a TOML file.
-
-    Args:
-        path: The file; `examples/turkish-english.toml` is one.
-        small: Take `Experiment.small` instead, with '-small' after the name.
-
-    Returns:
-        Name, seed and configuration.
-
-    Raises:
-        ConfigError: The file or a key of it is wrong.
-    """
+    """Read an experiment from a TOML file."""
     path = Path(path)
     name, seed, experiment = read_config(path, Experiment)
     experiment = replace(

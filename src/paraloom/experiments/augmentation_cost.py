@@ -34,19 +34,6 @@ def estimate_hours(experiment: Experiment) -> dict[str, float]:
     """Estimate hours on two cores, within a factor of two.
 
     Reading and cleaning, parsing of the parallel text for the method 'syntax', and COMET are not included.
-
-    Args:
-        experiment: The experiment.
-
-    Returns:
-        Hours of `training`, `translating`, `parsing` and `measuring`, and their `total`.
-
-    Example:
-        >>> table = {"source": "a"}
-        >>> experiment = Experiment(src_lang="tr", tgt_lang="en", parallel=[table], monolingual=[table],
-        ...     development=table, tests={"news": table}, methods=["none", "base"])
-        >>> estimate_hours(experiment.small)["total"] < 1
-        True
     """
     final_trainings = len(experiment.methods) * experiment.seeds
     training = _training_seconds(experiment, experiment.back)

@@ -64,17 +64,7 @@ class ExperimentResult:
 
     @classmethod
     def from_stages(cls, stages: Mapping[str, Figures], methods: Sequence[str]) -> ExperimentResult:
-        """Collect figures by the names of stages.
-
-        Args:
-            stages: Name of each stage → its figures.
-            methods: Names of the methods.
-
-        Example:
-            >>> stages = {"test-news-base-big-1": {"bleu": 3.0}, "test-news-base-big-2": {"bleu": 4.0}}
-            >>> [result.mean("news", "bleu") for result in ExperimentResult.from_stages(stages, ["base-big"]).methods]
-            [3.5]
-        """
+        """Collect figures by the names of stages."""
         return cls(
             tuple(_method_result(stages, name) for name in methods),
             {name: dict(figures) for name, figures in _with_prefix(stages, BACK_TRANSLATION)},
@@ -128,13 +118,7 @@ def format_methods(results: Sequence[MethodResult]) -> str:
 
 
 def format_back_translator(figures: Mapping[str, Figures]) -> str:
-    """The figures of the back-translator on each test; empty without any.
-
-    Example:
-        >>> print(format_back_translator({"news": {"bleu": 9.1, "bleu_interval": 0.4, "chrf": 31.0}}))
-        Back-translator
-        news  BLEU 9.10 ±0.40  chrF 31.00
-    """
+    """The figures of the back-translator on each test; empty without any."""
     rows = [
         [
             test,
@@ -149,13 +133,7 @@ def format_back_translator(figures: Mapping[str, Figures]) -> str:
 
 
 def format_differences(differences: Mapping[str, Mapping[str, str]]) -> str:
-    """A row for each test and pair of methods; empty without any.
-
-    Example:
-        >>> print(format_differences({"news": {"beam - base": "+0.31 (+0.02 to +0.60)"}}))
-        Differences of BLEU, with 95 % intervals paired by sentence
-        news  beam - base  +0.31 (+0.02 to +0.60)
-    """
+    """A row for each test and pair of methods; empty without any."""
     rows = [[test, pair, value] for test, values in differences.items() for pair, value in values.items()]
     return "\n".join(["Differences of BLEU, with 95 % intervals paired by sentence", _aligned(rows)] if rows else [])
 
@@ -209,12 +187,7 @@ def _over_seeds(figures: Sequence[Figures], measure: str) -> str:
 
 
 def _with_interval(figures: Figures, name: str) -> str:
-    """A figure with half of its interval; counts without decimals.
-
-    >>> figures = {"vocabulary": 872, "cost": 2.036, "cost_interval": 0.02}
-    >>> _with_interval(figures, "vocabulary"), _with_interval(figures, "cost")
-    ('872', '2.04 ±0.02')
-    """
+    """A figure with half of its interval; counts without decimals."""
     value, half = figures.get(name), figures.get(f"{name}_interval")
     if value is None:
         return "-"

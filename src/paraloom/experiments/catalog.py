@@ -65,17 +65,7 @@ def entry_of(table: str) -> CatalogEntry | None:
 
 
 def format_catalog(entries: Sequence[CatalogEntry], anchors: Mapping[str, str]) -> list[str]:
-    """Entries as a table, lines of Markdown.
-
-    Args:
-        entries: The entries.
-        anchors: Name of a table that is on the page → its anchor there.
-
-    Example:
-        >>> entry = CatalogEntry(paper="W17", number="Table 1", subject="examples", status="no", note="examples")
-        >>> print(format_catalog([entry], {})[-1])
-        | W17 | Table 1 | examples | no | examples |  |  |  |
-    """
+    """Entries as a table, lines of Markdown."""
     lines = [
         "| paper | | subject | made | conditions that differ, or why not | name | hours | at the paper's sizes |",
         "|---|---|---|---|---|---|---:|---:|",
@@ -92,12 +82,7 @@ def format_catalog(entries: Sequence[CatalogEntry], anchors: Mapping[str, str]) 
 
 
 def list_tables() -> str:
-    """The tables that `paraloom reproduce` makes: name, subject, cost and inputs, a line each.
-
-    Example:
-        >>> print(list_tables().splitlines()[0].split())
-        ['table', 'hours', 'of', 'one', 'core', 'at', 'the', "paper's", 'sizes', 'inputs', 'subject']
-    """
+    """The tables that `paraloom reproduce` makes: name, subject, cost and inputs, a line each."""
     rows = [("table", "hours of one core", "at the paper's sizes", "inputs", "subject")]
     rows += [
         (

@@ -26,14 +26,7 @@ _STAGE = re.compile(r"(lstm|avg)-(random|hardest)-(\d+)")
 
 
 class ClassifierTraining(NamedTuple):
-    """A trained classifier.
-
-    Args:
-        kind: 'lstm' or 'avg'.
-        source: Its references and translations.
-        negatives: 'random' or 'hardest'.
-        seed: Of its sample and its weights.
-    """
+    """A trained classifier."""
 
     kind: Kind
     source: str
@@ -50,9 +43,6 @@ def train_classifiers(study: Study, name: str) -> dict[ClassifierTraining, dict[
     """Train all classifiers, with both choices of negatives, in a run of each source.
 
     Several commands can train those of several sources at a time.
-
-    Returns:
-        ClassifierTraining → figures of `TrainClassifier`.
     """
     figures: dict[ClassifierTraining, dict[str, Any]] = {}
     for source, path in study.sources.items():
@@ -77,15 +67,7 @@ def train_classifiers(study: Study, name: str) -> dict[ClassifierTraining, dict[
 
 
 def read_classifiers(folders: Sequence[Path]) -> dict[ClassifierTraining, dict[str, Any]]:
-    """The figures of classifiers that were trained before, on this machine or another.
-
-    Args:
-        folders: Run folders, of which only the run.json is needed. The source is the folder's name; stages are named
-            as `train_classifiers` names them, 'lstm-random-1'.
-
-    Raises:
-        DataError: A folder is not that of a run, or has no classifiers.
-    """
+    """The figures of classifiers that were trained before, on this machine or another."""
     figures: dict[ClassifierTraining, dict[str, Any]] = {}
     for folder in folders:
         try:
@@ -109,12 +91,7 @@ def read_classifiers(folders: Sequence[Path]) -> dict[ClassifierTraining, dict[s
 
 
 def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str, Any]]) -> ReproducedTable:
-    """W17 Table 8.
-
-    Args:
-        name: Of the table.
-        figures: Figures of `TrainClassifier` of each training.
-    """
+    """W17 Table 8."""
     sources = list(dict.fromkeys(training.source for training in figures))
     # Runs of several machines may have begun with any kind and source.
     ordered = sorted(figures, key=lambda training: (_KINDS.index(training.kind), sources.index(training.source)))
@@ -181,15 +158,7 @@ def _tuned(trainings: Sequence[ClassifierTraining]) -> str:
 def classifier_accuracies(
     figures: Mapping[ClassifierTraining, Mapping[str, Any]],
 ) -> dict[tuple[str, str], list[Accuracies]]:
-    """Accuracies on all test sentences, on references and on translations, with the better choice of negatives.
-
-    Args:
-        figures: Figures of `TrainClassifier` of each training.
-
-    Returns:
-        Kind and source → the three accuracies, with the negatives whose mean accuracy on development references is
-        higher (W17 §5.6.1).
-    """
+    """Accuracies on all test sentences, on references and on translations, with the better choice of negatives."""
     by_system: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
     for (kind, source, negatives, _), of_seed in figures.items():
         by_system.setdefault((kind, source), {}).setdefault(negatives, []).append(of_seed)
@@ -207,11 +176,7 @@ def classifier_accuracies(
 
 
 def classifier_orders(measured: Mapping[tuple[str, str], Sequence[Accuracies]]) -> Iterator[Order]:
-    """W17 Table 8: the LSTM is better than the average of words on every corpus.
-
-    Args:
-        measured: Kind and source → accuracies, that on all sentences first.
-    """
+    """W17 Table 8: the LSTM is better than the average of words on every corpus."""
     paper = published_figures("w17-8")
     corpora = [row.partition(", ")[2] for row in paper if row.startswith("LSTM")]
     above = fmean(paper[f"LSTM, {corpus}"][0] - paper[f"AVG, {corpus}"][0] for corpus in corpora)

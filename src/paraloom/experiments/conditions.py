@@ -70,16 +70,7 @@ def conditions(
     limit: int | None = None,
     test: tuple[str, str, str] | None = None,
 ) -> list[ExperimentCondition]:
-    """How a table's encoders were made, in the paper and here.
-
-    Args:
-        study: Data and settings.
-        paper: How the paper made them.
-        trained: Name of an encoder → its spec, and its epochs in the paper.
-        size: Pairs of every training; default: those of the study for each spec.
-        limit: Maximum number of epochs; default: that of the study.
-        test: What the figures are of in the paper, here, and why; default: as the paper's other tables.
-    """
+    """How a table's encoders were made, in the paper and here."""
     listed = [
         _start(study),
         ExperimentCondition("pairs of a training", paper.pairs, f"at most {_sizes(study, trained, size)}", TIME),

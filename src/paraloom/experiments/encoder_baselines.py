@@ -14,12 +14,7 @@ from paraloom.experiments.verdicts import Order
 
 
 def about_encoders(study: Study, random: str = NOT_MEASURED) -> dict[str, Any]:
-    """The fields of a table of encoders that say what its rows and brackets are.
-
-    Args:
-        study: Data and settings.
-        random: Where the table has pairs drawn at random, or an encoder that guesses.
-    """
+    """The fields of a table of encoders that say what its rows and brackets are."""
     given = GIVEN_VECTORS if study.vectors is not None else OVERLAP
     baselines: dict[Baseline, str] = {"untrained": "rows or columns of that name", "random": random}
     brackets = SEED_RANGE if study.seeds > 1 else ""
@@ -27,12 +22,7 @@ def about_encoders(study: Study, random: str = NOT_MEASURED) -> dict[str, Any]:
 
 
 def baseline_rows(measurements: Measurements, groups: Sequence[str | None]) -> list[Row]:
-    """Rows of the systems that need no training.
-
-    Args:
-        measurements: Figures.
-        groups: The group of tasks of each column; None for a column without a figure.
-    """
+    """Rows of the systems that need no training."""
     names = [name for name in (OVERLAP, GIVEN_VECTORS) if name in measurements.systems]
     return [(name, [None if group is None else measurements.figure(name, group) for group in groups]) for name in names]
 
@@ -40,16 +30,7 @@ def baseline_rows(measurements: Measurements, groups: Sequence[str | None]) -> l
 def judged(
     measurements: Measurements, claim: str, better: SystemNames, worse: SystemNames, published: float, group: str
 ) -> Order:
-    """The order of two systems, in the paper and in ours.
-
-    Args:
-        measurements: Figures of ours.
-        claim: What is printed for the order.
-        better: Names of the systems that are better in the paper, one for each seed or task of a mean.
-        worse: The same of those that are worse.
-        published: By how much, in the paper.
-        group: The group of tasks that the difference is measured on.
-    """
+    """The order of two systems, in the paper and in ours."""
     return Order(claim, published, measurements.difference(better, worse, group))
 
 

@@ -22,14 +22,7 @@ _MIN_GOLD = 30
 
 
 class LoopRun:
-    """The figures of a run of `selftrain`.
-
-    Args:
-        folder: Run folder.
-
-    Raises:
-        DataError: The folder is not that of a run.
-    """
+    """The figures of a run of `selftrain`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -45,11 +38,7 @@ class LoopRun:
             ) from None
 
     def rounds(self, kind: str) -> list[int]:
-        """The rounds that have figures of stages named KIND-ROUND, ascending.
-
-        Raises:
-            DataError: No round has any.
-        """
+        """The rounds that have figures of stages named KIND-ROUND, ascending."""
         matches = (re.fullmatch(rf"{re.escape(kind)}-(\d+)", stage) for stage in self.stages)
         rounds = sorted(int(match[1]) for match in matches if match and {"f1", "bleu"} & set(self.figures(match[0])))
         if not rounds:
@@ -122,13 +111,7 @@ TABLES: dict[str, Callable[[LoopRun, str], ReproducedTable]] = {
 
 
 def round_orders(name: str, rows: Sequence[Row], columns: Sequence[str]) -> Iterator[Order]:
-    """The orders of a table by round: each column rises from a round to the next.
-
-    Args:
-        name: Name of the table, whose last two rows in the paper are before and after self-training.
-        rows: A row for each round.
-        columns: Names of the columns.
-    """
+    """The orders of a table by round: each column rises from a round to the next."""
     paper = list(published_figures(name).values())
     rises = [after - before for before, after in zip(*paper[-2:], strict=True)]
     # The columns of Table 6 are a run's own tests: the paper's rise is the mean over its two.
@@ -141,11 +124,7 @@ def round_orders(name: str, rows: Sequence[Row], columns: Sequence[str]) -> Iter
 
 
 def bead_orders(f1: Sequence[Figure]) -> Iterator[Order]:
-    """The orders of PARK17 Table 5: which kinds of beads are easier than one to one, and which are harder.
-
-    Args:
-        f1: Of each kind in the order of the table.
-    """
+    """The orders of PARK17 Table 5: which kinds of beads are easier than one to one, and which are harder."""
     paper = dict(zip(_KINDS, published_figures("park17-5")["after self-training"], strict=True))
     ours = dict(zip(_KINDS, f1, strict=True))
     for kind in _KINDS:
@@ -213,11 +192,7 @@ _CONDITIONS = (
 
 
 def _trend(name: str, values: list[float]) -> str:
-    """How a figure changes from round to round.
-
-    >>> _trend("F1", [0.5, 0.6, 0.55])
-    'F1 rises in 1 of 2 rounds.'
-    """
+    """How a figure changes from round to round."""
     if len(values) == 1:
         return f"{name} was measured in one round."
     return f"{name} rises in {sum(after > before for before, after in pairwise(values))} of {len(values) - 1} rounds."

@@ -25,13 +25,6 @@ SystemNames: TypeAlias = str | Sequence[str]
 class Measurements:
     """Pearson's r × 100 of systems, each trained with one seed or several, on tasks and on samples of their pairs.
 
-    Args:
-        tasks: t tasks with n pairs in total.
-        similarities: System → float `(seeds, n)`, similarities of the pairs of all tasks, in the order of `tasks`. A
-            system that is not trained has one row.
-        resamples: Bootstrap samples b; all systems share the samples.
-        seed: Of the samples.
-
     Reference:
         Efron 1979, Bootstrap Methods: Another Look at the Jackknife; Welch 1947 (for the seeds).
     """
@@ -63,12 +56,7 @@ class Measurements:
         return list(self._rows)
 
     def values(self, systems: SystemNames, group: str) -> list[float]:
-        """The figure of each seed.
-
-        Args:
-            systems: A system, or several with equally many seeds, whose mean is taken seed by seed.
-            group: A group of tasks, such as '2012', or `YEARS_MEAN` or `W17_MEAN`.
-        """
+        """The figure of each seed."""
         values: list[float] = (self._of_systems(systems)[0] @ self._weights(group)).tolist()
         return values
 
@@ -77,29 +65,14 @@ class Measurements:
         return mean_of_seeds(self.values(systems, group))
 
     def difference(self, systems: SystemNames, baseline: SystemNames, group: str) -> Estimate:
-        """How far a system is above another, with a 95 % interval that covers the choice of test pairs and of seeds.
-
-        Args:
-            systems: As in `values`.
-            baseline: What it is compared with.
-            group: As in `values`.
-
-        Returns:
-            The difference of the means over seeds. Half the width of the interval is the root of the sum of two
-            squares: that of a paired bootstrap over the test pairs, and that of Welch's interval over the seeds, which
-            is 0 where there is one seed of each.
-        """
+        """How far a system is above another, with a 95 % interval that covers the choice of test pairs and of seeds."""
         weights = self._weights(group)
         (ours, ours_resampled), (theirs, theirs_resampled) = map(self._of_systems, (systems, baseline))
         resampled = (ours_resampled.mean(axis=1) - theirs_resampled.mean(axis=1)) @ weights
         return combined_estimate((ours @ weights).tolist(), (theirs @ weights).tolist(), resampled)
 
     def distances(self, a: str, b: str, group: str) -> tuple[list[float], Floats]:
-        """Mean absolute difference of r × 100 between two systems over the tasks of a group (PNMT Table 10).
-
-        Returns:
-            The value of each seed, and of each bootstrap sample the mean over the seeds, float64 `(b,)`.
-        """
+        """Mean absolute difference of r × 100 between two systems over the tasks of a group (PNMT Table 10)."""
         weights = self._weights(group)
         (ours, ours_resampled), (theirs, theirs_resampled) = map(self._of_systems, (a, b))
         values: list[float] = (np.abs(ours - theirs) @ weights).tolist()
@@ -134,12 +107,7 @@ ALL_TASKS = "all tasks"
 
 
 def mean_of_seeds(values: Sequence[float]) -> Figure:
-    """The mean, with the lowest and the highest value if there are several.
-
-    Example:
-        >>> mean_of_seeds([60.0, 62.0, 61.0]), mean_of_seeds([60.0])
-        ((61.0, 60.0, 62.0), 60.0)
-    """
+    """The mean, with the lowest and the highest value if there are several."""
     return values[0] if len(values) == 1 else (fmean(values), min(values), max(values))
 
 
@@ -148,10 +116,6 @@ def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
 
     Half its width is the root of the sum of two squares, as of `combined_estimate`: the mean of those of the estimates,
     which are of the same pairs, and Student's over the seeds.
-
-    Example:
-        >>> mean_estimate([Estimate(3.0, 2.0, 4.0), Estimate(5.0, 4.0, 6.0), Estimate(4.0, 3.0, 5.0)]).format()
-        '4 [1.322, 6.678]'
     """
     values = [estimate.value for estimate in estimates]
     of_pairs = fmean((estimate.high - estimate.low) / 2 for estimate in estimates)
@@ -160,17 +124,7 @@ def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def combined_estimate(ours: Sequence[float], theirs: Sequence[float], resampled: Floats) -> Estimate:
-    """A difference of means, with a 95 % interval over seeds and test pairs.
-
-    Args:
-        ours: A figure of each seed.
-        theirs: The same of what it is compared with.
-        resampled: float64 `(b,)`, the difference on samples of the test pairs.
-
-    Example:
-        >>> combined_estimate([70.0, 71.0, 72.0], [68.0, 69.0, 70.0], np.zeros(10)).format()
-        '2 [-0.267, 4.267]'
-    """
+    """A difference of means, with a 95 % interval over seeds and test pairs."""
     value = fmean(ours) - fmean(theirs)
     half = math.hypot(Z_95 * float(np.std(resampled)), _half_width_of_seeds(ours, theirs))
     return Estimate(value, value - half, value + half)
@@ -187,12 +141,7 @@ def _half_width_of_seeds(ours: Sequence[float], theirs: Sequence[float]) -> floa
 
 
 class Accuracies(NamedTuple):
-    """Accuracies × 100 of a system on the same test items, one of each seed.
-
-    Args:
-        values: The accuracies.
-        items: Number of test items.
-    """
+    """Accuracies × 100 of a system on the same test items, one of each seed."""
 
     values: Sequence[float]
     items: int
@@ -209,10 +158,6 @@ class Accuracies(NamedTuple):
 
         Half its width is the root of the sum of two squares, as of `combined_estimate`: that of two proportions of
         independent items, which is wider than that of the same items, and Welch's over the seeds.
-
-        Example:
-            >>> Accuracies([60.0], 1000).above(Accuracies([50.0], 1000)).format()
-            '10 [5.661, 14.34]'
         """
         ours, theirs = fmean(self.values), fmean(other.values)
         variance = sum(mean * (100 - mean) / items for mean, items in ((ours, self.items), (theirs, other.items)))

@@ -56,18 +56,7 @@ class Prose(Config):
 
 
 def papers_pages(folder: str | Path) -> dict[Path, str]:
-    """The pages as Markdown: FOLDER.md, the page of verdicts, and FOLDER/PAPER.md, a page for each paper.
-
-    Args:
-        folder: Has page.toml and NAME.json of each table.
-
-    Returns:
-        The same texts for the same files: a page out of step with its tables is not equal to its text.
-
-    Raises:
-        ConfigError: page.toml is not as it should be, or names a table that has no file.
-        DataError: A file is not that of a table, or no section has it.
-    """
+    """The pages as Markdown: FOLDER.md, the page of verdicts, and FOLDER/PAPER.md, a page for each paper."""
     folder = Path(folder)
     prose, sections = _read_prose(folder / PROSE)
     tables = {path.stem: read_table(path) for path in sorted(folder.glob("*.json"))}
@@ -83,14 +72,7 @@ def papers_pages(folder: str | Path) -> dict[Path, str]:
 
 
 def write_page(folder: str | Path) -> Path:
-    """Write the page of verdicts beside its folder, as FOLDER.md, and the pages of the papers into it.
-
-    Args:
-        folder: As of `papers_pages`.
-
-    Returns:
-        The page of verdicts.
-    """
+    """Write the page of verdicts beside its folder, as FOLDER.md, and the pages of the papers into it."""
     pages = papers_pages(folder)
     for page, text in pages.items():
         with atomic_write(page) as temporary:
@@ -169,12 +151,7 @@ def _filled(text: str, tables: Iterable[ReproducedTable], verdicts: str = "") ->
 
 
 def anchor(heading: str) -> str:
-    """The anchor of a heading, as GitHub and MyST derive it.
-
-    Example:
-        >>> anchor("W17 Table 5: the translation's length (`w17-5`)")
-        'w17-table-5-the-translations-length-w17-5'
-    """
+    """The anchor of a heading, as GitHub and MyST derive it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 

@@ -35,14 +35,7 @@ _PARSED_PAIRS = 10_000
 
 
 class Measure(NamedTuple):
-    """A statistic whose sign a paper reports.
-
-    Args:
-        key: Of the statistic.
-        sign: 1 where it is above 0 in the paper, −1 where it is below.
-        factor: Of ours, to have the paper's unit.
-        claim: What the sign says.
-    """
+    """A statistic whose sign a paper reports."""
 
     key: str
     sign: int
@@ -105,11 +98,7 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
 
 
 def shortest_source_orders(rows: Sequence[Row]) -> Iterator[Order]:
-    """PNMT §3.1: the source with the shortest sentences has the most diverse parses.
-
-    Args:
-        rows: Of each source: length, IDF, paraphrase score, entropy of unigrams and of parses.
-    """
+    """PNMT §3.1: the source with the shortest sentences has the most diverse parses."""
     lengths = {name: figures[0][0] for name, figures in rows if isinstance(figures[0], tuple)}
     entropies = {name: figures[4] for name, figures in rows if isinstance(figures[4], tuple)}
     paper = {name: figures[4] for name, figures in published_figures("pnmt-1").items()}
@@ -180,18 +169,7 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
 
 
 def sign_orders(measures: Sequence[Measure], rows: Sequence[Row], paper: Sequence[float]) -> Iterator[Order]:
-    """The orders of a table whose figures are differences or correlations: the sign of each.
-
-    Args:
-        measures: The columns.
-        rows: Figures of each source.
-        paper: The paper's figure of each column.
-
-    Example:
-        >>> [order] = sign_orders(DIFFERENCES[2:3], [("news", [(-8.2, -8.4, -8.0)])], [-2.8])
-        >>> order.claim, order.published, order.ours.format(), order.outcome
-        ('news: translations repeat more words', 2.8, '8.2 [8, 8.4]', 'agrees')
-    """
+    """The orders of a table whose figures are differences or correlations: the sign of each."""
     for source, figures in rows:
         for measure, figure, published in zip(measures, figures, paper, strict=True):
             if isinstance(figure, tuple):

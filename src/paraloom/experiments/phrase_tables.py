@@ -26,14 +26,7 @@ _AVERAGE = "average of the same vectors, not trained"
 
 
 class PhraseRuns:
-    """The figures of runs of `examples/pgru.toml`, which differ in their seed.
-
-    Args:
-        folders: Run folders.
-
-    Raises:
-        DataError: A folder is not that of a run.
-    """
+    """The figures of runs of `examples/pgru.toml`, which differ in their seed."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = folders
@@ -42,11 +35,7 @@ class PhraseRuns:
         self.signature = signature("pgru", seeds=seeds, digest=self._runs[0]["digest"][:12])
 
     def results(self, stage: str) -> list[dict[str, Any]]:
-        """The result.json of a stage in each run.
-
-        Raises:
-            DataError: A run does not have the stage.
-        """
+        """The result.json of a stage in each run."""
         results = []
         for folder, run in zip(self.folders, self._runs, strict=True):
             of_stage = next((row["folder"] for row in run["stages"] if row["name"] == stage), None)

@@ -6,15 +6,7 @@ from typing import NamedTuple
 
 
 class PaperTable(NamedTuple):
-    """A table of a paper.
-
-    Args:
-        title: Paper, number and subject.
-        unit: What the figures are.
-        columns: Names of the columns of figures.
-        rows: Name and figures of each row; None where the paper has no figure.
-        decimals: Digits after the point; None: one from 10 on, two below.
-    """
+    """A table of a paper."""
 
     title: str
     unit: str
@@ -303,13 +295,5 @@ PAPERS: dict[str, PaperTable] = {
 
 
 def published_figures(name: str) -> dict[str, tuple[float, ...]]:
-    """The figures of a table by row; those that the paper does not have are left out.
-
-    Args:
-        name: Name of the table.
-
-    Example:
-        >>> published_figures("w17-6")["GRAN"]
-        (66.9, 67.3)
-    """
+    """The figures of a table by row; those that the paper does not have are left out."""
     return {row: tuple(figure for figure in figures if figure is not None) for row, figures in PAPERS[name].rows}

@@ -93,11 +93,7 @@ def rating_sheet(study: Study, name: str) -> ReproducedTable:
 
 
 def cosine_judge(encoder: EncoderLike) -> Judge:
-    """Cosines of sentence vectors, × 100; 0 where a side has no vector.
-
-    Args:
-        encoder: Of the language of both sides.
-    """
+    """Cosines of sentence vectors, × 100; 0 where a side has no vector."""
 
     def rate(references: Sequence[str], paraphrases: Sequence[str]) -> Floats:
         a, b = (np.asarray(encoder.encode(list(side)), np.float64) for side in (references, paraphrases))
@@ -108,15 +104,7 @@ def cosine_judge(encoder: EncoderLike) -> Judge:
 
 
 def round_trip_judge(forward: Translator, backward: Translator) -> Judge:
-    """How probable the reference is as a translation of the paraphrase's translation.
-
-    Args:
-        forward: Into another language.
-        backward: Back from it.
-
-    Returns:
-        Gives 100 × the geometric mean of the probabilities of the reference's tokens; NaN where a text is too long.
-    """
+    """How probable the reference is as a translation of the paraphrase's translation."""
 
     def rate(references: Sequence[str], paraphrases: Sequence[str]) -> Floats:
         pivots = [variants[0].text for variants in forward.translate(list(paraphrases))]
@@ -139,12 +127,7 @@ def read_key(key: Path) -> list[dict[str, str]]:
 
 
 def range_rows(facts: Sequence[dict[str, str]], ratings: dict[str, Floats]) -> list[Row]:
-    """A row for each range: pairs of the corpus, mean overlap of trigrams, and the mean of each judge.
-
-    Args:
-        facts: The rows of the key.
-        ratings: Judge → rating of each pair of the sheet.
-    """
+    """A row for each range: pairs of the corpus, mean overlap of trigrams, and the mean of each judge."""
     rows: list[Row] = []
     for low, high in RANGES:
         inside = np.array([fact["range"] == f"({low:g}, {high:g}]" for fact in facts], bool)

@@ -80,14 +80,7 @@ class Recipe(Config):
 
 
 def read_recipe(path: str | Path) -> Recipe:
-    """Read a recipe from a TOML file.
-
-    Args:
-        path: The file. `${NAME}` is replaced with an environment variable, but not in the files that it names.
-
-    Raises:
-        ConfigError: The file cannot be read, a key or a table is unknown, or a reference leads nowhere.
-    """
+    """Read a recipe from a TOML file."""
     path = Path(path)
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -109,20 +102,7 @@ def read_recipe(path: str | Path) -> Recipe:
 def reproduce_recipe(
     names: Sequence[str], recipe: str | Path, folder: str | Path = "runs/papers", *, workers: int | None = None
 ) -> Iterator[ReproducedTable]:
-    """Make tables from raw data; if stopped, the same call resumes.
-
-    Args:
-        names: Names of tables, or 'all': those whose runs have the environment variables that they need.
-        recipe: File of the recipe. Pipelines are relative to its folder.
-        folder: Gets a folder for each run and for each group of tables, and NAME.md and NAME.json of each table.
-        workers: Processes; default: one per core.
-
-    Returns:
-        The tables; each is made when it is asked for, and so is each run before the first table that needs it.
-
-    Raises:
-        ConfigError: The recipe is wrong, a table is not in it, or an environment variable is missing.
-    """
+    """Make tables from raw data; if stopped, the same call resumes."""
     read = read_recipe(recipe)
     runs = _Runs(read, Path(recipe).parent, Path(folder).absolute(), workers)
     groups = [

@@ -70,44 +70,6 @@ def reproduce_tables(
 ) -> Iterator[ReproducedTable]:
     """Make the papers' tables from your own data, next to the published figures; if stopped, the same call resumes.
 
-    Args:
-        names: Names of tables, such as 'w17-5', 'pnmt-1' or 'park17-2'; 'all': those that `pairs`, `loop` and `phrases`
-            allow.
-        pairs: Name → back-translated pairs of each source, a corpus folder or a file, with the reference as `src`.
-            Filters are tuned on the first.
-        sts: Folder of similarity tasks.
-        loop: Folder of a run of `selftrain`, for the tables of Park et al. (2017).
-        phrases: Folders of runs of examples/pgru.toml, one for each seed, for the tables of Zhou et al. (2017).
-        classifiers: Folders of runs of `w17-8`, FOLDER/w17-8/SOURCE, that were made before, by several commands or on
-            other machines: the table is made from them.
-        folder: Folder of the runs. Each table is written to it, as NAME.md and NAME.json.
-        encoder: Encoder of the paraphrase score; default: the bundled one.
-        parser: For the entropy of parses, as `load_parser` takes it: 'english', or a folder.
-        word_frequencies: File of `word count` lines of a large corpus, such as Wikipedia's, for the IDF, which is then
-            a binary logarithm. Default: the references of the pairs themselves, natural logarithm.
-        vectors: Word vectors that all trainings start from, as `TrainEncoder` takes them: in the part of the papers'
-            paragram-sl999. Default: random vectors.
-        simple_wikipedia: Pairs of standard and Simple English Wikipedia, a file or a corpus folder.
-        ppdb: Pairs of the paraphrase database, words or phrases.
-        size: Pairs of each selection.
-        recurrent_size: The same for recurrent encoders (GRAN, LSTM, BLSTM), which take minutes; 0 leaves them out.
-            Default: `size`.
-        classifier_pairs: References of a source that the classifiers of `w17-8` are trained on (40,000 in the paper,
-            which take hours), an eighth of them again for development and test.
-        tuning_size: The same for each candidate while filters are tuned. Default: `size`.
-        epochs: Maximum number of passes over the pairs; the papers' 20 (AVG), 5 (PNMT) and 3 (GRAN) are the most.
-        seeds: Trainings of each system, each on another draw of the pairs.
-        devices: Where recurrent networks compute, as `TrainEncoder` takes it.
-        workers: Processes; default: one per core. The result is the same.
-        seed: Seed of every random choice.
-
-    Returns:
-        The tables; each is made when it is asked for.
-
-    Raises:
-        ConfigError: A table is unknown, or needs pairs, tasks or a run that are not given.
-        DataError: `loop`, one of `phrases` or of `classifiers` is not a run, or did not evaluate what a table shows.
-
     Reference:
         Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Park et al. (2017), PARK17; Zhou et al. (2017),
         PGRU.
@@ -180,17 +142,7 @@ def _table_names(names: Sequence[str], allowed: Mapping[str, bool]) -> Sequence[
 
 
 def _check_inputs(name: str, allowed: bool, tasks: bool, recurrent: bool) -> None:
-    """Check that a table has what it is made from.
-
-    Args:
-        name: The table.
-        allowed: Whether its pairs or runs are given.
-        tasks: Whether similarity tasks are given.
-        recurrent: Whether recurrent encoders are trained.
-
-    Raises:
-        ConfigError: It has not.
-    """
+    """Check that a table has what it is made from."""
     if name in LOOP_TABLES and not allowed:
         raise ConfigError(f"table '{name}' needs a run of `paraloom selftrain`", remedy="Give --loop.")
     if name in PHRASE_TABLES and not allowed:

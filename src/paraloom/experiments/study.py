@@ -108,11 +108,7 @@ class Study:
         return DIMENSION if self.vectors is None else vector_width(self.vectors)
 
     def wide_vectors(self, dimension: int | None = None) -> Path:
-        """The given vectors as an array, which is read faster than text.
-
-        Args:
-            dimension: Zeros are appended up to this one; default: none are.
-        """
+        """The given vectors as an array, which is read faster than text."""
         if self.vectors is None:
             raise ConfigError("no word vectors are given", remedy="Set 'vectors'.")
         dimension = dimension or self.dimension
@@ -163,14 +159,7 @@ class Study:
         return {name: result.stage(name).folder for name in self.sources}
 
     def classified(self, seed: int) -> dict[str, Path]:
-        """The pairs of `scored` with the probabilities of a classifier that is trained with another seed.
-
-        Args:
-            seed: Its number, from 2; that of `scored` is 1.
-
-        Returns:
-            Source → folder of a corpus with the columns tgt_idf and reference_probability.
-        """
+        """The pairs of `scored` with the probabilities of a classifier that is trained with another seed."""
         scoring = self._scoring()
         device = self.devices.partition(",")[0]
         stages: list[Stage] = []
@@ -220,14 +209,7 @@ class Study:
         return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items() if path.is_file()}
 
     def tuning(self, pairs: Path, grid: str, encoder: Mapping[str, Any], *, epochs: int) -> Tuning:
-        """A tuning of filters, with one draw of each candidate.
-
-        Args:
-            pairs: Folder of scored pairs.
-            grid: Name of the grid.
-            encoder: Fields of `TrainEncoder`.
-            epochs: Maximum number of passes.
-        """
+        """A tuning of filters, with one draw of each candidate."""
         vectors = {} if self.vectors is None else {"vectors": str(self.wide_vectors()), "vector_words": True}
         return Tuning(
             pairs=str(pairs),
@@ -245,29 +227,12 @@ _ENGLISH: dict[str, Any] = {"src_lang": "en", "tgt_lang": "en"}
 
 
 def is_recurrent(spec: str) -> bool:
-    """Whether an encoder has a part that reads words in order.
-
-    Example:
-        >>> is_recurrent("word,trigram"), is_recurrent("word+trigram+lstm")
-        (False, True)
-    """
+    """Whether an encoder has a part that reads words in order."""
     return any(PARTS[part].recurrent for part in parse_spec(spec).parts)
 
 
 def padded_vectors(path: str | Path, dimension: int, folder: Path) -> Path:
-    """Word vectors with zeros appended, for a network with more dimensions than they have.
-
-    Args:
-        path: The vectors, as `read_vectors` reads them.
-        dimension: Dimension of the result.
-        folder: Where it is written, unless it is there: `vectors.npy` and `vectors.txt`.
-
-    Returns:
-        The array.
-
-    Raises:
-        ConfigError: The vectors have more dimensions.
-    """
+    """Word vectors with zeros appended, for a network with more dimensions than they have."""
     array, listed = folder / "vectors.npy", folder / "vectors.txt"
     if not array.is_file():
         words = read_vector_words(path)

@@ -36,14 +36,7 @@ INTERVAL = "a 95 % interval"
 
 
 class ExperimentCondition(NamedTuple):
-    """A condition of an experiment.
-
-    Args:
-        name: What it is about, such as 'epochs'.
-        paper: In the paper.
-        ours: Here.
-        why: Why they differ; empty where they do not.
-    """
+    """A condition of an experiment."""
 
     name: str
     paper: str
@@ -52,12 +45,7 @@ class ExperimentCondition(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What it takes to make a table.
-
-    Args:
-        hours: Of one core.
-        measured: Whether they were measured; otherwise they are estimated.
-    """
+    """What it takes to make a table."""
 
     hours: float | None = None
     measured: bool = False
@@ -194,14 +182,7 @@ class ReproducedTable:
 
 
 def read_table(path: Path) -> ReproducedTable:
-    """Read a table from its JSON file.
-
-    Args:
-        path: NAME.json.
-
-    Raises:
-        DataError: The file is not that of a table.
-    """
+    """Read a table from its JSON file."""
     try:
         return ReproducedTable.from_dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, KeyError, TypeError, ValueError) as error:
@@ -213,20 +194,7 @@ def read_table(path: Path) -> ReproducedTable:
 
 
 def table_json(table: Mapping[str, Any]) -> str:
-    """A table as JSON with a line for each row, so that a changed figure is a changed line.
-
-    Example:
-        >>> print(table_json({"name": "w17-9", "ours": {"rows": [["news", 1.0], ["talks", 2.0]]}}), end="")
-        {
-         "name": "w17-9",
-         "ours": {
-          "rows": [
-           ["news", 1.0],
-           ["talks", 2.0]
-          ]
-         }
-        }
-    """
+    """A table as JSON with a line for each row, so that a changed figure is a changed line."""
     return _line_per_row(table, "") + "\n"
 
 
@@ -243,15 +211,7 @@ def _line_per_row(value: Any, indent: str) -> str:
 
 
 def format_conditions(conditions: Sequence[ExperimentCondition]) -> list[str]:
-    """Conditions as a table, lines of Markdown.
-
-    Example:
-        >>> for line in format_conditions([ExperimentCondition("epochs", "20", "3", "time")]):
-        ...     print(line)
-        | condition | the paper | ours | why |
-        |---|---|---|---|
-        | epochs | 20 | 3 | time |
-    """
+    """Conditions as a table, lines of Markdown."""
     if not conditions:
         return []
     lines = ["| condition | the paper | ours | why |", "|---|---|---|---|"]
@@ -259,13 +219,7 @@ def format_conditions(conditions: Sequence[ExperimentCondition]) -> list[str]:
 
 
 def format_rows(columns: Sequence[str], rows: Sequence[Row], decimals: int | None = None) -> list[str]:
-    """Rows of figures as a table, lines of Markdown.
-
-    Args:
-        columns: Names of the columns.
-        rows: The rows.
-        decimals: As of `format_figure`.
-    """
+    """Rows of figures as a table, lines of Markdown."""
     lines = ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
     return lines + [
         f"| {name} | " + " | ".join(format_figure(figure, decimals) for figure in figures) + " |"
@@ -274,19 +228,7 @@ def format_rows(columns: Sequence[str], rows: Sequence[Row], decimals: int | Non
 
 
 def format_figure(figure: Figure, decimals: int | None = None) -> str:
-    """A figure as text, with its brackets if it has some.
-
-    Args:
-        figure: The figure; None gives an empty text.
-        decimals: Digits after the point of a figure without brackets; None: one from 10 on, two below, none from
-            1,000 on.
-
-    Example:
-        >>> format_figure(12.345), format_figure(1.2345), format_figure((1.0, 0.9, 1.1)), format_figure(1.0, 4)
-        ('12.3', '1.23', '1.00 [0.90, 1.10]', '1.0000')
-        >>> format_figure(42000.0)
-        '42,000'
-    """
+    """A figure as text, with its brackets if it has some."""
     if figure is None:
         return ""
     if isinstance(figure, tuple):
@@ -299,12 +241,7 @@ def format_figure(figure: Figure, decimals: int | None = None) -> str:
 
 
 def format_hours(hours: float) -> str:
-    """Hours as text, as minutes below one.
-
-    Example:
-        >>> format_hours(0.25), format_hours(3.0), format_hours(0.001)
-        ('15 min', '3 h', 'under 1 min')
-    """
+    """Hours as text, as minutes below one."""
     if hours >= 1:
         return f"{hours:.2g} h" if hours < 100 else f"{hours:,.0f} h"
     return f"{60 * hours:.0f} min" if hours >= 1 / 60 else "under 1 min"

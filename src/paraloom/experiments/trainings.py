@@ -74,23 +74,12 @@ class TrainedEncoders:
 
 
 def untrained(key: str) -> str:
-    """The name of what a training started from.
-
-    Example:
-        >>> untrained("GRAN, news")
-        'GRAN, news, untrained'
-    """
+    """The name of what a training started from."""
     return f"{key}, untrained"
 
 
 def train(study: Study, name: str, trainings: Mapping[str, Training]) -> TrainedEncoders:
-    """Train encoders with every seed, and measure them beside what they started from, overlap and given vectors.
-
-    Args:
-        study: Data and settings.
-        name: Folder of the run below that of the study.
-        trainings: Name of a system → its training.
-    """
+    """Train encoders with every seed, and measure them beside what they started from, overlap and given vectors."""
     stages: dict[str, Stage] = {}
     encoders: dict[str, list[str]] = {key: [] for key in trainings}
     selections: dict[str, list[list[str]]] = {key: [] for key in trainings}
@@ -131,16 +120,7 @@ def train(study: Study, name: str, trainings: Mapping[str, Training]) -> Trained
 
 
 def shares(rows: Sequence[int], total: int) -> list[int]:
-    """How many pairs to draw of each corpus: equally many, and what small corpora lack from the larger ones.
-
-    Args:
-        rows: Pairs of each corpus.
-        total: Pairs that are wanted.
-
-    Example:
-        >>> shares([100, 10, 100], 90), shares([5, 5], 90)
-        ([40, 10, 40], [5, 5])
-    """
+    """How many pairs to draw of each corpus: equally many, and what small corpora lack from the larger ones."""
     result = [0] * len(rows)
     left = total
     by_size = sorted(range(len(rows)), key=rows.__getitem__)
@@ -151,12 +131,7 @@ def shares(rows: Sequence[int], total: int) -> list[int]:
 
 
 def slug(label: str) -> str:
-    """A stage's name made from a label: lower-case letters, digits and hyphens.
-
-    Example:
-        >>> slug("WORD+TRIGRAM, M = 20")
-        'word-plus-trigram-m-20'
-    """
+    """A stage's name made from a label: lower-case letters, digits and hyphens."""
     spelled = label.lower().replace("+", " plus ").replace(">=", " from ").replace("<=", " upto ").replace(".", "p")
     return "-".join(re.findall(r"[a-z0-9]+", spelled))
 
@@ -197,12 +172,7 @@ class _SimilarityCache:
         return self.get([config["signature"]], lambda: open_encoder(folder, available_threads()))
 
     def get(self, system: Sequence[str], opened: Callable[[], System]) -> npt.NDArray[np.float32]:
-        """float32 `(n,)` of the pairs of all tasks.
-
-        Args:
-            system: What tells the system from others.
-            opened: Gives the system, where its similarities are not known yet.
-        """
+        """float32 `(n,)` of the pairs of all tasks."""
         path = self._folder / f"{digest([self._key, *system])[:24]}.npy"
         if not path.is_file():
             scorer = opened()

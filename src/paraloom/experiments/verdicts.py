@@ -63,13 +63,7 @@ def without_interval(value: float) -> Estimate:
 
 
 def verdict_of(orders: Sequence[Order]) -> Verdict:
-    """The verdict on a table: what more than half of its orders say.
-
-    Example:
-        >>> same, unclear = Order("a above b", 1, Estimate(2, 1, 3)), Order("a above c", 1, Estimate(0, -1, 1))
-        >>> verdict_of([same, same, unclear]), verdict_of([same, unclear]), verdict_of([])
-        ('agrees', 'cannot tell', 'states no order')
-    """
+    """The verdict on a table: what more than half of its orders say."""
     if not orders:
         return "states no order"
     outcomes = [order.outcome for order in orders]
@@ -79,14 +73,7 @@ def verdict_of(orders: Sequence[Order]) -> Verdict:
 
 
 def verdict_sentence(orders: Sequence[Order]) -> str:
-    """The verdict on a table and what it follows from, one or two sentences.
-
-    Example:
-        >>> verdict_sentence([Order("LSTM above WORD", 0.2, Estimate(1.0, 0.5, 1.5))])
-        'Verdict: **agrees**. Of 1 order of the paper, 1 agrees, 0 disagree, 0 are undecided.'
-        >>> verdict_sentence([])
-        'Verdict: the paper states no order here.'
-    """
+    """The verdict on a table and what it follows from, one or two sentences."""
     if not orders:
         return "Verdict: the paper states no order here."
     counts = count_outcomes([order.outcome for order in orders], "the paper")
@@ -94,18 +81,7 @@ def verdict_sentence(orders: Sequence[Order]) -> str:
 
 
 def format_orders(orders: Sequence[Order]) -> list[str]:
-    """The orders as a table, lines of Markdown.
-
-    Args:
-        orders: The orders; none give no lines.
-
-    Example:
-        >>> for line in format_orders([Order("LSTM above WORD", 0.2, Estimate(1.0, 0.5, 1.5))]):
-        ...     print(line)
-        | the paper's order | its difference | ours | outcome |
-        |---|---:|---:|---|
-        | LSTM above WORD | +0.2 | +1.00 [+0.50, +1.50] | agrees |
-    """
+    """The orders as a table, lines of Markdown."""
     if not orders:
         return []
     lines = ["| the paper's order | its difference | ours | outcome |", "|---|---:|---:|---|"]
@@ -121,12 +97,7 @@ def _difference(order: Order) -> str:
 
 
 def count_outcomes(outcomes: Iterable[Outcome], of_whom: str) -> str:
-    """One sentence: how many orders agree, disagree and are undecided.
-
-    Example:
-        >>> count_outcomes(["agrees", "agrees", "undecided"], "the papers")
-        'Of 3 orders of the papers, 2 agree, 0 disagree, 1 is undecided.'
-    """
+    """One sentence: how many orders agree, disagree and are undecided."""
     listed = list(outcomes)
     agree, disagree, undecided = (listed.count(outcome) for outcome in OUTCOMES)
     return (
@@ -137,11 +108,7 @@ def count_outcomes(outcomes: Iterable[Outcome], of_whom: str) -> str:
 
 
 def summarize_verdicts(folder: str | Path) -> str:
-    """One sentence on all orders of the tables in a folder, those of earlier calls included; '' if there are none.
-
-    Args:
-        folder: A folder of `reproduce_tables`, with a JSON file beside each table.
-    """
+    """One sentence on all orders of the tables in a folder, those of earlier calls included; '' if there are none."""
     tables = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(Path(folder).glob("*-*.json"))]
     outcomes = [order["outcome"] for table in tables for order in table.get("orders", ())]
     return count_outcomes(outcomes, "the papers") if outcomes else ""

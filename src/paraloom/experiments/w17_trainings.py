@@ -41,11 +41,6 @@ def kinds(study: Study) -> list[str]:
 
 
 def w17_conditions(study: Study, pairs: str = W17.pairs) -> list[ExperimentCondition]:
-    """The conditions of AVG and GRAN in W17's tables.
-
-    Args:
-        study: Data and settings.
-        pairs: Pairs of a training in the paper.
-    """
+    """The conditions of AVG and GRAN in W17's tables."""
     paper = W17 if pairs == W17.pairs else replace(W17, pairs=pairs)
     return conditions(study, paper, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)})

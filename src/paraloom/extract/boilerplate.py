@@ -23,12 +23,7 @@ MAX_COUNTED_PAGES = 1000
 
 
 def text_hash(text: str) -> int:
-    """Hash a text to 64 bits, equal in all processes and runs.
-
-    Example:
-        >>> text_hash("Contents") == text_hash("Contents") != text_hash("contents")
-        True
-    """
+    """Hash a text to 64 bits, equal in all processes and runs."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
@@ -36,14 +31,6 @@ def find_repeated(shards: Sequence[Path], column: str, scratch: Path) -> dict[st
     """Find the hashes that each site repeats.
 
     A hash counts once per page. The counting spills to disk where memory is short.
-
-    Args:
-        shards: Parquet files with the columns `site`, `counted` (whether the page counts) and `column`.
-        column: A column of lists of 64-bit hashes, or of structs that have one as `hash`.
-        scratch: Folder for temporary files.
-
-    Returns:
-        Site → its repeated hashes, uint64 `(n,)`, sorted; sites without any are left out.
     """
     with open_database(scratch=scratch) as database:
         columns = register_shards(database, "shards", shards)

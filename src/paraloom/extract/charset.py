@@ -8,13 +8,7 @@ from typing import NamedTuple
 
 
 class DecodedPage(NamedTuple):
-    """A decoded page.
-
-    Args:
-        text: Its text.
-        charset: Python's name of the charset that it was decoded with.
-        replaced: Number of invalid byte sequences, each replaced by U+FFFD.
-    """
+    """A decoded page."""
 
     text: str
     charset: str
@@ -66,22 +60,6 @@ def decode_page(body: bytes, declared: str | None = None, *, html: bool = True) 
     A byte order mark decides. Otherwise bytes that are valid UTF-8, or mostly so, are UTF-8 whatever is declared,
     because text in another charset is hardly ever valid UTF-8. Then the declared charset is used if it fits, and then
     charset_normalizer guesses. Invalid bytes become U+FFFD.
-
-    Args:
-        body: The bytes.
-        declared: The charset of the HTTP header.
-        html: Whether the page may declare a charset itself.
-
-    Returns:
-        The decoded page, None where the bytes are not text in any known charset.
-
-    Example:
-        >>> decode_page("<meta charset=iso-8859-1>Größe".encode())
-        DecodedPage(text='<meta charset=iso-8859-1>Größe', charset='utf-8', replaced=0)
-        >>> decode_page("Größe".encode("latin-1"), "ISO-8859-1")
-        DecodedPage(text='Größe', charset='cp1252', replaced=0)
-        >>> decode_page("Größe und Länge: ".encode() + b"\\xff")
-        DecodedPage(text='Größe und Länge: �', charset='utf-8', replaced=1)
     """
     for mark, encoding in _MARKS:
         if body.startswith(mark):
@@ -110,18 +88,7 @@ def decode_page(body: bytes, declared: str | None = None, *, html: bool = True) 
 
 
 def python_charset(label: str) -> str | None:
-    """Find Python's codec for a declared charset, as browsers interpret it.
-
-    Args:
-        label: The declared charset.
-
-    Returns:
-        Name of the codec, None for an unknown charset.
-
-    Example:
-        >>> [python_charset(label) for label in ("Latin-1", "KS_C_5601-1987", "UTF8", "x-unknown", "zip")]
-        ['cp1252', 'cp949', 'utf-8', None, None]
-    """
+    """Find Python's codec for a declared charset, as browsers interpret it."""
     try:
         name = codecs.lookup(label.strip()).name
         " ".encode(name)  # LookupError for a codec that does not encode text

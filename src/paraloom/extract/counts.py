@@ -40,11 +40,7 @@ class ExtractionCounts:
     unchecked_languages: int = 0
 
     def check(self) -> ExtractionCounts:
-        """Check that the counts add up, and return them.
-
-        Raises:
-            RunError: A page is neither a document nor rejected.
-        """
+        """Check that the counts add up, and return them."""
         if self.read != self.documents + self.rejected.total():
             raise RunError(
                 f"page counts do not add up: read {self.read}, documents {self.documents}, "
@@ -55,15 +51,7 @@ class ExtractionCounts:
         return self
 
     def format(self) -> str:
-        """The counts in a few lines.
-
-        Example:
-            >>> rejected, methods = Counter(short=2), Counter(site=3)
-            >>> print(ExtractionCounts(3, 1, rejected, methods, paragraphs=9, images=1).format())
-            pages: 3 read = 1 document + 2 rejected (short 2); main text by site 3
-            paragraphs: 9 kept, 0 dropped as repeated on the site
-            images: 1 kept, 0 of them missing, 0 dropped as repeated on the site
-        """
+        """The counts in a few lines."""
         noun = "document" if self.documents == 1 else "documents"
         reasons = f" ({_listed(self.rejected)})" if self.rejected else ""
         lines = [

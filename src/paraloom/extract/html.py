@@ -46,15 +46,7 @@ _SUBTAG = re.compile(r"[a-z]{2,3}")
 
 
 def check_method(name: str) -> None:
-    """Check the name of a method.
-
-    Args:
-        name: One of METHODS, or 'auto'.
-
-    Raises:
-        ConfigError: The name is unknown.
-        MissingExtraError: Packages of the extra `extract` are not installed.
-    """
+    """Check the name of a method."""
     if name not in (*METHODS, "auto"):
         raise ConfigError(f"unknown method '{name}' of extracting main text{nearest(name, [*METHODS, 'auto'])}")
     try:
@@ -69,14 +61,7 @@ class PageLimitError(ValueError):
 
 
 def check_tags(text: str) -> None:
-    """Check the number of attributes of each tag, before a page is parsed.
-
-    Args:
-        text: The decoded page.
-
-    Raises:
-        PageLimitError: A tag has more than `MAX_ATTRIBUTES`.
-    """
+    """Check the number of attributes of each tag, before a page is parsed."""
     for tag in _LONG_TAG.finditer(text):
         names = re.sub(_VALUE, "= ", tag[0])
         if sum(1 for _ in _ATTRIBUTE.finditer(names)) > MAX_ATTRIBUTES:
@@ -84,14 +69,7 @@ def check_tags(text: str) -> None:
 
 
 def check_tree(tree: Tree) -> None:
-    """Check the size of a parsed page, before its text is extracted.
-
-    Args:
-        tree: The page.
-
-    Raises:
-        PageLimitError: It has more than `MAX_ELEMENTS`, or more than `MAX_DEPTH` within each other.
-    """
+    """Check the size of a parsed page, before its text is extracted."""
     from lxml.etree import iterwalk
 
     depth = elements = 0
@@ -108,14 +86,7 @@ def check_tree(tree: Tree) -> None:
 
 
 def parse_html(text: str) -> Tree | None:
-    """Parse a page, whatever is wrong with it.
-
-    Args:
-        text: The decoded page.
-
-    Returns:
-        The root element, None for a page without elements.
-    """
+    """Parse a page, whatever is wrong with it."""
     import lxml.html
     from lxml.etree import ParserError
 
@@ -146,33 +117,13 @@ def declared_language(tree: Tree) -> str | None:
 
 
 def primary_language(label: str | None) -> str | None:
-    """The primary subtag of a language tag, None for an invalid tag or several.
-
-    Example:
-        >>> primary_language("pt-BR"), primary_language("EN_us"), primary_language("de, en"), primary_language("")
-        ('pt', 'en', None, None)
-    """
+    """The primary subtag of a language tag, None for an invalid tag or several."""
     subtag = re.split(r"[-_]", (label or "").strip().lower())[0]
     return subtag if _SUBTAG.fullmatch(subtag) else None
 
 
 def extract_paragraphs(tree: Tree, method: str, language: str | None = None) -> list[str]:
-    """Extract the paragraphs of the main text of a page.
-
-    Args:
-        tree: The page, which is not changed.
-        method: One of METHODS.
-        language: Two-letter code of its language, which selects the stop list of jusText; without a stop list, jusText
-            classifies by length and links only.
-
-    Returns:
-        The paragraphs in order, none of them empty, with white space collapsed.
-
-    Example:
-        >>> tree = parse_html("<ul><li>One<li>Two <b>words</b></ul>Three<script>four()</script>")
-        >>> extract_paragraphs(tree, "site")
-        ['One', 'Two words', 'Three']
-    """
+    """Extract the paragraphs of the main text of a page."""
     if method == "trafilatura":
         return _by_trafilatura(tree)
     from justext.core import ParagraphMaker, classify_paragraphs, preprocessor, revise_paragraph_classification
@@ -193,13 +144,6 @@ def code_texts(tree: Tree) -> frozenset[str]:
     """The texts of the elements of a page that hold program code, and their lines, with white space collapsed.
 
     A paragraph of the main text that is one of them is code; its language says nothing about the page's.
-
-    Args:
-        tree: The page.
-
-    Example:
-        >>> sorted(code_texts(parse_html("<p>Call <code>f(x)</code>:<pre>f(1)\\nf(2)</pre>")))
-        ['f(1)', 'f(1) f(2)', 'f(2)', 'f(x)']
     """
     texts: set[str] = set()
     for element in tree.xpath(_OUTERMOST_CODE):
@@ -213,13 +157,6 @@ def split_paragraphs(text: str) -> list[str]:
     """Split a plain text into paragraphs: its lines, or its blocks between empty lines where lines are wrapped.
 
     Lines are taken to be wrapped where there are empty lines and no line has more than 100 characters.
-
-    Args:
-        text: The text.
-
-    Example:
-        >>> split_paragraphs("One\\nsentence.\\n\\nTwo."), split_paragraphs("One\\nTwo")
-        (['One sentence.', 'Two.'], ['One', 'Two'])
     """
     lines = [collapse_spaces(line) for line in text.splitlines()]
     wrapped = "" in lines[:-1] and max(map(len, lines)) <= 100

@@ -21,27 +21,14 @@ IMAGE_FILES = "image-files.jsonl"
 
 
 class ImageHashes(NamedTuple):
-    """Hashes of an image.
-
-    Args:
-        sha256: SHA-256 of its bytes, hexadecimal.
-        phash: Perceptual hash, 64 bits, hexadecimal; None for an image that Pillow cannot read (SVG).
-    """
+    """Hashes of an image."""
 
     sha256: str
     phash: str | None
 
 
 class ImageReference(NamedTuple):
-    """An image of a page.
-
-    Args:
-        src: Its address, as written in the page.
-        alt: Its alternative text.
-        key: What identifies it within its site: file, absolute address or hash.
-        file: Its file; None where none was found.
-        hashes: Its hashes, where its bytes are in the page (`data:`).
-    """
+    """An image of a page."""
 
     src: str
     alt: str
@@ -66,14 +53,6 @@ def find_images(tree: Any, page: Page, media: Sequence[Path] = ()) -> list[Image
     The file of an image is searched relative to the page, then to its root (also in a folder named like the host, as
     mirrors have it), then in each folder of `media`, by its path and by its name. Addresses never lead outside of
     these folders.
-
-    Args:
-        tree: Root element of the page.
-        page: The page.
-        media: Folders to search for images.
-
-    Returns:
-        The images in order, each address once.
     """
     base = next(iter(tree.xpath("//base/@href")), "")
     images: dict[str, ImageReference] = {}
@@ -89,13 +68,6 @@ def hash_image(data: bytes) -> ImageHashes:
 
     The perceptual hash is that of imagehash: which of the lowest 8 × 8 frequencies are above their median. Similar
     images differ in few of its 64 bits. Transparent pixels count as white.
-
-    Args:
-        data: Bytes of the image file.
-
-    Example:
-        >>> hash_image(b"<svg/>").phash is None
-        True
     """
     return ImageHashes(hashlib.sha256(data).hexdigest(), _perceptual_hash(data))
 

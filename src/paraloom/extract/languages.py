@@ -25,12 +25,7 @@ _MAX_PARAGRAPHS, _MIN_BYTES = 100, 12
 
 
 class PageProse(NamedTuple):
-    """The paragraphs of a page that are not program code, and the language that it declares.
-
-    Args:
-        paragraphs: The prose.
-        declared: The language; None where the page declares none.
-    """
+    """The paragraphs of a page that are not program code, and the language that it declares."""
 
     paragraphs: Sequence[str]
     declared: str | None
@@ -48,14 +43,6 @@ def identify_pages(
 
     A declared language is accepted where it is probable for the whole of the prose, or where `MIN_SHARE` of the prose
     is in paragraphs of that language: much of a translated page may be left in the original.
-
-    Args:
-        pages: n pages.
-        identifier: Identifies languages; None to accept what pages declare.
-        keep_declared: Accept what pages declare, and identify the others.
-
-    Returns:
-        n language codes or None.
     """
     languages: list[str | None] = [None] * len(pages)
     if identifier is None:
@@ -86,12 +73,7 @@ def _probably_as_declared(pages: Sequence[PageProse], identifier: LanguageIdenti
 
 
 def declared_share(page: PageProse, identifier: LanguageIdentifier) -> float:
-    """The share of a page's prose, in bytes of UTF-8, in paragraphs of the language that it declares; 0 without any.
-
-    Args:
-        page: A page that declares a language.
-        identifier: Identifies languages.
-    """
+    """The share of a page's prose, in bytes of UTF-8, in paragraphs of the language that it declares; 0 without any."""
     sizes = [len(text.encode("utf-8", "replace")) for text in page.paragraphs]
     chosen = [index for index, size in enumerate(sizes) if size >= _MIN_BYTES][:_MAX_PARAGRAPHS]
     identified = identifier.identify([page.paragraphs[index][:_SAMPLE] for index in chosen])

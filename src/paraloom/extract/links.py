@@ -12,16 +12,7 @@ MAX_LINKS = 500
 
 
 def find_links(tree: Any, page: Page) -> list[str]:
-    """Find the addresses that a page links to.
-
-    Args:
-        tree: Root element of the page.
-        page: The page; relative links lead from its address, or from its path within its folder.
-
-    Returns:
-        Addresses without fragments in order, each once and none of them the page itself; links other than of http and
-        https are left out.
-    """
+    """Find the addresses that a page links to."""
     base = next(iter(tree.xpath("//base/@href")), "")
     links: dict[str, None] = {}
     for target in tree.xpath("//a/@href"):

@@ -46,11 +46,7 @@ class Page:
     status: int = 200
 
     def read(self) -> bytes:
-        """Read its bytes: of a larger page, one more than `MAX_PAGE_BYTES`.
-
-        Raises:
-            OSError: The file cannot be read.
-        """
+        """Read its bytes: of a larger page, one more than `MAX_PAGE_BYTES`."""
         if self.file is None:
             return self.body
         with self.file.open("rb") as stream:
@@ -109,13 +105,6 @@ def find_sources(arguments: Sequence[str]) -> list[PageSource]:
 
     The pages of a list are one site, and so are single pages in one folder. An archive in a folder is a source of its
     own.
-
-    Args:
-        arguments: Folders, pages, archives, and lists `@FILE` of those with one path per line, relative to the current
-            folder; `@-` is a list on standard input.
-
-    Raises:
-        DataError: A path does not exist, or a folder has no pages.
     """
     sources: list[PageSource] = []
     single: dict[Path, list[Path]] = {}

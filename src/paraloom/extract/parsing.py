@@ -69,14 +69,7 @@ class ParseJob:
 
 
 def parse_page(job: ParseJob) -> dict[str, Any]:
-    """Parse a page.
-
-    Args:
-        job: The page.
-
-    Returns:
-        A row of PARSED_PAGES; what is wrong with the page is in its columns `reason` and `detail`.
-    """
+    """Parse a page."""
     page = job.page
     row: dict[str, Any] = {"doc_id": job.doc_id, "url": page.url, "site": page.site, "counted": False}
     row |= {"lang": job.lang or html.primary_language(page.lang), "title": "", "replaced": 0}

@@ -98,23 +98,14 @@ class HashImages:
 
 
 def parse_tasks(jobs: Iterable[ParseJob], folder: Path) -> Iterator[ParsePages]:
-    """Group pages to tasks that write the shards 0, 1 … of a folder, in the order of the pages.
-
-    Args:
-        jobs: The pages.
-        folder: Where to write the shards.
-    """
+    """Group pages to tasks that write the shards 0, 1 … of a folder, in the order of the pages."""
     sized = ((job, len(job.page.body)) for job in jobs)
     for number, batch in enumerate(_batches(sized)):
         yield ParsePages(tuple(batch), folder / f"pages-{number:06d}.parquet")
 
 
 def hash_tasks(images: Iterable[tuple[str, bytes | None]]) -> Iterator[HashImages]:
-    """Group images to tasks that hash them.
-
-    Args:
-        images: Key and bytes of each; None for the bytes of the file that the key names.
-    """
+    """Group images to tasks that hash them."""
     for batch in _batches((item, len(item[1] or b"")) for item in images):
         yield HashImages(tuple(batch))
 

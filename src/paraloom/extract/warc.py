@@ -21,7 +21,7 @@ _CHUNK_BYTES = 1 << 16
 _MAX_HEAD_BYTES = 1 << 20
 # More than any file has; numbers of thousands of digits are not even converted.
 _MAX_LENGTH_DIGITS = 18
-_VERSION = re.compile(rb"WARC/\d+(\.\d+)*\s*")
+_VERSION = re.compile(rb"WARC/\d+(\.\d+)+\s*")
 _ADDRESS = re.compile(rb"^warc-target-uri:\s*<?([^\s>]+)", re.I | re.M)
 _LENGTH = re.compile(rb"^content-length:\s*(\d+)\s*$", re.I | re.M)
 
@@ -45,13 +45,6 @@ def read_archive(path: Path) -> Iterator[Page | ArchivedImage]:
     They are in records of the types response, resource and conversion; chunked and compressed HTTP responses are
     decoded, up to one byte more than `pages.MAX_PAGE_BYTES`. Images of more bytes, or with an HTTP status other than
     200, are left out, pages are not. A response without an HTTP head is a page with status 0.
-
-    Args:
-        path: The archive, plain or .gz (one member per record, or one for all).
-
-    Raises:
-        DataError: The archive is truncated, is not a WARC file, or has no records.
-        MissingExtraError: warcio is not installed.
     """
     try:
         from warcio.recordloader import ArcWarcRecordLoader
@@ -153,6 +146,7 @@ def _truncated(path: Path, number: int) -> DataError:
 
 def _content(loader: Any, stream: _Record) -> Page | ArchivedImage | None:
     """The page or image of a record; None for other records."""
+    from warcio.exceptions import ArchiveLoadFailed
     from warcio.statusandheaders import StatusAndHeadersParserException
 
     url = stream.address
@@ -160,7 +154,7 @@ def _content(loader: Any, stream: _Record) -> Page | ArchivedImage | None:
         return None
     try:
         record = loader.parse_record_stream(stream)
-    except (StatusAndHeadersParserException, EOFError):
+    except (ArchiveLoadFailed, StatusAndHeadersParserException, EOFError):
         return Page(url, _host(url), "html", status=0)
     if record.rec_type not in _RECORDS:
         return None

@@ -13,16 +13,10 @@ from paraloom.core.errors import DataError
 
 
 def map_array(path: str | Path) -> npt.NDArray[Any]:
-    """Map an array, without the other formats that `np.load` takes: archives and pickles.
-
-    Args:
-        path: The file.
-
-    Raises:
-        DataError: It cannot be read, or is something else.
-    """
+    """Map an array, without the other formats that `np.load` takes: archives and pickles."""
     try:
         return np.lib.format.open_memmap(path, mode="r")
-    except (ValueError, EOFError, OSError, TokenError) as error:  # the last one for a header that is cut off
+    # numpy evaluates the header as a Python literal, and passes on what the parser raises.
+    except (ValueError, EOFError, OSError, TypeError, TokenError, SyntaxError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).rstrip(".")
         raise DataError(f"not an array of numbers: {reason}", file=path) from None

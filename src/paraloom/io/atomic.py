@@ -20,23 +20,6 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
     Readers of `path` see the old file or the complete new one, also after `kill -9` or a power failure: the bytes are
     flushed to disk before the file is renamed. If the block fails, the temporary file is removed.
-
-    Args:
-        path: The file to write. Its folder is created if needed.
-
-    Yields:
-        Path of the temporary file, in the same folder.
-
-    Raises:
-        RunError: The disk is full, or the file cannot be written.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> with atomic_write(folder / "a.txt") as temporary:
-        ...     _ = temporary.write_text("complete")
-        >>> [(path.name, path.read_text()) for path in folder.iterdir()]
-        [('a.txt', 'complete')]
     """
     path = Path(path)
     with atomic_write_all([path]) as (temporary,):
@@ -45,17 +28,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_write_all(paths: list[Path]) -> Iterator[list[Path]]:
-    """Write several files that belong together: none is renamed before all of them are on disk.
-
-    Args:
-        paths: The files to write.
-
-    Yields:
-        A temporary path for each.
-
-    Raises:
-        RunError: The disk is full, or a file cannot be written.
-    """
+    """Write several files that belong together: none is renamed before all of them are on disk."""
     for path in paths:
         _check_local(path)
     with unwritable_as_error(paths[0]):
@@ -88,27 +61,7 @@ def atomic_write_all(paths: list[Path]) -> Iterator[list[Path]]:
 
 @contextmanager
 def atomic_folder(folder: str | Path, sentinel: str) -> Iterator[Path]:
-    """Write a folder by way of a temporary one that replaces it when the block succeeds.
-
-    Args:
-        folder: The folder to write.
-        sentinel: Name of a file that every folder of this kind has; an existing folder without it is not replaced.
-
-    Yields:
-        Path of the temporary folder, beside `folder`.
-
-    Raises:
-        ConfigError: `folder` exists, is not empty and does not have the sentinel.
-        RunError: The disk is full, or the folder cannot be written.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp()) / "model"
-        >>> with atomic_folder(folder, "config.json") as temporary:
-        ...     _ = (temporary / "config.json").write_text("{}")
-        >>> [path.name for path in folder.iterdir()]
-        ['config.json']
-    """
+    """Write a folder by way of a temporary one that replaces it when the block succeeds."""
     folder = Path(folder)
     _check_local(folder)
     with unwritable_as_error(folder):
@@ -146,14 +99,7 @@ def is_temporary(path: Path) -> bool:
 
 @contextmanager
 def disk_full_as_error(path: str | Path) -> Iterator[None]:
-    """Turn a full disk inside the block into a RunError.
-
-    Args:
-        path: The file or folder that is written, for the error.
-
-    Raises:
-        RunError: The disk is full.
-    """
+    """Turn a full disk inside the block into a RunError."""
     try:
         yield
     except Exception as error:
@@ -179,14 +125,7 @@ def _create(path: Path, temporary: Path) -> None:
 
 @contextmanager
 def unwritable_as_error(path: str | Path) -> Iterator[None]:
-    """Turn what the system refuses inside the block into a RunError: permissions, a read-only disk, a bad name.
-
-    Args:
-        path: The file or folder that is written, for the error.
-
-    Raises:
-        RunError: It cannot be written.
-    """
+    """Turn what the system refuses inside the block into a RunError: permissions, a read-only disk, a bad name."""
     try:
         yield
     except OSError as error:

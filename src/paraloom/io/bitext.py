@@ -61,37 +61,6 @@ def read_pairs(
     """Read sentence pairs as batches of the PAIRS schema, streamed.
 
     Columns pair_id, origin, src_lang and tgt_lang of a table are kept, unless they are given here.
-
-    Args:
-        source: A file with both sides (.tsv .csv .jsonl .parquet .tmx; '-' is TSV from standard input), plain or
-            compressed (.gz .zst .xz); Moses pairs `PREFIX.{cs,en}`, whose braces name the languages; a file of PPDB
-            (its name starts with ppdb); the folder of a corpus, or one that
-            `datasets.Dataset.save_to_disk` wrote; or a URL of any of these (``s3://…``).
-        src_lang: Language of the source side; by default that of the file, of its header (`de`, `German`) or of its
-            name (`news.de-en.tsv`), else 'und'.
-        tgt_lang: Language of the target side; likewise.
-        src_column: Column of the source side: a name, or for TSV and CSV a number from 1; by default the columns that a
-            header names (src and tgt, source and target, languages), or the only two.
-        tgt_column: Column of the target side; likewise.
-        origin: Origin of the pairs, by default the name of the file without languages and suffixes; `pair_id` is
-            `origin:row`, with rows from 1.
-        on_reject: Called with row, reason and raw text of each bad row; without it the first one raises an error.
-        on_empty: Called likewise with each pair that has an empty side, which is left out; without it such pairs are
-            kept.
-        skip: Number of pairs to skip at the beginning, with the bad rows among them.
-        limit: Maximum number of pairs to read after those; None for all. What follows is not read.
-        batch_rows: Rows of a batch at most.
-
-    Raises:
-        ConfigError: The format or the columns are not clear.
-        DataError: A row is bad and `on_reject` is None, or the files of Moses pairs differ in their number of lines.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "hello.de-en.tsv"
-        >>> _ = file.write_text("Hallo\\tHello\\n")
-        >>> next(read_pairs(file)).to_pylist()[0]["pair_id"]
-        'hello:1'
     """
     if batch_rows < 1:
         raise ConfigError(f"batch_rows must be 1 or more, got {batch_rows}")
@@ -121,41 +90,14 @@ def read_pairs(
 
 
 def write_pairs(rows: Rows, target: str | Path) -> int:
-    """Write rows with the columns of PAIRS, as `write_table` does.
-
-    Args:
-        rows: The rows.
-        target: The file or folder to write.
-
-    Returns:
-        Number of rows.
-
-    Raises:
-        DataError: A column of PAIRS is missing, or the format cannot represent a text.
-    """
+    """Write rows with the columns of PAIRS, as `write_table` does."""
     schema, batches = _with_schema(rows)
     require(schema, PAIRS)
     return write_table(pa.RecordBatchReader.from_batches(schema, batches), target)
 
 
 def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = None) -> int:
-    """Write rows to a file atomically.
-
-    Args:
-        rows: The rows.
-        target: A file .tsv or .csv (with a header) or .jsonl, plain or compressed (.gz .zst .xz), or .parquet; '-' is
-            TSV on standard output; .tmx and Moses pairs `PREFIX.{de,en}` take the columns src and tgt; .dataset is a
-            folder that `datasets.load_from_disk` opens; a name without suffix is the folder of a new corpus.
-        columns: Names of the columns to write, in this order; all by default.
-
-    Returns:
-        Number of rows.
-
-    Raises:
-        ConfigError: The format is unknown, or a column is not found.
-        DataError: The format cannot represent a text: tabs and line breaks in TSV, line breaks in Moses pairs, control
-            characters in TMX.
-    """
+    """Write rows to a file atomically."""
     schema, batches = _with_schema(rows)
     if columns is not None:
         for name in columns:
@@ -202,15 +144,7 @@ def is_device(path: str | Path) -> bool:
 
 
 def check_target(target: str | Path) -> None:
-    """Check, before any work, that `write_table` knows the format that the name of a file asks for.
-
-    Args:
-        target: The file or folder to write.
-
-    Raises:
-        ConfigError: The format is unknown, or it cannot be compressed.
-        MissingExtraError: Compressing needs a package that is not installed.
-    """
+    """Check, before any work, that `write_table` knows the format that the name of a file asks for."""
     path = str(target)
     if path.endswith(".zst"):
         _ = zstandard.ZstdCompressor

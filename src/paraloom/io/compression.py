@@ -37,30 +37,14 @@ _XZ_MAGIC = b"\xfd7zXZ\0"
 
 
 def without_compression(path: str | Path) -> Path:
-    """Strip the suffix of a compressed file.
-
-    Example:
-        >>> without_compression("a.tsv.gz").name, without_compression("a.tsv").name
-        ('a.tsv', 'a.tsv')
-    """
+    """Strip the suffix of a compressed file."""
     path = Path(path)
     return path.with_suffix("") if path.suffix in SUFFIXES else path
 
 
 @contextmanager
 def open_read(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, decompressed.
-
-    Args:
-        path: The file, or its URL (``s3://…``); '-' is standard input.
-
-    Yields:
-        A binary stream.
-
-    Raises:
-        DataError: The file does not exist (similar names are suggested), is a folder or is empty; while reading, a
-            compressed file turns out to be truncated or corrupt.
-    """
+    """Open a file for reading bytes, decompressed."""
     if str(path) == PIPE:
         yield sys.stdin.buffer
         return
@@ -163,15 +147,6 @@ def open_write(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file for writing bytes, compressed by its suffix.
 
     The file appears when the block succeeds; equal content gives equal bytes.
-
-    Args:
-        path: The file; '-' is standard output.
-
-    Yields:
-        A binary stream.
-
-    Raises:
-        RunError: The disk is full, or the file cannot be written.
     """
     if str(path) == PIPE:
         yield sys.stdout.buffer
@@ -183,15 +158,7 @@ def open_write(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def compressed_stream(temporary: Path, suffix: str) -> Iterator[BinaryIO]:
-    """Open a temporary file for writing, compressed by the suffix of the final file.
-
-    Args:
-        temporary: The file to write.
-        suffix: Suffix of the file that it is going to replace.
-
-    Yields:
-        A binary stream.
-    """
+    """Open a temporary file for writing, compressed by the suffix of the final file."""
     with temporary.open("wb") as raw, _compress(raw, suffix) as stream:
         yield cast(BinaryIO, stream)
 
@@ -212,26 +179,13 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
     Lines end with \n or \r\n and nothing else (U+2028, \x0b and \x85 are ordinary characters). A byte order mark at the
     start of the file is dropped.
-
-    Args:
-        path: The file; '-' is standard input.
-
-    Raises:
-        DataError: As `open_read`, and for a line that is not valid UTF-8, with row and byte.
     """
     for row, line in enumerate(read_raw_lines(path), 1):
         yield decode(line, path, row)
 
 
 def read_raw_lines(path: str | Path) -> Iterator[bytes]:
-    """Read the lines of a file as bytes, without line ends; see `read_lines`.
-
-    Args:
-        path: The file; '-' is standard input.
-
-    Raises:
-        DataError: As `open_read`, and for a file that is not text, such as a picture or Parquet.
-    """
+    """Read the lines of a file as bytes, without line ends; see `read_lines`."""
     with open_read(path) as stream:
         first = True
         # The pieces of the last line: joined once, so that a long line takes linear time.
@@ -262,16 +216,7 @@ def _without_mark(piece: bytes, stream: BinaryIO) -> bytes:
 
 
 def decode(line: bytes, path: str | Path, row: int) -> str:
-    """Decode one line of UTF-8.
-
-    Args:
-        line: The line.
-        path: Its file, for the error.
-        row: Its row from 1, for the error.
-
-    Raises:
-        DataError: The line is not valid UTF-8.
-    """
+    """Decode one line of UTF-8."""
     try:
         return line.decode()
     except UnicodeDecodeError as error:

@@ -36,14 +36,6 @@ class Corpus:
         shards: Its Parquet files, in order.
         shard_rows: Number of rows of each shard.
         digests: SHA-256 of each shard.
-
-    Example:
-        >>> import tempfile
-        >>> row = {"doc_id": "d", "sent_id": 0, "lang": "en", "text": "Hello"}
-        >>> batch = pa.RecordBatch.from_pylist([row], schema=SCHEMAS["SENTENCES"])
-        >>> corpus = write_corpus(Path(tempfile.mkdtemp()) / "hello", [batch], kind="SENTENCES")
-        >>> Corpus.open(corpus.folder).rows, corpus.head(1).column("text").to_pylist()
-        (1, ['Hello'])
     """
 
     folder: Path
@@ -55,15 +47,7 @@ class Corpus:
 
     @classmethod
     def open(cls, folder: str | Path) -> Corpus:
-        """Open a corpus.
-
-        Args:
-            folder: Its folder, or the URL of it (``s3://…``), which is fetched and verified.
-
-        Raises:
-            DataError: The folder is not a complete corpus, or a shard is missing, corrupt or has another number of
-                rows than `corpus.json` says (`verify` compares digests too).
-        """
+        """Open a corpus."""
         remote = is_url(folder)
         folder = fetched(folder) if remote else Path(folder)
         kind, entries = _read_description(folder)
@@ -90,16 +74,7 @@ class Corpus:
     def batches(
         self, columns: Sequence[str] | None = None, batch_rows: int = 1024, *, label: str = ""
     ) -> Iterator[pa.RecordBatch]:
-        """Read all rows in order; a batch never spans two shards.
-
-        Args:
-            columns: Names of the columns to read; all by default.
-            batch_rows: Rows of a batch at most.
-            label: Shows progress under this label; no progress where it is empty.
-
-        Raises:
-            DataError: A shard is corrupt, or a column is not found.
-        """
+        """Read all rows in order; a batch never spans two shards."""
         batches = chain.from_iterable(read_batches(shard, columns, batch_rows) for shard in self.shards)
         if not label:
             yield from batches
@@ -110,15 +85,7 @@ class Corpus:
                 advance(batch.num_rows)
 
     def head(self, n: int, columns: Sequence[str] | None = None) -> pa.Table:
-        """Read the first rows.
-
-        Args:
-            n: How many rows at most.
-            columns: Names of the columns to read; all by default.
-
-        Raises:
-            DataError: A shard is corrupt, or a column is not found.
-        """
+        """Read the first rows."""
         batches = []
         missing = n
         for batch in self.batches(columns, max(1, min(n, 1024))):
@@ -130,11 +97,7 @@ class Corpus:
         return pa.Table.from_batches(batches, pa.schema([self.schema.field(name) for name in names]))
 
     def verify(self) -> None:
-        """Compare the digests of all shards with `corpus.json`.
-
-        Raises:
-            DataError: A shard has changed.
-        """
+        """Compare the digests of all shards with `corpus.json`."""
         for shard, digest in zip(self.shards, self.digests, strict=True):
             if file_digest(shard) != digest:
                 raise DataError(
@@ -145,19 +108,7 @@ class Corpus:
 
 
 def write_corpus(folder: str | Path, batches: Iterable[pa.RecordBatch], *, kind: str, shard_rows: int = 5000) -> Corpus:
-    """Write batches to a new corpus, in shards `part-00000.parquet` …
-
-    Args:
-        folder: The folder to create.
-        batches: The rows; all batches have the columns of the first one. Without batches there is one empty shard.
-        kind: Name of the schema whose columns the rows have: PAIRS, SENTENCES …
-        shard_rows: Rows of a shard.
-
-    Raises:
-        ConfigError: The kind is unknown.
-        RunError: There is a corpus in `folder` already, or the disk is full.
-        DataError: Columns of the kind are missing, or the columns change between batches.
-    """
+    """Write batches to a new corpus, in shards `part-00000.parquet` …"""
     folder = Path(folder)
     _check_kind(kind)
     if (folder / DESCRIPTION).exists():
@@ -183,16 +134,6 @@ def seal_corpus(folder: str | Path, shards: Sequence[Path], *, kind: str) -> Cor
     """Make a corpus of existing shards by writing its `corpus.json`.
 
     For writers that create their shards one by one, in any order and in several processes.
-
-    Args:
-        folder: The folder that holds the shards.
-        shards: The files that `write_shard` wrote, in the order of the corpus.
-        kind: Name of the schema whose columns the shards have.
-
-    Raises:
-        ConfigError: The kind is unknown.
-        RunError: `shards` is empty, or one is outside of `folder`.
-        DataError: The columns of the shards differ, or columns of the kind are missing.
     """
     folder = Path(folder)
     _check_kind(kind)

@@ -24,6 +24,7 @@ from paraloom.io.shards import corrupt, corruption_as_error, open_shard, openabl
 Connection = duckdb.DuckDBPyConnection
 
 _FAILED_STREAM = re.compile(r"reading the stream registered as '(.*)' failed: (.*)", re.DOTALL)
+_INTERRUPTED_STREAM = re.compile(r"stream from the object registered as '.*' failed: KeyboardInterrupt", re.DOTALL)
 
 
 class Sql(str):
@@ -49,20 +50,14 @@ class ShardColumn:
 def open_database(
     path: Path | None = None, *, memory: str = "1GB", scratch: Path | None = None
 ) -> Iterator[Connection]:
-    """Open a database for a block.
-
-    Args:
-        path: Its file; by default it is in memory.
-        memory: Memory of its own data; the rest goes to `scratch`.
-        scratch: Folder for what does not fit into memory; none by default.
-
-    Raises:
-        DataError: A registered shard turns out to be corrupt.
-    """
+    """Open a database for a block."""
     database = connect(path, memory=memory, scratch=scratch)
     try:
         yield database
     except duckdb.Error as error:
+        # An interrupt that arrives while rows are handed over comes back as an error of the query.
+        if _INTERRUPTED_STREAM.search(str(error)):
+            raise KeyboardInterrupt from error
         if (failed := _FAILED_STREAM.search(str(error))) is None:
             raise
         raise corrupt(failed[1], failed[2]) from error
@@ -91,17 +86,6 @@ def register_shards(database: Connection, view: str, shards: Sequence[Path]) -> 
 
     Neither names of files nor those of columns come into a query: `read_parquet` takes the former for patterns, and SQL
     does not tell the latter apart by case.
-
-    Args:
-        database: The database.
-        view: Name of the view.
-        shards: The files, with the same columns.
-
-    Returns:
-        The columns by their names in the files: numbers, booleans, texts, and lists and structs of these.
-
-    Raises:
-        DataError: A file is missing or corrupt.
     """
     with open_shard(shards[0]) as first:
         kinds = {field.name: _queried_type(field.type) for field in first.schema_arrow}
@@ -144,37 +128,17 @@ def _queried_type(kind: pa.DataType) -> pa.DataType | None:
 
 
 def sql(template: str, /, *parts: object, **named: object) -> Sql:
-    """Write a query, or a part of one.
-
-    Args:
-        template: A constant, with placeholders as `str.format` has them.
-        *parts: What replaces them: a text becomes a quoted identifier, a number itself, `Sql` stays as it is.
-        **named: The same, by name.
-
-    Example:
-        >>> sql("SELECT {} FROM {view} LIMIT {n}", 'a"b', view="rows", n=3)
-        'SELECT "a""b" FROM "rows" LIMIT 3'
-    """
+    """Write a query, or a part of one."""
     return Sql(template.format(*map(_part, parts), **{name: _part(part) for name, part in named.items()}))
 
 
 def sql_list(parts: Iterable[object], separator: str = ", ") -> Sql:
-    """Join parts of a query, as `sql` takes them.
-
-    Example:
-        >>> sql("SELECT {}", sql_list(["a", "b c"]))
-        'SELECT "a", "b c"'
-    """
+    """Join parts of a query, as `sql` takes them."""
     return Sql(separator.join(map(_part, parts)))
 
 
 def sql_text(text: str) -> Sql:
-    """Write a text as a constant of a query.
-
-    Example:
-        >>> sql_text("it's")
-        "'it''s'"
-    """
+    """Write a text as a constant of a query."""
     return Sql("'" + _without_nul(text).replace("'", "''") + "'")
 
 

@@ -27,23 +27,7 @@ _KINDS = (
 
 
 def check_text(begin: bytes, path: str | Path) -> None:
-    """Check that a file may be text, because an error about its first line would be a riddle.
-
-    Args:
-        begin: Its first bytes, decompressed.
-        path: The file, for the error.
-
-    Raises:
-        DataError: It is of another kind.
-
-    Example:
-        >>> check_text(b"PAR1 is a name.", "names.txt")
-        >>> check_text(b"PAR1\\x15\\x04", "pairs.tsv")
-        Traceback (most recent call last):
-        ...
-        paraloom.core.errors.DataError: pairs.tsv: expected text, got Parquet.
-        Add the suffix .parquet to its name, so that it is read as that.
-    """
+    """Check that a file may be text, because an error about its first line would be a riddle."""
     for magic, kind, remedy in _KINDS:
         if begin.startswith(magic):
             raise DataError(f"expected text, got {kind}", file=path, remedy=remedy)

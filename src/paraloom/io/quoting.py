@@ -22,13 +22,7 @@ _NOT_AT_END = "text follows the quotation mark that closes a field"
 
 
 class BadRow(NamedTuple):
-    """A row that cannot be read.
-
-    Args:
-        error: What is wrong with it.
-        text: Its text, as far as it is known.
-        is_open: Whether a quotation mark is not closed.
-    """
+    """A row that cannot be read."""
 
     error: DataError
     text: str
@@ -41,14 +35,6 @@ def quoted_lines(rows: Iterable[Sequence[object]], delimiter: str = ",") -> Iter
     The `csv` module of Python before 3.13 leaves a carriage return unquoted, which other readers take for the end of a
     row. Here a cell with any line break is quoted; so are a byte order mark and a row of one blank cell, which readers
     drop, and a number sign, with which comments begin for DuckDB and R.
-
-    Args:
-        rows: The cells of each row; None is an empty one.
-        delimiter: Character between cells.
-
-    Example:
-        >>> "".join(quoted_lines([["text", "label"], ["Good, and cheap", None], ["a\rb", 1]]))
-        'text,label\n"Good, and cheap",\n"a\rb",1\n'
     """
     for row in rows:
         cells = ["" if cell is None else str(cell) for cell in row]
@@ -75,19 +61,6 @@ def quoted_rows(lines: Iterable[str], delimiter: str = ",", width: int | None = 
     Where a row is not valid, its first line is rejected and reading continues with the next line. A row is not valid if
     a mark is not closed within `ROW_LINES` and `ROW_CHARACTERS`, if text follows a closing mark, and if it spans
     several lines and does not have `width` fields: a stray mark then ended at that of another row.
-
-    Args:
-        lines: The lines, with their ends: \n, \r\n or \r.
-        delimiter: Character between fields.
-        width: Fields of a row; by default those of the first row. Rows of one line may have any number.
-
-    Returns:
-        The fields of each row, none for an empty line; in the position of a row that is not valid, the error.
-
-    Example:
-        >>> rows = list(quoted_rows(['a,"b ""c"" d"\n', '"stray,e\n', "f,g\n"]))
-        >>> rows[0], rows[1].text, rows[2]
-        (['a', 'b "c" d'], '"stray,e', ['f', 'g'])
     """
     source = _Lines(lines)
     while (line := source.take()) is not None:
@@ -149,19 +122,7 @@ def _is_valid(fields: list[str] | str, width: int | None) -> bool:
 def _fields(
     taken: list[str], source: _Lines, delimiter: str, width: int | None, inside: re.Pattern[str], mark: str
 ) -> tuple[list[str] | str, int]:
-    """Parse a row.
-
-    Args:
-        taken: Its first line, and further ones that were taken already; more are appended.
-        source: Where more are taken from.
-        delimiter: Character between fields.
-        width: Fields of a row.
-        inside: Matches the rest of a quoted field.
-        mark: How a quotation mark is written there.
-
-    Returns:
-        The fields, or why the row is not valid; and how many lines it has.
-    """
+    """Parse a row."""
     fields: list[str] = []
     line, used, at, characters = taken[0], 1, 0, 0
     while True:

@@ -27,30 +27,14 @@ BadRecord: TypeAlias = Callable[[int, str, str], None]
 
 
 class Record(NamedTuple):
-    """A row of a table.
-
-    Args:
-        row: Its number, from 1, without the header; of JSON Lines, the number of its line.
-        values: Its values by column.
-    """
+    """A row of a table."""
 
     row: int
     values: dict[str, Any]
 
 
 def record_format(path: str | Path) -> str:
-    """The suffix of a table of records, without that of compression.
-
-    Args:
-        path: The file.
-
-    Raises:
-        ConfigError: The format is unknown, or a Parquet file has a suffix of compression.
-
-    Example:
-        >>> record_format("reviews.jsonl.gz")
-        '.jsonl'
-    """
+    """The suffix of a table of records, without that of compression."""
     suffix = without_compression(path).suffix
     if suffix not in RECORD_FORMATS:
         raise ConfigError(
@@ -64,25 +48,7 @@ def record_format(path: str | Path) -> str:
 
 
 def read_records(path: str | Path, *, header: bool = True, on_bad: BadRecord | None = None) -> Iterator[Record]:
-    """Read a table, streamed.
-
-    Args:
-        path: A file .jsonl (an object per line; blank lines are skipped), .csv (delimited by commas, semicolons or
-            tabs), .tsv (without quoting) or .parquet.
-        header: Whether the first row of .csv and .tsv names the columns; without one they are '1', '2' …
-        on_bad: Called for rows that cannot be read, which are left out; None to raise an error for the first one.
-
-    Raises:
-        ConfigError: The format is unknown.
-        DataError: The file is missing, empty or damaged, two columns have one name, or a row cannot be read.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp(), "a.csv")
-        >>> _ = file.write_text("text,label\\n\\"Good, and cheap\\",pos\\n")
-        >>> list(read_records(file))
-        [Record(row=1, values={'text': 'Good, and cheap', 'label': 'pos'})]
-    """
+    """Read a table, streamed."""
     suffix = record_format(path)
 
     def refuse(row: int, error: DataError, raw: str) -> None:
@@ -100,14 +66,7 @@ def read_records(path: str | Path, *, header: bool = True, on_bad: BadRecord | N
 
 
 def read_schema(path: str | Path) -> pa.Schema | None:
-    """The columns and types of a Parquet file; None for other formats, whose values have types of their own.
-
-    Args:
-        path: The file.
-
-    Raises:
-        DataError: The Parquet file is missing or damaged.
-    """
+    """The columns and types of a Parquet file; None for other formats, whose values have types of their own."""
     if record_format(path) != ".parquet":
         return None
     with open_shard(path) as file:
@@ -116,16 +75,7 @@ def read_schema(path: str | Path) -> pa.Schema | None:
 
 
 def with_columns(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
-    """A schema with further columns, which the metadata of the datasets library know, too: it refuses others.
-
-    Args:
-        schema: Columns and types.
-        types: Name → type of the new columns: texts and numbers.
-
-    Example:
-        >>> with_columns(pa.schema([("text", pa.string())]), {"score": pa.float64()}).names
-        ['text', 'score']
-    """
+    """A schema with further columns, which the metadata of the datasets library know, too: it refuses others."""
     for name, kind in types.items():
         schema = schema.append(pa.field(name, kind))
     metadata = dict(schema.metadata or {})
@@ -149,22 +99,7 @@ def write_records(
     *,
     header: bool = True,
 ) -> int:
-    """Write records to a table atomically.
-
-    Args:
-        records: Values by column; missing ones are empty, or null. JSON Lines keep the keys of each record as they are.
-        path: A file .jsonl, .csv, .tsv or .parquet; plain or compressed.
-        columns: Columns of tables, in this order.
-        schema: Types of the columns, which Parquet needs.
-        header: Whether tables have a header.
-
-    Returns:
-        Number of records.
-
-    Raises:
-        ConfigError: The format is unknown, or Parquet has no schema.
-        DataError: A value has a tab or line break, which TSV cannot represent, or does not fit its Parquet column.
-    """
+    """Write records to a table atomically."""
     suffix = record_format(path)
     if suffix == ".parquet":
         if schema is None:
@@ -187,21 +122,7 @@ def write_records(
 
 
 def schema_of_records(records: Iterable[dict[str, Any]]) -> pa.Schema:
-    """The columns and types that hold all values of some records.
-
-    Args:
-        records: Values by column; read once, in batches.
-
-    Raises:
-        DataError: A column has values of types that do not go together, such as text and lists, or a number of more
-            than 64 bits.
-
-    Example:
-        >>> print(schema_of_records([{"text": "a", "votes": 1}, {"text": "b", "votes": 1.5, "user": None}]))
-        text: string
-        votes: double
-        user: null
-    """
+    """The columns and types that hold all values of some records."""
     schemas: list[pa.Schema] = []
     remaining = iter(records)
     while batch := list(islice(remaining, _BATCH_ROWS)):

@@ -24,20 +24,7 @@ ROW_GROUP_ROWS = 5000
 def write_shard(
     path: str | Path, batches: Iterable[pa.RecordBatch] | pa.Table | pa.RecordBatch, schema: pa.Schema
 ) -> int:
-    """Write one shard atomically. Its bytes depend on rows and schema only, not on the sizes of the batches.
-
-    Args:
-        path: The file.
-        batches: Its rows.
-        schema: Its columns; those of the batches are reordered to match.
-
-    Returns:
-        Number of rows.
-
-    Raises:
-        DataError: A batch has other columns than `schema`.
-        RunError: The disk is full.
-    """
+    """Write one shard atomically. Its bytes depend on rows and schema only, not on the sizes of the batches."""
     if isinstance(batches, pa.Table):
         batches = batches.to_batches()
     elif isinstance(batches, pa.RecordBatch):
@@ -52,12 +39,7 @@ def write_shard(
 
 @contextmanager
 def shard_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
-    """Open a Parquet file for writing: all of ours are compressed, and have page checksums.
-
-    Args:
-        path: The file.
-        schema: Its columns.
-    """
+    """Open a Parquet file for writing: all of ours are compressed, and have page checksums."""
     with (
         path.open("wb") as stream,
         pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True) as writer,
@@ -66,16 +48,7 @@ def shard_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
 
 
 def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
-    """Regroup rows to tables of equal size.
-
-    Args:
-        batches: The rows.
-        schema: Their columns, in the order to return them.
-        rows: Rows of each table; the last one may have fewer.
-
-    Raises:
-        DataError: A batch has other columns than `schema`.
-    """
+    """Regroup rows to tables of equal size."""
     pending: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -93,15 +66,7 @@ def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> 
 
 
 def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a whole shard.
-
-    Args:
-        path: The file.
-        columns: Names of the columns to read; all by default.
-
-    Raises:
-        DataError: The file is missing, truncated or corrupt, or a column is not found.
-    """
+    """Read a whole shard."""
     with open_shard(path) as file, corruption_as_error(path):
         table = file.read(columns=_checked_columns(columns, file, path), use_threads=False)
         _check_rows(table.num_rows, file)
@@ -111,16 +76,7 @@ def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
 def read_batches(
     path: str | Path, columns: Sequence[str] | None = None, batch_rows: int = 1024
 ) -> Iterator[pa.RecordBatch]:
-    """Read a shard in batches, never the whole file.
-
-    Args:
-        path: The file.
-        columns: Names of the columns to read; all by default.
-        batch_rows: Rows of a batch at most.
-
-    Raises:
-        DataError: The file is missing, truncated or corrupt, or a column is not found.
-    """
+    """Read a shard in batches, never the whole file."""
     with open_shard(path) as file:
         names = _checked_columns(columns, file, path)
         batches = file.iter_batches(batch_rows, columns=names, use_threads=False)
@@ -136,15 +92,7 @@ def read_batches(
 
 
 def read_rows(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Read the rows of a shard one by one, with their values by column.
-
-    Args:
-        path: The file.
-        columns: Names of the columns to read; all by default.
-
-    Raises:
-        DataError: The file is missing, truncated or corrupt, or has invalid UTF-8; or a column is not found.
-    """
+    """Read the rows of a shard one by one, with their values by column."""
     for batch in read_batches(path, columns):
         with corruption_as_error(path):
             rows = batch.to_pylist()
@@ -153,17 +101,7 @@ def read_rows(path: str | Path, columns: Sequence[str] | None = None) -> Iterato
 
 @contextmanager
 def open_shard(path: str | Path) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file, with verification of page checksums.
-
-    Args:
-        path: The file.
-
-    Yields:
-        The open file; its metadata is read.
-
-    Raises:
-        DataError: The file is missing, truncated or corrupt.
-    """
+    """Open a Parquet file, with verification of page checksums."""
     if not os.path.isfile(path):  # noqa: PTH113 (is_file raises for names that are too long)
         raise DataError("file not found", file=path, remedy="Restore it from a copy, or create its corpus again.")
     with corruption_as_error(path):

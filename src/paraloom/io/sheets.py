@@ -15,35 +15,13 @@ _FORMULA = tuple("=+-@＝＋－＠−'")
 
 
 def sheet_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Write the lines of a sheet; texts that a spreadsheet would take for a formula are quoted (`quote_formula`).
-
-    Args:
-        columns: Names of the columns.
-        rows: The cells of each row; None is an empty one.
-
-    Example:
-        >>> "".join(sheet_lines(["number", "text"], [[1, "=1+1"], [-2, None]]))
-        "number\\ttext\\n1\\t'=1+1\\n-2\\t\\n"
-    """
+    """Write the lines of a sheet; texts that a spreadsheet would take for a formula are quoted (`quote_formula`)."""
     cells = ([quote_formula(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return quoted_lines(chain([columns], cells), "\t")
 
 
 def read_sheet(path: str | Path, columns: Sequence[str], *, kind: str, remedy: str) -> list[dict[str, str]]:
-    """Read a sheet as `sheet_lines` writes it, or as a spreadsheet saves it; blank rows are skipped.
-
-    Args:
-        path: The sheet; tabs, commas or semicolons are between cells.
-        columns: Columns that it must have.
-        kind: What it is, for errors: 'sheet of pairs'.
-        remedy: What to do where it is something else.
-
-    Returns:
-        The cells of each row by column, as they were before formulas were quoted; '' where a row has fewer cells.
-
-    Raises:
-        DataError: The file is missing or cannot be read, or a column is missing.
-    """
+    """Read a sheet as `sheet_lines` writes it, or as a spreadsheet saves it; blank rows are skipped."""
     if not Path(path).is_file():
         raise DataError("file not found", file=path, remedy=remedy)
     rows = read_rows(path)
@@ -71,27 +49,12 @@ def quote_formula(text: str) -> str:
 
     Texts that begin with an apostrophe get another one, so that `unquote_formula` gives back every text.
 
-    Args:
-        text: The text of a cell.
-
     Reference:
         OWASP, "CSV injection".
-
-    Example:
-        >>> quote_formula('=HYPERLINK("http://a.example")'), quote_formula("'Tis - so"), quote_formula("a = b")
-        ('\\'=HYPERLINK("http://a.example")', "''Tis - so", 'a = b')
     """
     return f"'{text}" if text.lstrip()[:1] in _FORMULA else text
 
 
 def unquote_formula(text: str) -> str:
-    """The text that `quote_formula` was given.
-
-    Args:
-        text: The text of a cell.
-
-    Example:
-        >>> unquote_formula("'-1"), unquote_formula("a = b")
-        ('-1', 'a = b')
-    """
+    """The text that `quote_formula` was given."""
     return text[1:] if text.startswith("'") and text[1:].lstrip()[:1] in _FORMULA else text

@@ -39,22 +39,13 @@ class Store:
 
     Args:
         url: Of the folder, which need not exist.
-
-    Example:
-        >>> store = Store("memory://example/run")
-        >>> store.create("a/b.json", b"1"), store.create("a/b.json", b"2"), store.read("a/b.json"), store.list()
-        (True, False, b'1', {'a/b.json': 1})
     """
 
     url: str
 
     @classmethod
     def open(cls, url: str | Path) -> Store:
-        """The store at a URL.
-
-        Raises:
-            ConfigError: It has a scheme that can be read only.
-        """
+        """The store at a URL."""
         url = as_url(url)
         scheme = url.partition(":")[0]
         if scheme not in _CONDITIONAL | _BY_LINK:
@@ -74,11 +65,7 @@ class Store:
         return redacted(self.url)
 
     def probe(self) -> None:
-        """Check that objects can be written, read and deleted, and that `create` writes nothing twice.
-
-        Raises:
-            RunError: They cannot, or the server ignores the condition.
-        """
+        """Check that objects can be written, read and deleted, and that `create` writes nothing twice."""
         name = f".probe-{secrets.token_hex(8)}"
         first = self.create(name, b"1")
         try:
@@ -160,12 +147,7 @@ class Store:
         raise AssertionError("the last attempt returns or raises")
 
     def replace(self, name: str, content: bytes | Path) -> None:
-        """Write an object, whole or not at all, whatever is there.
-
-        Args:
-            name: Its name.
-            content: Bytes, or a local file.
-        """
+        """Write an object, whole or not at all, whatever is there."""
         system, root = self._system()
         path = f"{root}/{name}"
         with storage_errors(self._of(name)):

@@ -13,39 +13,14 @@ from paraloom.io.formats.hf_datasets import is_dataset, read_column
 
 
 class TextRow(NamedTuple):
-    """One row of a file.
-
-    Args:
-        text: Its text; the raw line where it could not be read.
-        error: Why it could not be read; None where it could.
-    """
+    """One row of a file."""
 
     text: str
     error: str | None = None
 
 
 def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) -> Iterator[TextRow]:
-    """Read the texts of a file, streamed.
-
-    Args:
-        path: A text file, one text per line, or .tsv or .jsonl; plain or compressed (.gz .zst .xz). Or a folder that
-            `datasets.Dataset.save_to_disk` wrote, where `field` is a column; a null is an empty text.
-        field: 0 is the whole line. A number is a tab-separated field, from 1, or from the end by -1; '' where a line
-            has fewer. A name is a column of the header in the first line. For .jsonl it is a key ('text' for 0), and
-            blank lines are skipped.
-        reject: Returns rows that cannot be read with their error, instead of raising it.
-
-    Raises:
-        ConfigError: The column is not found in the header.
-        DataError: A row is not valid UTF-8, not a JSON object, or has no text at the key, and `reject` is false.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "news.tsv"
-        >>> _ = file.write_text("id\\ttext\\n1\\tGood news\\n")
-        >>> [row.text for row in read_texts(file, "text")], [row.text for row in read_texts(file, 1)]
-        (['Good news'], ['id', '1'])
-    """
+    """Read the texts of a file, streamed."""
     if is_dataset(path):
         yield from _column_texts(path, field, reject)
         return

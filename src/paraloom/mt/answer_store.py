@@ -28,19 +28,6 @@ class AnswerStore:
     """A SQLite file of answers by the digest of their request, with counts; the workers of a run share it.
 
     An answer is there as soon as `put` returns, whatever becomes of the process; `sync` writes it to the disk for good.
-
-    Args:
-        path: The file; None keeps the answers in memory.
-
-    Raises:
-        ConfigError: The file is not such a store.
-        RunError: It cannot be written.
-
-    Example:
-        >>> store = AnswerStore()
-        >>> store.put("d1", {"choices": []}, output_tokens=5)
-        >>> store.get("d1"), store.get("d2"), store.totals()["output_tokens"]
-        ({'choices': []}, None, 5)
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -60,41 +47,21 @@ class AnswerStore:
             self._connection.executemany("insert or ignore into counters values (?, 0)", [(name,) for name in COUNTERS])
 
     def get(self, digest: str) -> dict[str, Any] | None:
-        """The answer to a request, None if there is none.
-
-        Args:
-            digest: Digest of the request.
-        """
+        """The answer to a request, None if there is none."""
         with self._errors():
             row = self._connection.execute("select answer from answers where digest = ?", (digest,)).fetchone()
         answer: dict[str, Any] | None = None if row is None else json.loads(row[0])
         return answer
 
     def put(self, digest: str, answer: Mapping[str, Any], *, input_tokens: int = 0, output_tokens: int = 0) -> None:
-        """Keep an answer, and count it and its tokens.
-
-        Args:
-            digest: Digest of the request.
-            answer: The answer, as JSON values.
-            input_tokens: Tokens of the prompt.
-            output_tokens: Tokens of the answer.
-        """
+        """Keep an answer, and count it and its tokens."""
         text = json.dumps(answer, ensure_ascii=False)
         self._add(answers=1, input_tokens=input_tokens, output_tokens=output_tokens)
         with self._errors(), self._transaction():
             self._connection.execute("insert or replace into answers values (?, ?)", (digest, text))
 
     def take_request(self, max_requests: int = 0, max_tokens: int = 0, *, repeated: bool = False) -> str | None:
-        """Count a request that is about to be sent, unless a budget is used up, by whichever worker and run.
-
-        Args:
-            max_requests: Requests that may be sent in all; 0 for no bound.
-            max_tokens: Tokens, of prompts and answers, after which none is sent; 0 for no bound.
-            repeated: Whether it was sent before.
-
-        Returns:
-            Which budget is used up, 'requests' or 'tokens'; None where the request may be sent.
-        """
+        """Count a request that is about to be sent, unless a budget is used up, by whichever worker and run."""
         if not max_requests and not max_tokens:
             self._add(requests=1, retries=int(repeated))  # written with its answer
             return None
@@ -108,15 +75,7 @@ class AnswerStore:
         return None
 
     def fail(self, row: str, reason: str) -> int:
-        """Keep that a row has no translation; the same row counts once.
-
-        Args:
-            row: Digest of the row's first request.
-            reason: Why.
-
-        Returns:
-            Number of such rows.
-        """
+        """Keep that a row has no translation; the same row counts once."""
         with self._errors(), self._transaction():
             self._connection.execute("insert or replace into failures values (?, ?)", (row, reason))
             return int(self._connection.execute("select count(*) from failures").fetchone()[0])

@@ -13,36 +13,14 @@ MIN_RATIO_BYTES = 60
 
 
 class CheckedAnswer(NamedTuple):
-    """An answer that was checked.
-
-    Args:
-        text: The translation.
-        reason: Why it is not one; empty where it is.
-    """
+    """An answer that was checked."""
 
     text: str
     reason: str = ""
 
 
 def check_answer(source: str, answer: str, *, cut: bool = False, max_ratio: float = MAX_RATIO) -> CheckedAnswer:
-    """Remove what a model thought and the label before its answer, and check that one line is left that can be one.
-
-    Args:
-        source: The line that was translated.
-        answer: What the model wrote.
-        cut: Whether it was stopped before its end.
-        max_ratio: Maximum ratio of the bytes (UTF-8) of the longer side to those of the shorter, unless both have at
-            most `MIN_RATIO_BYTES`; 0 for no bound.
-
-    Returns:
-        The translation, or the reason why it is rejected.
-
-    Example:
-        >>> check_answer("Guten Morgen", "<think>Easy.</think>\\n\\nGood morning")
-        CheckedAnswer(text='Good morning', reason='')
-        >>> check_answer("Guten Morgen", "Good morning\\n\\nNote: a greeting.").reason
-        'more than one line'
-    """
+    """Remove what a model thought and the label before its answer, and check that one line is left that can be one."""
     text = without_thinking(answer)
     if text is None:
         return CheckedAnswer(answer.strip(), "thinking without an end")
@@ -51,12 +29,7 @@ def check_answer(source: str, answer: str, *, cut: bool = False, max_ratio: floa
 
 
 def without_thinking(answer: str) -> str | None:
-    """An answer without what the model wrote between <think> tags before it; None where they are not closed.
-
-    Example:
-        >>> without_thinking("<think>Hm.</think> Yes."), without_thinking("<think>Hm.")
-        ('Yes.', None)
-    """
+    """An answer without what the model wrote between <think> tags before it; None where they are not closed."""
     text = _THINKING.sub("", answer)
     # Servers that put the opening tag into the prompt send only the closing one.
     text = re.split(r"</think(?:ing)?>", text)[-1]

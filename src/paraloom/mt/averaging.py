@@ -20,25 +20,9 @@ def average_checkpoints(models: Sequence[str | Path], folder: str | Path, *, pre
     That works for checkpoints of one training, or of trainings that started from the same weights. It costs nothing in
     decoding, and gives part of what an ensemble does.
 
-    Args:
-        models: Translators that Paraloom trained, folders of Marian checkpoints, or Hugging Face names; two or more.
-        folder: The translator's folder; new or empty.
-        precision: Of the converted weights; see `paraloom.mt.checkpoint.PRECISIONS`.
-
-    Returns:
-        `models`, their number, and `parameters`.
-
-    Raises:
-        ConfigError: There are fewer than two, or an unknown precision.
-        ModelError: One is not a Marian checkpoint, or its subwords or shapes are not those of the first.
-        MissingExtraError: torch is not installed.
-
     Reference:
         Junczys-Dowmunt, Dwojak and Sennrich (2016), "The AMU-UEDIN submission to the WMT16 news translation task",
         §3.2; Vaswani et al. (2017), §6.1, average the last 5 to 20 checkpoints.
-
-    Example:
-        >>> average_checkpoints(["cs-en/checkpoint-1", "cs-en/checkpoint-2"], "cs-en-average")  # doctest: +SKIP
     """
     check_precision(precision)
     try:
@@ -66,17 +50,7 @@ def average_checkpoints(models: Sequence[str | Path], folder: str | Path, *, pre
 
 
 def mean_weights(files: Sequence[Path]) -> dict[str, Any]:
-    """The mean of each tensor of several files, summed in float64.
-
-    Args:
-        files: Files of safetensors.
-
-    Returns:
-        Name of each tensor and its mean, float32 (or as it is, where it does not hold floating-point numbers).
-
-    Raises:
-        ModelError: A file has other tensors than the first.
-    """
+    """The mean of each tensor of several files, summed in float64."""
     import torch
     from safetensors import safe_open
 

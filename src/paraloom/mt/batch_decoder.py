@@ -24,13 +24,7 @@ MIN_BATCH_TOKENS = 64
 
 
 class BatchDecoder:
-    """The engine of a translator folder, which is loaded when it is first used.
-
-    Args:
-        folder: The folder.
-        device: As `parse_device` reads it.
-        codec: Turns texts into subwords, and back.
-    """
+    """The engine of a translator folder, which is loaded when it is first used."""
 
     def __init__(self, folder: Path, device: str, codec: Codec) -> None:
         self.folder = folder
@@ -47,14 +41,7 @@ class BatchDecoder:
         return self._engine
 
     def options(self, decoding: Decoding) -> dict[str, Any]:
-        """Keyword arguments of ctranslate2's translate_batch for a decoding, batching included.
-
-        Args:
-            decoding: The decoding.
-
-        Raises:
-            ModelError: The decoding needs a shortlist, and the model has none.
-        """
+        """Keyword arguments of ctranslate2's translate_batch for a decoding, batching included."""
         options = decoding.options()
         if decoding.shortlist and not (self.folder / SHORTLIST_FILE).is_file():
             raise ModelError(
@@ -83,18 +70,7 @@ class BatchDecoder:
         options: dict[str, Any],
         seed: int,
     ) -> list[list[Variant]]:
-        """The variants of texts.
-
-        Args:
-            texts: Normalized texts, n; what is longer than the model takes is truncated.
-            beginnings: The tokens that each translation begins with.
-            decoding: How to decode, but not by minimum Bayes risk, which needs several decodings.
-            options: Its `options`.
-            seed: Of random decodings.
-
-        Returns:
-            n lists of variants.
-        """
+        """The variants of texts."""
         nonempty = [row for row, text in enumerate(texts) if text]
         variants = [[Variant("", 0.0, 0)] for _ in texts]
         if nonempty:
@@ -110,21 +86,11 @@ class BatchDecoder:
         return variants
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
-        """Log-probability and number of tokens of given translations; NaN where a side is longer than the model takes.
-
-        Args:
-            sources: Normalized sentences, n.
-            targets: Their translations, n.
-        """
+        """Log-probability and number of tokens of given translations; NaN where a side is too long for the model."""
         return [(float(sum(own)) if fits else nan, len(own)) for fits, own in self._token_scores(sources, targets)]
 
     def score_prefixes(self, sources: Sequence[str], prefixes: Sequence[str]) -> list[float]:
-        """Log-probability that a translation begins so; NaN where a side is longer than the model takes.
-
-        Args:
-            sources: Normalized sentences, n.
-            prefixes: A beginning of each translation.
-        """
+        """Log-probability that a translation begins so; NaN where a side is too long for the model."""
         return [float(sum(own[:-1])) if fits else nan for fits, own in self._token_scores(sources, prefixes)]
 
     def _token_scores(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[bool, list[float]]]:

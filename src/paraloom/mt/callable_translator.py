@@ -15,21 +15,7 @@ TranslatingFunction: TypeAlias = Callable[[list[str]], Sequence[str] | Sequence[
 
 
 class CallableTranslator:
-    """A translator that calls a function; the log-probabilities of its translations are unknown (NaN).
-
-    Args:
-        function: Takes a list of n texts, and returns a list of n translations, or of n lists of translations.
-        source: Source language, None where it is unknown.
-        target: Target language.
-        allow_none: Whether a text may have an empty list, as some texts have no paraphrase.
-
-    Raises:
-        TypeError: It is not a function.
-
-    Example:
-        >>> CallableTranslator(lambda texts: [text.upper() for text in texts]).translate(["hallo"])[0][0].text
-        'HALLO'
-    """
+    """A translator that calls a function; the log-probabilities of its translations are unknown (NaN)."""
 
     def __init__(
         self,
@@ -53,19 +39,7 @@ class CallableTranslator:
         return signature("function", function=self.name)
 
     def translate(self, sentences: Sequence[str], *, seed: int = 0) -> list[list[Variant]]:
-        """Call the function once with all sentences that have text.
-
-        Args:
-            sentences: n sentences.
-            seed: Not used.
-
-        Returns:
-            For each its variants, one where the function returns texts; an empty sentence has one empty variant.
-
-        Raises:
-            DataError: The function returned another number of translations than it was given texts, no translation of
-                a text where it must, or something else than texts.
-        """
+        """Call the function once with all sentences that have text."""
         rows = [row for row, text in enumerate(sentences) if text.strip()]
         texts = [sentences[row] for row in rows]
         variants = [[Variant("", 0.0, 0)] for _ in sentences]
@@ -103,18 +77,7 @@ class CallableTranslator:
 
 
 def as_translator(translator: object) -> TranslatorLike:
-    """A translator, or a function as one.
-
-    Args:
-        translator: An object with `translate`, or a function.
-
-    Raises:
-        TypeError: It is neither.
-
-    Example:
-        >>> as_translator(lambda texts: texts).translate(["a"])[0][0].text
-        'a'
-    """
+    """A translator, or a function as one."""
     if hasattr(translator, "translate"):
         return translator  # type: ignore[return-value]
     if callable(translator) and not isinstance(translator, type):

@@ -38,32 +38,7 @@ _BYTES = {"int16": 2, "float16": 2, "bfloat16": 2, "float32": 4}
 def find_translator(
     model: str | Path, *, precision: str = AUTO, device: str = "cpu", revision: str | None = None
 ) -> Path:
-    """Find the CTranslate2 folder of a translator, converting a checkpoint if necessary.
-
-    Args:
-        model: A folder that training or CTranslate2 wrote, a folder with a checkpoint of a supported family
-            (config.json and safetensors of transformers), the name of a bundled translator such as `de-en`, or a
-            Hugging Face name such as `facebook/nllb-200-distilled-600M`, whose checkpoint is converted, or which
-            CTranslate2 converted already. A folder takes precedence over a name. A Hugging Face model is downloaded by
-            huggingface_hub unless its cache has it; nothing else accesses a network.
-        precision: Number format of converted weights, one of `PRECISIONS`, or 'auto'. Converted models are kept in
-            `cache_folder`; a folder that is already converted keeps its own precision.
-        device: 'cpu' or 'cuda': what 'auto' is chosen for.
-        revision: Branch, tag or commit of a Hugging Face model.
-
-    Raises:
-        ConfigError: Unknown precision, or one that the model does not work in.
-        ModelError: The model was not found, or cannot be converted.
-
-    Example:
-        >>> find_translator("de-en").name
-        'de-en'
-        >>> find_translator("no/such/folder")
-        Traceback (most recent call last):
-            ...
-        paraloom.core.errors.ModelError: no/such/folder: model folder not found.
-        Check the path, or name a bundled translator (de-en, en-de) or a model of Hugging Face as OWNER/NAME.
-    """
+    """Find the CTranslate2 folder of a translator, converting a checkpoint if necessary."""
     check_precision(precision)
     folder = Path(model)
     if folder.is_dir():
@@ -82,26 +57,13 @@ def find_translator(
 
 
 def check_precision(precision: str) -> None:
-    """Check a precision.
-
-    Args:
-        precision: One of `PRECISIONS`, or 'auto'.
-
-    Raises:
-        ConfigError: It is none of them.
-    """
+    """Check a precision."""
     if precision not in (AUTO, *PRECISIONS):
         raise ConfigError(f"unknown precision '{precision}'{nearest(precision, [AUTO, *PRECISIONS])}")
 
 
 def save_checkpoint(model: Any, folder: Path, subwords: Path) -> None:
-    """Write a MarianMTModel and its subwords as a folder that MarianMTModel and MarianTokenizer load.
-
-    Args:
-        model: The MarianMTModel.
-        folder: Where the checkpoint goes.
-        subwords: Folder with the three files of `train_subwords`.
-    """
+    """Write a MarianMTModel and its subwords as a folder that MarianMTModel and MarianTokenizer load."""
     folder.mkdir(parents=True, exist_ok=True)
     with quiet():
         model.save_pretrained(folder)
@@ -121,18 +83,6 @@ def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", re
     """Convert a checkpoint into a CTranslate2 folder with its tokenizer, and check that it translates.
 
     The folder appears complete or not at all.
-
-    Args:
-        checkpoint: A folder, or a Hugging Face name, of which only config.json is downloaded to see what it is.
-        folder: Where the converted model goes; replaced if it exists.
-        precision: Number format of the weights, on disk and in memory; one of `PRECISIONS`, or 'auto' for a processor.
-        revision: Branch, tag or commit of a Hugging Face model.
-
-    Raises:
-        ConfigError: Unknown precision, or one that the model does not work in.
-        ModelError: The checkpoint is of a kind that is not supported, incomplete or pickled, it cannot be downloaded,
-            or the disk has no space for it.
-        MissingExtraError: torch or transformers is not installed.
     """
     check_precision(precision)
     local = Path(checkpoint)
@@ -200,12 +150,7 @@ def bundled_translators() -> list[str]:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file that does not change any more: as a second name of it, where both are on one disk.
-
-    Args:
-        source: The file.
-        target: Where to; does not exist.
-    """
+    """Copy a file that does not change any more: as a second name of it, where both are on one disk."""
     try:
         os.link(source.resolve(), target)
     except OSError:
@@ -213,11 +158,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def is_checkpoint(folder: Path) -> bool:
-    """Whether a folder has weights of transformers, and none of CTranslate2.
-
-    Args:
-        folder: Any folder.
-    """
+    """Whether a folder has weights of transformers, and none of CTranslate2."""
     names = (*WEIGHTS, *PICKLES)
     return not (folder / "model.bin").is_file() and any((folder / name).is_file() for name in names)
 

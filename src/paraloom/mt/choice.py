@@ -15,15 +15,7 @@ from paraloom.text.utility import expected_utility, pairwise_similarity
 
 
 def choose(decoding: Decoding, decoded: Callable[[Decoding], list[list[Variant]]]) -> list[list[Variant]]:
-    """Draw the samples of a decoding that chooses among them, and choose.
-
-    Args:
-        decoding: One with a `proposal`.
-        decoded: Decodes n sentences.
-
-    Returns:
-        n lists of variants, the first choice first.
-    """
+    """Draw the samples of a decoding that chooses among them, and choose."""
     assert decoding.proposal is not None
     samples = decoded(decoding.proposal)
     if isinstance(decoding, Mbr) and decoding.further is not None:
@@ -32,21 +24,7 @@ def choose(decoding: Decoding, decoded: Callable[[Decoding], list[list[Variant]]
 
 
 def choose_samples(samples: Sequence[Sequence[Variant]], decoding: Decoding) -> list[list[Variant]]:
-    """What a decoding chooses of samples.
-
-    Args:
-        samples: n lists of samples.
-        decoding: One with a `proposal`.
-
-    Returns:
-        n lists of at most `decoding.nbest` variants, the first choice first.
-
-    Example:
-        >>> from paraloom.mt.decoding import Nucleus
-        >>> samples = [[Variant("a cat", -2.0, 2), Variant("the cat sat", -2.4, 3), Variant("cats", -9.0, 2)]]
-        >>> [one.text for one in choose_samples(samples, Nucleus(nbest=2, samples=3))[0]]  # by the mean over tokens
-        ['the cat sat', 'a cat']
-    """
+    """What a decoding chooses of samples."""
     if isinstance(decoding, Mbr):
         return minimum_risk(samples, [[] for _ in samples], decoding)
     if isinstance(decoding, Diverse):
@@ -59,33 +37,14 @@ def choose_samples(samples: Sequence[Sequence[Variant]], decoding: Decoding) -> 
 
 
 class DiverseChoice(NamedTuple):
-    """A variant that was chosen.
-
-    Args:
-        number: Of the variant among those of its sentence.
-        utility: Its mean score against all of them, 0 to 100; None where the quality does not need it.
-    """
+    """A variant that was chosen."""
 
     number: int
     utility: float | None
 
 
 def diverse_variants(samples: Sequence[Sequence[Variant]], decoding: Diverse) -> list[list[Variant]]:
-    """Choose the variants that are good and unlike each other.
-
-    Args:
-        samples: n lists of variants, by whatever decoding.
-        decoding: How to choose; its `samples` do not matter here.
-
-    Returns:
-        n lists of at most `decoding.nbest` variants of distinct texts in the order of their choice, with their
-        `utility` where the quality needs it. An empty sentence, which has no tokens, keeps its one variant.
-
-    Example:
-        >>> samples = [[Variant("a cat", -1.0, 3), Variant("a cat.", -1.1, 3), Variant("the dog", -1.5, 3)]]
-        >>> [one.text for one in diverse_variants(samples, Diverse(samples=3, nbest=2, quality="probability"))[0]]
-        ['a cat', 'the dog']
-    """
+    """Choose the variants that are good and unlike each other."""
     chosen = diverse_choices(samples, decoding)
     return [
         [group[one.number]._replace(utility=one.utility) if group[one.number].tokens else group[0] for one in choices]
@@ -94,16 +53,7 @@ def diverse_variants(samples: Sequence[Sequence[Variant]], decoding: Diverse) ->
 
 
 def diverse_choices(samples: Sequence[Sequence[Variant]], decoding: Diverse) -> list[list[DiverseChoice]]:
-    """The same choice as numbers of variants.
-
-    Args:
-        samples: n lists of variants. One of unknown probability has the quality of its utility alone, and 0 where that
-            is not asked for.
-        decoding: How to choose.
-
-    Returns:
-        n lists in the order of the choice.
-    """
+    """The same choice as numbers of variants."""
     candidates = [distinct_texts(group) for group in samples]
     texts = [[group[number].text for number in of_group] for group, of_group in zip(samples, candidates, strict=True)]
     if decoding.quality == "probability":

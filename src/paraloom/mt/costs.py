@@ -50,12 +50,6 @@ class CostDistribution:
 
     Args:
         counts: Sentences in each bin of `BIN_WIDTH` nats per token from 0, int64 `(201,)`; the last bin has no end.
-
-    Example:
-        >>> costs = CostDistribution()
-        >>> costs.add([Variant("Hello.", -1.0, 2), Variant("", 0.0, 0)])
-        >>> costs.sentences, 0.5 <= costs.median <= 0.55
-        (1, True)
     """
 
     counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(_BINS, np.int64))
@@ -68,12 +62,7 @@ class CostDistribution:
         return costs
 
     def add(self, variants: Iterable[Variant]) -> None:
-        """Count the costs of the best translations of some sentences.
-
-        Args:
-            variants: One for each sentence; those without tokens, of empty sentences, do not count, nor do those whose
-                log-probability a server did not say (NaN).
-        """
+        """Count the costs of the best translations of some sentences."""
         known = [variant for variant in variants if variant.tokens and not math.isnan(variant.logprob)]
         costs = np.array([-variant.logprob / variant.tokens for variant in known], np.float64)
         bins = np.clip(np.floor(costs / BIN_WIDTH), 0, _BINS - 1).astype(np.int64)
@@ -90,14 +79,7 @@ class CostDistribution:
         return self.quantile(0.5)
 
     def quantile(self, share: float) -> float:
-        """A quantile, interpolated within its bin.
-
-        Args:
-            share: From 0 to 1.
-
-        Returns:
-            Nats per token, NaN without sentences.
-        """
+        """A quantile, interpolated within its bin."""
         below = np.concatenate([[0], np.cumsum(self.counts)])
         if not below[-1]:
             return float("nan")
@@ -138,24 +120,14 @@ class CostDistribution:
 
 
 def write_costs(folder: Path, costs: CostDistribution, text: str) -> None:
-    """Write costs.json into a translator folder.
-
-    Args:
-        folder: The translator.
-        costs: Of `COST_DECODING` on its development text.
-        text: What that text is, for people.
-    """
+    """Write costs.json into a translator folder."""
     saved = {"text": text, "decode": COST_DECODING, **costs.to_dict()}
     with atomic_write(folder / COSTS_FILE) as temporary:
         temporary.write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_costs(folder: Path) -> CostDistribution | None:
-    """The costs of a translator on its development text; None if the folder does not have them.
-
-    Raises:
-        ModelError: costs.json is damaged.
-    """
+    """The costs of a translator on its development text; None if the folder does not have them."""
     path = folder / COSTS_FILE
     if not path.is_file():
         return None
@@ -174,13 +146,6 @@ def cost_warning(costs: CostDistribution, reference: CostDistribution) -> str:
 
     They are too high where more than half of the sentences cost more than `HIGH_SHARE` of the development text, and
     near 0 where three in four cost less than 5 % of it.
-
-    Args:
-        costs: Of the text.
-        reference: Of the development text.
-
-    Returns:
-        A sentence to warn with; '' if nothing is wrong, or either has fewer than `MIN_SENTENCES`.
     """
     if min(costs.sentences, reference.sentences) < MIN_SENTENCES:
         return ""
@@ -199,11 +164,7 @@ def cost_warning(costs: CostDistribution, reference: CostDistribution) -> str:
 
 
 class CostMonitor:
-    """Compares what a translator translates with its development text, and warns once.
-
-    Args:
-        reference: Costs on the development text.
-    """
+    """Compares what a translator translates with its development text, and warns once."""
 
     def __init__(self, reference: CostDistribution) -> None:
         self.reference = reference
@@ -218,11 +179,7 @@ class CostMonitor:
         return max(0, COST_SAMPLE - self.costs.sentences)
 
     def add(self, groups: Iterable[Sequence[Variant]]) -> None:
-        """Count the best variant of each sentence, and warn if the text is unlike the development text.
-
-        Args:
-            groups: The variants of each sentence, best first, by a beam.
-        """
+        """Count the best variant of each sentence, and warn if the text is unlike the development text."""
         with self._lock:
             self.costs.add(variants[0] for variants in groups if variants)
             message = ""

@@ -30,17 +30,6 @@ def mixture_sizes(rows: Sequence[int], weights: Sequence[float]) -> list[int]:
     """How many rows of each bitext a mixture reads, so that its shares match `weights` and no row is left out.
 
     The bitext with the most rows for its weight is read once, the others as often as their weights require.
-
-    Args:
-        rows: Rows of each bitext.
-        weights: One per bitext, above 0; 2 and 1 give two rows of the first for one of the second.
-
-    Raises:
-        ConfigError: The counts differ, or a weight is not above 0.
-
-    Example:
-        >>> mixture_sizes([200, 900], [1, 1]), mixture_sizes([200, 900], [1, 3]), mixture_sizes([300, 100], [2, 1])
-        ([900, 900], [300, 900], [300, 150])
     """
     if len(rows) != len(weights):
         raise ConfigError(
@@ -60,12 +49,6 @@ def repeat_to(read: Callable[[], Iterable[SentencePairs]], rows: int, size: int,
     """Stream a bitext repeatedly until `size` rows are read.
 
     First whole passes; then the remaining rows, sampled without replacement and kept in their order.
-
-    Args:
-        read: Starts a pass over the bitext.
-        rows: Rows of the bitext.
-        size: Rows to read; at least `rows`.
-        seed: Decides which rows the last, incomplete pass reads.
     """
     passes, rest = divmod(size, rows) if rows else (0, 0)
     for _ in range(passes):
@@ -132,20 +115,7 @@ def encode_examples(
     subword_sampling: float = 0.0,
     seed: int = 0,
 ) -> Examples:
-    """Encode a bitext as subword ids.
-
-    Args:
-        pairs: Batches of source and target sentences.
-        subwords: Folder of the SentencePiece model.
-        ids_file: Is written, and stays memory-mapped while the examples are in use.
-        max_length: Subwords of a side, `</s>` included; longer pairs are dropped and counted.
-        subword_sampling: 0 takes the most likely segmentation; above 0, segmentations are sampled with probabilities
-            to this power (Kudo 2018).
-        seed: Of the sampling.
-
-    Raises:
-        DataError: No pair is left.
-    """
+    """Encode a bitext as subword ids."""
     if subword_sampling:
         # SentencePiece seeds its generator once per thread: a new thread starts from this seed.
         sentencepiece.set_random_generator_seed(seed)
@@ -189,16 +159,7 @@ def _encode_all(
 
 
 def batches(examples: Examples, batch_tokens: int, random: np.random.Generator) -> list[npt.NDArray[np.int64]]:
-    """Cut one epoch into batches of pairs of similar length.
-
-    Args:
-        examples: The encoded pairs.
-        batch_tokens: Padded subwords of a batch on its longer side.
-        random: Shuffles pairs of equal length, and the batches.
-
-    Returns:
-        Pair numbers of each batch, int64.
-    """
+    """Cut one epoch into batches of pairs of similar length."""
     source, target = examples.source_lengths, examples.target_lengths
     shuffled = random.permutation(len(examples))
     # Two adjacent lengths share a bucket: batches stay full where a length is rare, and padding below 4 %.

@@ -341,24 +341,7 @@ _TYPES: dict[str, Callable[[str], int | float | str]] = {"int": int, "float": fl
 
 
 def parse_decoding(text: str) -> Decoding:
-    """Read a decoding such as `beam:12,nbest=3`, the form of `--decode` and of a stage's `decode`.
-
-    Args:
-        text: `NAME[:VALUE][,FIELD=VALUE…]`, with one of the names in `DECODINGS`, or `greedy`.
-
-    Raises:
-        ConfigError: Unknown name or field, or a value out of range.
-
-    Example:
-        >>> parse_decoding("beam:12,nbest=3")
-        Beam(size=12, nbest=3, length_penalty=1.0, shortlist=0)
-        >>> parse_decoding("nucleus:0.95,nbest=3,samples=5").proposal.nbest
-        5
-        >>> parse_decoding("mbr:chrf,samples=64").samples
-        64
-        >>> parse_decoding("greedy")
-        Beam(size=1, nbest=1, length_penalty=1.0, shortlist=0)
-    """
+    """Read a decoding such as `beam:12,nbest=3`, the form of `--decode` and of a stage's `decode`."""
     head, *settings = text.strip().split(",")
     name, _, value = head.partition(":")
     if name == "greedy" and not value:
@@ -386,15 +369,7 @@ def parse_decoding(text: str) -> Decoding:
 
 
 def as_decoding(decode: str | Decoding) -> Decoding:
-    """A decoding as it is, or the one that a text describes.
-
-    Args:
-        decode: A decoding, or its text.
-
-    Raises:
-        ConfigError: The text does not describe one.
-        TypeError: It is neither.
-    """
+    """A decoding as it is, or the one that a text describes."""
     if isinstance(decode, str):
         return parse_decoding(decode)
     if isinstance(decode, Decoding):
@@ -406,10 +381,6 @@ def describe_decoding(decoding: Decoding) -> str:
     """Write a decoding with all its fields, as `parse_decoding` reads it; for signatures.
 
     How samples are chosen is left out where all are kept.
-
-    Example:
-        >>> describe_decoding(Beam(12))
-        'beam:12,nbest=1,length_penalty=1.0,shortlist=0'
     """
     name, main_field = next((name, field) for name, (kind, field) in DECODINGS.items() if type(decoding) is kind)
     head = f"{name}:{getattr(decoding, main_field)}" if main_field else name

@@ -22,20 +22,7 @@ _CONVERTER = "SFconvertbot"
 
 
 def download(name: str, revision: str | None = None) -> Path:
-    """Download a checkpoint that can be converted, or a model that CTranslate2 converted.
-
-    Args:
-        name: A Hugging Face name.
-        revision: Branch, tag or commit. Default: the main branch or, where that has pickled weights only, the branch
-            in which the hub's own service proposes the same weights as safetensors.
-
-    Returns:
-        The folder in the cache of huggingface_hub.
-
-    Raises:
-        ModelError: The model is not supported, incomplete or pickled, or cannot be downloaded.
-        MissingExtraError: huggingface_hub is not installed.
-    """
+    """Download a checkpoint that can be converted, or a model that CTranslate2 converted."""
     require_hub(name)
     try:
         import huggingface_hub as hub
@@ -58,15 +45,7 @@ def download(name: str, revision: str | None = None) -> Path:
 
 
 def check_weights(checkpoint: str | Path, names: Sequence[str]) -> None:
-    """Check that a checkpoint has weights that can be read without running code.
-
-    Args:
-        checkpoint: For the error.
-        names: Its files.
-
-    Raises:
-        ModelError: It has pickled weights only, or none.
-    """
+    """Check that a checkpoint has weights that can be read without running code."""
     if set(WEIGHTS) & set(names):
         return
     if not set(PICKLES) & set(names):

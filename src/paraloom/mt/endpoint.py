@@ -33,17 +33,7 @@ POLICY_FILE = "timings.requests.json"
 
 
 class EndpointUsage(NamedTuple):
-    """What an endpoint was asked so far, by all workers and runs that share a file of answers.
-
-    Args:
-        requests: Requests sent, repeated ones included.
-        retries: Requests that were repeated.
-        answers: Answers that came.
-        input_tokens: Tokens of prompts.
-        output_tokens: Tokens of answers.
-        cost: Their price; 0 without prices.
-        failures: Rows without a translation.
-    """
+    """What an endpoint was asked so far, by all workers and runs that share a file of answers."""
 
     requests: int
     retries: int
@@ -54,12 +44,7 @@ class EndpointUsage(NamedTuple):
     failures: int
 
     def format(self) -> str:
-        """One line.
-
-        Example:
-            >>> EndpointUsage(1200, 3, 1197, 50_000, 30_000, 0.0, 2).format()
-            '1,200 requests (3 repeated), 50,000 tokens in, 30,000 tokens out; 2 rows failed'
-        """
+        """One line."""
         cost = f", cost {self.cost:,.4f}" if self.cost else ""
         failed = f"; {self.failures:,} rows failed" if self.failures else ""
         return (

@@ -22,17 +22,7 @@ _RETRY_TEMPERATURE = 0.5
 
 
 class EndpointBatch:
-    """The translation of one batch of sentences by one decoding.
-
-    Args:
-        config: What is asked, and how.
-        decoding: How the server decodes.
-        known: What it supports.
-        client: Sends the requests.
-        store: Keeps which rows succeeded and failed.
-        texts: Normalized sentences.
-        seed: Of random decodings.
-    """
+    """The translation of one batch of sentences by one decoding."""
 
     def __init__(
         self,
@@ -182,14 +172,7 @@ class EndpointBatch:
 
 
 def request_body(config: EndpointConfig, prompt: str, answer_tokens: int, *, length_key: str) -> dict[str, Any]:
-    """The body of a request, without what its decoding adds.
-
-    Args:
-        config: What is asked, and how.
-        prompt: The prompt.
-        answer_tokens: Maximum tokens of the answer.
-        length_key: Name of that maximum.
-    """
+    """The body of a request, without what its decoding adds."""
     body: dict[str, Any] = {"model": config.model, length_key: answer_tokens}
     if config.api == "chat":
         system = [{"role": "system", "content": config.system}] if config.system else []
@@ -202,9 +185,5 @@ def request_body(config: EndpointConfig, prompt: str, answer_tokens: int, *, len
 
 
 def prompt_of(config: EndpointConfig) -> str:
-    """The prompt of an endpoint, with the languages in it, and `{text}`.
-
-    Args:
-        config: What is asked, and how.
-    """
+    """The prompt of an endpoint, with the languages in it, and `{text}`."""
     return find_prompt(config.prompt, config.source, config.target, plain=config.api == "completions")

@@ -128,17 +128,7 @@ _SECRET_NAMES = re.compile(r"api[-_]?key|authorization|access[-_]?token|password
 
 
 def api_key(variable: str) -> str:
-    """The key in an environment variable, without white space around it, which no message shows from now on.
-
-    Args:
-        variable: Name of the variable.
-
-    Returns:
-        The key; '' where the variable is not set.
-
-    Raises:
-        ConfigError: It cannot be part of an HTTP header.
-    """
+    """The key in an environment variable, without white space around it, which no message shows from now on."""
     value = os.environ.get(variable, "")
     hide(value)
     key = value.strip()
@@ -151,28 +141,12 @@ def api_key(variable: str) -> str:
 
 
 def is_endpoint(translator: object) -> bool:
-    """Whether what names a translator is the address of an endpoint.
-
-    Example:
-        >>> is_endpoint("http://127.0.0.1:8000/v1"), is_endpoint("de-en")
-        (True, False)
-    """
+    """Whether what names a translator is the address of an endpoint."""
     return isinstance(translator, str) and translator.startswith(("http://", "https://"))
 
 
 def further_keys(text: str) -> dict[str, Any]:
-    """Read `extra_body`.
-
-    Args:
-        text: A JSON object, or nothing.
-
-    Raises:
-        ConfigError: It is something else, or has keys that a translator sets itself.
-
-    Example:
-        >>> further_keys('{"top_k": 20}')
-        {'top_k': 20}
-    """
+    """Read `extra_body`."""
     if not text:
         return {}
     try:

@@ -15,14 +15,7 @@ _PROBES = 3
 
 
 class Capabilities(NamedTuple):
-    """What a server supports, as it was probed.
-
-    Args:
-        n: Several choices for one request.
-        logprobs: Log-probabilities of tokens; without them the cost of a translation is null.
-        seed: Equal seeds give equal answers.
-        length_key: Name of the maximum length in a request.
-    """
+    """What a server supports, as it was probed."""
 
     n: bool = False
     logprobs: bool = False
@@ -33,16 +26,7 @@ class Capabilities(NamedTuple):
 async def probe_capabilities(
     config: EndpointConfig, client: EndpointClient, payload: Callable[[str, int], dict[str, Any]]
 ) -> Capabilities:
-    """Ask a server short questions to see what it supports: several choices, log-probabilities, seeds.
-
-    Args:
-        config: What is asked, and how.
-        client: Sends the requests.
-        payload: Prompt, and maximum tokens of the answer → body of a request.
-
-    Raises:
-        RowError: The server does not answer.
-    """
+    """Ask a server short questions to see what it supports: several choices, log-probabilities, seeds."""
     chat = config.api == "chat"
     plain = payload(_PROBE, config.answer_tokens or _PROBE_TOKENS)
     plain["temperature"] = 1.0

@@ -52,14 +52,7 @@ _MAX_TOKENS = 1 << 40
 
 
 class Choice(NamedTuple):
-    """One of the answers to a request.
-
-    Args:
-        text: What the model wrote.
-        logprob: Natural log of its probability, a sum over its tokens; NaN where the server does not say it.
-        tokens: Number of these tokens, 1 or more.
-        cut: Whether it was stopped at its maximum length.
-    """
+    """One of the answers to a request."""
 
     text: str
     logprob: float
@@ -72,13 +65,7 @@ class RowError(Exception):
 
 
 class Response(NamedTuple):
-    """A response, read to its end, or as far as its limit.
-
-    Args:
-        status: Status of HTTP.
-        headers: Headers.
-        content: The body.
-    """
+    """A response, read to its end, or as far as its limit."""
 
     status: int
     headers: Mapping[str, str]
@@ -109,13 +96,7 @@ class RequestPolicy:
 
 
 class EndpointClient:
-    """Sends requests from one event loop, keeps their answers, and answers what was asked before without a request.
-
-    Args:
-        policy: How requests are sent.
-        store: Where answers are kept, shared with other workers of the run.
-        sleep: Waits between attempts; for tests.
-    """
+    """Sends requests from one event loop, keeps their answers, and answers what was asked before without a request."""
 
     def __init__(
         self, policy: RequestPolicy, store: AnswerStore, *, sleep: Callable[[float], Any] = asyncio.sleep
@@ -138,17 +119,7 @@ class EndpointClient:
         salt: str = "",
         accept: Callable[[list[Choice]], bool] | None = None,
     ) -> list[Choice]:
-        """The choices that answer a request; equal requests are sent once.
-
-        Args:
-            payload: The body of the request.
-            salt: Tells requests apart that are equal but must have answers of their own.
-            accept: Whether choices have the lines that were asked for; else the request is repeated `MISCOUNTS` times.
-
-        Raises:
-            RowError: It was not answered.
-            ParaloomError: No request can be answered: the budget is used up, the key is wrong …
-        """
+        """The choices that answer a request; equal requests are sent once."""
         key = digest([self.policy.url, payload, salt])
         kept = self.store.get(key)
         if kept is not None:
@@ -188,15 +159,7 @@ class EndpointClient:
         raise AssertionError("the last attempt returns")
 
     async def probe(self, payload: Mapping[str, Any]) -> list[Choice]:
-        """The choices that answer a request, however many; it is sent, whether it was answered before or not.
-
-        Args:
-            payload: The body of the request.
-
-        Raises:
-            RowError: It was not answered, or is refused.
-            ParaloomError: No request can be answered.
-        """
+        """The choices that answer a request, however many; it is sent, whether it was answered before or not."""
         choices, usage = await self.send(payload, None)
         kept = {"choices": [_to_kept(choice) for choice in choices]}
         self.store.put(digest(["probe", payload]), kept, input_tokens=usage[0], output_tokens=usage[1])
@@ -205,20 +168,7 @@ class EndpointClient:
     async def send(
         self, payload: Mapping[str, Any], count: int | None, *, repeated: bool = False
     ) -> tuple[list[Choice], tuple[int, int]]:
-        """Send a request until it is answered.
-
-        Args:
-            payload: The body of the request.
-            count: Choices that the answer must have; None takes any number.
-            repeated: Whether it was sent before.
-
-        Returns:
-            The choices, and the tokens of prompt and answer.
-
-        Raises:
-            RowError: It was not answered, or is refused.
-            ParaloomError: No request can be answered.
-        """
+        """Send a request until it is answered."""
         async with self._slots.one():
             for attempt in range(self.policy.retries + 1):
                 used_up = self.store.take_request(
@@ -352,34 +302,14 @@ def _open_transport(policy: RequestPolicy) -> Any:
 
 
 def _answer_limit(payload: Mapping[str, Any]) -> int:
-    """Bytes that the answer to a request may have.
-
-    >>> _answer_limit({"max_tokens": 100}), _answer_limit({"max_completion_tokens": 100, "n": 3, "top_logprobs": 4})
-    (1150976, 2584576)
-    """
+    """Bytes that the answer to a request may have."""
     tokens = sum(int(payload.get(key) or 0) for key in ("max_tokens", "max_completion_tokens"))
     alternatives = max(int(payload.get(key) or 0) for key in ("top_logprobs", "logprobs"))
     return _ANSWER_BYTES + int(payload.get("n") or 1) * tokens * (1 + alternatives) * _TOKEN_BYTES
 
 
 def read_choices(body: bytes, count: int | None) -> tuple[list[Choice], tuple[int, int]]:
-    """Read the answer to a request, of either kind.
-
-    Args:
-        body: The JSON.
-        count: Choices that there must be; None takes any number.
-
-    Returns:
-        The choices, and the tokens of prompt and answer, 0 where the server does not say them.
-
-    Raises:
-        ValueError: It is not such an answer.
-
-    Example:
-        >>> body = b'{"choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}]}'
-        >>> read_choices(body, 1)[0][0].text
-        'Yes.'
-    """
+    """Read the answer to a request, of either kind."""
     try:
         value = json.loads(body)
         usage = value.get("usage") or {}
@@ -465,11 +395,7 @@ def _backoff(attempt: int) -> float:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """The seconds of a Retry-After header, a number or a date; None where there is none that can be read.
-
-    >>> _retry_after("3"), _retry_after("soon")
-    (3.0, None)
-    """
+    """The seconds of a Retry-After header, a number or a date; None where there is none that can be read."""
     if not value:
         return None
     try:

@@ -23,15 +23,7 @@ _seeding = threading.Lock()
 
 
 def new_engine(folder: Path, device: str) -> Any:
-    """Load a ctranslate2.Translator that uses one thread.
-
-    Args:
-        folder: A translator folder.
-        device: As `parse_device` reads it; of several GPUs, each worker process takes another.
-
-    Raises:
-        ModelError: CTranslate2 cannot load the model.
-    """
+    """Load a ctranslate2.Translator that uses one thread."""
     import ctranslate2
 
     try:
@@ -52,16 +44,7 @@ def new_engine(folder: Path, device: str) -> Any:
 
 
 def seeded_engine(folder: Path, device: str, seed: int) -> Any:
-    """Load an engine whose random draws follow from a seed.
-
-    Args:
-        folder: A translator folder.
-        device: As in `new_engine`.
-        seed: The seed.
-
-    Raises:
-        ModelError: CTranslate2 cannot load the model.
-    """
+    """Load an engine whose random draws follow from a seed."""
     # An engine reads the seed only once: its thread makes its generator at the first random draw. So each seed gets
     # a new engine, and makes that first draw here, where no other thread can change the seed.
     import ctranslate2
@@ -75,14 +58,7 @@ def seeded_engine(folder: Path, device: str, seed: int) -> Any:
 
 
 def check_folder(folder: Path) -> None:
-    """Check that a folder has all files of a translator.
-
-    Args:
-        folder: The folder.
-
-    Raises:
-        ModelError: One is missing, or config.json is damaged.
-    """
+    """Check that a folder has all files of a translator."""
     remedy = "Name the folder of a translator; if this is one, copy the whole folder again."
     if not folder.is_dir():
         raise ModelError("model folder not found", file=folder, remedy="Check the path.")

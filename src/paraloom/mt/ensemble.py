@@ -50,26 +50,9 @@ class EnsembleTranslator:
     CTranslate2 does not have ensembles. That is for training data which is made once, as by Burchell et al. (2022).
     Average the checkpoints of one training instead (`average_checkpoints`) to have a single model.
 
-    Args:
-        checkpoints: Folders of Marian checkpoints of transformers, two or more, with the same subwords.
-        decode: How it decodes.
-        source: Source language; default: what the model card says.
-        target: Target language.
-        device: 'cpu', 'cuda' or 'cuda:0,1', of which each worker process takes another. Default: $PARALOOM_DEVICE, or
-            'cpu'.
-        threads: Batches that are decoded at a time; the result is the same.
-
-    Raises:
-        ModelError: A folder has no such checkpoint, or their subwords differ.
-        ConfigError: The decoding needs a shortlist, or a GPU is not there.
-        MissingExtraError: torch or transformers is not installed.
-
     Reference:
         Marian sums the log-probabilities of its models (Junczys-Dowmunt et al. 2018, "Marian: Fast neural machine
         translation in C++"), which ranks translations as their average does; fairseq averages probabilities.
-
-    Example:
-        >>> EnsembleTranslator.load(["cs-en-1", "cs-en-2"], decode="beam:12")  # doctest: +SKIP
     """
 
     def __init__(
@@ -100,39 +83,13 @@ class EnsembleTranslator:
     def load(
         cls, models: Sequence[str | Path], *, decode: str | Decoding = "beam:5", **options: Any
     ) -> EnsembleTranslator:
-        """Load an ensemble by the names or folders of its members.
-
-        Args:
-            models: Folders of translators that Paraloom trained, folders of Marian checkpoints, or Hugging Face names;
-                two or more.
-            decode: How it decodes.
-            **options: `source`, `target`, `device` and `threads`, as of the class.
-
-        Returns:
-            The ensemble.
-
-        Raises:
-            ModelError: A member was not found, is not a Marian checkpoint, or has other subwords than the first.
-            ConfigError: There are fewer than two, or an option does not fit.
-        """
+        """Load an ensemble by the names or folders of its members."""
         with loading(f"the ensemble {JOINER.join(map(str, models))}"):
             return cls([find_checkpoint(model) for model in models], decode, **options)
 
     @classmethod
     def open(cls, folder: str | Path, decode: str | Decoding | None = None, **options: Any) -> EnsembleTranslator:
-        """Open a folder that `save` wrote.
-
-        Args:
-            folder: The folder.
-            decode: How it decodes.
-            **options: As of the class.
-
-        Returns:
-            The ensemble.
-
-        Raises:
-            ModelError: It is not such a folder.
-        """
+        """Open a folder that `save` wrote."""
         folder = Path(folder)
         try:
             saved = json.loads((folder / ENSEMBLE_FILE).read_text(encoding="utf-8"))
@@ -143,14 +100,7 @@ class EnsembleTranslator:
         return cls(members, decode, **languages | options)
 
     def save(self, folder: str | Path) -> Path:
-        """Copy the members to a folder that `open` reads.
-
-        Args:
-            folder: New or empty.
-
-        Returns:
-            The folder.
-        """
+        """Copy the members to a folder that `open` reads."""
         folder = Path(folder)
         members = []
         for number, checkpoint in enumerate(self.checkpoints, 1):
@@ -176,14 +126,7 @@ class EnsembleTranslator:
         )
 
     def with_decoding(self, decode: str | Decoding) -> EnsembleTranslator:
-        """The same models with another decoding.
-
-        Args:
-            decode: A decoding, or its text such as 'beam:12'.
-
-        Returns:
-            Another translator.
-        """
+        """The same models with another decoding."""
         options: dict[str, Any] = {"source": self.source, "target": self.target}
         other = EnsembleTranslator(self.checkpoints, decode, device=self.device, threads=self.threads, **options)
         other._networks = self._networks
@@ -197,16 +140,7 @@ class EnsembleTranslator:
         )
 
     def translate(self, sentences: Sequence[str], *, seed: int = 0) -> list[list[Variant]]:
-        """Translate sentences; one that is longer than the models take is split.
-
-        Args:
-            sentences: n texts.
-            seed: Of random decodings.
-
-        Returns:
-            For each text its variants, as `Translator.translate` returns them. `logprob` is the average of what the
-            members' own would be.
-        """
+        """Translate sentences; one that is longer than the models take is split."""
         texts: list[str] = normalize(as_texts(sentences)).to_pylist()
         limit = self._codec.max_source
         parts = [[text] for text in texts]
@@ -218,16 +152,7 @@ class EnsembleTranslator:
         return [group[0] if len(group) == 1 else join_variants(group, self.target) for group in groups]
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
-        """Score given translations.
-
-        Args:
-            sources: n sentences.
-            targets: Their translations.
-
-        Returns:
-            For each pair the average of the members' log-probabilities of the translation, and its number of tokens,
-            the end of sentence included. A side that is longer than the models take gives NaN.
-        """
+        """Score given translations."""
         rows = self._codec.encode(normalize(as_texts(sources)).to_pylist())
         translations = self._codec.encode_target(normalize(as_texts(targets)).to_pylist())
         ends = [[*row, self._pieces[END_ID]] for row in translations]
@@ -302,14 +227,7 @@ class EnsembleTranslator:
 
 
 def find_checkpoint(model: str | Path) -> Path:
-    """The folder of a Marian checkpoint of transformers.
-
-    Args:
-        model: A translator that Paraloom trained, a folder with a checkpoint, or a Hugging Face name.
-
-    Raises:
-        ModelError: It was not found, or has no such checkpoint.
-    """
+    """The folder of a Marian checkpoint of transformers."""
     folder = Path(model)
     if (folder / CHECKPOINT).is_dir():
         return folder / CHECKPOINT
@@ -330,15 +248,7 @@ def find_checkpoint(model: str | Path) -> Path:
 
 
 def check_members(checkpoints: Sequence[Path]) -> None:
-    """Check that checkpoints can translate together: Marian models with the same subwords.
-
-    Args:
-        checkpoints: Their folders.
-
-    Raises:
-        ConfigError: There are fewer than two.
-        ModelError: A file is missing, one is not a Marian model, or the subwords differ.
-    """
+    """Check that checkpoints can translate together: Marian models with the same subwords."""
     if len(checkpoints) < 2:
         raise ConfigError(f"expected two checkpoints or more, got {len(checkpoints)}", remedy="Name each of them.")
     for folder in checkpoints:
@@ -363,15 +273,7 @@ def check_members(checkpoints: Sequence[Path]) -> None:
 
 
 def is_ensemble(translator: object) -> bool:
-    """Whether what names a translator names an ensemble: A+B, unless a folder has that name.
-
-    Args:
-        translator: The name.
-
-    Example:
-        >>> is_ensemble("cs-en-1+cs-en-2"), is_ensemble("de-en")
-        (True, False)
-    """
+    """Whether what names a translator names an ensemble: A+B, unless a folder has that name."""
     named = isinstance(translator, str) and JOINER in translator and "://" not in translator
     return named and not Path(str(translator)).exists()
 

@@ -14,13 +14,7 @@ from paraloom.mt.incremental import DecoderState, IncrementalNetwork
 
 
 class Hypothesis(NamedTuple):
-    """A translation.
-
-    Args:
-        words: Ids, without the end of sentence.
-        logprob: Sum of the averaged log-probabilities, that of the end of sentence included.
-        cut: It was stopped at the maximum length.
-    """
+    """A translation."""
 
     words: list[int]
     logprob: float
@@ -54,18 +48,7 @@ class _States:
 def beam_search(
     networks: Sequence[IncrementalNetwork], source: Tensor, mask: Tensor, beam: Beam, max_length: int
 ) -> list[list[Hypothesis]]:
-    """Find the most likely translations, in the same way as CTranslate2 does with one network.
-
-    Args:
-        networks: They share a vocabulary.
-        source: int64 (n, s), padded.
-        mask: bool (n, s), False at padding.
-        beam: Its size, number of translations and length penalty.
-        max_length: Maximum number of words.
-
-    Returns:
-        `beam.nbest` hypotheses of each source, best first.
-    """
+    """Find the most likely translations, in the same way as CTranslate2 does with one network."""
     size, count, device = beam.size, len(source), source.device
     states = _States(networks, source, mask, size)
     words = torch.full((count * size,), networks[0].start_word, device=device)
@@ -143,19 +126,7 @@ def draw_samples(
     max_length: int,
     seed: int,
 ) -> list[list[Hypothesis]]:
-    """Draw translations at random, word by word.
-
-    Args:
-        networks: They share a vocabulary.
-        source: int64 (n, s), padded.
-        mask: bool (n, s), False at padding.
-        decoding: What is drawn from, and how often.
-        max_length: Maximum number of words.
-        seed: Of the random choices.
-
-    Returns:
-        `decoding.nbest` hypotheses of each source, in the order of their drawing.
-    """
+    """Draw translations at random, word by word."""
     random = torch.Generator().manual_seed(seed)  # on the processor: the same on every device
     states = _States(networks, source, mask, decoding.nbest)
     count = len(source) * decoding.nbest
@@ -184,20 +155,7 @@ def draw_samples(
 
 
 def truncated(logprobs: Tensor, decoding: Sampling | TopK | Nucleus) -> Tensor:
-    """Logits of what a decoding draws from.
-
-    Args:
-        logprobs: float32 (n, v).
-        decoding: The decoding.
-
-    Returns:
-        float32 (n, v): tempered, -inf for words that cannot be drawn.
-
-    Example:
-        >>> logprobs = torch.tensor([[0.5, 0.3, 0.2]]).log()
-        >>> truncated(logprobs, Nucleus(0.6)).exp()
-        tensor([[0.5000, 0.3000, 0.0000]])
-    """
+    """Logits of what a decoding draws from."""
     logits = logprobs / decoding.temperature
     top = decoding.k if isinstance(decoding, TopK) else decoding.within if isinstance(decoding, Nucleus) else 0
     if top and top < logits.shape[1]:

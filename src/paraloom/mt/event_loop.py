@@ -23,17 +23,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def run_in_loop(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
-    """Run a coroutine in the event loop of requests, and wait for it.
-
-    Args:
-        coroutine: The coroutine.
-
-    Returns:
-        Its result.
-
-    Raises:
-        RunError: It was cancelled.
-    """
+    """Run a coroutine in the event loop of requests, and wait for it."""
     future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
     try:
         return future.result()

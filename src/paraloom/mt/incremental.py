@@ -27,14 +27,7 @@ class DecoderState:
     own: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     def select(self, rows: Tensor) -> DecoderState:
-        """The state of some hypotheses.
-
-        Args:
-            rows: Their numbers, int64; one may occur several times.
-
-        Returns:
-            Another state.
-        """
+        """The state of some hypotheses."""
 
         def of(layers: list[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
             return [(keys.index_select(0, rows), values.index_select(0, rows)) for keys, values in layers]
@@ -46,13 +39,6 @@ class IncrementalNetwork(Forward):
     """A network that predicts word after word.
 
     `<pad>`, the last word of the vocabulary, is not in the softmax, as in training and in CTranslate2.
-
-    Args:
-        checkpoint: Folder of a Marian checkpoint in which both sides share their embeddings.
-        device: A device of torch.
-
-    Raises:
-        ModelError: The folder has no such checkpoint.
     """
 
     def __init__(self, checkpoint: Path, device: str = "cpu") -> None:
@@ -68,30 +54,14 @@ class IncrementalNetwork(Forward):
 
     @torch.no_grad()
     def start(self, source: Tensor, source_mask: Tensor) -> DecoderState:
-        """Encode sources.
-
-        Args:
-            source: int64 (n, s), padded.
-            source_mask: bool (n, s), False at padding.
-
-        Returns:
-            The state before the first word.
-        """
+        """Encode sources."""
         memory, bias = self.encode(source, source_mask)
         names = [f"model.decoder.layers.{layer}.encoder_attn" for layer in range(self.shape.decoder_layers)]
         return DecoderState(bias, [self._pair(name, memory) for name in names])
 
     @torch.no_grad()
     def step(self, words: Tensor, state: DecoderState) -> Tensor:
-        """Predict the next word of each hypothesis. As in CTranslate2, the first one is not the end.
-
-        Args:
-            words: Its last word, int64 (n,).
-            state: State before that word; is advanced.
-
-        Returns:
-            Log-probabilities of all words but `<pad>`, float32 (n, v).
-        """
+        """Predict the next word of each hypothesis. As in CTranslate2, the first one is not the end."""
         past = state.own[0][0].shape[2] if state.own else 0
         hidden = self._embed(words[:, None], past)
         own = []
@@ -116,16 +86,7 @@ class IncrementalNetwork(Forward):
 
     @torch.no_grad()
     def score(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        """Log-probabilities of given words.
-
-        Args:
-            source: int64 (n, s), padded.
-            source_mask: bool (n, s), False at padding.
-            target: int64 (n, t), padded.
-
-        Returns:
-            float32 (n, t), 0 at padding.
-        """
+        """Log-probabilities of given words."""
         start = torch.full_like(target[:, :1], self.start_word)
         states = self(source, source_mask, torch.cat([start, target[:, :-1]], 1))
         logprobs = (states @ self._words.t() + self._bias).log_softmax(-1)

@@ -82,15 +82,6 @@ class LanguageModelTranslator:
 
     Answers are checked: one line for a line, without explanations; one that does not pass is sampled again, then
     rejected. Needs the extra `train`, for the tokenizer.
-
-    Args:
-        folder: What `convert_language_model` wrote.
-        decode: How it decodes: beam search or sampling.
-        device: 'cpu', 'cuda' or 'auto'.
-
-    Raises:
-        ModelError: The folder has no such model.
-        MissingExtraError: transformers is not installed.
     """
 
     def __init__(
@@ -141,16 +132,7 @@ class LanguageModelTranslator:
         return other
 
     def translate(self, sentences: Sequence[str], *, seed: int = 0) -> list[list[Variant]]:
-        """Translate sentences.
-
-        Args:
-            sentences: n sentences.
-            seed: Of random decodings.
-
-        Returns:
-            n lists of variants. One whose answers did not pass the checks has an empty text, no tokens, and the
-            `reason`. `logprob` is NaN where a part of the answer, such as a label, was removed.
-        """
+        """Translate sentences."""
         texts: list[str] = normalize(list(sentences)).to_pylist()
         proposal = self.decoding.proposal or self.decoding
         variants = [[Variant("", 0.0, 0)] for _ in texts]
@@ -174,16 +156,7 @@ class LanguageModelTranslator:
         return variants
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:
-        """Score given translations.
-
-        Args:
-            sources: n sentences.
-            targets: Their translations.
-
-        Returns:
-            For each the log-probability of the translation and of the end after it, given the prompt, and the number of
-            tokens.
-        """
+        """Score given translations."""
         prompts = [self.prompt_tokens(text) for text in normalize(list(sources)).to_pylist()]
         answers = [self._answer_tokens(text) for text in normalize(list(targets)).to_pylist()]
         if not prompts:
@@ -194,11 +167,7 @@ class LanguageModelTranslator:
         return [(math.fsum(result.log_probs[-len(answer) :]), len(answer)) for result, answer in scored]
 
     def prompt_tokens(self, text: str) -> list[str]:
-        """The tokens of the prompt for a sentence, as the model reads them.
-
-        Args:
-            text: The sentence.
-        """
+        """The tokens of the prompt for a sentence, as the model reads them."""
         prompt = prompt_for(self._prompt, text)
         if self.chat:
             system = [{"role": "system", "content": self.config.system}] if self.config.system else []
@@ -331,26 +300,7 @@ def load_language_model(
     precision: str = "int8",
     **config: Any,
 ) -> LanguageModelTranslator:
-    """Load a language model from a folder of transformers, which is converted once and kept in the cache.
-
-    Args:
-        checkpoint: Folder with config.json, safetensors and the files of the tokenizer.
-        decode: How it decodes: greedy by default.
-        device: 'cpu', 'cuda' or 'auto'.
-        precision: Number format of the weights, one of `PRECISIONS`.
-        **config: Fields of `LanguageModelConfig`: `source`, `target`, `prompt` …
-
-    Returns:
-        The translator.
-
-    Raises:
-        ModelError: It is not a language model of a known kind, or a file is missing.
-        ConfigError: Unknown precision, or a value of the configuration is out of range.
-        MissingExtraError: torch or transformers is not installed.
-
-    Example:
-        >>> load_language_model("Qwen3-0.6B", source="de", target="en")  # doctest: +SKIP
-    """
+    """Load a language model from a folder of transformers, which is converted once and kept in the cache."""
     settings = LanguageModelConfig(**config)
     checkpoint = Path(checkpoint)
     weights = check_language_model(checkpoint)
@@ -368,17 +318,7 @@ def is_language_model(folder: str | Path) -> bool:
 
 
 def check_language_model(checkpoint: Path) -> str:
-    """Check that a folder has a language model that can be converted.
-
-    Args:
-        checkpoint: The folder.
-
-    Returns:
-        Digest of its weights.
-
-    Raises:
-        ModelError: It has not; says which kinds can, or which file is missing.
-    """
+    """Check that a folder has a language model that can be converted."""
     kind = _model_type(checkpoint)
     if kind not in MODEL_TYPES:
         raise ModelError(
@@ -404,19 +344,7 @@ def check_language_model(checkpoint: Path) -> str:
 def convert_language_model(
     checkpoint: str | Path, folder: Path, *, precision: str = "int8", config: LanguageModelConfig | None = None
 ) -> None:
-    """Convert a language model of transformers for CTranslate2, with its tokenizer; whole or not at all.
-
-    Args:
-        checkpoint: Folder with config.json, safetensors and the files of the tokenizer.
-        folder: Where to; replaced if it exists.
-        precision: Number format of the weights, one of `PRECISIONS`.
-        config: What it will be asked, as a default.
-
-    Raises:
-        ModelError: It is not a language model of a known kind, or cannot be converted.
-        ConfigError: Unknown precision.
-        MissingExtraError: torch or transformers is not installed.
-    """
+    """Convert a language model of transformers for CTranslate2, with its tokenizer; whole or not at all."""
     checkpoint = Path(checkpoint)
     if precision not in PRECISIONS:
         raise ConfigError(f"unknown precision '{precision}'{nearest(precision, PRECISIONS)}")

@@ -14,17 +14,7 @@ _NEAREST = 8
 
 
 class Language(NamedTuple):
-    """A language and its codes.
-
-    Args:
-        flores: Code of FLORES-200 and NLLB, ISO 639-3 and a script: `deu_Latn`.
-        iso1: ISO 639-1 code; '' if it has none, or if another row is the default of its macrolanguage.
-        iso3: ISO 639-3 code.
-        also: Further codes in use: of ISO 639-2, of the macrolanguage, older ones, some with a script or region.
-        m2m100: Code of M2M100; '' if it does not know the language.
-        mbart50: Code of mBART-50; '' if it does not know the language.
-        name: English name.
-    """
+    """A language and its codes."""
 
     flores: str
     iso1: str
@@ -51,12 +41,7 @@ class Language(NamedTuple):
 
 @cache
 def all_languages() -> tuple[Language, ...]:
-    """Every language of the table; of two scripts of a language, the default one is first.
-
-    Example:
-        >>> len(all_languages())
-        204
-    """
+    """Every language of the table; of two scripts of a language, the default one is first."""
     lines = Path(__file__).with_name("languages.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     return tuple(
@@ -66,18 +51,7 @@ def all_languages() -> tuple[Language, ...]:
 
 
 def find_language(text: str) -> Language | None:
-    """The language of a code or an English name; None if the table does not have it.
-
-    Args:
-        text: A code of ISO 639-1, -2 or -3, of FLORES-200, M2M100 or mBART-50, or a name. Case, '-' or '_', and a
-            region do not matter.
-
-    Example:
-        >>> [find_language(text).flores for text in ("de", "deu", "ger", "de_DE", "de-AT", "German", "zh-TW")]
-        ['deu_Latn', 'deu_Latn', 'deu_Latn', 'deu_Latn', 'deu_Latn', 'deu_Latn', 'zho_Hant']
-        >>> find_language("xx") is None
-        True
-    """
+    """The language of a code or an English name; None if the table does not have it."""
     key = _key(text)
     known = _by_key()
     parts = key.split("-")
@@ -87,45 +61,18 @@ def find_language(text: str) -> Language | None:
 
 
 def language_of(text: str | None) -> str | None:
-    """The shortest code of a language, the text itself if the table does not have it.
-
-    Example:
-        >>> language_of("deu_Latn"), language_of("tlh"), language_of(None)
-        ('de', 'tlh', None)
-    """
+    """The shortest code of a language, the text itself if the table does not have it."""
     language = find_language(text) if text else None
     return language.code if language else text
 
 
 def same_language(one: str, other: str) -> bool:
-    """Whether two codes mean the same language.
-
-    Example:
-        >>> same_language("deu", "de"), same_language("de", "en")
-        (True, False)
-    """
+    """Whether two codes mean the same language."""
     return language_of(one) == language_of(other)
 
 
 def model_code(text: str, codes: Mapping[str, str], *, side: str, model: str) -> str:
-    """What a model has for a language.
-
-    Args:
-        text: Any code or name of it, or the model's own code.
-        codes: The model's codes, and what each stands for, such as a token.
-        side: 'source' or 'target', for the error.
-        model: Name of the model, for the error.
-
-    Returns:
-        The value of the code in `codes`.
-
-    Raises:
-        ConfigError: The model does not have the language; lists the nearest that it has.
-
-    Example:
-        >>> model_code("deu", {"de_DE": "[de]", "en_XX": "[en]"}, side="source", model="mBART")
-        '[de]'
-    """
+    """What a model has for a language."""
     folded = {_key(code): value for code, value in codes.items()}
     language = find_language(text)
     for form in (text, *(language.forms if language else ())):

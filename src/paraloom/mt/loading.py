@@ -14,22 +14,7 @@ from paraloom.mt.translator import Translator
 
 
 def open_translator(folder: str | Path, decode: str | Decoding, *, check_costs: bool = False) -> TranslatorLike:
-    """Open the translator of a folder, for a stage.
-
-    Args:
-        folder: What a stage, training or `save` wrote, or the name of a bundled translator.
-        decode: How it decodes.
-        check_costs: Warn, once, about text that a translator is likely to translate wrong; stages that compare costs
-            themselves do not need that.
-
-    Raises:
-        ModelError: The folder has no translator.
-        ConfigError: A translator of this kind does not decode in this way.
-
-    Example:
-        >>> open_translator("de-en", "greedy").translate(["Guten Morgen"])[0][0].text
-        'Good morning'
-    """
+    """Open the translator of a folder, for a stage."""
     translator: TranslatorLike
     if (Path(folder) / ENDPOINT_FILE).is_file():
         translator = EndpointTranslator.load(folder, decode)

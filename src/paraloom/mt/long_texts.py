@@ -16,26 +16,14 @@ _MAX_AROUND = 64
 
 
 class LongTexts:
-    """The texts of a translator that are longer than it takes.
-
-    Args:
-        codec: Turns texts into subwords.
-    """
+    """The texts of a translator that are longer than it takes."""
 
     def __init__(self, codec: Codec) -> None:
         self.codec = codec
         self._warned = False
 
     def parts(self, texts: Sequence[str], long: Long) -> list[list[str]] | None:
-        """The parts of each text, none of one that is rejected; None if every text is taken as it is.
-
-        Args:
-            texts: Normalized texts.
-            long: What happens to those that are too long.
-
-        Raises:
-            DataError: One is too long, and `long` is 'error'.
-        """
+        """The parts of each text, none of one that is rejected; None if every text is taken as it is."""
         limit = self.codec.max_source
         # No tokenizer makes more subwords than there are bytes.
         rows = [row for row, text in enumerate(texts) if 4 * len(text) + _MAX_AROUND > limit]
@@ -62,12 +50,7 @@ class LongTexts:
         return parts
 
     def split(self, text: str, reserve: int) -> list[str]:
-        """The parts of a normalized text; the text alone if the model takes it.
-
-        Args:
-            text: The text.
-            reserve: Subwords of a source that are for something else than the text.
-        """
+        """The parts of a normalized text; the text alone if the model takes it."""
         limit = max(1, self.codec.max_source - reserve)
         return split_text(text, limit, self._lengths) if text else [text]
 

@@ -14,22 +14,7 @@ from paraloom.text.utility import expected_utility
 def minimum_risk(
     samples: Sequence[Sequence[Variant]], further: Sequence[Sequence[Variant]], decoding: Mbr
 ) -> list[list[Variant]]:
-    """Choose the translations with the highest expected utility.
-
-    Args:
-        samples: n lists of samples: candidates, and what they are compared with.
-        further: n lists of further candidates.
-        decoding: Metric, and how many translations to choose.
-
-    Returns:
-        n lists of at most `decoding.nbest` variants of distinct texts, best first, with their `utility`; of equal
-        utilities, the more likely variant is first. An empty sentence, which has no tokens, keeps its one variant.
-
-    Example:
-        >>> samples = [[Variant("a cat", -1.0, 3), Variant("a dog", -2.0, 3), Variant("the cat", -3.0, 3)]]
-        >>> minimum_risk(samples, [[]], Mbr(samples=3))[0][0].text  # has most in common with the others
-        'the cat'
-    """
+    """Choose the translations with the highest expected utility."""
     groups = [[*drawn, *added] for drawn, added in zip(samples, further, strict=True)]
     candidates = [[group[number] for number in distinct_texts(group)] for group in groups]
     texts, references = ([[variant.text for variant in group] for group in groups] for groups in (candidates, samples))
@@ -44,15 +29,7 @@ def minimum_risk(
 
 
 def distinct_texts(variants: Sequence[Variant]) -> list[int]:
-    """Numbers of the variants of distinct texts, likeliest first.
-
-    Args:
-        variants: Of one sentence.
-
-    Example:
-        >>> distinct_texts([Variant("a", -2.0, 1), Variant("b", -1.5, 1), Variant("a", -1.0, 2)])
-        [2, 1]
-    """
+    """Numbers of the variants of distinct texts, likeliest first."""
     first: dict[str, int] = {}
     costs = [-np.nan_to_num(variant.logprob, nan=-np.inf) for variant in variants]
     for number in sorted(range(len(variants)), key=costs.__getitem__):

@@ -7,14 +7,7 @@ from pathlib import Path
 
 
 def write_card(folder: Path, *, title: str, facts: Mapping[str, object], text: str) -> None:
-    """Write README.md, the model card: Hugging Face's front matter, a description, and a table of facts.
-
-    Args:
-        folder: Of the model.
-        title: Heading of the card.
-        facts: Rows of the table; `license` also goes into the front matter.
-        text: What the model is for.
-    """
+    """Write README.md, the model card: Hugging Face's front matter, a description, and a table of facts."""
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     front = f"---\nlicense: {facts.get('license', 'other')}\ntags:\n- translation\n- paraloom\n---\n"
     (folder / "README.md").write_text(
@@ -23,15 +16,7 @@ def write_card(folder: Path, *, title: str, facts: Mapping[str, object], text: s
 
 
 def read_card(folder: Path) -> dict[str, str]:
-    """The table of facts of a model card; empty if the folder has none.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> write_card(folder, title="A model", facts={"languages": "de → en"}, text="It translates.")
-        >>> read_card(folder)["languages"]
-        'de → en'
-    """
+    """The table of facts of a model card; empty if the folder has none."""
     path = folder / "README.md"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     cells = [[cell.strip() for cell in line.strip("|").split("|", 1)] for line in lines if line.startswith("|")]

@@ -21,13 +21,6 @@ def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
 
     A Newton-Schulz iteration, which consists of matrix products alone and computes in the precision of its input.
 
-    Args:
-        matrices: (k, m, n), floating point.
-        steps: Iterations; five bring the singular values between 0.7 and 1.2.
-
-    Returns:
-        (k, m, n).
-
     Reference:
         Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks".
     """
@@ -45,11 +38,6 @@ class Muon:
     """Nesterov momentum, orthogonalized and scaled by √max(1, rows / columns).
 
     Matrices of one shape are updated together.
-
-    Args:
-        parameters: Two-dimensional tensors, none of them an embedding (Adam updates those).
-        momentum: Decay of the momentum.
-        precision: Of the iteration; momentum and parameters keep theirs.
     """
 
     def __init__(
@@ -64,12 +52,7 @@ class Muon:
         self._moments = [torch.zeros(len(group), *group[0].shape, device=group[0].device) for group in self._groups]
 
     def step(self, learning_rate: float, run: Callable[[Iterable[Callable[[], None]]], None]) -> None:
-        """Update the parameters from their `.grad`.
-
-        Args:
-            learning_rate: Of this step.
-            run: Executes independent tasks, in parallel if it can.
-        """
+        """Update the parameters from their `.grad`."""
         run(
             [
                 partial(self._update, group[part], moments[part], learning_rate)

@@ -25,13 +25,7 @@ EMBEDDING = "model.shared.weight"
 
 
 def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:
-    """Create a MarianMTModel with random weights.
-
-    Args:
-        config: Its sizes.
-        vocab_size: Rows of the embedding matrix. The last one is `<pad>`, whose row is zero.
-        seed: Of the random weights.
-    """
+    """Create a MarianMTModel with random weights."""
     from transformers import MarianConfig, MarianMTModel
 
     torch.manual_seed(seed)
@@ -72,14 +66,7 @@ def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:
 
 
 def load_model(checkpoint: Path) -> Any:
-    """Load the MarianMTModel of a checkpoint folder.
-
-    Args:
-        checkpoint: Folder with model.safetensors and config.json of transformers.
-
-    Raises:
-        ModelError: The folder has no model.safetensors.
-    """
+    """Load the MarianMTModel of a checkpoint folder."""
     from transformers import MarianMTModel
 
     if not (checkpoint / "model.safetensors").is_file():
@@ -126,15 +113,7 @@ class Shape:
 
 
 class Forward:
-    """The network as a function of its parameters.
-
-    Args:
-        shape: Sizes of the network.
-        parameters: Tensors by their names in MarianMTModel.
-        positions: Position embeddings, float32 (positions, d_model).
-        dropout: Dropout rate.
-        generator: Random numbers of the dropout. Without it nothing is dropped, as in evaluation.
-    """
+    """The network as a function of its parameters."""
 
     def __init__(
         self,
@@ -151,16 +130,7 @@ class Forward:
         self.generator = generator
 
     def __call__(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        """Compute the last hidden states of the decoder.
-
-        Args:
-            source: int64 (b, s), padded.
-            source_mask: bool (b, s), False at padding.
-            target: int64 (b, t), the decoder's input: the start token, then the words before each position.
-
-        Returns:
-            float32 (b, t, d_model).
-        """
+        """Compute the last hidden states of the decoder."""
         memory, bias = self.encode(source, source_mask)
         future = torch.full((target.shape[1], target.shape[1]), -1e9, device=target.device).triu_(1)
         state = self._embed(target)
@@ -178,15 +148,7 @@ class Forward:
         return state
 
     def encode(self, source: Tensor, source_mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute the last hidden states of the encoder.
-
-        Args:
-            source: int64 (b, s), padded.
-            source_mask: bool (b, s), False at padding.
-
-        Returns:
-            The states, float32 (b, s, d_model), and what is added to the scores of attention to them, (b, 1, 1, s).
-        """
+        """Compute the last hidden states of the encoder."""
         bias = torch.zeros(source.shape, device=source.device).masked_fill_(~source_mask, -1e9)[:, None, None, :]
         memory = self._embed(source)
         for layer in range(self.shape.encoder_layers):
@@ -261,19 +223,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any, states: Tensor, embedding: Tensor, words: Tensor, smoothing: float, rows: int | None = None
     ) -> Tensor:
-        """Compute the loss.
-
-        Args:
-            ctx: Of autograd.
-            states: float32 (n, d_model).
-            embedding: float32 (v, d_model).
-            words: int64 (n,), each below v.
-            smoothing: ε, 0 to 1.
-            rows: Tokens of a block; default: as many as suit the device.
-
-        Returns:
-            The sum, a scalar.
-        """
+        """Compute the loss."""
         rows = rows or _block_rows(states)
         size = embedding.shape[0]
         states_gradient = torch.empty_like(states)

@@ -62,23 +62,8 @@ def method(name: str, outputs: int = 3, *, fairseq: bool = False) -> Method:
     length penalty, hypotheses compete by their mean over tokens, and a beam of five for samples is five samples, of
     which the three likeliest are kept.
 
-    Args:
-        name: One of `METHODS`.
-        outputs: Translations of each sentence, or how many times as much text.
-        fairseq: Read it as fairseq does. Otherwise beams compete by plain probability, and `outputs` samples are drawn
-            and all kept.
-
-    Raises:
-        ConfigError: Unknown name, or `outputs` is below 1.
-
     Reference:
         BBH22 §2.1.
-
-    Example:
-        >>> method("nucleus").decoding
-        Nucleus(p=0.95, nbest=3, temperature=1.0, within=0, shortlist=0, samples=0, length_penalty=1.0)
-        >>> method("syntax").translators, method("base-big").texts, method("base").outputs
-        (3, 3, 1)
     """
     if name not in METHODS:
         raise ConfigError(f"unknown method '{name}'{nearest(name, list(METHODS))}")

@@ -58,27 +58,7 @@ _FURTHER_NAMES = {
 
 
 def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: bool = False) -> str:
-    """The text of a prompt.
-
-    Args:
-        prompt: A name in `PROMPTS`, or a text with `{text}` in it, and perhaps `{source}`, `{target}` (English names
-            of the languages), `{source_code}` and `{target_code}`. Empty: 'paraphrase' where both languages are the
-            same, else 'plain' or 'chat'.
-        source: Source language: a code or an English name.
-        target: Target language.
-        plain: Whether the model completes text instead of answering messages.
-
-    Returns:
-        The text with the languages in it, and `{text}`.
-
-    Raises:
-        ConfigError: Unknown name or field, `{text}` is missing, or a language that the prompt names is not given or
-            not known.
-
-    Example:
-        >>> find_prompt("plain", "de", "en")
-        'German: {text}\\nEnglish:'
-    """
+    """The text of a prompt."""
     if not prompt:
         same = bool(source) and _code(source) == _code(target)
         prompt = PARAPHRASE if same and not plain else PLAIN if plain else CHAT
@@ -106,49 +86,18 @@ def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: b
 
 
 def prompt_for(template: str, text: str) -> str:
-    """The prompt for one sentence.
-
-    Args:
-        template: What `find_prompt` returned.
-        text: The sentence.
-
-    Example:
-        >>> prompt_for("German: {text}\\nEnglish:", "Ein Hund {text}.")
-        'German: Ein Hund {text}.\\nEnglish:'
-    """
+    """The prompt for one sentence."""
     return template.replace("{text}", text, 1)
 
 
 def prompt_for_lines(template: str, texts: list[str]) -> str:
-    """The prompt for several sentences, which are numbered from 1.
-
-    Args:
-        template: What `find_prompt` returned.
-        texts: The sentences.
-
-    Example:
-        >>> print(prompt_for_lines("Translate:\\n{text}", ["Ja.", "Nein."]))
-        Each of the 2 numbered lines is one input. Answer with 2 lines that have the same numbers, and nothing else.
-        <BLANKLINE>
-        Translate:
-        1. Ja.
-        2. Nein.
-    """
+    """The prompt for several sentences, which are numbered from 1."""
     numbered = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
     return f"{_NUMBERED.format(count=len(texts))}\n\n{prompt_for(template, numbered)}"
 
 
 def read_lines(answer: str, count: int) -> list[str] | None:
-    """The lines of an answer to `prompt_for_lines`, None unless they are numbered from 1 to `count`.
-
-    Args:
-        answer: The answer, without what a model thought.
-        count: Sentences that were asked for.
-
-    Example:
-        >>> read_lines("1. Yes.\\n2) No.", 2), read_lines("1. Yes.", 2), read_lines("1. Yes.\\n3. No.", 2)
-        (['Yes.', 'No.'], None, None)
-    """
+    """The lines of an answer to `prompt_for_lines`, None unless they are numbered from 1 to `count`."""
     matches = [_LINE.fullmatch(line.strip()) for line in answer.splitlines() if line.strip()]
     lines = [(int(match[1]), match[2]) for match in matches if match]
     if len(lines) != len(matches) or [number for number, _ in lines] != list(range(1, count + 1)):

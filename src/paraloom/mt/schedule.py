@@ -23,20 +23,7 @@ Batch: TypeAlias = npt.NDArray[np.int64] | Sequence[npt.NDArray[np.int64]]
 
 
 class TrainerLike(Protocol):
-    """The state of a training, whichever the network.
-
-    Attributes:
-        config: Training settings.
-        rates: Names of its learning rates, for errors.
-        seed: Of every random choice.
-        step: Updates so far.
-        epoch: Number of the epoch, from 0.
-        position: Batches of the epoch so far.
-        tokens: Target tokens so far.
-        plan: The batches of the epoch.
-        seconds: Time of training so far.
-        best_loss: Development loss of the weights that are kept.
-    """
+    """The state of a training, whichever the network."""
 
     config: TranslatorConfig
     rates: str
@@ -88,11 +75,6 @@ class BatchSchedule:
     """The batches of a training in order, from the trainer's position on.
 
     The order and the subword segmentation of an epoch follow from the trainer's seed and the epoch's number alone.
-
-    Args:
-        examples: The pairs in their most likely segmentation.
-        resample: (epoch, seed) → the pairs in another segmentation.
-        trainer: Holds the position, which `next` advances.
     """
 
     def __init__(self, examples: Examples, resample: Callable[[int, int], Examples], trainer: TrainerLike) -> None:
@@ -126,30 +108,11 @@ def sorted_parts(examples: Examples) -> list[npt.NDArray[np.int64]]:
 
 
 def rate_factor(config: TranslatorConfig, step: int) -> float:
-    """Factor of the learning rates: linear warm-up, constant, linear cool-down to zero.
-
-    Args:
-        config: Has `steps`, `warmup_steps` and `cooldown_share`.
-        step: Updates so far.
-
-    Example:
-        >>> config = TranslatorConfig(steps=100, warmup_steps=10, cooldown_share=0.5)
-        >>> [rate_factor(config, step) for step in (0, 9, 49, 75)]
-        [0.1, 1.0, 1.0, 0.5]
-    """
+    """Factor of the learning rates: linear warm-up, constant, linear cool-down to zero."""
     cooldown = (config.steps - step) / max(1, config.steps * config.cooldown_share)
     return min(1.0, (step + 1) / max(1, config.warmup_steps), cooldown)
 
 
 def perplexity(loss: float, tokens: int) -> float:
-    """The exponential of the mean loss; of a very large loss, exp(700), which is still a finite number.
-
-    Args:
-        loss: Sum over tokens, in nats.
-        tokens: Their number.
-
-    Example:
-        >>> perplexity(0.0, 10), perplexity(6.931471805599453, 10)
-        (1.0, 2.0)
-    """
+    """The exponential of the mean loss; of a very large loss, exp(700), which is still a finite number."""
     return round(math.exp(min(loss / max(1, tokens), 700.0)), 4)

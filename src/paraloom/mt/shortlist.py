@@ -30,14 +30,6 @@ def write_shortlist(examples: Examples, pieces: Sequence[str], folder: Path) -> 
     For every source subword the file lists the 25 target subwords that it is aligned with most often, and for all
     sentences the 500 most frequent ones. A batch is decoded over the union of what its subwords allow.
 
-    Args:
-        examples: Training pairs, of which the first 100,000 are aligned.
-        pieces: The joint subwords by id.
-        folder: Where vmap.txt goes.
-
-    Returns:
-        The path of the file.
-
     Reference:
         W17 §3.1, with 25 and 10,000 words.
     """

@@ -27,17 +27,7 @@ _Span: TypeAlias = tuple[int, int]
 
 
 def check_long(long: str) -> Long:
-    """Check an option `long`.
-
-    Args:
-        long: Its value.
-
-    Returns:
-        The value.
-
-    Raises:
-        ConfigError: It is none of `LONG`.
-    """
+    """Check an option `long`."""
     if long in LONG:
         return cast(Long, long)
     raise ConfigError(f"unknown treatment of long lines '{long}'{nearest(long, LONG)}")
@@ -48,21 +38,6 @@ def split_text(text: str, limit: int, measure: Measure) -> list[str]:
 
     Every sentence is a part of its own, because translators are trained on sentences. One that is still too long is cut
     at clauses, and those at words or, without any space, at characters; as many as fit stay together.
-
-    Args:
-        text: Normalized text.
-        limit: Maximum length of a part.
-        measure: Lengths of texts, such as numbers of subwords.
-
-    Returns:
-        The parts, without the space between them; nothing else is lost. The text itself if it fits.
-
-    Example:
-        >>> words = lambda texts: [len(text.split()) for text in texts]
-        >>> split_text("He came. He saw, he conquered, he left.", 4, words)
-        ['He came.', 'He saw, he conquered,', 'he left.']
-        >>> split_text("He came in.", 1, words)
-        ['He', 'came', 'in.']
     """
     if measure([text])[0] <= limit:
         return [text]
@@ -82,15 +57,7 @@ def split_text(text: str, limit: int, measure: Measure) -> list[str]:
 
 
 def join_variants(groups: Sequence[Sequence[Variant]], target: str | None) -> list[Variant]:
-    """The variants of a text from those of its parts: the first of each together, the second of each …
-
-    Args:
-        groups: Variants of each part, at least one part.
-        target: Language of the variants.
-
-    Returns:
-        Variants whose texts are joined, with spaces where the language has them, and whose log-probabilities are sums.
-    """
+    """The variants of a text from those of its parts: the first of each together, the second of each …"""
     space = "" if language_of(target) in WITHOUT_SPACES else " "
     variants = []
     for rank in range(max(map(len, groups))):

@@ -24,17 +24,7 @@ def translate_stream(
     threads: int,
     seed: int = 0,
 ) -> Iterator[list[list[Variant]]]:
-    """Translate chunk after chunk on several cores.
-
-    Args:
-        translator: Each thread gets a copy of it. One that is not a `Translator` uses cores and connections itself.
-        chunks: Lists of sentences; at most 2 × `threads` of them are in memory.
-        threads: Cores. Their number does not change the translations. On GPUs, each of them has one copy instead.
-        seed: Chunk i is translated with a seed derived from this and i.
-
-    Yields:
-        The variants of each chunk, in order.
-    """
+    """Translate chunk after chunk on several cores."""
     if not isinstance(translator, Translator):
         for position, chunk in enumerate(chunks):
             yield translator.translate(chunk, seed=spawn_seed(seed, position) % 2**31)
@@ -72,32 +62,12 @@ def translate_stream(
 
 
 def best_translations(translator: TranslatorLike, sentences: Sequence[str]) -> list[str]:
-    """Translate a text that fits into memory, on all cores and with a progress bar.
-
-    Args:
-        translator: The translator.
-        sentences: The text, a list of sentences.
-
-    Returns:
-        The first variant of each sentence, in order.
-
-    Example:
-        >>> best_translations(Translator.load("de-en"), ["Guten Morgen", "Ich bin müde."])
-        ['Good morning', "I'm tired."]
-    """
+    """Translate a text that fits into memory, on all cores and with a progress bar."""
     return [variant.text for variant in best_variants(translator, sentences)]
 
 
 def best_variants(translator: TranslatorLike, sentences: Sequence[str]) -> list[Variant]:
-    """The same with log-probabilities.
-
-    Args:
-        translator: The translator.
-        sentences: The text, a list of sentences.
-
-    Returns:
-        The first variant of each sentence, in order.
-    """
+    """The same with log-probabilities."""
     best: list[Variant] = []
     chunks = (sentences[start : start + CHUNK] for start in range(0, len(sentences), CHUNK))
     with progress("translating", len(sentences), unit="sentences") as advance:

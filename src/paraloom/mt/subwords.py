@@ -31,16 +31,6 @@ def train_subwords(
     Writes source.spm and target.spm (the same model) and vocab.json (piece → id: `</s>` is 0, `<unk>` 1 and `<pad>` the
     last, because CTranslate2 starts decoding from a zero embedding, which is the frozen row of `<pad>`).
 
-    Args:
-        sentences: Of both languages, in any fixed order.
-        folder: Where the files go.
-        vocab_size: Pieces; a small corpus may yield fewer.
-        seed: Of the sample that is taken of a corpus with more than 500,000 sentences.
-        special_tokens: Tokens that are never split, such as <BT>.
-
-    Raises:
-        DataError: There is too little text to learn from.
-
     Reference:
         Kudo 2018, "Subword regularization: Improving neural network translation models with multiple subword
         candidates".
@@ -84,14 +74,7 @@ def read_vocabulary(folder: Path) -> list[str]:
 
 
 class Subwords:
-    """The SentencePiece models of a translator folder.
-
-    Args:
-        folder: Has source.spm and target.spm.
-
-    Raises:
-        ModelError: A file is missing or is not a SentencePiece model.
-    """
+    """The SentencePiece models of a translator folder."""
 
     def __init__(self, folder: Path) -> None:
         self._source = _load(folder / "source.spm")
@@ -101,9 +84,6 @@ class Subwords:
         """Split source sentences into pieces, `</s>` last.
 
         A leading `>>xxx<<`, by which multilingual Marian models choose the target language, stays one piece.
-
-        Args:
-            sentences: Normalized texts.
         """
         rests = [sentence.partition("<< ")[2] if has_language_tag(sentence) else sentence for sentence in sentences]
         rows: list[list[str]] = self._source.encode(rests, out_type=str)
@@ -128,12 +108,7 @@ class Subwords:
 
 
 def has_language_tag(sentence: str) -> bool:
-    """Whether a sentence begins with the target language tag of a multilingual Marian model.
-
-    Example:
-        >>> has_language_tag(">>deu<< Hello."), has_language_tag("Hello.")
-        (True, False)
-    """
+    """Whether a sentence begins with the target language tag of a multilingual Marian model."""
     return sentence.startswith(">>") and "<< " in sentence
 
 

@@ -7,18 +7,7 @@ from typing import Any
 
 
 def as_texts(sentences: Any) -> list[str]:
-    """A sequence or column of texts as a list.
-
-    Args:
-        sentences: A list or tuple, an array, or a column of Arrow, pandas or polars.
-
-    Raises:
-        TypeError: It is anything else, or has something in it that is not a text.
-
-    Example:
-        >>> as_texts(("Guten Morgen", "Hallo"))
-        ['Guten Morgen', 'Hallo']
-    """
+    """A sequence or column of texts as a list."""
     expected = "'sentences' must be a text or a sequence of texts"
     for method in ("to_pylist", "tolist", "to_list"):  # Arrow, NumPy and pandas, polars
         if hasattr(sentences, method):

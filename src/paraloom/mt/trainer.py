@@ -49,16 +49,6 @@ class Trainer:
     the result depends on the number of slices, never on which one is ready first. On GPUs, each has one slice, and a
     copy of the weights; they do not repeat their last digits. Where their memory is too small for a batch, it is
     computed in halves, as often as it takes, whose gradients are added up.
-
-    Args:
-        config: Sizes and training settings.
-        vocab_size: Subwords, `<pad>` included.
-        seed: Of the initial weights, the dropout and the sampled softmax.
-        init_from: A translator folder whose weights to start from.
-
-    Raises:
-        ConfigError: `config.device` is not available, or the processor is to compute in bfloat16 and has no
-            instructions for that.
     """
 
     rates = "muon_learning_rate and adam_learning_rate"
@@ -125,19 +115,7 @@ class Trainer:
         return 0 < self.config.patience <= self.evaluations_without_gain
 
     def update(self, batch: Batch, examples: Examples, pool: ThreadPoolExecutor) -> float:
-        """Take one training step.
-
-        Args:
-            batch: Numbers of the pairs, int64; or several such arrays, whose gradients are added up.
-            examples: The encoded pairs.
-            pool: Runs the slices.
-
-        Returns:
-            The mean loss per token, in nats, with label smoothing.
-
-        Raises:
-            RunError: The memory of a GPU is too small for a single pair on each.
-        """
+        """Take one training step."""
         batches = [batch] if isinstance(batch, np.ndarray) else list(batch)
         whole = np.concatenate(batches)
         tokens = int(examples.target_lengths[whole].sum())
@@ -186,16 +164,6 @@ class Trainer:
         """Measure the development loss of the averaged weights, and keep them if they are the best so far.
 
         With `config.keep_last` they are kept in any case.
-
-        Args:
-            examples: The development pairs.
-            pool: Runs batches of them.
-
-        Returns:
-            A point of the training curve. `loss` and `dev_loss` are in nats per token, with label smoothing: what is
-            optimized. `train_perplexity` and `dev_perplexity` are without smoothing and over the whole vocabulary;
-            that of training is measured since the previous point, with the weights and the dropout of each step (as in
-            BBH22 Figure 4), on at most `PROBE_TOKENS` tokens per slice.
         """
         parts = sorted_parts(examples)
         with torch.no_grad():
@@ -226,21 +194,11 @@ class Trainer:
         return self._model.cpu().eval()
 
     def save_weights(self, path: Path) -> None:
-        """Write the weights of this step, not their moving average, for an average of several steps.
-
-        Args:
-            path: The file.
-        """
+        """Write the weights of this step, not their moving average, for an average of several steps."""
         save_file({name: value.cpu().contiguous() for name, value in self.parameters.items()}, path)
 
     def keep(self, weights: Mapping[str, Tensor], examples: Examples, pool: ThreadPoolExecutor) -> None:
-        """Take other weights for those that `model` returns, and measure their development loss.
-
-        Args:
-            weights: Tensors by name, as `save_weights` writes them.
-            examples: The development pairs.
-            pool: Runs batches of them.
-        """
+        """Take other weights for those that `model` returns, and measure their development loss."""
         for name, value in self.best.items():
             value.copy_(weights[name])
         with torch.no_grad():
@@ -248,12 +206,7 @@ class Trainer:
         self.best_loss = sum(smoothed for smoothed, _ in losses) / int(examples.target_lengths.sum())
 
     def save(self, path: Path, identity: str) -> None:
-        """Write everything that `resume` needs; the file appears complete or not at all.
-
-        Args:
-            path: The file.
-            identity: Digest of data and configuration, which `resume` compares.
-        """
+        """Write everything that `resume` needs; the file appears complete or not at all."""
         kinds = {"parameters": self.parameters, "averaged": self.averaged, "best": self.best}
         tensors = {f"{kind}.{name}": value for kind, values in kinds.items() for name, value in values.items()}
         tensors |= self._muon.state()
@@ -265,12 +218,7 @@ class Trainer:
         save_state(path, tensors, identity, self)
 
     def resume(self, path: Path, identity: str) -> None:
-        """Continue from `path` if it exists and was saved by a training of the same data and configuration.
-
-        Args:
-            path: The file.
-            identity: Digest of data and configuration.
-        """
+        """Continue from `path` if it exists and was saved by a training of the same data and configuration."""
         tensors = load_state(path, identity, self)
         if tensors is None:
             return

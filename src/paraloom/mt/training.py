@@ -46,26 +46,6 @@ def train_translator(
     The folder gets model.bin, the subwords, a shortlist, the Hugging Face checkpoint (huggingface/), the training curve
     (curve.jsonl, see `Trainer.evaluate`) and training.json. During training, checkpoint/ holds what a killed training
     needs to resume; it ends with the same bytes as an uninterrupted one on the same kind of processor.
-
-    Args:
-        bitext: Starts a pass over the training pairs: batches of source and target sentences. It is called for the
-            subwords, for their encoding, and with subword sampling for each epoch.
-        development: Pairs whose loss decides which weights are kept and when training stops.
-        config: Sizes and training settings.
-        folder: The model folder.
-        seed: Of subwords, initial weights, dropout and the order of the batches.
-        init_from: A translator folder whose subwords and weights to start from; its sizes must be those of `config`.
-        subwords_from: A translator folder whose subwords alone are used, so that perplexities are comparable.
-
-    Returns:
-        Figures: steps, epochs, pairs, left_out (pairs that were dropped), parameters, development_loss of the kept
-        weights (nats per token, with label smoothing), the last train_perplexity and dev_perplexity, seconds and
-        tokens_per_second.
-
-    Raises:
-        ModelError: The loss became infinite or NaN (the last good checkpoint stays), or the subwords of another
-            translator lack a special token.
-        DataError: The bitext has no usable pair.
     """
     from paraloom.mt.trainer import Trainer
 
@@ -96,20 +76,7 @@ def run_training(
     max_length: int | None = None,
     initial: str = "",
 ) -> Examples:
-    """Encode the pairs, and take the steps of a trainer, from where an interrupted training stopped.
-
-    Args:
-        trainer: New; of whichever network.
-        bitext: Starts a pass over the training pairs.
-        development: Pairs whose loss decides which weights are kept and when training stops.
-        subwords: Folder of the subwords.
-        scratch: Folder of what is needed to resume.
-        max_length: Subwords of a side; None takes that of the configuration.
-        initial: Digest of the weights to start from; another one begins again.
-
-    Returns:
-        The training pairs.
-    """
+    """Encode the pairs, and take the steps of a trainer, from where an interrupted training stopped."""
     config, seed = trainer.config, trainer.seed
     limit = max_length or config.max_length
     training = encode_examples(bitext(), subwords, scratch / "training.ids", max_length=limit)
@@ -139,18 +106,7 @@ def prepare_subwords(
     seed: int,
     other: Path | None,
 ) -> None:
-    """Train subwords, or copy those of another translator, unless an interrupted training has done so.
-
-    Args:
-        bitext: Starts a pass over the training pairs.
-        config: Has the size of the vocabulary and the special tokens.
-        subwords: Folder that gets them.
-        seed: Of the sample of a large corpus.
-        other: A translator whose subwords to copy; None trains them.
-
-    Raises:
-        ModelError: The subwords lack a special token.
-    """
+    """Train subwords, or copy those of another translator, unless an interrupted training has done so."""
     if not (subwords / "vocab.json").is_file():
         if other is not None:
             _copy_subwords(other / CHECKPOINT, subwords)
@@ -215,13 +171,7 @@ def _last_weights(scratch: Path, step: int) -> list[Path]:
 
 
 def write_figures(trainer: TrainerLike, training: Examples, folder: Path) -> dict[str, Any]:
-    """Write training.json and timings.json, and return the figures.
-
-    Args:
-        trainer: After its last step.
-        training: The training pairs.
-        folder: The model folder, with the training curve.
-    """
+    """Write training.json and timings.json, and return the figures."""
     figures = {
         "pairs": len(training),
         "left_out": training.left_out,
@@ -251,12 +201,7 @@ def _copy_subwords(checkpoint: Path, folder: Path) -> None:
 
 
 class TrainingCurve:
-    """The training curve as JSON lines.
-
-    Args:
-        path: The file. Points of an interrupted training after its last checkpoint are dropped.
-        step: Step of that checkpoint; 0 begins a new file.
-    """
+    """The training curve as JSON lines."""
 
     def __init__(self, path: Path, step: int) -> None:
         self.path = path

@@ -16,11 +16,7 @@ _MEASURES = ("seconds", "best_loss")
 
 
 class Counters(Protocol):
-    """What a trainer counts; see `paraloom.mt.schedule.TrainerLike`.
-
-    Attributes:
-        evaluations_without_gain: Evaluations since the development loss was at its lowest.
-    """
+    """What a trainer counts; see `paraloom.mt.schedule.TrainerLike`."""
 
     step: int
     epoch: int
@@ -32,14 +28,7 @@ class Counters(Protocol):
 
 
 def save_state(path: Path, tensors: Mapping[str, Tensor], identity: str, counters: Counters) -> None:
-    """Write a state; the file appears complete or not at all.
-
-    Args:
-        path: The file.
-        tensors: By name.
-        identity: Digest of data and configuration, which `load_state` compares.
-        counters: The trainer, whose counters are written.
-    """
+    """Write a state; the file appears complete or not at all."""
     numbers = [getattr(counters, name) for name in (*_COUNTERS, *_MEASURES)]
     part = path.with_suffix(".part")
     save_file(
@@ -53,16 +42,7 @@ def save_state(path: Path, tensors: Mapping[str, Tensor], identity: str, counter
 
 
 def load_state(path: Path, identity: str, counters: Counters) -> dict[str, Tensor] | None:
-    """Read a state, and set the counters to what it has.
-
-    Args:
-        path: The file.
-        identity: Digest of data and configuration.
-        counters: The trainer, whose counters are set, unless the result is None.
-
-    Returns:
-        Tensors by name; None if the file is missing, or of another training.
-    """
+    """Read a state, and set the counters to what it has."""
     if not path.is_file():
         return None
     with safe_open(path, "pt") as stored:

@@ -56,18 +56,7 @@ def sample_ranges(
     count: int = 100,
     seed: int = 1,
 ) -> list[RangeSample]:
-    """Sample pairs from each range of a score. The sample does not depend on how the corpus is sharded.
-
-    Args:
-        batches: Scored pairs with `src`, `tgt` and the column `by`.
-        by: Column of the score.
-        ranges: Lower bounds (exclusive) and upper bounds (inclusive).
-        count: Number of pairs per range; all pairs of the range if there are fewer.
-        seed: Seed of the sample.
-
-    Returns:
-        One sample per range.
-    """
+    """Sample pairs from each range of a score. The sample does not depend on how the corpus is sharded."""
     samples: list[list[tuple[int, dict[str, Any]]]] = [[] for _ in ranges]
     totals = [0] * len(ranges)
     for batch in batches:
@@ -91,14 +80,6 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
 
     The sheet (tab-separated) shows neither score nor range, so that they cannot influence the rater. Give each rater a
     copy of the sheet, and keep the key. Texts that a spreadsheet would take for a formula are quoted.
-
-    Args:
-        samples: What `sample_ranges` returned.
-        sheet: File to write the sheet to.
-        seed: Seed of the order.
-
-    Returns:
-        Path of the key, `SHEET.key.tsv`.
     """
     rows = [(sample, row) for sample in samples for row in sample.rows]
     order = generator(seed).permutation(len(rows))
@@ -119,23 +100,7 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
 
 
 def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
-    """Summarize labeled sheets as in PNMT Table 3, with the agreement of two raters.
-
-    Args:
-        sheets: Labeled copies of one sheet, one per rater.
-        key: The key that `write_sheet` wrote with the sheet.
-
-    Returns:
-        `raters`: their number. `rows`: one per range, with `range`, `in_corpus` (pairs of the corpus), `judged` (pairs
-        of the sheet), `trigram_overlap` (mean), and for `strength` and `fluency` how often each label was given, over
-        all raters. `agreement`: for two raters, Cohen's kappa of each kind of label, -1 to 1, where 0 is chance; None
-        if both gave the same label to all pairs, which leaves it undefined.
-
-    Raises:
-        DataError: A file is not found or not a sheet; a label is missing or unknown (the message names sheet, line and
-            label); or sheet and key differ.
-        ConfigError: scikit-learn is not installed.
-    """
+    """Summarize labeled sheets as in PNMT Table 3, with the agreement of two raters."""
     facts = {row["number"]: row for row in _read(key, KEY_COLUMNS)}
     labels = [_read_labels(sheet, set(facts)) for sheet in sheets]
     rows = []

@@ -29,31 +29,8 @@ def backtranslate(
 ) -> pa.RecordBatch:
     """Translate one side of a bitext, and pair the other side, the reference, with the translations.
 
-    Args:
-        batch: PAIRS, n rows.
-        translator: Translates into the language of the reference.
-        side: The side that is translated.
-        seed: Seed of a decoding that samples.
-        method: Name of the decoding, for the column `method`. Default: the signature of the translator.
-
-    Returns:
-        Pairs as `pair_translations` returns them: one for each translation.
-
-    Raises:
-        DataError: A column of PAIRS is missing.
-
     Reference:
         Wieting, Mallinson, Gimpel 2017 (W17), §3.
-
-    Example:
-        >>> class Uppercase:
-        ...     signature = "uppercase"
-        ...     def translate(self, sentences, *, seed=0):
-        ...         return [[Variant(text.upper(), -1.0, 2)] for text in sentences]
-        >>> row = {"pair_id": "1", "src": "hallo", "tgt": "hello", "src_lang": "de", "tgt_lang": "en", "origin": "toy"}
-        >>> bitext = pa.RecordBatch.from_pylist([row], schema=PAIRS)
-        >>> backtranslate(bitext, Uppercase()).select(["src", "tgt"]).to_pylist()
-        [{'src': 'hello', 'tgt': 'HALLO'}]
     """
     require(batch.schema, PAIRS)
     sentences = pc.fill_null(batch.column(side), "").to_pylist()
@@ -72,25 +49,7 @@ def pair_translations(
     reference: Literal["src", "tgt"] = "tgt",
     signature: str = "",
 ) -> pa.RecordBatch:
-    """Pair each reference with each translation of its other side, best first.
-
-    Args:
-        pairs: PAIRS, n rows.
-        variants: n lists: the translations of the other side of each row.
-        method: Name of the decoding, for the column `method`.
-        reference: The side that the translations are paired with.
-        signature: Signature of the translator, for the metadata of the columns that it produced.
-
-    Returns:
-        PAIRS with the reference as `src` and the translation as `tgt`, both in the language of the reference, `pair_id`
-        and `origin` kept, and the columns `rank` (int32, 0 is the best), `logprob` (float32, nats), `tokens` (int32,
-        subwords), `pieces` (int32, parts that a long sentence was translated in, else 1), `method`, `pivot` and
-        `pivot_lang` (the sentence that was translated, and its language), and
-        `_source` (int32, row of `pairs`). A row without variants gives no pair.
-
-    Raises:
-        DataError: There are not as many lists as rows, or a column of PAIRS is missing.
-    """
+    """Pair each reference with each translation of its other side, best first."""
     require(pairs.schema, PAIRS)
     if len(variants) != pairs.num_rows:
         raise DataError(f"expected the translations of {pairs.num_rows} pairs, got those of {len(variants)}")
@@ -119,20 +78,7 @@ def pair_translations(
 
 
 def reject_empty(pairs: pa.RecordBatch, variants: Sequence[Sequence[Variant]] = ()) -> pa.RecordBatch:
-    """Mark the pairs whose translation is empty, to be rejected.
-
-    Args:
-        pairs: PAIRS, n rows.
-        variants: Their translations, in lists, which may have reasons of their own.
-
-    Returns:
-        The pairs with `keep` (bool) and `reason` (string, null where kept).
-
-    Example:
-        >>> pairs = pa.RecordBatch.from_pylist([{"tgt": "hello"}, {"tgt": " "}])
-        >>> reject_empty(pairs).column("reason").to_pylist()
-        [None, 'empty translation']
-    """
+    """Mark the pairs whose translation is empty, to be rejected."""
     empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pairs.column("tgt"))), 0)
     reason = pc.if_else(empty, "empty translation", pa.scalar(None, pa.string()))
     own = pa.array([variant.reason for group in variants for variant in group], pa.string())
@@ -145,17 +91,7 @@ def reject_empty(pairs: pa.RecordBatch, variants: Sequence[Sequence[Variant]] = 
 
 
 class FlatVariants(NamedTuple):
-    """The m variants of n sentences as columns.
-
-    Args:
-        source: Index of the sentence of each variant, int32 `(m,)`.
-        rank: Rank of each variant among those of its sentence, from 0.
-        text: Texts.
-        logprob: Log-probabilities, float32; null where they are unknown (NaN).
-        tokens: Numbers of subwords, int32; null where log-probabilities are unknown.
-        cut: Whether the decoder stopped each variant before its end.
-        pieces: Numbers of parts that the sentences were translated in, int32.
-    """
+    """The m variants of n sentences as columns."""
 
     source: npt.NDArray[np.int32]
     rank: pa.Array
@@ -167,14 +103,7 @@ class FlatVariants(NamedTuple):
 
 
 def flatten_variants(variants: Sequence[Sequence[Variant]]) -> FlatVariants:
-    """Flatten the variants of n sentences to columns.
-
-    Args:
-        variants: n lists of variants, best first.
-
-    Returns:
-        One entry per variant, in order.
-    """
+    """Flatten the variants of n sentences to columns."""
     counts = np.fromiter((len(group) for group in variants), np.int32, len(variants))
     source = np.repeat(np.arange(len(variants), dtype=np.int32), counts)
     flat = [variant for group in variants for variant in group]

@@ -25,25 +25,6 @@ def common_translations(
     """Pair the sentences of one side of a bitext that have the same counterpart.
 
     Memory is bounded: DuckDB groups the shards, on disk if needed.
-
-    Args:
-        shards: Parquet files of bitext, with the columns of PAIRS.
-        side: The side whose sentences are paired; those of the other side are the pivots.
-        max_pairs: Maximum number of pairs of each pivot.
-        limit: Maximum number of pairs; 0 for all.
-
-    Returns:
-        Batches of pairs with `pivot` and `pivot_lang`, in the order of a hash of the pivots. Sentences that differ only
-        in case or punctuation are not paired.
-
-    Example:
-        >>> import tempfile, pyarrow.parquet as pq
-        >>> rows = [("1", "Danke!", "Thanks!"), ("2", "Danke!", "Thank you!"), ("3", "Ja.", "Yes.")]
-        >>> rows = [dict(zip(PAIRS.names, [*row, "de", "en", "toy"])) for row in rows]
-        >>> file = Path(tempfile.mkdtemp()) / "part.parquet"
-        >>> pq.write_table(pa.Table.from_pylist(rows, schema=PAIRS), file)
-        >>> [(row["src"], row["tgt"], row["pivot"]) for row in next(common_translations([file])).to_pylist()]
-        [('Thanks!', 'Thank you!', 'Danke!')]
     """
     text, pivot = ("tgt", "src") if side == "tgt" else ("src", "tgt")
     rows: list[dict[str, str]] = []

@@ -44,28 +44,8 @@ class LexiconConfig(WordAlignmentConfig, Config):
 def paraphrase_lexicon(src: Texts, tgt: Texts, config: LexiconConfig | None = None) -> pa.Table:
     """Extract phrases that paraphrase each other from sentence pairs.
 
-    Args:
-        src: n sentences.
-        tgt: Their paraphrases, in the same language.
-        config: Lengths, counts and word alignment.
-
-    Returns:
-        A table, best score first, with the columns `phrase` and `paraphrase` (lower-cased words separated by blanks),
-        `count` (how often they were aligned, in either direction), `probability` (of the paraphrase given the phrase,
-        0 to 1), `inverse` (of the phrase given the paraphrase), `score` (their geometric mean), `src` and `tgt` (a
-        pair that contains them). Every entry is there in both directions; a phrase is never its own paraphrase, and
-        has at least one letter.
-
-    Raises:
-        DataError: No pair has words on both sides.
-
     Reference:
         Wieting and Gimpel 2018 (PNMT), §6.
-
-    Example:
-        >>> src, tgt = ["a big dog", "a big cat", "big men"], ["a large dog", "a large cat", "large men"]
-        >>> paraphrase_lexicon(src, tgt).select(["phrase", "paraphrase", "count"]).to_pylist()[0]
-        {'phrase': 'big', 'paraphrase': 'large', 'count': 3}
     """
     config = config or LexiconConfig()
     a, b = tokenize(src), tokenize(tgt)

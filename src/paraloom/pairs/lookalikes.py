@@ -65,25 +65,7 @@ _COMMON_NAMES = frozenset(_TATOEBA_NAMES.split())
 
 
 def lookalike(text: str, kind: str, random: np.random.Generator, names: Sequence[str] = ()) -> str | None:
-    """Change one fact of a sentence.
-
-    Args:
-        text: The sentence; English, except for the kinds 'number', 'name' and 'words'.
-        kind: One of `KINDS`.
-        random: Decides which of several possible changes is made.
-        names: Names to put in, for the kind 'name'.
-
-    Returns:
-        The changed sentence; None where the rule does not apply.
-
-    Raises:
-        ConfigError: `kind` is unknown.
-
-    Example:
-        >>> random = np.random.default_rng(1)
-        >>> lookalike("Tom is at home.", "negation", random), lookalike("The dog bit the man.", "role", random)
-        ('Tom is not at home.', 'The man bit the dog.')
-    """
+    """Change one fact of a sentence."""
     if kind not in _RULES:
         raise ConfigError(
             f"unknown kind of look-alike '{kind}'{suggestion(kind, KINDS)}", remedy=f"Kinds: {', '.join(KINDS)}."
@@ -93,42 +75,14 @@ def lookalike(text: str, kind: str, random: np.random.Generator, names: Sequence
 
 
 def names_in(texts: Sequence[str]) -> list[str]:
-    """Capitalized words that do not begin a sentence, each once, sorted.
-
-    Args:
-        texts: Sentences.
-
-    Example:
-        >>> names_in(["We met Anna in Prague.", "I like Prague."])
-        ['Anna', 'Prague']
-    """
+    """Capitalized words that do not begin a sentence, each once, sorted."""
     return sorted({text[start:end] for text in texts for start, end in _name_spans(text)})
 
 
 def make_lookalikes(
     batch: pa.RecordBatch, kinds: Sequence[str], *, changed: str = "tgt", seed: int = 1
 ) -> pa.RecordBatch:
-    """Make look-alikes of pairs: one row for each pair and each rule that applies to it.
-
-    Args:
-        batch: n pairs with `pair_id`, `src` and `tgt`.
-        kinds: Kinds of change, of `KINDS`.
-        changed: 'tgt': the second side is changed, so the result is as far from the first side as the true paraphrase
-            is. 'src': the new second side is the changed first one, so it is nearly a copy with another meaning.
-        seed: Seed of the choices; those of a row follow from the seed, its `pair_id` and the kind.
-
-    Returns:
-        The rows with the changed `tgt`, and the columns `kind` and `_source` (int32, row of `batch`).
-
-    Raises:
-        ConfigError: A kind is unknown.
-
-    Example:
-        >>> pair = {"pair_id": "1", "src": "She has two cats.", "tgt": "She owns 2 cats."}
-        >>> rows = make_lookalikes(pa.RecordBatch.from_pylist([pair]), ["number", "negation"]).to_pylist()
-        >>> [(row["kind"], row["src"]) for row in rows]
-        [('number', 'She has two cats.')]
-    """
+    """Make look-alikes of pairs: one row for each pair and each rule that applies to it."""
     ids = batch.column("pair_id").to_pylist()
     texts = [text or "" for text in batch.column(changed).to_pylist()]
     names = names_in(texts) if "name" in kinds else []

@@ -42,22 +42,7 @@ def variant_rows(
     *,
     signature: str = "",
 ) -> pa.RecordBatch:
-    """Turn the translations of texts into rows: one for each variant, in order, ranked from 0.
-
-    Args:
-        originals: n rows with `pair_id`, `original`, `original_lang` and `origin`.
-        variants: n lists: the translations of `original`.
-        method: How they were decoded, for the column `method`.
-        signature: Signature of the translator or translators, for the metadata of the columns that they produced.
-
-    Returns:
-        VARIANTS with the columns of the original (so that a pair can be made of a single row), `cut`, `pieces`,
-        `repeated` (whether an earlier variant of the same text has the same words) and `_source` (int32, row of
-        `originals`).
-
-    Raises:
-        DataError: There are not as many lists as rows.
-    """
+    """Turn the translations of texts into rows: one for each variant, in order, ranked from 0."""
     if len(variants) != originals.num_rows:
         raise DataError(f"expected the translations of {originals.num_rows} texts, got those of {len(variants)}")
     flat = flatten_variants(variants)
@@ -131,20 +116,7 @@ class TrainingPairs(Config):
 
 
 def training_pairs(batch: pa.RecordBatch, config: TrainingPairs, held_out: HeldOut | None = None) -> pa.RecordBatch:
-    """Turn variants into pairs to train a translator on, with the variant as source and the original as target.
-
-    Args:
-        batch: What `variant_rows` returned; n rows.
-        config: Tag, and which pairs are rejected.
-        held_out: Texts of test sets, which no variant may be equal to.
-
-    Returns:
-        PAIRS, n rows, with `pair_id` as `PAIR_ID/RANK`, `src` the variant, `tgt` the original; `rank`, `method`,
-        `logprob` and `tokens` are kept, and `keep` (bool) and `reason` (string) say which rows are rejected, and why.
-
-    Raises:
-        DataError: The columns of the originals are missing.
-    """
+    """Turn variants into pairs to train a translator on, with the variant as source and the original as target."""
     require(batch.schema, VARIANTS)
     require(batch.schema, ORIGINALS)
     texts = pc.fill_null(batch.column("text"), "")

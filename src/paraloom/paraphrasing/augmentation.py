@@ -26,17 +26,7 @@ _BREAK = re.compile(r"\s*[\t\n\r]\s*")
 
 
 class RestoredCandidate(NamedTuple):
-    """A candidate with its held parts back in it.
-
-    Args:
-        text: The candidate.
-        core: The same without what is held.
-        logprob: That of the text with placeholders.
-        tokens: Those of the text with placeholders.
-        distance: Distance to a template, where one was asked for.
-        cut: Whether the decoder stopped it before its end.
-        reason: Why the model refused it.
-    """
+    """A candidate with its held parts back in it."""
 
     text: str
     core: str
@@ -48,20 +38,7 @@ class RestoredCandidate(NamedTuple):
 
 
 class LabelAugmenter:
-    """Makes paraphrases that can have the label of their text.
-
-    Args:
-        paraphraser: Gives candidates.
-        selector: Drops near copies and other meanings, and ranks the rest.
-        protector: Holds numbers, names and terms.
-        candidates: Candidates of each text that the paraphraser is asked for, 1 or more.
-
-    Attributes:
-        dropped: Reason → number of candidates; with `nothing to paraphrase`, number of texts.
-
-    Raises:
-        ConfigError: `candidates` is below 1.
-    """
+    """Makes paraphrases that can have the label of their text."""
 
     def __init__(
         self,
@@ -81,27 +58,11 @@ class LabelAugmenter:
         self._known: set[int] = set()
 
     def know(self, texts: Iterable[str]) -> None:
-        """Remember texts of the set: no paraphrase equals one of them, but for case and punctuation.
-
-        Args:
-            texts: Texts; each takes some 60 bytes of memory.
-        """
+        """Remember texts of the set: no paraphrase equals one of them, but for case and punctuation."""
         self._known.update(map(_key, texts))
 
     def augment(self, texts: Sequence[str], wanted: Sequence[int], *, seed: int = 0) -> list[list[SelectedParaphrase]]:
-        """Paraphrase texts.
-
-        Args:
-            texts: m texts.
-            wanted: Paraphrases of each at most; 0 for none.
-            seed: Of a decoding that samples.
-
-        Returns:
-            For each text its paraphrases, the best first.
-
-        Raises:
-            DataError: The paraphraser returned another number of lists than it was given texts.
-        """
+        """Paraphrase texts."""
         results: list[list[SelectedParaphrase]] = [[] for _ in texts]
         protected = {row: self.protector.protect(texts[row]) for row, count in enumerate(wanted) if count}
         rows = [row for row, text in protected.items() if self.protector.words_left(text) >= MIN_WORDS]
@@ -148,16 +109,7 @@ class LabelAugmenter:
 
 
 def method_name(paraphraser: ParaphraserLike, selector: ParaphraseSelector) -> str:
-    """What made rows: the paraphraser's kind and digests of both, for the column of provenance.
-
-    Example:
-        >>> from paraloom.core.protocols import Variant
-        >>> class Same:
-        ...     signature = "same|model:x"
-        ...     def paraphrase(self, texts, *, n=5, seed=0): return [[] for _ in texts]
-        >>> method_name(Same(), ParaphraseSelector()).partition("#")[0]
-        'same'
-    """
+    """What made rows: the paraphraser's kind and digests of both, for the column of provenance."""
     parts = getattr(paraphraser, "paraphrasers", [paraphraser])
     kinds = "+".join(dict.fromkeys(part.signature.partition("|")[0] for part in parts))
     return f"{kinds}#{digest([paraphraser.signature, selector.signature])[:8]}"

@@ -13,12 +13,7 @@ from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 
 
 class TemplateCandidates:
-    """A trained paraphraser with the template, exemplar or decoding that it is to use for every text.
-
-    Args:
-        paraphraser: The paraphraser.
-        **options: Arguments of its method `paraphrase`: `template`, `like`, `height`, `decode`.
-    """
+    """A trained paraphraser with the template, exemplar or decoding that it is to use for every text."""
 
     def __init__(self, paraphraser: ControlledParaphraser, **options: Any) -> None:
         self.paraphraser = paraphraser
@@ -36,29 +31,13 @@ class TemplateCandidates:
         return f"{self.paraphraser.signature}|options:{digest(sorted(map(repr, self.options.items())))[:8]}"
 
     def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ControlledVariant]]:
-        """Paraphrase texts, without a warning where no variant has the template.
-
-        Args:
-            texts: m texts.
-            n: Variants of each text at most.
-            seed: Of a decoding that samples.
-
-        Returns:
-            For each text its variants, with the log-probabilities of free paraphrases.
-        """
+        """Paraphrase texts, without a warning where no variant has the template."""
         groups = self.paraphraser.candidates(texts, n=n, seed=seed, **self.options)
         return self.paraphraser.with_free_logprobs(texts, groups)
 
 
 class CombinedParaphraser:
-    """Several paraphrasers as one: the candidates of all, for a selection to choose from.
-
-    Args:
-        paraphrasers: Two or more, of one language.
-
-    Raises:
-        ConfigError: None is given.
-    """
+    """Several paraphrasers as one: the candidates of all, for a selection to choose from."""
 
     def __init__(self, paraphrasers: Sequence[ParaphraserLike]) -> None:
         if not paraphrasers:
@@ -76,16 +55,7 @@ class CombinedParaphraser:
         return "+".join(part.signature for part in self.paraphrasers)
 
     def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ParaphraseLike]]:
-        """Paraphrase texts with all of them.
-
-        Args:
-            texts: m texts.
-            n: Variants by each paraphraser at most.
-            seed: Of decodings that sample.
-
-        Returns:
-            For each text the variants of all, by turns; equal ones once.
-        """
+        """Paraphrase texts with all of them."""
         answers = [part.paraphrase(texts, n=n, seed=seed) for part in self.paraphrasers]
         results: list[list[ParaphraseLike]] = []
         for row in range(len(texts)):

@@ -59,21 +59,7 @@ class CanonicalSource(Protocol):
 
 
 class CanonicalText(NamedTuple):
-    """The standard form of a text.
-
-    Args:
-        text: The standard form, or the text where it stays as it is.
-        source: The text.
-        status: One of `STATUSES`.
-        reason: Of a text that was kept: why its best candidate was not safe; else ''.
-        meaning: Cosine of the model's form to the text, or to the speller's form of it, -1 to 1; NaN without an encoder
-            and where the model changed nothing.
-        probability: Geometric mean of the probabilities of its subwords, 0 to 1; NaN where it is unknown.
-
-    Example:
-        >>> CanonicalText("You are late.", "u r late", "changed").to_dict()["status"]
-        'changed'
-    """
+    """The standard form of a text."""
 
     text: str
     source: str
@@ -105,19 +91,6 @@ class Canonicalizer:
     besides, about as many words as the text, and its meaning by the encoder; with a speller, also its words, unless
     these are unknown. Of these and the text itself, the most probable one by the model is chosen, or by the model and a
     language model; with a speller, only if it is clearly more probable.
-
-    Args:
-        source: Gives candidates; None for none.
-        encoder: Measures meaning; without one, it is not checked.
-        speller: Writes texts in their standard form by rules; without one, a text is what it is.
-        protector: Holds what must not change. Default: all kinds.
-        meaning: Minimum cosine to the text, 0 to 1.
-        language_model: Adds `language_weight` times the logarithm of the text's perplexity by a form's.
-        language_weight: 0 or more.
-        candidates: Candidates of each text, 1 or more.
-
-    Raises:
-        ConfigError: A number is out of its range.
     """
 
     def __init__(
@@ -157,19 +130,7 @@ class Canonicalizer:
         return f"{source}|{signature('canonical', hold=held, **settings, **named)}"
 
     def canonicalize(self, texts: Sequence[str], *, decode: str | None = None, seed: int = 0) -> list[CanonicalText]:
-        """Write the standard form of texts.
-
-        Args:
-            texts: m texts.
-            decode: How to decode. Default: a beam.
-            seed: Of a decoding that samples.
-
-        Returns:
-            The form of each text, in their order.
-
-        Raises:
-            ModelError: The model was not trained for it.
-        """
+        """Write the standard form of texts."""
         results = [CanonicalText(text, text, KEPT, NO_WORDS) for text in texts]
         protected = [self.protector.protect(text) for text in texts]
         rows = [row for row, one in enumerate(protected) if self.protector.words_left(one)]

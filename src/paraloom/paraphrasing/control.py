@@ -12,23 +12,7 @@ from paraloom.text.tree_distance import tree_edit_distance
 
 
 class ControlledVariant(NamedTuple):
-    """A paraphrase, with the template that it was to have.
-
-    Args:
-        text: The paraphrase.
-        logprob: Natural logarithm of p(text | source, template), a sum over its tokens; 0 or less.
-        tokens: Number of its subwords, the end of the sentence included.
-        template: The template that was asked for; None for free paraphrases.
-        parsed: The template that its own parse has at that height; None where it was not parsed.
-        distance: Tree edit distance between both, 0 where they are equal; None where one of them is missing.
-        pieces: Number of parts that the source was paraphrased in, because it is longer than the model takes; else 1.
-        cut: Whether the decoder stopped it before its end.
-
-    Example:
-        >>> variant = ControlledVariant("Go!", -1.5, 3, "(S (VP) (.))", "(S (VP) (.))", 0)
-        >>> variant.has_template
-        True
-    """
+    """A paraphrase, with the template that it was to have."""
 
     text: str
     logprob: float
@@ -46,19 +30,7 @@ class ControlledVariant(NamedTuple):
 
 
 def match_template(tree: str | None, template: str) -> tuple[str | None, int | None]:
-    """The template of a tree at the height of another template, and the distance between both.
-
-    Args:
-        tree: A bracketed tree; None for a sentence that could not be parsed.
-        template: As `read_template` returns it.
-
-    Returns:
-        The tree's own template, and the tree edit distance; None for both without a tree.
-
-    Example:
-        >>> match_template("(S (VP (VB Go)) (. !))", "(S (NP) (VP) (.))")
-        ('(S (VP) (.))', 1)
-    """
+    """The template of a tree at the height of another template, and the distance between both."""
     if tree is None:
         return None, None
     own = cut_tree(tree, height_of(template))
@@ -73,17 +45,7 @@ def nearness(variant: ControlledVariant) -> int:
 def control_variants(
     groups: Sequence[Sequence[Variant]], templates: Sequence[str | None], parser: ParserLike | None
 ) -> list[list[ControlledVariant]]:
-    """Parse candidates, and order those of each text by their distance to its template.
-
-    Args:
-        groups: Candidates of n texts, best first. Of equal texts among them, the first one is kept.
-        templates: The template that was asked for, for each text; None for none.
-        parser: Parses the candidates of texts that have a template; without one they stay in their order.
-
-    Returns:
-        For each text its candidates: those with the smallest distance first, in their order; those that could not be
-        parsed last. Without a template or a parser, as they were.
-    """
+    """Parse candidates, and order those of each text by their distance to its template."""
     cleaned = ([one._replace(text=without_tokens(one.text)) for one in group] for group in groups)
     distinct = [list({variant.text: variant for variant in reversed(group)}.values())[::-1] for group in cleaned]
     flat = [
@@ -109,19 +71,7 @@ def control_variants(
 
 
 def join_parts(parts: Sequence[Sequence[ControlledVariant]]) -> list[ControlledVariant]:
-    """The variants of a text from those of its parts: the first of each together, the second of each …
-
-    Args:
-        parts: Variants of each part, at least one part.
-
-    Returns:
-        Variants whose log-probabilities and distances are sums.
-
-    Example:
-        >>> [one] = join_parts([[ControlledVariant("Go.", -1.0, 3)], [ControlledVariant("Stop.", -2.0, 3)]])
-        >>> one.text, one.logprob, one.pieces
-        ('Go. Stop.', -3.0, 2)
-    """
+    """The variants of a text from those of its parts: the first of each together, the second of each …"""
     if len(parts) == 1:
         return list(parts[0])
     variants = []
@@ -145,12 +95,7 @@ def join_parts(parts: Sequence[Sequence[ControlledVariant]]) -> list[ControlledV
 
 
 def warn_of_distance(texts: Sequence[str], groups: Sequence[Sequence[ControlledVariant]]) -> None:
-    """Warn, once, of texts none of whose variants has the template that was asked for.
-
-    Args:
-        texts: n texts.
-        groups: Their variants, the nearest first.
-    """
+    """Warn, once, of texts none of whose variants has the template that was asked for."""
     missed = [
         (text, group[0]) for text, group in zip(texts, groups, strict=True) if group and group[0].has_template is False
     ]

@@ -7,16 +7,7 @@ _LIMITS = {"greedy": ("", 1), "beam": ("size", 5), "mbr": ("samples", 16), "dive
 
 
 def with_variants(decode: str, n: int) -> str:
-    """A decoding that gives n variants, or as many as its beam has hypotheses, or minimum Bayes risk has samples.
-
-    Args:
-        decode: As `paraloom.mt.decoding.parse_decoding` reads it; with `nbest`, it is returned as it is.
-        n: Variants, 1 or more.
-
-    Example:
-        >>> with_variants("nucleus:0.95", 10), with_variants("beam:5", 10), with_variants("greedy", 10)
-        ('nucleus:0.95,nbest=10', 'beam:5,nbest=5', 'greedy,nbest=1')
-    """
+    """A decoding that gives n variants, or as many as its beam has hypotheses, or minimum Bayes risk has samples."""
     if "nbest=" in decode:
         return decode
     head, *settings = decode.strip().split(",")

@@ -22,14 +22,7 @@ FREE, TEMPLATE, EXEMPLAR = MODES = ("free", "template", "exemplar")
 
 
 class ParsedPair(NamedTuple):
-    """A pair with the trees of both sides; None where a side has none.
-
-    Args:
-        source: The text.
-        paraphrase: Its paraphrase.
-        source_tree: Bracketed tree of the text.
-        paraphrase_tree: Bracketed tree of the paraphrase.
-    """
+    """A pair with the trees of both sides; None where a side has none."""
 
     source: str
     paraphrase: str
@@ -42,14 +35,7 @@ class ParsedPair(NamedTuple):
 
 
 class ControlExample(NamedTuple):
-    """What a network reads and writes for a pair.
-
-    Args:
-        source: The text, and after the separator its template where it is shown.
-        target: The template of the paraphrase where it is shown, the separator, and the paraphrase.
-        mode: One of `MODES`.
-        height: Height of the template; 0 where the example is free.
-    """
+    """What a network reads and writes for a pair."""
 
     source: str
     target: str
@@ -58,62 +44,28 @@ class ControlExample(NamedTuple):
 
 
 def source_text(text: str, template: str | None = None) -> str:
-    """What the encoder reads.
-
-    Args:
-        text: A sentence.
-        template: The template of its own tree; None leaves it out.
-
-    Example:
-        >>> source_text("It rains.", "(S (NP))")
-        'It rains. <sep><(S><(NP><)><)>'
-    """
+    """What the encoder reads."""
     tokens = f" {SEPARATOR}{''.join(template_tokens(template))}" if template else ""
     return plain_text(text) + tokens
 
 
 def canonical_source(text: str) -> str:
-    """What the encoder reads of a text whose standard form is wanted.
-
-    Example:
-        >>> canonical_source("it dont rain")
-        '<canonical> it dont rain'
-    """
+    """What the encoder reads of a text whose standard form is wanted."""
     return f"{CANONICAL} {plain_text(text)}"
 
 
 def canonical_example(noisy: str, clean: str) -> ControlExample:
-    """The example of a noisy text and its standard form, in free mode.
-
-    Example:
-        >>> canonical_example("it dont rain", "It doesn't rain.").target
-        "<sep> It doesn't rain."
-    """
+    """The example of a noisy text and its standard form, in free mode."""
     return ControlExample(canonical_source(noisy), f"{target_prefix()} {plain_text(clean)}", FREE, 0)
 
 
 def target_prefix(template: str | None = None) -> str:
-    """What the decoder is made to begin with: the template and the separator; the separator alone for free writing.
-
-    Example:
-        >>> target_prefix("(S (NP))"), target_prefix()
-        ('<(S><(NP><)><)><sep>', '<sep>')
-    """
+    """What the decoder is made to begin with: the template and the separator; the separator alone for free writing."""
     return ("".join(template_tokens(template)) if template else "") + SEPARATOR
 
 
 def bounded_cut(tree: str, height: int | None, max_labels: int) -> str:
-    """The template of a tree at a height, or at the greatest lower height that has at most so many labels.
-
-    Args:
-        tree: A bracketed tree.
-        height: Height to begin with; None for the whole tree.
-        max_labels: Maximum number of labels; a template of height 1 has one label in any case.
-
-    Example:
-        >>> bounded_cut("(S (NP (DT A) (NN dog)) (VP (VBZ barks)))", 3, 4)
-        '(S (NP) (VP))'
-    """
+    """The template of a tree at a height, or at the greatest lower height that has at most so many labels."""
     template = cut_tree(tree, height)
     while len(nodes_of(template)) > max_labels and height_of(template) > 1:
         template = cut_tree(template, height_of(template) - 1)
@@ -125,13 +77,7 @@ TEMPLATE_HEIGHT = 2
 
 
 def same_template(pair: ParsedPair) -> bool:
-    """Whether both sides of a pair have the same template; False where one has no tree.
-
-    Example:
-        >>> tree = "(S (NP (PRP It)) (VP (VBZ rains)))"
-        >>> same_template(ParsedPair("It rains.", "It pours.", tree, tree.replace("rains", "pours")))
-        True
-    """
+    """Whether both sides of a pair have the same template; False where one has no tree."""
     if pair.source_tree is None or pair.paraphrase_tree is None:
         return False
     one, other = (cut_tree(tree, TEMPLATE_HEIGHT) for tree in (pair.source_tree, pair.paraphrase_tree))
@@ -139,20 +85,7 @@ def same_template(pair: ParsedPair) -> bool:
 
 
 def same_template_rate(same: int, different: int, share: float) -> float:
-    """The rate at which pairs with the same template on both sides are used, so that they are a given share at most.
-
-    Args:
-        same: Pairs with the same template on both sides.
-        different: Other pairs.
-        share: Maximum share of the former among those that are used, 0 to 1.
-
-    Returns:
-        0 to 1.
-
-    Example:
-        >>> same_template_rate(80, 20, 0.5), same_template_rate(10, 90, 0.5), same_template_rate(80, 20, 1.0)
-        (0.25, 1.0, 1.0)
-    """
+    """The rate at which pairs with the same template on both sides are used, so that they are a given share at most."""
     wanted = different * share / (1 - share) if share < 1 else same
     return min(1.0, wanted / same) if same else 1.0
 
@@ -160,26 +93,7 @@ def same_template_rate(same: int, different: int, share: float) -> float:
 def make_example(
     pair: ParsedPair, config: ControlConfig, random: np.random.Generator, *, same_rate: float = 1.0
 ) -> ControlExample:
-    """The example of a pair in a mode that is drawn.
-
-    Args:
-        pair: The pair.
-        config: Shares of the modes, and heights.
-        random: Draws the mode, the height, and whether the source shows its template.
-        same_rate: Rate at which a pair with the same template on both sides shows it (see `same_template_rate`); at
-            other times its example is free.
-
-    Returns:
-        The example. The template of the source has the height of that of the paraphrase, and in a free example the
-        maximum height.
-
-    Example:
-        >>> tree = "(S (NP (PRP It)) (VP (VBZ rains)))"
-        >>> pair = ParsedPair("Rain falls.", "It rains.", None, tree)
-        >>> config = ControlConfig(free_share=0, exemplar_share=0, max_height=2)
-        >>> make_example(pair, config, np.random.default_rng(1)).target
-        '<(S><(NP><)><(VP><)><)><sep> It rains.'
-    """
+    """The example of a pair in a mode that is drawn."""
     # All are drawn in any case, so that one pair's trees do not change what another pair draws.
     draw, shown, height, depth, kept = random.random(5)
     mode = FREE if draw < config.free_share else TEMPLATE
@@ -204,19 +118,6 @@ def make_example(
 
 
 def source_template(tree: str, template: str | None, config: ControlConfig) -> str:
-    """The template that the source of an example shows of its own tree.
-
-    Args:
-        tree: The tree of the source.
-        template: The template of the paraphrase; None in free mode.
-        config: Heights.
-
-    Returns:
-        The source's template at the height of the paraphrase's, at most the maximum height.
-
-    Example:
-        >>> source_template("(S (NP (NN Rain)) (VP (VBZ falls)))", "(S (NP))", ControlConfig())
-        '(S (NP) (VP))'
-    """
+    """The template that the source of an example shows of its own tree."""
     height = min(config.max_height, max(config.min_height, height_of(template))) if template else config.max_height
     return bounded_cut(tree, height, config.max_labels)

@@ -48,14 +48,7 @@ class ExemplarConfig(Config):
 
 
 class ExemplarPair(NamedTuple):
-    """A pair with an exemplar of the syntax of the paraphrase.
-
-    Args:
-        source: The sentence to paraphrase.
-        exemplar: Another sentence with nearly the syntax of the reference.
-        reference: The paraphrase.
-        distance: Tree edit distance of exemplar and reference at the height of the rule; −1 where it is not known.
-    """
+    """A pair with an exemplar of the syntax of the paraphrase."""
 
     source: str
     exemplar: str
@@ -71,24 +64,8 @@ class ExemplarFinder:
     reference, and of the sentences that meet this, as drawn by seed, it has the smallest tree edit distance to the
     reference at `height`. The thresholds are ours.
 
-    Args:
-        pairs: Pairs with trees that exemplars are wanted for; those without a tree of the paraphrase get none.
-        config: The rule.
-        language: ISO 639-1 code, for the function words; of a language without a list, the hundred most frequent words
-            of the pairs count as such.
-        seed: Of the draw of the sentences.
-
     Reference:
         Kumar et al. 2020, "Syntax-guided controlled generation of paraphrases" (SGCP), §4.
-
-    Example:
-        >>> tree = "(S (NP (PRP It)) (VP (VBZ {}) (ADVP (RB {}))))"
-        >>> pair = ParsedPair("Rain falls.", "It rains here.", None, tree.format("rains", "here"))
-        >>> finder = ExemplarFinder([pair], ExemplarConfig(min_words=3))
-        >>> others = (("sleeps", "there"), ("rains", "now"))
-        >>> finder.add((f"It {' '.join(words)}.", tree.format(*words)) for words in others)
-        >>> finder.choose()[0].exemplar
-        'It sleeps there.'
     """
 
     def __init__(
@@ -111,11 +88,7 @@ class ExemplarFinder:
         }
 
     def add(self, sentences: Iterable[tuple[str, str | None]]) -> None:
-        """Take sentences into consideration.
-
-        Args:
-            sentences: Sentences with their trees; one without a tree does not count.
-        """
+        """Take sentences into consideration."""
         for sentence, tree in sentences:
             if not tree:
                 continue
@@ -166,21 +139,7 @@ class ExemplarFinder:
 
 
 def draw_pairs(pairs: Iterable[ParsedPair], rows: int, seed: int) -> list[ParsedPair]:
-    """Draw pairs with a tree and different sides from a stream, in memory that does not grow with it.
-
-    Args:
-        pairs: Pairs with trees.
-        rows: How many at most, 0 or more.
-        seed: Of the draw; which pairs are drawn does not depend on their order.
-
-    Returns:
-        Distinct pairs, in an order that is drawn, too.
-
-    Example:
-        >>> pairs = [ParsedPair(text, text * 2, None, "(S (NP))") for text in "abc"]
-        >>> draw_pairs(pairs, 2, seed=1) == draw_pairs(pairs[::-1], 2, seed=1)
-        True
-    """
+    """Draw pairs with a tree and different sides from a stream, in memory that does not grow with it."""
     heap: list[tuple[int, str, str]] = []
     by_text: dict[tuple[str, str], ParsedPair] = {}
     for pair in pairs:

@@ -40,25 +40,9 @@ def cut_tree(tree: str, height: int | None = 2) -> str:
     The height counts levels of labels below ROOT, so that 2 is the template of SCPN: the label of the sentence and
     those of its immediate constituents. AESOP's "level 5" counts ROOT, and is height 4.
 
-    Args:
-        tree: A bracketed tree, with or without ROOT.
-        height: Levels to keep, 1 or more; None keeps all.
-
-    Returns:
-        The template in its canonical form.
-
-    Raises:
-        DataError: The tree is not valid.
-        ConfigError: The height is below 1.
-
     Reference:
         Iyyer et al. 2018, "Adversarial example generation with syntactically controlled paraphrase networks", §2.3;
         Sun et al. 2021, "AESOP: Paraphrase generation with adaptive syntactic control", §3.
-
-    Example:
-        >>> tree = "(ROOT (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .)))"
-        >>> cut_tree(tree), cut_tree(tree, 3)
-        ('(S (NP) (VP) (.))', '(S (NP (DT) (NN)) (VP (VBZ)) (.))')
     """
     if height is not None and height < 1:
         raise ConfigError(f"the height of a template must be 1 or more, got {height}")
@@ -66,28 +50,12 @@ def cut_tree(tree: str, height: int | None = 2) -> str:
 
 
 def nodes_of(template: str) -> list[Node]:
-    """The labels of a canonical template, each before its children.
-
-    Args:
-        template: As `read_template` returns it.
-
-    Example:
-        >>> nodes_of("(S (NP) (VP))")
-        [Node(label='S', depth=0), Node(label='NP', depth=1), Node(label='VP', depth=1)]
-    """
+    """The labels of a canonical template, each before its children."""
     return [Node(node.label, node.depth) for node in constituents(template)]
 
 
 def height_of(template: str) -> int:
-    """Levels of labels in a canonical template.
-
-    Args:
-        template: As `read_template` returns it.
-
-    Example:
-        >>> height_of("(S (NP) (VP (VBZ)))")
-        3
-    """
+    """Levels of labels in a canonical template."""
     return 1 + max(node.depth for node in nodes_of(template))
 
 
@@ -95,25 +63,6 @@ def read_template(text: str, known: Collection[str] = ()) -> str:
     """Check a template that a person wrote, and bring it to its canonical form.
 
     Spaces do not matter, and a ROOT around the tree and the EOP after it, as in SCPN's files, are dropped.
-
-    Args:
-        text: Such as `(S (NP) (VP) (.))` or `( ROOT ( S ( NP ) ( VP ) ( . ) ) ) EOP`.
-        known: Labels that a model knows; empty accepts all.
-
-    Returns:
-        The template, with one space before each inner bracket.
-
-    Raises:
-        ConfigError: It is empty, its brackets are not balanced, it has words, or a label is unknown; says where.
-
-    Example:
-        >>> read_template("( ROOT ( S ( NP ) ( VP ) ( . ) ) ) EOP")
-        '(S (NP) (VP) (.))'
-        >>> read_template("(S (NP) (VP)")
-        Traceback (most recent call last):
-            ...
-        paraloom.core.errors.ConfigError: template '(S (NP) (VP)': the bracket at character 1 is not closed.
-        Templates look like (S (NP) (VP) (.)): labels in brackets, without words.
     """
     body = _END_OF_PARSE.sub("", text)
     stack: list[int] = []
@@ -151,35 +100,17 @@ def read_template(text: str, known: Collection[str] = ()) -> str:
 
 
 def template_tokens(template: str) -> list[str]:
-    """The tokens of a canonical template: one for each bracket with its label, one for each closing bracket.
-
-    Args:
-        template: As `read_template` returns it.
-
-    Example:
-        >>> template_tokens("(S (NP) (.))")
-        ['<(S>', '<(NP>', '<)>', '<(.>', '<)>', '<)>']
-    """
+    """The tokens of a canonical template: one for each bracket with its label, one for each closing bracket."""
     return [CLOSE if piece == ")" else f"<({piece[1:]}>" for piece in re.findall(r"\([^\s()]+|\)", template)]
 
 
 def tokens_of(text: str) -> list[str]:
-    """The tokens of templates in a text, in order; the separator is not one.
-
-    Example:
-        >>> tokens_of("It rains. <sep><(S> <(NP><)><)>")
-        ['<(S>', '<(NP>', '<)>', '<)>']
-    """
+    """The tokens of templates in a text, in order; the separator is not one."""
     return [token for token in _TOKEN.findall(text) if token != SEPARATOR]
 
 
 def is_template(tokens: Sequence[str]) -> bool:
-    """Whether tokens are one template: brackets balanced, one root, nothing else.
-
-    Example:
-        >>> is_template(["<(S>", "<(NP>", "<)>", "<)>"]), is_template(["<(S>", "<)>", "<)>"])
-        (True, False)
-    """
+    """Whether tokens are one template: brackets balanced, one root, nothing else."""
     depth = 0
     for position, token in enumerate(tokens):
         if position and not depth:
@@ -191,18 +122,7 @@ def is_template(tokens: Sequence[str]) -> bool:
 
 
 def template_of(tokens: Sequence[str]) -> str:
-    """The canonical template that tokens stand for.
-
-    Args:
-        tokens: As `template_tokens` writes them.
-
-    Raises:
-        DataError: They are not one template.
-
-    Example:
-        >>> template_of(template_tokens("(S (NP) (VP (VBZ)))"))
-        '(S (NP) (VP (VBZ)))'
-    """
+    """The canonical template that tokens stand for."""
     if not is_template(tokens):
         raise DataError(f"not the tokens of one template: {' '.join(tokens)}")
     pieces = [")" if token == CLOSE else f" ({token[2:-1]}" for token in tokens]
@@ -210,36 +130,17 @@ def template_of(tokens: Sequence[str]) -> str:
 
 
 def special_tokens(labels: Iterable[str], *, canonical: bool = False) -> tuple[str, ...]:
-    """The tokens that a vocabulary needs for templates of these labels.
-
-    Args:
-        labels: Labels of phrases and parts of speech.
-        canonical: Whether the model learns the standard form of texts, which has a token of its own.
-
-    Example:
-        >>> special_tokens(["S", "NP"])
-        ('<sep>', '<)>', '<(NP>', '<(S>')
-    """
+    """The tokens that a vocabulary needs for templates of these labels."""
     return (SEPARATOR, CLOSE, *(f"<({label}>" for label in sorted(set(labels))), *([CANONICAL] if canonical else []))
 
 
 def plain_text(text: str) -> str:
-    """A text in which nothing reads as a token of templates: a space after `<` breaks those that are in it.
-
-    Example:
-        >>> plain_text("a <sep> b <(S> c < d")
-        'a < sep> b < (S> c < d'
-    """
+    """A text in which nothing reads as a token of templates: a space after `<` breaks those that are in it."""
     return _SYMBOL.sub("< ", text)
 
 
 def without_tokens(text: str) -> str:
-    """A text without the tokens of templates, which a model that learned too little may write after its template.
-
-    Example:
-        >>> without_tokens("It <)> rains.<sep>")
-        'It rains.'
-    """
+    """A text without the tokens of templates, which a model that learned too little may write after its template."""
     return " ".join(_TOKEN.sub(" ", text).split()) if "<" in text else text
 
 

@@ -99,19 +99,7 @@ class NoiseConfig(Config):
 
 
 def is_edited(text: str) -> bool:
-    """Whether a text looks like edited sentences, so that it can be the target of a noisy one.
-
-    Args:
-        text: A text.
-
-    Returns:
-        Whether it begins with a capital, ends with punctuation, has small letters, and does not have a capital in more
-        than half of its words, as headlines have.
-
-    Example:
-        >>> [is_edited(text) for text in ("It rains here.", "it rains", "It Rains In New York.", "NO!")]
-        [True, False, False, False]
-    """
+    """Whether a text looks like edited sentences, so that it can be the target of a noisy one."""
     words = _WORD.findall(text)
     if not words or not words[0][0].isupper() or not _END.search(text) or text.isupper():
         return False
@@ -122,20 +110,6 @@ def add_noise(text: str, config: NoiseConfig, random: np.random.Generator) -> st
     """A sentence as people type it in a hurry.
 
     Numbers, words with digits, links, mail addresses, @names, #tags, markup and fields stay as they are.
-
-    Args:
-        text: A sentence.
-        config: How often what happens.
-        random: Decides; the same state gives the same text.
-
-    Returns:
-        The sentence with noise, which may be the sentence itself.
-
-    Example:
-        >>> always = NoiseConfig(clean_share=0, lower_share=1, first_share=0, upper_share=0, end_share=1, typo_rate=0,
-        ...                      stretch_rate=0, apostrophe_share=1, abbreviation_rate=1, pause_share=1)
-        >>> add_noise("Don't worry, you are going to meet @Ann at 5.", always, np.random.default_rng(1))
-        'dont worry u r gonna meet @Ann at 5'
     """
     protector = Protector(UNTOUCHED)
     protected = protector.protect(text)
@@ -144,20 +118,7 @@ def add_noise(text: str, config: NoiseConfig, random: np.random.Generator) -> st
 
 
 def noisy_pair(text: str, config: NoiseConfig, random: np.random.Generator) -> tuple[str, str]:
-    """A noisy sentence and the clean one; with placeholders in both for a share of them.
-
-    Args:
-        text: A sentence.
-        config: How often what happens.
-        random: Decides.
-
-    Returns:
-        What a model reads, and what it is to write.
-
-    Example:
-        >>> noisy_pair("It costs $5.", NoiseConfig(clean_share=1, placeholder_share=1), np.random.default_rng(1))
-        ('It costs A1.', 'It costs A1.')
-    """
+    """A noisy sentence and the clean one; with placeholders in both for a share of them."""
     if random.random() >= config.placeholder_share:
         return add_noise(text, config, random), text
     protector = Protector(UNTOUCHED)
@@ -167,15 +128,7 @@ def noisy_pair(text: str, config: NoiseConfig, random: np.random.Generator) -> t
 
 
 def expand_abbreviations(text: str) -> str:
-    """Undo `ABBREVIATIONS`, each to the first that it may stand for, and contractions without an apostrophe.
-
-    Args:
-        text: A text.
-
-    Example:
-        >>> expand_abbreviations("U dont know ur way, r u gonna ask?")
-        "You don't know your way, are you going to ask?"
-    """
+    """Undo `ABBREVIATIONS`, each to the first that it may stand for, and contractions without an apostrophe."""
     return _SHORT.sub(lambda match: _cased(_LONG[match[0].lower()], match[0]), text)
 
 

@@ -43,27 +43,12 @@ _EXACT = (MARKUP, FIELDS, LINKS, MAIL, MENTIONS, NUMBERS)
 
 
 def kinds_for(language: str | None) -> tuple[str, ...]:
-    """The kinds that are held in texts of a language by default.
-
-    Args:
-        language: Its ISO 639-1 code; None for unknown.
-
-    Example:
-        >>> "names" in kinds_for("en"), "names" in kinds_for("de")
-        (True, False)
-    """
+    """The kinds that are held in texts of a language by default."""
     return tuple(kind for kind in KINDS if (kind, language) != (NAMES, "de"))
 
 
 class HeldText(NamedTuple):
-    """A part of a text that is held.
-
-    Args:
-        text: The part, as it is in the text.
-        kind: One of `KINDS`.
-        before: Whether a space was added before its placeholder.
-        after: Whether a space was added after it.
-    """
+    """A part of a text that is held."""
 
     text: str
     kind: str
@@ -72,13 +57,7 @@ class HeldText(NamedTuple):
 
 
 class ProtectedText(NamedTuple):
-    """A text with placeholders.
-
-    Args:
-        text: The text, with A1, A2 … for the held parts; another letter where the text has such words already.
-        letter: That letter.
-        held: The parts, in their order.
-    """
+    """A text with placeholders."""
 
     text: str
     letter: str
@@ -86,25 +65,7 @@ class ProtectedText(NamedTuple):
 
 
 class Protector:
-    """Replaces parts of texts by placeholders before they are paraphrased, and puts them back.
-
-    Args:
-        kinds: What to hold, of `KINDS`.
-        terms: Words and phrases to hold as they are; case counts only where a term has capitals.
-
-    Raises:
-        ConfigError: A kind is unknown, or a term is empty.
-
-    Example:
-        >>> protector = Protector(terms=["jet lag"])
-        >>> protected = protector.protect("Mail bob@example.org about jet lag, {name}.")
-        >>> protected.text
-        'Mail A1 about A2, A3.'
-        >>> protector.restore(protected, "A3, write to A1 about A2.")
-        ('{name}, write to bob@example.org about jet lag.', '')
-        >>> protector.restore(protected, "Write to A1 about it.")
-        ('', 'placeholder lost')
-    """
+    """Replaces parts of texts by placeholders before they are paraphrased, and puts them back."""
 
     def __init__(self, kinds: Iterable[str] = KINDS, terms: Sequence[str] = ()) -> None:
         self.kinds = tuple(kinds)
@@ -117,14 +78,7 @@ class Protector:
         self._pattern = self._compile()
 
     def protect(self, text: str) -> ProtectedText:
-        """Replace the parts of a text that are held.
-
-        Args:
-            text: The text.
-
-        Returns:
-            The text with placeholders. Each occurrence has one of its own.
-        """
+        """Replace the parts of a text that are held."""
         spans = self._spans(text)
         letter = next((one for one in _LETTERS if not re.search(rf"{one}\d", text, re.IGNORECASE)), _LETTERS[0])
         pieces: list[str] = []
@@ -142,16 +96,7 @@ class Protector:
         return ProtectedText("".join(pieces) + text[end:], letter, tuple(held))
 
     def restore(self, protected: ProtectedText, candidate: str) -> tuple[str, str]:
-        """Put the held parts into a paraphrase of the text with placeholders.
-
-        Args:
-            protected: What `protect` returned.
-            candidate: The paraphrase.
-
-        Returns:
-            The paraphrase and '', or '' and why it is dropped: a placeholder is not there exactly once, tags are in
-            another order, or it has a number, a link, a field or a tag that the text does not have.
-        """
+        """Put the held parts into a paraphrase of the text with placeholders."""
         mark = re.compile(rf"(?<![^\W_]){protected.letter}(\d+)(?!\w)", re.IGNORECASE)
         order = [int(match[1]) for match in mark.finditer(candidate)]
         if sorted(order) != list(range(1, len(protected.held) + 1)):
@@ -169,12 +114,7 @@ class Protector:
         return ("", ADDED) if Counter(exact) - own else (restored, "")
 
     def core(self, protected: ProtectedText, text: str) -> str:
-        """A text with placeholders without them.
-
-        Args:
-            protected: What `protect` returned.
-            text: Its text, or a paraphrase of it.
-        """
+        """A text with placeholders without them."""
         return " ".join(re.sub(rf"(?<![^\W_]){protected.letter}\d+(?!\w)", " ", text, flags=re.IGNORECASE).split())
 
     def words_left(self, protected: ProtectedText) -> int:

@@ -15,29 +15,7 @@ Label = TypeVar("Label", bound=Hashable)
 def label_quotas(
     counts: Mapping[Label, int], n: int, *, balance: bool = False, max_new: int | None = None
 ) -> dict[Label, int]:
-    """New rows that each label is to get.
-
-    Args:
-        counts: Rows of each label.
-        n: New rows from each row at most, 1 or more.
-        balance: Fill each label up to the largest one, instead of n new rows from each row.
-        max_new: New rows in all at most: with `balance` the rarest labels get them first, until they are level;
-            without, each label gets its share.
-
-    Returns:
-        A number for each label, at most n times its rows.
-
-    Raises:
-        ConfigError: `n` or `max_new` is below 1.
-
-    Example:
-        >>> label_quotas({"sports": 10, "news": 4, "art": 1}, 3, balance=True)
-        {'sports': 0, 'news': 6, 'art': 3}
-        >>> label_quotas({"sports": 10, "news": 4, "art": 1}, 3, balance=True, max_new=5)
-        {'sports': 0, 'news': 2, 'art': 3}
-        >>> label_quotas({"sports": 10, "news": 5}, 1, max_new=6)
-        {'sports': 4, 'news': 2}
-    """
+    """New rows that each label is to get."""
     if n < 1:
         raise ConfigError(f"'n' must be 1 or more, got {n}")
     if max_new is not None and max_new < 1:
@@ -87,21 +65,7 @@ def _levelled(counts: Mapping[Label, int], quotas: Mapping[Label, int], max_new:
 
 
 class RowQuota:
-    """Spreads the quota of one label over its rows, which come one after another.
-
-    Args:
-        quota: New rows that are wanted.
-        rows: Rows of the label.
-        n: New rows from each row at most.
-        random: Chooses rows where fewer are needed than come: each has the same chance.
-
-    Example:
-        >>> quota = RowQuota(3, 2, 2, np.random.default_rng(1))
-        >>> first = quota.wanted()
-        >>> quota.missed(first)  # the row had no paraphrase: the next one gives more
-        >>> quota.wanted()
-        2
-    """
+    """Spreads the quota of one label over its rows, which come one after another."""
 
     def __init__(self, quota: int, rows: int, n: int, random: np.random.Generator) -> None:
         self.remaining = quota
@@ -118,9 +82,5 @@ class RowQuota:
         return count
 
     def missed(self, count: int) -> None:
-        """Give back what a row could not give, for later rows.
-
-        Args:
-            count: New rows that were wanted and not made.
-        """
+        """Give back what a row could not give, for later rows."""
         self.remaining += count

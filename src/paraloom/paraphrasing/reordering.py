@@ -33,13 +33,7 @@ Order = list[int]
 
 
 class Leaf(NamedTuple):
-    """A word of a tree in its text.
-
-    Args:
-        tag: Its tag.
-        start: Where it begins, in characters.
-        end: Where it ends.
-    """
+    """A word of a tree in its text."""
 
     tag: str
     start: int
@@ -53,22 +47,9 @@ def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
     templates, and that what it reads need not have the order of what it writes. Who does what to whom stays as it is:
     subject, verbs and objects keep their order. Commas of clauses in which something moves are left out.
 
-    Args:
-        text: A sentence.
-        tree: Its tree.
-        random: Draws the places.
-
-    Returns:
-        The sentence in another order; None if the tree is not of this text, or if nothing moved.
-
     Reference:
         The idea of Huang and Chang 2021, "Generating syntactically controlled paraphrases without using annotated
         parallel pairs" (SynPG), whose sources are words without any order: these do not tell subject from object.
-
-    Example:
-        >>> tree = "(S (NP (PRP They)) (VP (VBD left) (PP (IN at) (NP (NN noon)))) (. .))"
-        >>> reordered("They left at noon.", tree, np.random.default_rng(4))
-        'At noon they left.'
     """
     leaves = locate_leaves(text, tree)
     if leaves is None:
@@ -85,12 +66,7 @@ def reordered(text: str, tree: str, random: np.random.Generator) -> str | None:
 
 
 def locate_leaves(text: str, tree: str) -> list[Leaf] | None:
-    """Where the words of a tree are in its text; None if they are not the words of the text.
-
-    Example:
-        >>> locate_leaves("Don't!", "(S (VP (VB Do) (RB n't)) (. !))")
-        [Leaf(tag='VB', start=0, end=2), Leaf(tag='RB', start=2, end=5), Leaf(tag='.', start=5, end=6)]
-    """
+    """Where the words of a tree are in its text; None if they are not the words of the text."""
     leaves, position = list[Leaf](), 0
     for tag, word in _LEAF.findall(tree):
         while position < len(text) and text[position].isspace():

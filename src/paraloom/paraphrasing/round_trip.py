@@ -24,16 +24,7 @@ class AdjustableTranslator(Protocol):
 
 
 class RoundTripVariant(NamedTuple):
-    """A paraphrase by way of another language.
-
-    Args:
-        text: The paraphrase.
-        logprob: Natural log of p(pivot | text) · p(paraphrase | pivot), of the most probable pivot; NaN if unknown.
-        tokens: Number of subwords of both translations.
-        pivot: The text in the other language.
-        cut: Whether a decoder stopped one of them before its end.
-        reason: Why a translator refused it; None where it did not.
-    """
+    """A paraphrase by way of another language."""
 
     text: str
     logprob: float

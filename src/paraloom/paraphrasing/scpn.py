@@ -29,16 +29,7 @@ PARSE_DECODING = "beam:3,nbest=3"
 
 
 class ScpnExample(NamedTuple):
-    """What both networks read and write for a pair.
-
-    Args:
-        source: The sentence, the separator, and the full parse of the paraphrase.
-        target: The paraphrase.
-        parse_source: The parse of the sentence, if it is shown, the separator, and the template of the paraphrase; ''
-            where the parse generator does not learn from the pair.
-        parse_target: The full parse of the paraphrase.
-        height: Height of the template.
-    """
+    """What both networks read and write for a pair."""
 
     source: str
     target: str
@@ -55,26 +46,7 @@ def scpn_example(
     *,
     same_rate: float = 1.0,
 ) -> ScpnExample | None:
-    """The example of a pair.
-
-    Args:
-        pair: The pair.
-        control: Has the share of the pairs whose source shows its parse.
-        config: Dropout of levels and constituents, and bound of parses.
-        random: Draws what is dropped and shown.
-        same_rate: Rate at which the parse generator learns from a pair with the same template on both sides; see
-            `paraloom.paraphrasing.examples.same_template_rate`.
-
-    Returns:
-        The example; None for a pair whose paraphrase has no tree, or the same full parse as its source, as in the
-        released code.
-
-    Example:
-        >>> pair = ParsedPair("Rain falls.", "It rains.", None, "(S (NP (PRP It)) (VP (VBZ rains)))")
-        >>> example = scpn_example(pair, ControlConfig(), ScpnConfig(level_dropout=1), np.random.default_rng(1))
-        >>> example.parse_source, example.parse_target
-        ('<sep><(S><(NP><)><(VP><)><)>', '<(S><(NP><(PRP><)><)><(VP><(VBZ><)><)><)>')
-    """
+    """The example of a pair."""
     # All are drawn in any case, so that one pair's trees do not change what another pair draws.
     shown, kept, level, dropped = random.random(4)
     if pair.paraphrase_tree is None:
@@ -99,31 +71,12 @@ def scpn_example(
 
 
 def parse_request(parse: str | None, template: str) -> str:
-    """What the parse generator reads.
-
-    Args:
-        parse: Full parse of the sentence; None where it is unknown.
-        template: That of the paraphrase.
-
-    Example:
-        >>> parse_request("(S (VP))", "(S (NP))")
-        '<(S><(VP><)><)><sep><(S><(NP><)><)>'
-    """
+    """What the parse generator reads."""
     return "".join([*(template_tokens(parse) if parse else []), SEPARATOR, *template_tokens(template)])
 
 
 def drop_constituents(parse: str, rate: float, random: np.random.Generator) -> str:
-    """A parse in which some constituents below the top have lost what is below them.
-
-    Args:
-        parse: In canonical form.
-        rate: Chance of each constituent that is left; 0 to 1.
-        random: Draws them.
-
-    Example:
-        >>> drop_constituents("(S (NP (DT) (NN)) (VP (VBZ)))", 1.0, np.random.default_rng(1))
-        '(S (NP) (VP))'
-    """
+    """A parse in which some constituents below the top have lost what is below them."""
     if not rate:
         return parse
     kept: list[str] = []
@@ -141,12 +94,7 @@ def drop_constituents(parse: str, rate: float, random: np.random.Generator) -> s
 
 
 def leaf_labels(parse: str) -> set[str]:
-    """Labels of a canonical parse that have nothing below them.
-
-    Example:
-        >>> sorted(leaf_labels("(S (NP (DT) (NN)) (VP))"))
-        ['DT', 'NN', 'VP']
-    """
+    """Labels of a canonical parse that have nothing below them."""
     tokens = template_tokens(parse)
     return {one[2:-1] for one, after in pairwise(tokens) if one != CLOSE and after == CLOSE}
 
@@ -159,12 +107,6 @@ class ScpnTranslator:
     this parse. A template that is a full parse already, as that of an exemplar may be, goes to the paraphrase generator
     as it is. SCPN cannot write without a template: a free paraphrase has the sentence's own, or where that is unknown
     the commonest of the training pairs.
-
-    Args:
-        paraphrases: The paraphrase generator.
-        parses: The parse generator.
-        tags: Labels of words: a template whose leaves are all tags is a full parse.
-        default: Template of free paraphrases of sentences without a parse.
 
     Reference:
         Iyyer et al. 2018, §3.
@@ -183,15 +125,7 @@ class ScpnTranslator:
         return f"scpn|{self.paraphrases.signature}|{self.parses.signature}"
 
     def split(self, sentences: Sequence[str], *, reserve: int = 0) -> list[list[str]]:
-        """The parts that texts are paraphrased in, where they are longer than the paraphrase generator takes.
-
-        Args:
-            sentences: n texts.
-            reserve: Not used: parses are read by an LSTM of their own.
-
-        Returns:
-            For each text its parts.
-        """
+        """The parts that texts are paraphrased in, where they are longer than the paraphrase generator takes."""
         return self.paraphrases.split(sentences)
 
     def translate(
@@ -202,17 +136,7 @@ class ScpnTranslator:
         seed: int = 0,
         prefixes: Sequence[str] | None = None,
     ) -> list[list[Variant]]:
-        """Paraphrase sentences.
-
-        Args:
-            sentences: n sentences, as `paraloom.paraphrasing.examples.source_text` writes them.
-            decode: How to write paraphrases; parses are written with `PARSE_DECODING`.
-            seed: Of random decodings.
-            prefixes: n templates, as `paraloom.paraphrasing.examples.target_prefix` writes them.
-
-        Returns:
-            n lists of variants; log-probabilities are given the parse.
-        """
+        """Paraphrase sentences."""
         wanted = list(prefixes) if prefixes is not None else [SEPARATOR] * len(sentences)
         texts, templates, known = [], [], []
         for sentence, prefix in zip(sentences, wanted, strict=True):
@@ -228,15 +152,7 @@ class ScpnTranslator:
         return self.paraphrases.translate(sources, decode=decode, seed=seed)
 
     def full_parses(self, known: Sequence[str | None], templates: Sequence[str]) -> list[str]:
-        """The full parses that paraphrases are to have.
-
-        Args:
-            known: Full parses of n sentences; None where it is unknown.
-            templates: n templates.
-
-        Returns:
-            n parses; the template itself where it is a full parse, or where the network wrote nothing that is one.
-        """
+        """The full parses that paraphrases are to have."""
         requests = {
             (parse, template): parse_request(parse, template)
             for parse, template in zip(known, templates, strict=True)

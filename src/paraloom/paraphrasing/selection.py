@@ -52,19 +52,7 @@ class FluencyModel(Protocol):
 
 
 class SelectedParaphrase(NamedTuple):
-    """A paraphrase that was kept.
-
-    Args:
-        text: The paraphrase.
-        score: Its rank among all of its text, a weighted sum; higher is better.
-        meaning: Cosine similarity to the text, -1 to 1; NaN without an encoder.
-        difference: Difference from the text, 0 to 1.
-        fluency: 0 to 1: the geometric mean probability of its tokens; with a language model, the perplexity of the text
-            divided by its own, at most 1. NaN where it is unknown.
-        entailment: The lower one of both directions, 0 to 1; NaN without a model.
-        template: 1 where it has the template that was asked for, less with the distance to it; 1 without a template.
-        candidate: The candidate as it was generated.
-    """
+    """A paraphrase that was kept."""
 
     text: str
     score: float
@@ -81,27 +69,14 @@ class SelectedParaphrase(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What a selection measured of a candidate, kept or not; NaN where it was dropped before.
-
-    Args:
-        meaning: Cosine similarity to the text, -1 to 1.
-        difference: Difference from the text, 0 to 1.
-    """
+    """What a selection measured of a candidate, kept or not; NaN where it was dropped before."""
 
     meaning: float = math.nan
     difference: float = math.nan
 
 
 class Selection(NamedTuple):
-    """What was kept, and why the rest was not.
-
-    Args:
-        kept: For each text its paraphrases, the best first.
-        dropped: Reason → number of candidates.
-        reasons: For each text and each of its candidates, in their order, why it was dropped; '' where it was kept.
-        positions: For each text the numbers of the candidates that were kept, from 0, the best first.
-        measured: For each text and each of its candidates, in their order, what was measured.
-    """
+    """What was kept, and why the rest was not."""
 
     kept: list[list[SelectedParaphrase]]
     dropped: Counter[str]
@@ -111,22 +86,7 @@ class Selection(NamedTuple):
 
 
 class ParaphraseSelector:
-    """Keeps the best candidates of each text, far enough from the text and from one another.
-
-    Args:
-        config: Thresholds and weights.
-        encoder: Measures meaning; without one, `meaning` has no effect.
-        entailment: Checks that each side follows from the other, and measures meaning instead of the encoder.
-        language_model: Measures fluency instead of the probabilities that the paraphraser gave.
-
-    Example:
-        >>> from paraloom.core.protocols import Variant
-        >>> selector = ParaphraseSelector(SelectionConfig(difference=0.3))
-        >>> candidates = [Variant("A dog sleeps!", -1.0, 4), Variant("The dog is asleep.", -2.0, 5)]
-        >>> selection = selector.select(["A dog sleeps."], [candidates])
-        >>> [one.text for one in selection.kept[0]], dict(selection.dropped)
-        (['The dog is asleep.'], {'near copy of the text': 1})
-    """
+    """Keeps the best candidates of each text, far enough from the text and from one another."""
 
     def __init__(
         self,
@@ -164,18 +124,7 @@ class ParaphraseSelector:
         *,
         cores: Sequence[str] | None = None,
     ) -> Selection:
-        """Choose paraphrases.
-
-        Args:
-            texts: m texts.
-            groups: Their candidates.
-            n: Paraphrases of each text at most: one number, or m numbers.
-            cores: The texts without what was held, where candidates have an attribute `core` with the same: meaning is
-                then the lower one of both cosines, so that a name that two texts share does not make them alike.
-
-        Returns:
-            m lists, each best first, and why other candidates were dropped.
-        """
+        """Choose paraphrases."""
         wanted = [n] * len(texts) if isinstance(n, int) else list(n)
         reasons = [[""] * len(group) for group in groups]
         figures = [[Measured()] * len(group) for group in groups]
@@ -299,12 +248,7 @@ class ParaphraseSelector:
 
 
 def text_units(text: str) -> list[str]:
-    """The words of a text in lower case, without punctuation; of scripts without spaces, the characters.
-
-    Example:
-        >>> text_units("A dog sleeps.")
-        ['a', 'dog', 'sleeps']
-    """
+    """The words of a text in lower case, without punctuation; of scripts without spaces, the characters."""
     units = words(text, punctuation=False)
     if text.isascii() or not WITHOUT_SPACES.search(text):
         return units
@@ -312,30 +256,12 @@ def text_units(text: str) -> list[str]:
 
 
 def unit_difference(first: Sequence[str], second: Sequence[str]) -> float:
-    """Edits between the units of two texts, divided by the number of units of the longer one.
-
-    Args:
-        first: Units of a text, from `text_units`.
-        second: Those of another.
-
-    Returns:
-        0 (equal) to 1 (all units differ).
-
-    Example:
-        >>> unit_difference(text_units("A dog sleeps."), text_units("The dog sleeps."))
-        0.3333333333333333
-    """
+    """Edits between the units of two texts, divided by the number of units of the longer one."""
     return float(Levenshtein.normalized_distance(first, second))
 
 
 def decoding_fault(source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike) -> str:
-    """What the decoder did wrong: `EMPTY`, `CUT`, `REPETITION`; '' if nothing.
-
-    Args:
-        source: Units of the text.
-        units: Units of the candidate.
-        candidate: The candidate.
-    """
+    """What the decoder did wrong: `EMPTY`, `CUT`, `REPETITION`; '' if nothing."""
     if not units:
         return EMPTY
     if getattr(candidate, "cut", False):
@@ -346,12 +272,7 @@ def decoding_fault(source: Sequence[str], units: Sequence[str], candidate: Parap
 
 
 def _max_run(units: Sequence[str]) -> int:
-    """How often a word follows itself at most, itself included.
-
-    Example:
-        >>> _max_run(["no", "no", "no", "way"])
-        3
-    """
+    """How often a word follows itself at most, itself included."""
     run = best = 1
     for before, after in pairwise(units):
         run = run + 1 if before == after else 1
@@ -371,16 +292,7 @@ def _template_match(candidate: ParaphraseLike) -> float:
 
 
 def text_cosines(encoder: EncoderLike, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Cosine of each pair of texts.
-
-    Args:
-        encoder: The encoder; equal texts are encoded once.
-        firsts: n texts.
-        seconds: n texts.
-
-    Returns:
-        float64 `(n,)`, -1 to 1; NaN where a vector is 0.
-    """
+    """Cosine of each pair of texts."""
     distinct = list(dict.fromkeys([*firsts, *seconds]))
     vectors = np.asarray(encoder.encode(distinct), np.float64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -85,19 +85,7 @@ varied: several wordings of one text, such as the utterances of an intent: these
 
 
 def selection_config(preset: str = "augmentation", **values: float | None) -> SelectionConfig:
-    """A preset, with some of its values replaced.
-
-    Args:
-        preset: A name in `SELECTION_PRESETS`.
-        **values: Fields of `SelectionConfig`; None keeps the preset's.
-
-    Raises:
-        ConfigError: Unknown preset or field, or a value out of its range.
-
-    Example:
-        >>> selection_config("close", meaning=0.9).meaning, selection_config("close", meaning=None).meaning
-        (0.9, 0.85)
-    """
+    """A preset, with some of its values replaced."""
     if preset not in SELECTION_PRESETS:
         raise ConfigError(f"unknown preset '{preset}' of a selection{nearest(preset, list(SELECTION_PRESETS))}")
     base: dict[str, Any] = dict(vars(SELECTION_PRESETS[preset]))

@@ -43,11 +43,7 @@ class ParaphraserSettings:
     canonical: bool = False
 
     def save(self, folder: Path) -> None:
-        """Write paraphraser.json.
-
-        Args:
-            folder: Of the model.
-        """
+        """Write paraphraser.json."""
         values = {
             **{"labels": self.labels, "control": asdict(self.control)},
             **{"parser": self.parser, "language": self.language},
@@ -61,14 +57,7 @@ class ParaphraserSettings:
 
     @classmethod
     def load(cls, folder: Path) -> ParaphraserSettings:
-        """Read paraphraser.json.
-
-        Args:
-            folder: Of the model.
-
-        Raises:
-            ModelError: The folder is not a paraphraser, the file is damaged, or it names an unknown network.
-        """
+        """Read paraphraser.json."""
         path = folder / PARAPHRASER_FILE
         if not path.is_file():
             raise ModelError(
@@ -97,11 +86,7 @@ class ParaphraserSettings:
         return settings
 
     def check_network(self, folder: Path) -> None:
-        """Raise ModelError if the network is unknown, as that of a later version is.
-
-        Args:
-            folder: Of the model.
-        """
+        """Raise ModelError if the network is unknown, as that of a later version is."""
         if self.network not in NETWORKS:
             raise ModelError(
                 f"unknown network '{self.network}'{suggestion(self.network, NETWORKS)}",

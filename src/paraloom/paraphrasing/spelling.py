@@ -70,17 +70,9 @@ class Speller:
     few, another, or two swapped, or by letters that are repeated ("sooo"). Words with a capital within a text may be
     names, and stay; so do words of texts of which many are unknown, which may be in another language.
 
-    Args:
-        words: Known words in lower case, the most frequent first.
-
     Reference:
         Damerau 1964, "A technique for computer detection and correction of spelling errors", whose four kinds of errors
         these are.
-
-    Example:
-        >>> speller = Speller(["the", "you", "are", "late", "tomorrow", "their"])
-        >>> speller.standard_form("thier u r laate tmrw")
-        'Their you are late tomorrow.'
     """
 
     def __init__(self, words: Iterable[str]) -> None:
@@ -93,16 +85,7 @@ class Speller:
         return signature("speller", words=digest(self.words)[:8])
 
     def knows(self, word: str) -> bool:
-        """Whether a word is in the list, or its singular, or its American spelling.
-
-        Args:
-            word: Of any case.
-
-        Example:
-            >>> speller = Speller(["honored", "planting", "the"])
-            >>> speller.knows("Honoured"), speller.knows("plantings"), speller.knows("teh")
-            (True, True, False)
-        """
+        """Whether a word is in the list, or its singular, or its American spelling."""
         lower = word.lower()
         if lower in MISSPELLINGS:
             return False
@@ -110,20 +93,7 @@ class Speller:
         return any(form in self._ranks for form in forms)
 
     def correction(self, word: str, frequent: int = FREQUENT) -> str | None:
-        """The most frequent word that a typing error turns into another one.
-
-        Args:
-            word: A word.
-            frequent: The correction is one of so many most frequent words.
-
-        Returns:
-            The correction, with the case of the word; None for a word that is known, or has fewer than three letters,
-            or is like no frequent word.
-
-        Example:
-            >>> Speller(["the", "because"]).correction("Teh"), Speller(["the", "because"]).correction("becausee")
-            ('The', 'because')
-        """
+        """The most frequent word that a typing error turns into another one."""
         lower = word.lower()
         if len(lower) < _SHORTEST or self.knows(word):
             return None
@@ -137,11 +107,7 @@ class Speller:
         return _cased(self.words[min(ranked)], word)
 
     def standard_form(self, text: str) -> str:
-        """The standard form of a text.
-
-        Args:
-            text: A text; an empty one stays empty.
-        """
+        """The standard form of a text."""
         text = text.strip()
         if text.isupper() and len(_WORD.findall(text)) >= _SHOUTED:
             text = text.lower()
@@ -152,17 +118,7 @@ class Speller:
         return f"{text}." if _BARE_END.search(text) and not _ENDED.search(text) else text
 
     def only_corrects(self, text: str, form: str) -> bool:
-        """Whether a form has the words of a text, but for case and for unknown words that became known ones.
-
-        Args:
-            text: A text.
-            form: Another form of it.
-
-        Example:
-            >>> speller = Speller(["the", "cat", "sat", "dog"])
-            >>> speller.only_corrects("teh cat sat", "The cat sat."), speller.only_corrects("the cat", "the dog")
-            (True, False)
-        """
+        """Whether a form has the words of a text, but for case and for unknown words that became known ones."""
         before, after = (_TOKEN.findall(one.lower()) for one in (text, form))
         if len(before) != len(after):
             return False

@@ -43,13 +43,6 @@ class TemplateTable:
         counts: Pairs whose paraphrase has a template.
         examples: A paraphrase of each template: the first one.
         pair_counts: Pairs by the templates of both sides, the source's first.
-
-    Example:
-        >>> tree = "(S (NP (PRP It)) (VP (VBZ rains)) (. .))"
-        >>> table = TemplateTable()
-        >>> table.add([ParsedPair("It is raining.", "It rains.", tree, tree)])
-        >>> table.most_common(1), table.suggest("(S (NP) (VP) (.))", 5)
-        ([('(S (NP) (VP) (.))', 1)], ['(S (NP) (VP) (.))'])
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -57,11 +50,7 @@ class TemplateTable:
     pair_counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, pairs: Iterable[ParsedPair]) -> None:
-        """Count the templates of pairs; one whose paraphrase has no tree does not count.
-
-        Args:
-            pairs: Pairs with trees.
-        """
+        """Count the templates of pairs; one whose paraphrase has no tree does not count."""
         for pair in pairs:
             if pair.paraphrase_tree is None:
                 continue
@@ -72,32 +61,17 @@ class TemplateTable:
                 self.pair_counts[cut_tree(pair.source_tree, TEMPLATE_HEIGHT), template] += 1
 
     def most_common(self, count: int = 20) -> list[tuple[str, int]]:
-        """The commonest templates and their counts; of equal counts, in alphabetical order.
-
-        Args:
-            count: How many at most.
-        """
+        """The commonest templates and their counts; of equal counts, in alphabetical order."""
         return sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))[:count]
 
     def share(self, template: str) -> float:
-        """Share of the pairs whose paraphrase has a template, 0 to 1.
-
-        Args:
-            template: As `read_template` returns it.
-        """
+        """Share of the pairs whose paraphrase has a template, 0 to 1."""
         return self.counts[template] / max(1, self.counts.total())
 
     def suggest(self, source_template: str | None, count: int) -> list[str]:
         """Templates for paraphrases of a sentence: those that paraphrases of its own template had, commonest first.
 
         Where these are fewer than asked for, the commonest ones of all paraphrases follow.
-
-        Args:
-            source_template: Template of the sentence, at height 2; None where it is unknown.
-            count: How many at most.
-
-        Returns:
-            Distinct templates.
 
         Reference:
             Sun et al. 2021 (AESOP), §3.2, which samples from the same counts.
@@ -110,11 +84,7 @@ class TemplateTable:
         return [*ranked, *rest][:count]
 
     def save(self, folder: Path) -> None:
-        """Write templates.tsv and template_pairs.tsv, the commonest first.
-
-        Args:
-            folder: Of a model.
-        """
+        """Write templates.tsv and template_pairs.tsv, the commonest first."""
         rows = [
             f"{number}\t{template}\t{self.examples.get(template, '')}\n"
             for template, number in self.most_common(len(self.counts))
@@ -133,14 +103,7 @@ class TemplateTable:
 
     @classmethod
     def load(cls, folder: Path) -> TemplateTable:
-        """Read what `save` wrote.
-
-        Args:
-            folder: Of a model.
-
-        Raises:
-            ModelError: A file is missing, or a line is damaged.
-        """
+        """Read what `save` wrote."""
         table = cls()
         for number, template, example in _rows(folder / TEMPLATES_FILE):
             table.counts[template] = int(number)
@@ -151,11 +114,7 @@ class TemplateTable:
 
 
 def labels_of_trees(pairs: Iterable[ParsedPair]) -> set[str]:
-    """All labels in the trees of pairs.
-
-    Args:
-        pairs: Pairs with trees.
-    """
+    """All labels in the trees of pairs."""
     trees = (tree for pair in pairs for tree in (pair.source_tree, pair.paraphrase_tree) if tree)
     return {node.label for tree in trees for node in nodes_of(tree)}
 

@@ -30,16 +30,7 @@ class RowCounts:
         return RowCounts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     def check(self, *, stage: str, file: str | None = None) -> RowCounts:
-        """Return these counts if they add up; raise a RunError that shows them otherwise.
-
-        >>> RowCounts(read=3, kept=1, rejected=1, failed=1, out=1).check(stage="20-filter").kept
-        1
-        >>> RowCounts(read=3, kept=1, out=1).check(stage="20-filter")
-        Traceback (most recent call last):
-            ...
-        paraloom.core.errors.RunError: stage 20-filter: row counts do not add up: in 3, kept 1, rejected 0, failed 0.
-        A stage must return every row: this is a bug of the stage, not of the data.
-        """
+        """Return these counts if they add up; raise a RunError that shows them otherwise."""
         if self.read != self.kept + self.rejected + self.failed:
             counts = f"in {self.read}, kept {self.kept}, rejected {self.rejected}, failed {self.failed}"
             raise RunError(
@@ -56,9 +47,5 @@ class RowCounts:
 
 
 def total(counts: Iterable[RowCounts]) -> RowCounts:
-    """The sum of the counts of shards.
-
-    >>> total([RowCounts(1, 1, 0, 0, 1), RowCounts(2, 1, 1, 0, 3)])
-    RowCounts(read=3, kept=2, rejected=1, failed=0, out=4)
-    """
+    """The sum of the counts of shards."""
     return sum(counts, RowCounts())

@@ -60,11 +60,7 @@ class Definition:
     text: str = ""
 
     def until(self, name: str | None) -> tuple[Step, ...]:
-        """The steps up to and including `name`, all for None.
-
-        Raises:
-            ConfigError: The pipeline has no stage of this name.
-        """
+        """The steps up to and including `name`, all for None."""
         if name is None:
             return self.steps
         names = [step.name for step in self.steps]
@@ -91,16 +87,7 @@ def detached(step: Step) -> Stage:
 
 
 def define_steps(stages: Iterable[Stage], base: Path) -> tuple[Step, ...]:
-    """Check stages and resolve what they refer to.
-
-    Args:
-        stages: In the order they run.
-        base: Folder that relative paths are resolved against.
-
-    Raises:
-        ConfigError: Names the stage, and what is wrong with it: a name used twice, a reference to something that does
-            not exist, a missing file.
-    """
+    """Check stages and resolve what they refer to."""
     steps: list[Step] = []
     for stage in stages:
         if not isinstance(stage, Stage):

@@ -102,30 +102,11 @@ class RunEstimate:
     seconds: float = 0.0
 
     def wall_seconds(self, workers: int | None = None) -> float:
-        """Wall time of the whole run, in seconds.
-
-        Args:
-            workers: Worker processes, on as many cores like those of this machine; default: as measured.
-
-        Example:
-            >>> stage = StageEstimate("score", "map", 1000, 1000, 2.0, 100.0, 0, 0, 100)
-            >>> estimate = RunEstimate("example", 2, (stage,))
-            >>> estimate.wall_seconds(), estimate.wall_seconds(100)
-            (52.0, 3.0)
-        """
+        """Wall time of the whole run, in seconds."""
         return sum(stage.seconds(workers or self.workers) for stage in self.stages)
 
     def scaled(self, factor: float) -> RunEstimate:
-        """The estimate for a number of times as many rows.
-
-        Args:
-            factor: The factor.
-
-        Example:
-            >>> stage = StageEstimate("score", "map", 1000, 1000, 2.0, 100.0, 0, 0, 100)
-            >>> RunEstimate("example", 2, (stage,)).scaled(10).wall_seconds()
-            502.0
-        """
+        """The estimate for a number of times as many rows."""
 
         def scale(stage: StageEstimate) -> StageEstimate:
             if stage.is_fixed:
@@ -166,11 +147,7 @@ class RunEstimate:
         return sum(stage.cost for stage in self.stages)
 
     def format(self) -> str:
-        """A table with a line for each stage, the totals, the requests, and the time on more workers.
-
-        Returns:
-            The lines.
-        """
+        """A table with a line for each stage, the totals, the requests, and the time on more workers."""
         width = max(len("stage"), *(len(stage.name) for stage in self.stages))
         lines = [
             f"{'stage':<{width}}  {'rows in':>13} {'rows out':>13} {'rate':>10} {'time':>12} {'memory':>8} {'disk':>8}"
@@ -200,16 +177,7 @@ class RunEstimate:
         return "\n".join(lines)
 
     def compare(self, result: RunResult, wall_seconds: float | None = None) -> str:
-        """What was expected beside what a run took, for the stages that ran from beginning to end.
-
-        Args:
-            result: A finished run of the same pipeline.
-            wall_seconds: How long the run took, if all of it ran now.
-
-        Returns:
-            A table: of stages seconds of work, summed over workers, at the end those on the clock; '' if no stage ran
-            whole.
-        """
+        """What was expected beside what a run took, for the stages that ran from beginning to end."""
         expected = {stage.name: stage for stage in self.stages}
         whole = [s for s in result.stages if s.name in expected and s.written == max(1, s.shards)]
         if not whole:
@@ -227,28 +195,16 @@ class RunEstimate:
         return "\n".join(lines)
 
     def is_of(self, settings: Mapping[str, str]) -> bool:
-        """Whether it was made for these stages.
-
-        Args:
-            settings: Name of a stage → `settings_digest`.
-        """
+        """Whether it was made for these stages."""
         return all(settings.get(stage.name) == stage.settings for stage in self.stages)
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures, as json.dumps takes them.
-
-        Returns:
-            The fields, and `wall_seconds`, `memory`, `disk` and `cost` of the whole.
-        """
+        """All figures, as json.dumps takes them."""
         totals = {"wall_seconds": self.wall_seconds(), "memory": self.memory, "disk": self.disk, "cost": self.cost}
         return {**asdict(self), "stages": [asdict(stage) for stage in self.stages], **totals}
 
     def save(self, folder: Path) -> None:
-        """Write it into a run folder, where the run will find it.
-
-        Args:
-            folder: The run folder.
-        """
+        """Write it into a run folder, where the run will find it."""
         with claimed(folder), atomic_write(folder / ESTIMATE) as temporary:
             temporary.write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
 
@@ -276,19 +232,6 @@ def estimate_run(
     Every input is read once, to count it and to take rows from all over it. What a stage takes is a constant, such as
     the loading of its models, and a part that grows with its rows, or with the updates of a training: two samples, one
     of a third of the rows, tell them apart.
-
-    Args:
-        definition: The pipeline.
-        workers: Worker processes; default: one per core.
-        until: Name of the last stage.
-        rows: Rows of the larger sample of each input, at least.
-
-    Returns:
-        Time, memory and disk of each stage.
-
-    Raises:
-        ConfigError: `rows` is less than 60.
-        ParaloomError: A stage fails on the sample.
     """
     if rows < 60:
         raise ConfigError("a sample needs 60 rows", remedy="Ask for more.")

@@ -30,22 +30,6 @@ def log_to(path: str | Path) -> Iterator[None]:
     Each line has `time` (UTC) and `event`. While something advances, a line `progress` follows every 15 seconds, with
     `done`, `total`, `rate` (units per second), `remaining` (seconds) and `memory` (bytes). A log that cannot be
     written any more is given up with a warning; the work continues.
-
-    Args:
-        path: The file; earlier lines stay. Its folder is created if needed.
-
-    Raises:
-        RunError: The file cannot be opened, before anything of the block runs.
-
-    Example:
-        >>> import tempfile
-        >>> from paraloom.core.events import emit
-        >>> path = Path(tempfile.mkdtemp(), "run.log")
-        >>> with log_to(path):
-        ...     emit("stage_begin", stage="20-score")
-        >>> line = json.loads(path.read_text())
-        >>> line["event"], line["stage"]
-        ('stage_begin', '20-score')
     """
     log = _EventLog(Path(path))
     with (

@@ -45,16 +45,7 @@ def read(source: Source, state: State, seeds: Seeds) -> Closed:
 def map_shards(
     mapping: Map, state: State, seeds: Seeds, engine: Engine, on_error: OnError, elsewhere: Elsewhere | None = None
 ) -> Closed:
-    """Map the shards of its corpus that are not done yet.
-
-    Args:
-        mapping: The stage.
-        state: Its state.
-        seeds: The run's seed and the stage's name.
-        engine: Calls the tasks.
-        on_error: 'stop' or 'reject'.
-        elsewhere: In a run at a URL, where workers of other machines find the input.
-    """
+    """Map the shards of its corpus that are not done yet."""
     assert state.source is not None, "every Map of a checked pipeline has an input corpus"
     corpus = Corpus.open(state.source.folder)
     _check_input(mapping, corpus)

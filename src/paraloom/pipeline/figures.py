@@ -17,15 +17,7 @@ _MEANINGS = {
 
 
 def describe_figures(figures: Mapping[str, Any]) -> list[str]:
-    """A line for each figure; those without a value are left out.
-
-    Args:
-        figures: Name → number, text, or further figures.
-
-    Example:
-        >>> describe_figures({"pairs": {"read": 317, "too_long": 0}, "violations": 0.8894, "dev": {}, "steps": 4000})
-        ['pairs: 317 read, 0 too long', 'pairs that still violate the margin: 88.9 %', 'steps: 4,000']
-    """
+    """A line for each figure; those without a value are left out."""
     lines = []
     for name, value in figures.items():
         label, share = _MEANINGS.get(name, (name.replace("_", " "), False))
@@ -43,12 +35,7 @@ def describe_figures(figures: Mapping[str, Any]) -> list[str]:
 
 
 def _figure(name: str, value: Any) -> str:
-    """One of several figures: a count before its name, another number after it.
-
-    Example:
-        >>> _figure("too_long", 3), _figure("pearson", 0.81234)
-        ('3 too long', 'pearson 0.8123')
-    """
+    """One of several figures: a count before its name, another number after it."""
     label = name.replace("_", " ")
     if isinstance(value, Mapping):
         return f"{label} ({', '.join(_figure(key, part) for key, part in value.items())})"

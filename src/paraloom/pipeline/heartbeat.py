@@ -22,14 +22,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ProgressTracker:
-    """Remembers the last state of the work, for its rate and remaining time; called with each ProgressState.
-
-    Example:
-        >>> tracker = ProgressTracker()
-        >>> tracker(ProgressState("score (2 of 3)", 50, 200, "rows"))
-        >>> tracker.figures()["done"], tracker.figures()["rate"]
-        (50, None)
-    """
+    """Remembers the last state of the work, for its rate and remaining time; called with each ProgressState."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -50,13 +50,6 @@ class Manifest:
     A line counts when it is whole and what we write.  What a kill tore in two, or something else wrote or changed, is
     passed over, and that shard is done again: each line has a digest of its own content. Lines of earlier versions have
     none.
-
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = Manifest(folder).put("survey", {"key": "k", "value": 3})
-    >>> _ = (folder / JOURNAL).open("a").write('{"kind": "survey", "va')
-    >>> Manifest(folder).get("survey")
-    {'key': 'k', 'value': 3}
     """
 
     def __init__(self, folder: Path) -> None:

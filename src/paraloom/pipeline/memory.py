@@ -12,9 +12,6 @@ def peak_memory() -> int:
     """Peak resident memory of this process so far, or since `restart_peak`, in bytes.
 
     On Linux from /proc: getrusage would start from the size of the parent process.
-
-    >>> 1e6 < peak_memory() < 1e12
-    True
     """
     try:
         line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))
@@ -33,9 +30,6 @@ def memory_in_use() -> int:
     """Resident memory of this process and of all that it started, in bytes; pages that they share count for each.
 
     Without /proc, as on macOS: the peak of this process alone.
-
-    >>> 1e6 < memory_in_use() < 1e12
-    True
     """
     total, waiting = 0, ["self"]
     while waiting:

@@ -29,15 +29,7 @@ INTERVAL = 2.0
 
 
 class Monitor:
-    """The status of one run, whose folder is locked for it.
-
-    Args:
-        folder: Run folder.
-        name: Name of the pipeline.
-        stages: Names of the stages that are to run, in order.
-        engine: Name of the engine.
-        workers: Number of processes, None for one per core.
-    """
+    """The status of one run, whose folder is locked for it."""
 
     def __init__(self, folder: Path, name: str, stages: Sequence[str], engine: str, workers: int | None) -> None:
         self.folder = folder
@@ -75,24 +67,14 @@ class Monitor:
             emit("run_end", folder=str(self.folder), state=state, seconds=seconds, memory=self._peak, error=error)
 
     def begin_stage(self, folder: str, number: int) -> None:
-        """Record that a stage begins.
-
-        Args:
-            folder: Name of its folder.
-            number: Its number, from 1.
-        """
+        """Record that a stage begins."""
         self._stage = {"folder": folder, "number": number, "of": len(self.stages), "began": _now()}
         self.progress.reset()
         emit("stage_begin", stage=folder, number=number, of=len(self.stages))
         self._write("running")
 
     def end_stage(self, folder: str, result: dict[str, Any]) -> None:
-        """Record that a stage has ended.
-
-        Args:
-            folder: Name of its folder.
-            result: Its result, as in run.json.
-        """
+        """Record that a stage has ended."""
         keys = ("counts", "figures", "seconds", "memory", "shards", "written", "why")
         emit("stage_end", stage=folder, **{key: result[key] for key in keys})
 

@@ -103,14 +103,7 @@ RENAMED: dict[str, str] = {
 
 
 def load_stage(use: str) -> type[Stage]:
-    """The class of a kind of stage.
-
-    Args:
-        use: A name in `STAGES`, or 'package.module:Class' of a stage defined elsewhere.
-
-    Raises:
-        ConfigError: The name is unknown (with its new name, or the nearest known one), or is not a stage.
-    """
+    """The class of a kind of stage."""
     if use in RENAMED:
         raise ConfigError(f"stage '{use}' is now called '{RENAMED[use]}'", remedy=f'Write use = "{RENAMED[use]}".')
     if use not in STAGES and ":" not in use:

@@ -42,11 +42,7 @@ class RemoteRun:
     token: str
 
     def begin(self) -> None:
-        """Check rights, and that nothing but a run is there; fetch run.json, which says what run.
-
-        Raises:
-            RunError: The storage refuses, or holds something else.
-        """
+        """Check rights, and that nothing but a run is there; fetch run.json, which says what run."""
         self.store.probe()
         present = self.store.list()  # Before run.json, which a driver that begins now writes first.
         report = self.store.read(_REPORT)
@@ -83,11 +79,7 @@ class RemoteRun:
 
 
 def remote_run(url: str | Path) -> RemoteRun | None:
-    """The run at a URL, with its local copy in the cache of this machine; None for a local folder.
-
-    Raises:
-        ConfigError: Runs cannot be kept at URLs of this scheme.
-    """
+    """The run at a URL, with its local copy in the cache of this machine; None for a local folder."""
     if not is_url(url):
         return None
     store = Store.open(as_url(url))

@@ -29,15 +29,7 @@ from paraloom.pipeline.transfer import (
 
 
 class RemoteManifest(Manifest):
-    """The manifest of a stage that is kept in a storage. The journal in the local copy says the same, and is not read.
-
-    Args:
-        run: The run.
-        folder: The stage's folder in the local copy.
-        stage: Name of the stage.
-        key: Digest of what its shards depend on.
-        whole: Digest of what its output depends on.
-    """
+    """The manifest of a stage in a storage. The journal in the local copy says the same, and is not read."""
 
     def __init__(self, run: RemoteRun, folder: Path, stage: str, key: str, whole: str) -> None:
         super().__init__(folder)
@@ -103,11 +95,7 @@ class RemoteManifest(Manifest):
         return holds_tree(self.run.store, self.objects.artifact(output), self._present)
 
     def fetch(self, files: Mapping[str, str]) -> None:
-        """Fetch those of `files` that are not in the local copy.
-
-        Raises:
-            RunError: An object is missing, or has other bytes.
-        """
+        """Fetch those of `files` that are not in the local copy."""
         for name, content in files.items():
             fetch_file(self.run.store, self.objects.file(name, content), self.folder / name, content)
 

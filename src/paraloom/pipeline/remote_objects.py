@@ -36,12 +36,7 @@ class StageObjects:
     key: str
 
     def file(self, name: str, content: str) -> str:
-        """The object of a file of the stage, which its digest is part of.
-
-        Example:
-            >>> StageObjects(Store("memory://run"), "score", "").file("rejected/part-00000.parquet", "3f1c" * 16)
-            'score/rejected/part-00000.3f1c3f1c3f1c3f1c.parquet'
-        """
+        """The object of a file of the stage, which its digest is part of."""
         path = PurePosixPath(name)
         return f"{self.stage}/{path.with_name(f'{path.stem}.{content[:DIGITS]}{path.suffix}')}"
 

@@ -170,14 +170,7 @@ def rejections(folder: Path) -> dict[str, int]:
 
 
 def count_not_sampled(folder: Path, use: str, configuration: Mapping[str, Any], rejected: int) -> int:
-    """Rejected rows of a stage that a filter's random sample left out.
-
-    Args:
-        folder: Folder of the stage.
-        use: Kind of stage.
-        configuration: Its configuration.
-        rejected: Its rejected rows.
-    """
+    """Rejected rows of a stage that a filter's random sample left out."""
     if use != "filter" or not configuration.get("sample") or not rejected:
         return 0
     if not any(configuration.get(key) for key in ("where", "top", "decile")):

@@ -46,22 +46,6 @@ def run_pipeline(
     The same pipeline and input give the same bytes with any engine and number of workers (see `RunResult.digest`).
     The engine 'local' spawns processes. A script that defines stage classes itself calls this below
     ``if __name__ == "__main__":``; any other script needs no such line.
-
-    Args:
-        pipeline: The checked pipeline.
-        folder: Run folder, or the URL of one (``s3://bucket/run``).
-        engine: 'local' (processes), 'inline' (this process) or 'ray' (at `address`, or started here).
-        workers: Number of processes; default: one per core.
-        until: Name of the last stage to run.
-        on_error: 'stop' at a row that a stage cannot process, or 'reject' it into `failed/`.
-        address: Address of a Ray cluster.
-
-    Returns:
-        Counts, figures and digest of each stage.
-
-    Raises:
-        ParaloomError: Names stage, file and row.
-        KeyboardInterrupt: With a message that says how to resume.
     """
     if on_error not in ("stop", "reject"):
         raise ConfigError(f"unknown on_error '{on_error}'{nearest(on_error, ('stop', 'reject'))}")

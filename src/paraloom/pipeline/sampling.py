@@ -71,16 +71,7 @@ class SampledInput(Source):
 
 
 def sample_inputs(definition: Definition, steps: Sequence[Step], rows: int) -> dict[str, InputSample]:
-    """Read every input of a pipeline once, and keep rows that are spread over all of it.
-
-    Args:
-        definition: The pipeline.
-        steps: The steps that are to run.
-        rows: Number of rows to keep of each input, at least, if it has as many; at most twice as many.
-
-    Returns:
-        Name of a stage that reads files, or path of a corpus outside of the run → its sample.
-    """
+    """Read every input of a pipeline once, and keep rows that are spread over all of it."""
     samples: dict[str, InputSample] = {}
     for step in steps:
         if _reads_files(step):
@@ -106,19 +97,7 @@ def on_samples(
     num_steps: int,
     num_shards: int,
 ) -> Definition:
-    """The same pipeline on samples of its inputs.
-
-    Args:
-        definition: The pipeline.
-        steps: The steps that are to run.
-        samples: Samples, as from `sample_inputs`.
-        num_steps: Updates of trainings whose number of updates is a setting.
-        num_shards: Number of shards of each input.
-
-    Returns:
-        A pipeline with an additional step for each corpus outside of the run. Filters that draw a number of rows draw
-        the same share of them.
-    """
+    """The same pipeline on samples of its inputs."""
     shares = _shares(steps, samples)
     corpora = {corpus for step in steps for corpus in _outside_corpora(step)}
     names = {str(corpus): f"input-{number}" for number, corpus in enumerate(sorted(corpora), start=1)}

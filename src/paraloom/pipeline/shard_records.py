@@ -22,13 +22,7 @@ from paraloom.pipeline.store import sweep
 
 
 class ShardRecords:
-    """The shards of one stage. Until `close`, its folder is not a corpus that could be opened.
-
-    Args:
-        state: The stage.
-        kind: Schema of the output.
-        input_kind: Schema of the input, which failed rows keep.
-    """
+    """The shards of one stage. Until `close`, its folder is not a corpus that could be opened."""
 
     def __init__(self, state: State, kind: str, input_kind: str) -> None:
         if kind not in SCHEMAS:
@@ -63,11 +57,7 @@ class ShardRecords:
         self.records[record.name] = record
 
     def close(self, figures: Mapping[str, Json] | None = None) -> dict[str, Any]:
-        """Check the row counts, make the folder a corpus, and return the closing record of the manifest.
-
-        Args:
-            figures: What the check of the input found, for run.json.
-        """
+        """Check the row counts, make the folder a corpus, and return the closing record of the manifest."""
         records = [self.records[name] for name in sorted(self.records)]
         folder = self.state.folder
         self.state.manifest.fetch({name: known for record in records for name, known in record.files.items()})

@@ -26,14 +26,6 @@ class ShardWriter:
     """Writes up to three files of one name, one per split; all appear when the block ends without an error, or none.
 
     Memory holds one row group per split at most. The bytes depend on the rows alone, not on how batches were cut.
-
-    Args:
-        folder: The stage's folder.
-        name: Name of the shard's files.
-
-    Attributes:
-        rows: Rows written so far, by split.
-        columns: Digest of the kept rows' schema, '' if there are none.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -79,12 +71,7 @@ class ShardWriter:
 
 
 def split(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch | None]:
-    """Split a batch into kept rows and rejected rows with their reason (None if it has no `keep`).
-
-    >>> batch = pa.RecordBatch.from_pydict({"n": [1, 2], "keep": [True, False], "reason": [None, "even"]})
-    >>> [part.to_pylist() for part in split(batch)]
-    [[{'n': 1}], [{'n': 2, 'reason': 'even'}]]
-    """
+    """Split a batch into kept rows and rejected rows with their reason (None if it has no `keep`)."""
     names = batch.schema.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

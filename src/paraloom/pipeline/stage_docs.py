@@ -75,19 +75,7 @@ def describe_stages() -> list[StageDescription]:
 
 
 def describe_stage(use: str) -> StageDescription:
-    """Describe a stage.
-
-    Args:
-        use: Its name in TOML files, or 'package.module:Class'.
-
-    Raises:
-        ConfigError: The name is unknown.
-
-    Example:
-        >>> description = describe_stage("drop-duplicates")
-        >>> description.kind, description.keys[0].name, description.keys[0].default
-        ('map', 'duplicates', 'required')
-    """
+    """Describe a stage."""
     kind = load_stage(use)
     descriptions = describe_fields(kind)
     own = vars(kind).get("__annotations__", {})
@@ -112,16 +100,7 @@ def describe_stage(use: str) -> StageDescription:
 
 
 def parse_docstring(text: str) -> Docstring:
-    """Take a docstring in Google style apart.
-
-    Args:
-        text: The docstring. In `Args:`, one entry may describe several names: `src_lang, tgt_lang: Languages.`
-
-    Example:
-        >>> parsed = parse_docstring("Counts words.\\n\\nArgs:\\n    size: Words\\n        to count.")
-        >>> parsed.paragraphs, parsed.args
-        (('Counts words.',), {'size': 'Words to count.'})
-    """
+    """Take a docstring in Google style apart."""
     title, body = "", {"": list[str]()}
     for line in inspect.cleandoc(text).splitlines():
         heading = _SECTION.fullmatch(line)
@@ -139,18 +118,7 @@ def parse_docstring(text: str) -> Docstring:
 
 
 def describe_fields(kind: type[Any]) -> dict[str, str]:
-    """The description of each field of a dataclass, from the `Args:` sections of the class and of its bases.
-
-    Args:
-        kind: A stage or another configuration.
-
-    Returns:
-        Name → description, in the order of the fields; '' for a field that no docstring describes.
-
-    Example:
-        >>> describe_fields(Source)["shard_rows"]
-        'Rows in a shard, rejected ones included.'
-    """
+    """The description of each field of a dataclass, from the `Args:` sections of the class and of its bases."""
     known: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         known |= parse_docstring(vars(base).get("__doc__") or "").args

@@ -157,11 +157,7 @@ def output_of(state: State, end: Mapping[str, Any], stage: object) -> Output:
 
 
 def outside(path: Path) -> Output:
-    """What is at a path outside of the run: a corpus, a folder such as a model's, or a file.
-
-    Raises:
-        DataError: A shard of the corpus is corrupt.
-    """
+    """What is at a path outside of the run: a corpus, a folder such as a model's, or a file."""
     if (path / "corpus.json").is_file():
         corpus = Corpus.open(path)
         corpus.verify()

@@ -194,26 +194,7 @@ class RunStatus:
 
 
 def read_status(folder: str | Path) -> RunStatus:
-    """Read the status of a run, which may be running, on this machine or on one that shares the folder.
-
-    Args:
-        folder: Run folder.
-
-    Returns:
-        The status. Reading it changes nothing and does not disturb the run.
-
-    Raises:
-        DataError: The folder does not exist, is not a run folder, or its run.json cannot be read.
-
-    Example:
-        >>> import paraloom, tempfile
-        >>> folder = tempfile.mkdtemp()
-        >>> _ = Path(folder, "pairs.tsv").write_text("Guten Morgen.\\tGood morning.\\n")
-        >>> pipeline = paraloom.Pipeline([paraloom.stages.ReadPairs(source=f"{folder}/pairs.tsv")])
-        >>> _ = pipeline.run(f"{folder}/run", engine="inline")
-        >>> read_status(f"{folder}/run").state
-        'done'
-    """
+    """Read the status of a run, which may be running, on this machine or on one that shares the folder."""
     folder = Path(folder)
     if not is_run(folder):
         raise DataError(
@@ -358,9 +339,5 @@ def _time(text: object) -> datetime | None:
 
 
 def _size(size: int) -> str:
-    """A number of bytes in decimal units.
-
-    >>> _size(3_214_000_000), _size(57_000_000)
-    ('3.2 GB', '57 MB')
-    """
+    """A number of bytes in decimal units."""
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"

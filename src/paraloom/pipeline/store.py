@@ -32,9 +32,6 @@ def claimed(folder: Path) -> Iterator[None]:
     """Lock `folder` for this process; it is created if it does not exist.
 
     The lock is the operating system's: it is released when the process ends, however that happens.
-
-    Raises:
-        RunError: Another run is active there, or the folder holds something other than a run.
     """
     check(folder)
     with disk_full_as_error(folder), unwritable_as_error(folder):
@@ -142,15 +139,7 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """Read a run.json.
-
-    Args:
-        path: The file.
-
-    Raises:
-        OSError: It cannot be read.
-        DataError: It is not a JSON object, or was changed since the run wrote it; those of earlier versions do not say.
-    """
+    """Read a run.json."""
     try:
         report = dict(json.loads(path.read_text(encoding="utf-8")))
         known = report.pop("sha256", None)

@@ -26,9 +26,6 @@ def read_pipeline(path: str | Path) -> Definition:
 
     Relative paths in it are resolved against its folder. `${NAME}` is replaced with the environment variable NAME,
     which, at the beginning of a path, is relative to the current folder.
-
-    Raises:
-        ConfigError: Names file, stage and key, and the nearest known one.
     """
     path = Path(path)
     try:
@@ -42,18 +39,7 @@ def read_pipeline(path: str | Path) -> Definition:
 
 
 def parse_pipeline(text: str, *, file: str | Path = "pipeline.toml") -> Definition:
-    """Parse a pipeline.
-
-    Args:
-        text: TOML.
-        file: Gives the default name and the folder that relative paths are resolved against.
-
-    Example:
-        >>> parse_pipeline("seed = 1\\ndepth = 2")
-        Traceback (most recent call last):
-            ...
-        paraloom.core.errors.ConfigError: pipeline.toml: unknown key 'depth'; known are name, seed, stage.
-    """
+    """Parse a pipeline."""
     try:
         return _parse(text, Path(file))
     except ParaloomError as error:
@@ -64,17 +50,7 @@ def parse_pipeline(text: str, *, file: str | Path = "pipeline.toml") -> Definiti
 def pipeline_from_tables(
     tables: Sequence[Mapping[str, Any]], *, name: str, seed: int = 1, base: Path | None = None
 ) -> Definition:
-    """A pipeline from tables, as a TOML file has them: for experiments whose own files hold settings of stages.
-
-    Args:
-        tables: A table for each stage; a value of None leaves its key out.
-        name: Name of the pipeline.
-        seed: Seed that all random choices derive from.
-        base: Folder that relative paths are resolved against; default: the current one.
-
-    Raises:
-        ConfigError: Names stage and key, and the nearest known one.
-    """
+    """A pipeline from tables, as a TOML file has them: for experiments whose own files hold settings of stages."""
     base = (base or Path.cwd()).absolute()
     stages = _stages([{key: value for key, value in table.items() if value is not None} for table in tables], base)
     definition = Definition(name, seed, define_steps(stages, base))
@@ -105,12 +81,18 @@ def expand_variables(value: Any) -> Any:
     return value
 
 
-def _parse(text: str, file: Path) -> Definition:
+def read_toml(text: str) -> dict[str, Any]:
+    """The keys of a TOML document, with variables of the environment in place."""
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        keys: dict[str, Any] = expand_variables(tomllib.loads(text))
+    # A number of thousands of digits is a ValueError that is not TOML's; brackets may be nested too deeply.
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"invalid TOML: {error}", remedy="See https://toml.io for the syntax.") from error
-    document = expand_variables(document)
+    return keys
+
+
+def _parse(text: str, file: Path) -> Definition:
+    document = read_toml(text)
     for key in document:
         if key not in _TOP_KEYS:
             raise ConfigError(f"unknown key '{key}'{nearest(key, _TOP_KEYS)}")
@@ -127,12 +109,7 @@ def _parse(text: str, file: Path) -> Definition:
 
 
 def stage_from_table(table: Mapping[str, Any], base: Path) -> Stage:
-    """The stage that a TOML table describes.
-
-    Args:
-        table: Its key `use` names the kind of stage; the others are fields of it.
-        base: Folder that relative paths are resolved against.
-    """
+    """The stage that a TOML table describes."""
     use = table.get("use")
     if not isinstance(use, str):
         raise ConfigError("key 'use' is missing: the kind of stage", remedy='Write, for example, use = "score".')

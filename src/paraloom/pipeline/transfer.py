@@ -35,11 +35,7 @@ class Files:
     objects: Mapping[str, tuple[str, str]]
 
     def fetch(self, store: Store) -> Path:
-        """Fetch what is not in the cache of this machine; checked once per process.
-
-        Raises:
-            RunError: An object is missing, or has other bytes.
-        """
+        """Fetch what is not in the cache of this machine; checked once per process."""
         return _fetch_once(store, self.name, tuple(sorted(self.objects.items())))
 
 
@@ -78,16 +74,7 @@ class Recorded:
 
 
 def holds(store: Store, files: Iterable[Recorded], present: Mapping[str, str]) -> bool:
-    """Whether a storage has all of some files; their bytes are read where its checksums do not tell.
-
-    Args:
-        store: The storage.
-        files: The files.
-        present: What `Store.checksums` returned.
-
-    Raises:
-        RunError: An object has other bytes.
-    """
+    """Whether a storage has all of some files; their bytes are read where its checksums do not tell."""
     files = list(files)
     if not all(file.name in present for file in files):
         return False
@@ -154,13 +141,7 @@ def _listed(store: Store, prefix: str) -> tuple[Files, dict[str, str]]:
 
 
 def uploaded(store: Store, path: Path, content: str) -> Files:
-    """A file or folder from outside of the run, uploaded for machines that do not have it.
-
-    Args:
-        store: The run's objects.
-        path: The file or folder.
-        content: Its digest, which names it there.
-    """
+    """A file or folder from outside of the run, uploaded for machines that do not have it."""
     prefix = f"inputs/{content[:DIGITS]}"
     if not holds_tree(store, prefix, store.checksums(prefix)):
         upload_tree(store, prefix, path)

@@ -88,13 +88,7 @@ class TuneAligner(Fit):
 def grid_f1(
     documents: Sequence[GoldDocument], pairs: Sequence[TextPair], max_bead_size: int = MAX_BEAD_SIZE
 ) -> dict[Park17Weights, float]:
-    """F1 of the beads under all weights of `park17.weight_grid`.
-
-    Args:
-        documents: Documents with their gold beads.
-        pairs: Their texts, with translations, in the same order.
-        max_bead_size: Sentences on one side of a bead, at most.
-    """
+    """F1 of the beads under all weights of `park17.weight_grid`."""
     grid = list(weight_grid())
     f1: dict[Park17Weights, float] = {}
     with progress("tuning the aligner", len(grid), unit="weights") as advance:

@@ -225,18 +225,7 @@ def _rejects(rows: list[tuple[int, str, str]], schema: pa.Schema) -> pa.RecordBa
 
 
 def files_of_bitext(source: Path) -> tuple[Path, ...]:
-    """The files that the name of a bitext refers to.
-
-    Args:
-        source: A file, or `PREFIX.{de,en}`.
-
-    Raises:
-        ConfigError: The braces do not enclose two names.
-
-    Example:
-        >>> [path.name for path in files_of_bitext(Path("train.{de,en}.gz"))]
-        ['train.de.gz', 'train.en.gz']
-    """
+    """The files that the name of a bitext refers to."""
     sides = moses.sides(str(source))
     if sides is not None:
         return Path(sides.src), Path(sides.tgt)
@@ -305,11 +294,7 @@ _WRITTEN = {"src", "tgt", "pair_id"}
 
 
 def has_further_columns(source: str) -> bool:
-    """Whether a file or data set has pairs with columns beyond those of PAIRS, as Paraloom writes them.
-
-    Args:
-        source: Any path; False if it does not exist, or is neither Parquet nor a data set.
-    """
+    """Whether a file or data set has pairs with columns beyond those of PAIRS, as Paraloom writes them."""
     try:
         if is_dataset(source):
             schema = dataset_schema(source)
@@ -329,11 +314,7 @@ def _table_batches(source: Path) -> Iterator[pa.RecordBatch]:
 
 
 def unread_columns(source: str) -> list[str]:
-    """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of others from elsewhere.
-
-    Args:
-        source: Any path; an empty list if it does not exist or is another kind of file.
-    """
+    """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of others from elsewhere."""
     name = source.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst")
     if not is_dataset(source) and not (name.endswith((".tsv", ".jsonl", ".parquet")) and Path(source).is_file()):
         return []
@@ -484,14 +465,7 @@ def _identifier(languages: tuple[str, ...]) -> LanguageIdentifier:
 
 @cached_per_stage()
 def held_out(folders: tuple[Path, ...]) -> HeldOut:
-    """All texts of corpora of pairs or of sentences, loaded once per worker.
-
-    Args:
-        folders: The corpora.
-
-    Raises:
-        DataError: A corpus has neither pairs nor sentences.
-    """
+    """All texts of corpora of pairs or of sentences, loaded once per worker."""
 
     def texts() -> Iterator[pa.Array]:
         for folder in folders:

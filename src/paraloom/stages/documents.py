@@ -267,15 +267,6 @@ def score_aligner(
     """Align documents with a gold alignment, learning from all of them together, and score the result.
 
     The gold alignment is used for the score only.
-
-    Args:
-        documents: The documents.
-        config: Settings of the aligner.
-        translator: Translates the source sentences into the target language.
-        method: 'evidence', 'length', or 'park17' for the cosine alignment of Park et al. 2017.
-        encoder: Encoder of both languages; with a translator, of the target language.
-        weights: λ of the method 'park17'.
-        words_only: Whether only the encoder's vectors of words are evidence, not those of sentences.
     """
     pairs = text_pairs(documents, translator, None if words_only else encoder)
     lexicons: Sequence[LexiconPair] = ()
@@ -294,13 +285,7 @@ def score_aligner(
 def text_pairs(
     documents: Sequence[GoldDocument], translator: TranslatorLike | None = None, encoder: EncoderLike | None = None
 ) -> list[TextPair]:
-    """The texts of documents with a gold alignment, with translations and vectors where there are models for them.
-
-    Args:
-        documents: The documents.
-        translator: Translates the source sentences into the target language.
-        encoder: Encoder of both languages; with a translator, of the target language.
-    """
+    """The texts of documents with a gold alignment, with translations and vectors where there are models for them."""
     translations: list[Sequence[Sequence[str]]] = [()] * len(documents)
     if translator is not None:
         lines = iter(best_translations(translator, [line for document in documents for line in document.source]))
@@ -543,18 +528,7 @@ def _score_pairs(
 
 
 def evidence_weights(text: str) -> dict[str, float]:
-    """The weights of kinds of evidence.
-
-    Args:
-        text: One kind or several, separated by commas.
-
-    Raises:
-        ConfigError: A kind is unknown.
-
-    Example:
-        >>> evidence_weights("words,pictures")
-        {'words': 1.0, 'pictures': 0.3}
-    """
+    """The weights of kinds of evidence."""
     weights: dict[str, float] = {}
     for name in (part.strip() for part in text.split(",")):
         if name not in EVIDENCE:

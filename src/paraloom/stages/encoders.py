@@ -223,12 +223,7 @@ class EvaluateClassification(Fit):
 
 
 def named_paths(refs: Sequence[Ref], paths: Sequence[Path]) -> dict[str, str | Path]:
-    """Artifacts by what a table calls them: the name of the stage, or of the folder.
-
-    Example:
-        >>> named_paths(["small", "models/large"], [Path("run/10-small"), Path("models/large")])
-        {'small': PosixPath('run/10-small'), 'large': PosixPath('models/large')}
-    """
+    """Artifacts by what a table calls them: the name of the stage, or of the folder."""
     named: dict[str, str | Path] = {}
     for ref, path in zip(refs, paths, strict=True):
         name = (ref.name or path.name) if isinstance(ref, Stage) else Path(ref).name
@@ -449,12 +444,7 @@ def mean_test_pearson(encoder: Path, sts: Path, development: str) -> float:
 
 
 def difference(ours: Sequence[float], base: Sequence[float]) -> dict[str, float]:
-    """The mean of `ours` minus that of `base`, with Welch's 95 % interval if each has two values or more.
-
-    Example:
-        >>> difference([70.0, 71.0, 72.0], [68.0, 69.0, 70.0])
-        {'mean': 2.0, 'low': -0.267, 'high': 4.267}
-    """
+    """The mean of `ours` minus that of `base`, with Welch's 95 % interval if each has two values or more."""
     result = {"mean": round(fmean(ours) - fmean(base), 3)}
     if min(len(ours), len(base)) > 1:
         interval = welch_interval(ours, base)

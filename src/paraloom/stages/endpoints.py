@@ -88,11 +88,7 @@ class LoadLanguageModel(LanguageModelConfig, Fit):
 
 
 def endpoint_usage(folders: Sequence[Path]) -> Mapping[str, Json]:
-    """What the endpoints among translators were asked so far, for run.json; empty without one.
-
-    Args:
-        folders: Folders of translators.
-    """
+    """What the endpoints among translators were asked so far, for run.json; empty without one."""
     usage = []
     for folder in folders:
         if (folder / ENDPOINT_FILE).is_file():

@@ -50,26 +50,14 @@ class Direction(NamedTuple):
 
 
 class SampledRows(NamedTuple):
-    """Sampled rows of a corpus.
-
-    Args:
-        ids: Identifier of each row.
-        columns: Text of each column that was read.
-    """
+    """Sampled rows of a corpus."""
 
     ids: list[str]
     columns: dict[str, list[str]]
 
 
 def read_sample(corpus: CorpusReader, columns: Sequence[str], ids: str, seed: int) -> SampledRows:
-    """Random rows of a corpus, in their order; the corpus is streamed.
-
-    Args:
-        corpus: The corpus.
-        columns: Columns of texts.
-        ids: Column that identifies a row.
-        seed: Seed of the choice.
-    """
+    """Random rows of a corpus, in their order; the corpus is streamed."""
     rows = corpus.rows
     chosen = np.arange(rows)
     if rows > SAMPLE_ROWS:
@@ -88,21 +76,7 @@ def read_sample(corpus: CorpusReader, columns: Sequence[str], ids: str, seed: in
 
 
 def check_languages(sample: SampledRows, column: str, direction: Direction, reference: str = "") -> dict[str, Json]:
-    """Check that the columns are in the languages of the translator, where they can be identified.
-
-    Args:
-        sample: SampledRowsd rows.
-        column: The column that is translated.
-        direction: Languages of the translator.
-        reference: The column that its translations are paired with, if there is one.
-
-    Returns:
-        The identified language of each column, for run.json.
-
-    Raises:
-        DataError: The sides are swapped, both are in one language, or one is in a language that does not fit; names
-            rows, and says what to change. A sample that is too short or too mixed passes.
-    """
+    """Check that the columns are in the languages of the translator, where they can be identified."""
     columns = [column, *([reference] if reference else [])]
     identified = {name: sample_language(sample.columns[name]).language for name in columns}
     source = identified[column]
@@ -138,20 +112,7 @@ def check_languages(sample: SampledRows, column: str, direction: Direction, refe
 
 
 def name_languages(batch: pa.RecordBatch, direction: Direction, side: str) -> pa.RecordBatch:
-    """Give the sides of a bitext whose language is unknown those of its translator.
-
-    Args:
-        batch: PAIRS.
-        direction: Languages of the translator; None leaves a side as it is.
-        side: The side that is translated, 'src' or 'tgt'.
-
-    Example:
-        >>> from paraloom.core.schema import PAIRS
-        >>> row = {"src": "Hallo", "tgt": "Hello", "src_lang": "und", "tgt_lang": "en-GB"}
-        >>> named = name_languages(pa.RecordBatch.from_pylist([row], PAIRS), Direction("de", "en"), "src")
-        >>> named.column("src_lang").to_pylist(), named.column("tgt_lang").to_pylist()
-        (['de'], ['en-GB'])
-    """
+    """Give the sides of a bitext whose language is unknown those of its translator."""
     other = "tgt" if side == "src" else "src"
     for name, language in ((f"{side}_lang", direction.source), (f"{other}_lang", direction.target)):
         if language is not None:
@@ -166,15 +127,6 @@ def check_costs(sample: SampledRows, column: str, translator: TranslatorLike, re
     """Compare the costs of a sample with those of the translator's development text, and warn if they are unlike.
 
     The sample is translated with `COST_DECODING` like the development text, whatever the decoding of the stage.
-
-    Args:
-        sample: SampledRowsd rows.
-        column: The column that is translated.
-        translator: Without costs.json in its folder, nothing is compared.
-        reference: The column that its translations are paired with, if there is one.
-
-    Returns:
-        The distribution, that of the development text, and the warning if there is one, for run.json.
     """
     if not isinstance(translator, Translator) or translator.costs is None:
         return {}
@@ -217,20 +169,7 @@ def check_translation(
     languages: bool = True,
     seed: int = 0,
 ) -> Mapping[str, Json]:
-    """Both checks, for a stage that translates a column of a corpus.
-
-    Args:
-        corpus: The input of the stage.
-        translators: Its translators, all from the same language; costs are those of the first.
-        column: The column that is translated.
-        ids: Column that identifies a row.
-        reference: The column that the translations are paired with, if there is one.
-        languages: Whether to check languages.
-        seed: Seed of the sample.
-
-    Returns:
-        Figures for run.json: `languages`, `costs`, `development_costs` and `warning`, those that there are.
-    """
+    """Both checks, for a stage that translates a column of a corpus."""
     sample = read_sample(corpus, [column, *([reference] if reference else [])], ids, seed)
     figures: dict[str, Json] = {}
     if languages:
@@ -248,18 +187,7 @@ def check_scored_languages(
     languages: Sequence[str] = (),
     seed: int = 0,
 ) -> Mapping[str, Json]:
-    """Warn if pairs that are to be scored are in other languages than the models of the scores.
-
-    Args:
-        corpus: Pairs with `src` and `tgt`, and maybe `pivot`.
-        translator: Translates the pivot into the language of the pairs.
-        reverse_translator: Translates the other way.
-        languages: Languages that a paraphrase model is for; empty where that is unknown.
-        seed: Seed of the sample.
-
-    Returns:
-        The identified language of each column, and the warning if there is one, for run.json.
-    """
+    """Warn if pairs that are to be scored are in other languages than the models of the scores."""
     columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
     sample = read_sample(corpus, columns, "pair_id" if "pair_id" in corpus.schema.names else "src", seed)
     identified = {name: sample_language(sample.columns[name]).language for name in columns}

@@ -447,16 +447,7 @@ class EvaluateScores(Fit):
 
 
 def evaluate_labeled(corpora: Sequence[Corpus], scores: Sequence[str] = ()) -> DiscriminationResult:
-    """Compute how well the scores of labeled pairs tell right from wrong.
-
-    Args:
-        corpora: Corpora of labeled pairs, scored.
-        scores: Columns to test. Default: all columns that are scores.
-
-    Raises:
-        ConfigError: A column is missing.
-        DataError: A set has pairs of one class only.
-    """
+    """Compute how well the scores of labeled pairs tell right from wrong."""
     names = list(scores) or [name for name in COLUMNS if any(name in corpus.schema.names for corpus in corpora)]
     if not names:
         raise ConfigError(
@@ -472,13 +463,6 @@ def signs_of(names: Sequence[str]) -> dict[str, int]:
     """What higher values of scores may speak for: 1 for a paraphrase, −1 against it, by the direction of each.
 
     Similarities, which have no direction because a near copy is of no use, speak for a paraphrase; differences do not.
-
-    Args:
-        names: Scores.
-
-    Example:
-        >>> signs_of(["bleu1", "number_mismatch", "src_tokens"])
-        {'bleu1': 1, 'number_mismatch': -1, 'src_tokens': 0}
     """
     directions = {"lower": -1, "higher": 1, "none": 0}
     by_hand = {**dict.fromkeys(SIMILARITIES, 1), **dict.fromkeys(DIFFERENCES, -1)}
@@ -486,15 +470,7 @@ def signs_of(names: Sequence[str]) -> dict[str, int]:
 
 
 def lower_is_better(names: Sequence[str]) -> list[str]:
-    """Those of the scores whose lower values are the better ones.
-
-    Args:
-        names: Scores.
-
-    Example:
-        >>> lower_is_better(["bleu1", "number_mismatch"])
-        ['number_mismatch']
-    """
+    """Those of the scores whose lower values are the better ones."""
     return [name for name in names if name in COLUMNS and COLUMNS[name].direction == "lower"]
 
 
@@ -516,16 +492,7 @@ class LabeledScores:
 
 
 def read_labeled(corpora: Sequence[Corpus], scores: Sequence[str], *, required: Sequence[str] = ()) -> LabeledScores:
-    """Read the scores and labels of labeled pairs: some ten bytes per pair and score.
-
-    Args:
-        corpora: Corpora of labeled pairs.
-        scores: Columns; NaN where a corpus does not have one.
-        required: Columns that every corpus must have.
-
-    Raises:
-        ConfigError: A corpus has no labels, or lacks a required column.
-    """
+    """Read the scores and labels of labeled pairs: some ten bytes per pair and score."""
     values: dict[str, list[npt.NDArray[np.float64]]] = {name: [] for name in scores}
     labels: list[npt.NDArray[np.int8]] = []
     sets: list[npt.NDArray[np.object_]] = []

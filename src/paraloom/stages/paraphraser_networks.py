@@ -79,15 +79,7 @@ class ExampleWriter:
     held_out_texts: set[str] = field(default_factory=set)
 
     def write(self, corpora: Sequence[Corpus], folder: Path) -> dict[str, Json]:
-        """Write the files.
-
-        Args:
-            corpora: Corpora of pairs with trees.
-            folder: Gets NAME-train.tsv and NAME-dev.tsv, where NAME is `SENTENCES`, and of SCPN also `PARSES`.
-
-        Returns:
-            Counts: training examples of each kind, and pairs whose sides are identical.
-        """
+        """Write the files."""
         names = [SENTENCES, PARSES] if self.network == SCPN else [SENTENCES]
         kinds = ["sentence", "parse"] if self.network == SCPN else MODES
         counts: Counter[str] = Counter(dict.fromkeys([*(f"{kind}_examples" for kind in kinds), "identical_pairs"], 0))
@@ -114,15 +106,6 @@ class ExampleWriter:
         """Add the examples of monolingual text; what is held out of the pairs is left out.
 
         They are sentences in another order and unmoved ones, each with a template, and sentences with noise.
-
-        Args:
-            corpora: Corpora of sentences with trees.
-            folder: As `write` left it.
-            noisy_share: Share of those that look like edited text, which have noise; 0 to 1.
-            unmoved_share: Share of those without another order whose source is the sentence as it is; 0 to 1.
-
-        Returns:
-            Counts of examples, and of sentences that gave none.
         """
         counts = Counter({"reordered_examples": 0, "reordered_left_out": 0})
         if noisy_share:
@@ -193,23 +176,7 @@ def train_network(
     folder: Path,
     seed: int,
 ) -> dict[str, Json]:
-    """Train a network on what `ExampleWriter` wrote.
-
-    Args:
-        network: 'transformer', 'lstm' or 'scpn'.
-        examples: The folder that was written.
-        config: Training settings, with the tokens of trees as special tokens.
-        recurrent: Sizes and optimizer of the other networks than the transformer.
-        scpn: Has the bound of parses.
-        folder: The model folder.
-        seed: Of every random choice of the training.
-
-    Returns:
-        Figures.
-
-    Raises:
-        DataError: A file has no example that can be used.
-    """
+    """Train a network on what `ExampleWriter` wrote."""
     if network == LSTM:
         return train_lstm(_pairs(examples, SENTENCES), config, recurrent, folder, seed=seed)
     if network == SCPN:
@@ -224,17 +191,7 @@ def train_network(
 def open_network(
     folder: Path, settings: ParaphraserSettings, templates: TemplateTable, device: str | None
 ) -> PrefixTranslatorLike:
-    """Open the network of a folder as a translator whose outputs have beginnings.
-
-    Args:
-        folder: Of a paraphraser.
-        settings: Say which network it has.
-        templates: Of its training pairs.
-        device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
-
-    Raises:
-        ModelError: A file is missing or damaged, or the network is unknown; names it.
-    """
+    """Open the network of a folder as a translator whose outputs have beginnings."""
     settings.check_network(folder)
     if settings.network == TRANSFORMER:
         return Translator.load(folder, device=device, check_costs=False)
@@ -253,14 +210,7 @@ def open_network(
 
 
 def tags_of_trees(pairs: Sequence[ParsedPair]) -> tuple[set[str], set[str]]:
-    """Labels that have nothing but a word below them somewhere in the trees of pairs, and those that have more.
-
-    Args:
-        pairs: Pairs with trees.
-
-    Returns:
-        Both sets; what is in the first alone labels words only.
-    """
+    """Labels that have nothing but a word below them somewhere in the trees of pairs, and those that have more."""
     leaves: set[str] = set()
     others: set[str] = set()
     for pair in pairs:
@@ -273,24 +223,12 @@ def tags_of_trees(pairs: Sequence[ParsedPair]) -> tuple[set[str], set[str]]:
 
 
 def parent_labels(parse: str) -> set[str]:
-    """Labels of a canonical parse that have labels below them.
-
-    Example:
-        >>> sorted(parent_labels("(S (NP (DT)) (VP))"))
-        ['NP', 'S']
-    """
+    """Labels of a canonical parse that have labels below them."""
     return {one.label for one, after in pairwise(nodes_of(parse)) if after.depth > one.depth}
 
 
 def parsed_pairs(corpora: Sequence[Corpus]) -> Iterator[tuple[int, list[ParsedPair]]]:
-    """Pairs with their trees, normalized, in batches.
-
-    Args:
-        corpora: Corpora of pairs with columns `src_parse` and `tgt_parse`; a tree is None where it is null.
-
-    Yields:
-        The row of the first pair, counted over all corpora from 0, and the pairs.
-    """
+    """Pairs with their trees, normalized, in batches."""
     first = 0
     for corpus in corpora:
         for batch in corpus.batches(["src", "tgt", *TREES]):

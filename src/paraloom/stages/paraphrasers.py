@@ -211,16 +211,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
 def open_paraphraser(
     folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
 ) -> ControlledParaphraser:
-    """Open the paraphraser of a folder.
-
-    Args:
-        folder: What `train-paraphraser` wrote, or the name of a bundled paraphraser: 'english'.
-        parser: A parser, its folder, or its name; None takes the one that came with the model, if it did.
-        device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
-
-    Raises:
-        ModelError: The folder is not a paraphraser, or incomplete, or the parser is not installed.
-    """
+    """Open the paraphraser of a folder."""
     parts = paraphraser_parts(folder, parser=parser, device=device)
     return ControlledParaphraser(*parts)
 

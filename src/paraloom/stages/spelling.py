@@ -11,18 +11,7 @@ from paraloom.stages.syntax import word_vectors
 
 @cache
 def speller_for(language: str) -> Speller | None:
-    """A speller for a language, with the words of the bundled encoder.
-
-    Args:
-        language: An ISO 639-1 code; '' for unknown.
-
-    Returns:
-        The speller; None for a language other than English.
-
-    Example:
-        >>> speller_for("en").standard_form("i dont beleive it"), speller_for("de")
-        ("I don't believe it.", None)
-    """
+    """A speller for a language, with the words of the bundled encoder."""
     folder = bundled_path("english") if language == "en" else None
     if folder is None:
         return None

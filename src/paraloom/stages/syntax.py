@@ -118,14 +118,7 @@ class TrainParser(Fit):
 
 
 def word_vectors(encoder: str | Path) -> tuple[list[str], npt.NDArray[np.float32]]:
-    """The words of a static encoder and their vectors, float32 `(V, d)`.
-
-    Args:
-        encoder: A folder, or the name of a bundled encoder.
-
-    Raises:
-        ConfigError: It has no vectors of words.
-    """
+    """The words of a static encoder and their vectors, float32 `(V, d)`."""
     parts = getattr(open_encoder(encoder), "parts", {})
     if "word" not in parts:
         raise ConfigError(

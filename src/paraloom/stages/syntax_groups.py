@@ -108,16 +108,7 @@ class PickSyntaxGroup(Map):
 
 
 def count_productions(corpus: Corpus, column: str) -> ProductionCounts:
-    """Count the root productions of all trees in a column.
-
-    Args:
-        corpus: A parsed corpus.
-        column: Column of the trees.
-
-    Raises:
-        ConfigError: The column does not exist.
-        DataError: A tree cannot be read.
-    """
+    """Count the root productions of all trees in a column."""
     counts = (ProductionCounts.from_productions(rows) for _, rows in _read_productions(corpus, column))
     return merge_all(counts, ProductionCounts())
 
@@ -233,12 +224,7 @@ class CountProductions(Fit):
 
 
 class _Parsed(NamedTuple):
-    """The root productions of a corpus.
-
-    Args:
-        counts: Number of rows of each production.
-        of_row: Production of each row with a tree, by pair_id and the number of earlier rows with that pair_id.
-    """
+    """The root productions of a corpus."""
 
     counts: ProductionCounts
     of_row: dict[tuple[str, int], str]

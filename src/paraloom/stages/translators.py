@@ -185,13 +185,7 @@ class TrainTranslator(TranslatorConfig, Fit):
 
 
 def card_facts(corpora: Sequence[Corpus], license: str, figures: Mapping[str, Json]) -> dict[str, object]:
-    """What a model card says of a training: languages, origins of the data, license, and figures but for times.
-
-    Args:
-        corpora: The pairs it was trained on; empty ones are not mentioned.
-        license: Of the data.
-        figures: Of the training.
-    """
+    """What a model card says of a training: languages, origins of the data, license, and figures but for times."""
     filled = [corpus for corpus in corpora if corpus.rows]
     first = next(filled[0].batches(["src_lang", "tgt_lang", "origin"]))
     batches = (batch for corpus in filled for batch in corpus.batches(["origin"]))

@@ -177,15 +177,7 @@ class VariantsToBitext(TrainingPairs, Map):
 
 
 def originals_of(batch: pa.RecordBatch, column: str) -> pa.RecordBatch:
-    """The texts to translate as pair_id, original, original_lang and origin.
-
-    Args:
-        batch: Rows of SENTENCES or PAIRS.
-        column: Column of the texts; '' takes 'text', or else 'src'.
-
-    Raises:
-        DataError: A column is missing.
-    """
+    """The texts to translate as pair_id, original, original_lang and origin."""
     names = batch.schema.names
     column = column or ("text" if "text" in names else "src")
     kind = SENTENCES if column == "text" else PAIRS
@@ -306,11 +298,7 @@ _REMEDY = 'A line looks like {"pair_id": "news:1", "text": "A dog sleeps."}.'
 
 
 def columns_of_file(path: Path) -> list[str]:
-    """The columns of a .parquet, the header of a .tsv, or the keys of the first line of a .jsonl.
-
-    Args:
-        path: Any path; a file that has no columns or cannot be read gives an empty list.
-    """
+    """The columns of a .parquet, the header of a .tsv, or the keys of the first line of a .jsonl."""
     kind = without_compression(path).suffix
     if not path.is_file() or kind not in (".parquet", ".tsv", ".jsonl"):
         return []
@@ -326,11 +314,7 @@ def columns_of_file(path: Path) -> list[str]:
 
 
 def holds_variants(source: str) -> bool:
-    """Whether a file is a table of variants: it has the columns pair_id and text, but neither src nor tgt.
-
-    Args:
-        source: Any path; False if it does not exist.
-    """
+    """Whether a file is a table of variants: it has the columns pair_id and text, but neither src nor tgt."""
     names = columns_of_file(Path(source))
     return set(_REQUIRED) <= set(names) and not {"src", "tgt"} & set(names)
 

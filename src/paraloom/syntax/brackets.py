@@ -19,21 +19,7 @@ _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
 
 
 def read_tree(line: str) -> str | None:
-    """The tree in a line, without the empty outer bracket of the Penn Treebank.
-
-    Args:
-        line: One line of a parser's output.
-
-    Returns:
-        The tree, or None if the line is one of `NO_TREE`.
-
-    Raises:
-        DataError: The line is not one tree.
-
-    Example:
-        >>> read_tree("( (S (NP Snow) (VP falls)) )"), read_tree("(())")
-        ('(S (NP Snow) (VP falls))', None)
-    """
+    """The tree in a line, without the empty outer bracket of the Penn Treebank."""
     line = line.strip()
     if "".join(line.split()) in NO_TREE:
         return None
@@ -43,23 +29,13 @@ def read_tree(line: str) -> str | None:
 
 
 def strip_empty_top(tree: str) -> str:
-    """Remove an outer bracket without a label; other trees are returned as they are.
-
-    Example:
-        >>> strip_empty_top("( (NP snow) )")
-        '(NP snow)'
-    """
+    """Remove an outer bracket without a label; other trees are returned as they are."""
     match = _EMPTY_TOP.fullmatch(tree)
     return match.group(1) if match else tree
 
 
 def escape_leaf(word: str) -> str:
-    """Write a word as a leaf of a tree: without brackets and white space.
-
-    Example:
-        >>> escape_leaf("New York ("), escape_leaf(" ")
-        ('New_York_-LRB-', '_')
-    """
+    """Write a word as a leaf of a tree: without brackets and white space."""
     return "_".join(word.translate(_BRACKETS).split()) or "_"
 
 
@@ -69,21 +45,6 @@ def dependency_tree(words: Sequence[str], heads: Sequence[int], relations: Seque
     Each word is a node labeled with its relation; the node holds the nodes of the dependents before the word, the
     word, and the nodes of the dependents after it. If the parse is not projective, the words of the tree are in another
     order than those of the sentence. Several roots, as of a text of several sentences, are put below one node TOP.
-
-    Args:
-        words: n words.
-        heads: For each word the number of its head, from 1, or 0 for a root.
-        relations: For each word its relation to the head.
-
-    Returns:
-        The tree, or None without words.
-
-    Raises:
-        DataError: A head is not another word of the sentence, or heads form a cycle.
-
-    Example:
-        >>> dependency_tree(["The", "dog", "sleeps", "."], [2, 3, 0, 3], ["det", "nsubj", "root", "punct"])
-        '(root (nsubj (det The) dog) sleeps (punct .))'
     """
     dependents: list[list[int]] = [[] for _ in range(len(words) + 1)]
     for number, (head, word) in enumerate(zip(heads, words, strict=True), start=1):

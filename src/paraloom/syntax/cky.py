@@ -31,25 +31,6 @@ def fill(
 ) -> None:
     """Fill the chart of a sentence of n words; words i to j, both included, have the cell `cell(i, j, n)`.
 
-    Args:
-        first_tag: int64 (n + 1,): word i has the tags from first_tag[i] to first_tag[i + 1].
-        tags: Their symbols.
-        tag_scores: Their scores.
-        first_single: int64 (symbols + 1,): symbol s is the child of the unary rules from first_single[s] to
-            first_single[s + 1].
-        single_parents: Parents of the unary rules.
-        single_scores: Log-probabilities of the unary rules.
-        first_pair: Likewise for binary rules, by their left child.
-        rights: Right children of the binary rules.
-        parents: Parents of the binary rules.
-        pair_scores: Log-probabilities of the binary rules.
-        beam: Symbols that are this many nats below the best one of their cell are dropped; 0 keeps all.
-        scores: Is filled, (cells, symbols): log-probabilities.
-        rules: Is filled, (cells, symbols): the rule that gave the score (−1: a tag, −2 − s: a unary rule over tag s).
-        splits: Is filled, (cells, symbols): the last word of the left child.
-        active: Is filled, (cells, symbols): the symbols of each cell.
-        active_count: Is filled, (cells,): how many symbols each cell has.
-
     Reference:
         Younger 1967, "Recognition and parsing of context-free languages in time n³".
     """

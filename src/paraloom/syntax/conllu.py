@@ -19,15 +19,7 @@ _MAX_DIGITS = 100
 
 
 class Word(NamedTuple):
-    """A word of a dependency tree.
-
-    Args:
-        form: The word.
-        category: Its universal part of speech, such as NOUN.
-        tag: Its tag in the language's own tag set, such as NNS; `_` if there is none.
-        head: The number of its head, from 1; 0 for the root.
-        relation: Its relation to the head, such as `nsubj`.
-    """
+    """A word of a dependency tree."""
 
     form: str
     category: str
@@ -37,27 +29,12 @@ class Word(NamedTuple):
 
 
 def is_conllu(path: str | Path) -> bool:
-    """Whether a file has the suffix of CoNLL-U, before that of a compression.
-
-    Example:
-        >>> is_conllu("en_ewt-ud-dev.conllu.gz")
-        True
-    """
+    """Whether a file has the suffix of CoNLL-U, before that of a compression."""
     return without_compression(path).suffix in SUFFIXES
 
 
 def read_conllu(path: str | Path) -> Iterator[tuple[int, list[Word]]]:
-    """Read the sentences of a file.
-
-    Args:
-        path: A file of CoNLL-U, plain or compressed. Tokens of several words (3-4) and empty nodes (5.1) are left out.
-
-    Yields:
-        The row in which a block begins, from 1, and its words; none for a block of comments alone.
-
-    Raises:
-        DataError: A line is not one of CoNLL-U; the error has file and row.
-    """
+    """Read the sentences of a file."""
     block: list[tuple[int, str]] = []
     for row, line in enumerate(chain(read_lines(path), [""]), start=1):
         if line.strip():

@@ -53,24 +53,9 @@ def constituent_tree(words: Sequence[Word]) -> str | None:
     phrase, verb phrases within each other by auxiliaries, questions, relative clauses, coordination. Dependencies do
     not tell which of several modifiers of a verb belongs to which of several verb phrases, nor of small clauses.
 
-    Args:
-        words: The words of a sentence, with Universal Dependencies and Penn tags.
-
-    Returns:
-        The tree in brackets, without ROOT; None if constituents would cross, which dependencies may.
-
-    Raises:
-        DataError: The sentence does not have one root, a head is not one of its words, or heads form a cycle.
-
     Reference:
         Collins et al. 1999, "A statistical parser for Czech", appendix; Xia and Palmer 2001, "Converting dependency
         structures to phrase structures".
-
-    Example:
-        >>> words = [Word("Dogs", "NOUN", "NNS", 2, "nsubj"), Word("bark", "VERB", "VBP", 0, "root"),
-        ...          Word("loudly", "ADV", "RB", 2, "advmod"), Word(".", "PUNCT", ".", 2, "punct")]
-        >>> constituent_tree(words)
-        '(S (NP (NNS Dogs)) (VP (VBP bark) (ADVP (RB loudly))) (. .))'
     """
     roots = sum(not word.head for word in words)
     if roots != 1:

@@ -48,14 +48,7 @@ class Grammar:
 
     @classmethod
     def from_trees(cls, trees: Iterable[Tree]) -> Grammar:
-        """Estimate the grammar by relative frequencies.
-
-        Args:
-            trees: As `treebank.read_treebank` returns them.
-
-        Raises:
-            DataError: `trees` is empty.
-        """
+        """Estimate the grammar by relative frequencies."""
         counts = _Counts()
         for tree in trees:
             counts.add(binarize(tree))
@@ -65,11 +58,7 @@ class Grammar:
 
     @classmethod
     def load(cls, folder: Path) -> Grammar:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: The file is missing or incomplete.
-        """
+        """Read what `save` wrote."""
         path = folder / FILE
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
@@ -98,16 +87,7 @@ class Grammar:
 
 
 def word_features(word: str, first: bool) -> tuple[str, ...]:
-    """Features by which the tags of a rare word are guessed, from the most specific one to '', which all words share.
-
-    Args:
-        word: The word.
-        first: Whether it begins a sentence, where a capital says nothing.
-
-    Example:
-        >>> word_features("Walking", False)
-        ('Aa:ing', 'Aa:ng', 'Aa:g', 'Aa', '')
-    """
+    """Features by which the tags of a rare word are guessed, from the most specific to '', which all words share."""
     shape = _shape(word, first)
     suffixes = tuple(f"{shape}:{word[-length:].lower()}" for length in (3, 2, 1) if len(word) > length)
     return (*suffixes, shape, "")

@@ -29,12 +29,7 @@ class SyntaxGroup:
 
     @property
     def name(self) -> str:
-        """The productions as text.
-
-        Example:
-            >>> SyntaxGroup(3, {"S -> NP VP": 9, "FRAG -> NP .": 7}, 16).name
-            'S -> NP VP or FRAG -> NP .'
-        """
+        """The productions as text."""
         return " or ".join(self.productions)
 
 
@@ -44,21 +39,8 @@ def choose_groups(counts: Counter[str], k: int = 3, min_rows: int = 0) -> list[S
     Productions are taken by frequency (equally frequent ones in alphabetical order). Each begins a group; while that
     has fewer than `min_rows` rows, the next production joins it.
 
-    Args:
-        counts: Rows by root production.
-        k: Number of groups, 1 or more.
-        min_rows: Rows of a group, 0 or more.
-
-    Raises:
-        ConfigError: `k` or `min_rows` is out of range.
-        DataError: There are not enough productions.
-
     Reference:
         BBH22 §2.1. Its footnote 2 joins the fourth production to the third, which is too small to fine-tune on.
-
-    Example:
-        >>> [group.name for group in choose_groups(Counter(a=90, b=50, c=20, d=15, e=9), k=3, min_rows=30)]
-        ['a', 'b', 'c or d']
     """
     if k < 1 or min_rows < 0:
         raise ConfigError(f"expected 1 or more groups of 0 or more rows, got {k} groups of {min_rows}")
@@ -105,11 +87,7 @@ class SyntaxGrouping:
 
     @classmethod
     def load(cls, folder: Path) -> SyntaxGrouping:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: The file is missing or incomplete.
-        """
+        """Read what `save` wrote."""
         path = folder / FILE
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
@@ -120,11 +98,7 @@ class SyntaxGrouping:
             raise ModelError(f"not syntax groups: {error}", file=path, remedy="Run the stage again.") from None
 
     def get(self, number: int) -> SyntaxGroup:
-        """The group of a number.
-
-        Raises:
-            ConfigError: Unknown number.
-        """
+        """The group of a number."""
         for group in self.groups:
             if group.group == number:
                 return group

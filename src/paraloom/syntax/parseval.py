@@ -19,18 +19,8 @@ def bracket_f1(pairs: Iterable[tuple[str | None, str]]) -> float:
 
     2 · matches / (constituents of the predicted trees + constituents of the gold trees), summed over all sentences.
 
-    Args:
-        pairs: (predicted, gold) trees of the same words. None as a prediction counts as a tree without constituents.
-
-    Returns:
-        The F1; 0 if there is nothing to compare.
-
     Reference:
         Black et al. 1991, "A procedure for quantitatively comparing the syntactic coverage of English grammars".
-
-    Example:
-        >>> bracket_f1([("(S (NP (NN snow)) (VP (VBZ falls)))", "(S (NP (NN snow)) (VBZ falls))")])
-        80.0
     """
     matches = total = 0
     for predicted, gold in pairs:
@@ -46,19 +36,9 @@ def evalb_f1(pairs: Iterable[tuple[str | None, str]]) -> float:
     Punctuation is left out of the words, constituents that cover nothing else and the label TOP are left out, and PRT
     counts as ADVP. A word is punctuation by its tag in the gold tree, in both trees.
 
-    Args:
-        pairs: (predicted, gold) trees of the same words. None as a prediction counts as a tree without constituents.
-
-    Returns:
-        The F1; 0 if there is nothing to compare.
-
     Reference:
         Collins 1997, "Three generative, lexicalised models for statistical parsing"; the parameter file COLLINS.prm of
         Sekine's and Collins's evalb.
-
-    Example:
-        >>> evalb_f1([("(S (NP (NN snow)) (VP (VBZ falls) (. .)))", "(S (NP (NN snow)) (VP (VBZ falls)) (. .))")])
-        100.0
     """
     matches = total = 0
     for predicted, gold in pairs:
@@ -84,12 +64,7 @@ def tag_accuracy(pairs: Iterable[tuple[str | None, str]]) -> float:
 
 
 def tags(tree: str) -> list[str]:
-    """The part-of-speech tag of each word of a bracketed tree.
-
-    Example:
-        >>> tags("(S (NP (NN snow)) (VP (VBZ falls)))")
-        ['NN', 'VBZ']
-    """
+    """The part-of-speech tag of each word of a bracketed tree."""
     return [node.label for node, is_tag in _nodes(tree) if is_tag]
 
 

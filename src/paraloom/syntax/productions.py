@@ -23,23 +23,8 @@ def root_production(tree: str | None) -> str | None:
     (`brackets.dependency_tree`) the production consists of the relations of the root's dependents, in order. A root
     directly above its word has no children: its label alone.
 
-    Args:
-        tree: A bracketed tree.
-
-    Returns:
-        The production, or None without a tree or without words.
-
-    Raises:
-        DataError: The text is not one tree.
-
     Reference:
         BBH22 §2.1, which sorts sentences by it.
-
-    Example:
-        >>> root_production("( (S (NP-SBJ (PRP He)) (VP (VBD left)) (. .)) )")
-        'S -> NP VP .'
-        >>> root_production("(root (nsubj He) left (punct .))")
-        'root -> nsubj punct'
     """
     if tree is None:
         return None
@@ -61,18 +46,7 @@ def root_production(tree: str | None) -> str | None:
 
 
 def root_productions(trees: Iterable[str | None]) -> list[str | None]:
-    """The root production of each tree, None for a missing tree.
-
-    Args:
-        trees: Bracketed trees.
-
-    Raises:
-        DataError: A text is not one tree; the error has its row, from 1.
-
-    Example:
-        >>> root_productions(["(S (NP x) (VP y))", None])
-        ['S -> NP VP', None]
-    """
+    """The root production of each tree, None for a missing tree."""
     result = []
     for row, tree in enumerate(trees, start=1):
         try:
@@ -90,11 +64,6 @@ class ProductionCounts:
     Args:
         counts: Rows by production.
         unparsed: Rows without a tree, or whose tree has no words.
-
-    Example:
-        >>> counts = ProductionCounts.from_trees(["(S (NP x) (VP y))", None])
-        >>> counts + ProductionCounts.from_trees(["(S (NP z) (VP y))"])
-        ProductionCounts(counts=Counter({'S -> NP VP': 2}), unparsed=1)
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -102,23 +71,12 @@ class ProductionCounts:
 
     @classmethod
     def from_trees(cls, trees: Iterable[str | None]) -> ProductionCounts:
-        """Count the root productions of bracketed trees.
-
-        Args:
-            trees: Bracketed trees, None for a missing one.
-
-        Raises:
-            DataError: A text is not one tree; the error has its row, from 1.
-        """
+        """Count the root productions of bracketed trees."""
         return cls.from_productions(root_productions(trees))
 
     @classmethod
     def from_productions(cls, productions: Iterable[str | None]) -> ProductionCounts:
-        """Count root productions.
-
-        Args:
-            productions: What `root_productions` returned.
-        """
+        """Count root productions."""
         counts = Counter(productions)
         unparsed = counts.pop(None, 0)
         return cls(Counter({production: n for production, n in counts.items() if production}), unparsed)

@@ -14,13 +14,6 @@ _EPSILON = np.float32(1e-5)
 def best_splits(scores: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.int16]:
     """Find the binary tree whose spans have the highest sum of scores.
 
-    Args:
-        scores: float32 `(n (n + 1) / 2,)`, of each span of words, in the order of `span_index`.
-        n: Number of words.
-
-    Returns:
-        int16, of each span, in the same order: where its second part begins; 0 for single words.
-
     Reference:
         Stern, Andreas and Klein 2017, "A minimal span-based neural constituency parser", §3.
     """
@@ -41,15 +34,7 @@ def best_splits(scores: npt.NDArray[np.float32], n: int) -> npt.NDArray[np.int16
 
 @kernel
 def spans_of_splits(splits: npt.NDArray[np.int16], n: int) -> npt.NDArray[np.int64]:
-    """List the spans of a binary tree, each before its parts.
-
-    Args:
-        splits: As `best_splits` returns them.
-        n: Number of words.
-
-    Returns:
-        int64 `(2 n - 1, 3)`: start and end of each span, and its `span_index`.
-    """
+    """List the spans of a binary tree, each before its parts."""
     spans = np.empty((2 * n - 1, 3), np.int64)
     waiting = np.empty((n, 2), np.int64)
     waiting[0, 0], waiting[0, 1] = 0, n
@@ -82,18 +67,6 @@ def normalized_spans(
     multiple: int,
 ) -> npt.NDArray[np.float32]:
     """Compute the numbers of all spans of a sentence from those of their ends.
-
-    Args:
-        ends: float32 `(n + 1, d)`, of the places before, between and behind n words; each row has the mean 0.
-        bias: float32 `(d,)`, of the mean 0.
-        scale: float32 `(d,)`.
-        offset: float32 `(d,)`.
-        multiple: The number of rows is rounded up to a multiple of this.
-
-    Returns:
-        float32 `(rows, d)`, in the order of `span_index`: the difference of the two ends plus the bias, divided by
-        its standard deviation, times the scale, plus the offset, or 0 if that is negative. The rows behind the last
-        span are 0.
 
     Reference:
         Ba, Kiros and Hinton 2016, "Layer normalization", §3.

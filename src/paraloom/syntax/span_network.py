@@ -47,14 +47,6 @@ class SpanNetwork:
 
         The scores of a sentence are the same bytes whatever the other sentences are. Sentences of similar length side
         by side are read the fastest.
-
-        Args:
-            sentences: Features of k sentences, each of one word or more.
-
-        Yields:
-            For each, with n words: scores of the tags, float32 `(n, tags)`, and of the labels of its spans, float32
-            `(n (n + 1) / 2, labels)`, in the order of `span_kernels.span_index`; the first label is that of a span
-            that is not a constituent.
         """
         for start in range(0, len(sentences), COLUMNS):
             yield from self._score_block(sentences[start : start + COLUMNS])
@@ -119,13 +111,7 @@ class SpanNetwork:
 
 
 class _Linear(NamedTuple):
-    """A linear map to m numbers.
-
-    Args:
-        parts: The weight, `(parts, rows, d)`; the rows behind the first m are 0.
-        bias: `(m, 1)`, or None.
-        size: m.
-    """
+    """A linear map to m numbers."""
 
     parts: Matrix
     bias: Matrix | None
@@ -160,10 +146,6 @@ class _Layer(NamedTuple):
 
     Those of a direction are the gates of the input, of the memory and of the output, at half their scale, and the new
     values.
-
-    Args:
-        inputs: Of d numbers.
-        recurrent: `(2, parts, rows, h)`, the weights of both directions, cut into parts.
     """
 
     inputs: _Linear

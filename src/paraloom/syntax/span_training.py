@@ -46,13 +46,6 @@ class SpanConfig:
             word_dropout), as in Kiperwasser and Goldberg 2016.
         min_count: Words that occur less often have no vector of their own.
         vector_dimension: Components of the given vectors that are kept.
-
-    Raises:
-        ConfigError: A value is out of range.
-
-    Example:
-        >>> SpanConfig(epochs=3).hidden_size
-        200
     """
 
     epochs: int = 14
@@ -75,16 +68,7 @@ class SpanConfig:
 
 
 class SpanModel(NamedTuple):
-    """A trained parser.
-
-    Args:
-        network: Scores words and spans.
-        words: Words with a vector of their own.
-        tags: Part-of-speech tags, in the order of their scores.
-        labels: Labels of spans, in the order of their scores: `S+VP` is an S over a single VP; the first one is
-            `NO_CONSTITUENT`.
-        given_words: Words of the given vectors.
-    """
+    """A trained parser."""
 
     network: SpanNetwork
     words: list[str]
@@ -110,16 +94,7 @@ class LabeledSpans(NamedTuple):
 
 
 def labeled_spans(tree: Tree) -> LabeledSpans:
-    """The words, tags and labeled spans of a tree; constituents of the same words have one label.
-
-    Args:
-        tree: As `treebank.read_treebank` returns it.
-
-    Example:
-        >>> from nltk.tree import Tree
-        >>> labeled_spans(Tree.fromstring("(S (VP (VB Go) (ADVP (RB away))))")).labels
-        {(1, 2): 'ADVP', (0, 2): 'S+VP'}
-    """
+    """The words, tags and labeled spans of a tree; constituents of the same words have one label."""
     spans = LabeledSpans([], [], {})
     _add_spans(tree, spans)
     return spans
@@ -195,21 +170,7 @@ class SpanModule(nn.Module):
 def train_span_model(
     trees: Sequence[Tree], config: SpanConfig, vectors: GivenVectors, *, seed: int = 1, threads: int = 1
 ) -> SpanModel:
-    """Train a span parser.
-
-    Args:
-        trees: As `treebank.read_treebank` returns them.
-        config: Size and training.
-        vectors: Given vectors, of `config.vector_dimension` or fewer numbers.
-        seed: Of the initial weights, the order of the trees and the dropout.
-        threads: Number of processors.
-
-    Returns:
-        The model of the last step.
-
-    Raises:
-        DataError: `trees` is empty.
-    """
+    """Train a span parser."""
     if not trees:
         raise DataError("no trees to learn from", remedy="Check that the treebank has bracketed trees.")
     torch.set_num_threads(threads)

@@ -11,26 +11,13 @@ _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-
 
 
 def penn_tokens(sentence: str) -> list[str]:
-    """Split a sentence as the Penn Treebank does.
-
-    Raises:
-        MissingExtraError: nltk is not installed.
-
-    Example:
-        >>> penn_tokens("I don't.")
-        ['I', 'do', "n't", '.']
-    """
+    """Split a sentence as the Penn Treebank does."""
     tokens: list[str] = _tokenizer().tokenize(sentence)
     return tokens
 
 
 def without_brackets(word: str) -> str:
-    """The word as trees spell it, where brackets have another meaning.
-
-    Example:
-        >>> without_brackets("(")
-        '-LRB-'
-    """
+    """The word as trees spell it, where brackets have another meaning."""
     return word.translate(_BRACKETS)
 
 

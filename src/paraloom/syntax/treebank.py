@@ -24,17 +24,7 @@ _FUNCTION = re.compile(r"[-=|].*")
 
 
 def read_brackets(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Read the bracketed trees of a file; a tree may span several lines.
-
-    Args:
-        path: A text file, plain or compressed.
-
-    Yields:
-        The row in which a tree begins, from 1, and the tree on one line.
-
-    Raises:
-        DataError: Brackets are not balanced, or there is text between trees.
-    """
+    """Read the bracketed trees of a file; a tree may span several lines."""
     depth, first_row, pieces = 0, 0, list[str]()
     for row, line in enumerate(read_lines(path), 1):
         if not depth and not line.strip():
@@ -55,19 +45,7 @@ def read_brackets(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 def read_treebank(path: str | Path) -> Iterator[Tree | None]:
-    """Read the trees of a file, cleaned by `clean`.
-
-    Args:
-        path: A file of bracketed trees, or of Universal Dependencies with Penn tags (`.conllu`), which become
-            constituents by `constituents.constituent_tree`; plain or compressed.
-
-    Yields:
-        The trees, None for one without words, and for dependencies whose constituents would cross.
-
-    Raises:
-        DataError: A text is not a tree; the error has its row.
-        MissingExtraError: nltk is not installed.
-    """
+    """Read the trees of a file, cleaned by `clean`."""
     tree_class = _tree_class()
     if is_conllu(path):
         for row, words in read_conllu(path):
@@ -95,16 +73,7 @@ def read_treebank(path: str | Path) -> Iterator[Tree | None]:
 
 
 def clean(tree: Tree) -> Tree | None:
-    """Remove traces, function tags and phrases without words; None if nothing is left.
-
-    Args:
-        tree: A tree of nltk.
-
-    Example:
-        >>> from nltk.tree import Tree
-        >>> print(clean(Tree.fromstring("(S (NP-SBJ-1 (-NONE- *)) (VP (VB Go)))")))
-        (S (VP (VB Go)))
-    """
+    """Remove traces, function tags and phrases without words; None if nothing is left."""
     if tree.label() == TRACE:
         return None
     if isinstance(tree[0], str):
@@ -118,9 +87,6 @@ def binarize(tree: Tree) -> Tree:
 
     A grammar learned from such trees knows the context of a phrase.
 
-    Args:
-        tree: As `clean` returns it; it is not changed.
-
     Reference:
         Johnson 1998, "PCFG models of linguistic tree representations"; Klein and Manning 2003, "Accurate unlexicalized
         parsing".
@@ -132,22 +98,12 @@ def binarize(tree: Tree) -> Tree:
 
 
 def original_labels(label: str) -> tuple[str, ...]:
-    """The treebank labels that a binarized one stands for, outermost first; none for a part of a phrase.
-
-    Example:
-        >>> original_labels("S+VP^<SBAR>"), original_labels("NP|<NN>^<S>")
-        (('S', 'VP'), ())
-    """
+    """The treebank labels that a binarized one stands for, outermost first; none for a part of a phrase."""
     return () if BETWEEN in label else tuple(label.split(ABOVE)[0].split(CHAIN))
 
 
 def strip_function(label: str) -> str:
-    """Remove function tags and numbers from a label.
-
-    Example:
-        >>> strip_function("NP-SBJ-1"), strip_function("-LRB-")
-        ('NP', '-LRB-')
-    """
+    """Remove function tags and numbers from a label."""
     return label if label.startswith("-") else _FUNCTION.sub("", label) or label
 
 

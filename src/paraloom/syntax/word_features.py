@@ -22,13 +22,7 @@ NUM_AFFIXES = 8
 
 
 class WordFeatures(NamedTuple):
-    """Features of the n words of a sentence.
-
-    Args:
-        words: int64 `(n,)`, rows of the table of words.
-        affixes: int64 `(n, NUM_AFFIXES)`, rows of the table of affixes.
-        vectors: int64 `(n,)`, rows of the given vectors.
-    """
+    """Features of the n words of a sentence."""
 
     words: npt.NDArray[np.int64]
     affixes: npt.NDArray[np.int64]
@@ -54,17 +48,7 @@ class GivenVectors:
 
     @classmethod
     def reduced(cls, words: Sequence[str], vectors: npt.NDArray[np.float32], dimension: int) -> GivenVectors:
-        """Reduce vectors to their first principal components, one byte per number.
-
-        Args:
-            words: V words.
-            vectors: float32 `(V, d)`.
-            dimension: Number of components; d if that is smaller.
-
-        Example:
-            >>> GivenVectors.reduced(["a", "b"], np.array([[1, 0], [0, 1]], np.float32), 1).table.shape
-            (2, 1)
-        """
+        """Reduce vectors to their first principal components, one byte per number."""
         directions = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
         directions = directions - directions.mean(axis=0)
         _, components = np.linalg.eigh(directions.T @ directions)
@@ -75,17 +59,7 @@ class GivenVectors:
 
 
 class WordFeaturizer:
-    """Looks up the features of words.
-
-    Args:
-        words: Words of the table, as they are spelled; the first one has row 1.
-        vectors: Given vectors; the first one has row 1.
-
-    Example:
-        >>> featurizer = WordFeaturizer(["The", "dog"], GivenVectors.none())
-        >>> featurizer.features(["The", "cat"]).words.tolist()
-        [1, 0]
-    """
+    """Looks up the features of words."""
 
     def __init__(self, words: Sequence[str], vectors: GivenVectors) -> None:
         self._row = {word: row for row, word in enumerate(words, 1)}
@@ -106,12 +80,7 @@ class WordFeaturizer:
 
 @lru_cache(maxsize=100_000)
 def affixes(word: str, first: bool) -> tuple[int, ...]:
-    """Rows of the prefixes, suffixes and the shape of a word, `NUM_AFFIXES` of them.
-
-    Args:
-        word: The word.
-        first: Whether it begins a sentence, where a capital says little.
-    """
+    """Rows of the prefixes, suffixes and the shape of a word, `NUM_AFFIXES` of them."""
     lower = word.lower()
     shape = "".join(dict.fromkeys(_kind(character) for character in word)) + ("^" if first else "")
     names = [f"p{lower[:length]}" for length in (1, 2, 3)] + [f"s{lower[-length:]}" for length in (1, 2, 3, 4)]

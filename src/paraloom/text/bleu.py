@@ -23,21 +23,8 @@ def bleu_plus_one_from_counts(
     With m_n matches among t_n n-grams of the translation, c words against r, it is
     exp(mean_n log((m_n + 1) / (t_n + 1)) + min(0, 1 - (r + 1) / c)). Identical sentences of c words score exp(-1/c).
 
-    Args:
-        shared: For each order 1, 2 …, the n-grams that both sentences have, `(rows,)`.
-        translation_lengths: Words of the translations, `(rows,)`.
-        reference_lengths: Words of the references, `(rows,)`.
-
-    Returns:
-        float32 `(rows,)`, between 0 and 1, higher is more alike; NaN where either side is empty.
-
     Reference:
         Nakov, Guzmán, Vogel 2012, "Optimizing for sentence-level BLEU+1 yields short translations"; W17 §5.7.
-
-    Example:
-        >>> shared = [np.array([matches]) for matches in (6, 4, 2, 1)]
-        >>> bleu_plus_one_from_counts(shared, np.array([6]), np.array([7])).round(4)
-        array([0.5067], dtype=float32)
     """
     c = np.where(np.asarray(translation_lengths) > 0, translation_lengths, np.nan)
     r = np.where(np.asarray(reference_lengths) > 0, reference_lengths, np.nan)
@@ -58,21 +45,8 @@ def bleu_from_counts(
 
     The k-th order without a match counts as 1 / 2ᵏ matches.
 
-    Args:
-        shared: `(n, 4)`, n-grams of 1 to 4 words that both texts have.
-        translation_lengths: Words of the translations, `(n,)`.
-        reference_lengths: Words of the references, `(n,)`.
-        effective_order: Leaves out the orders that a translation is too short for; otherwise it scores 0.
-
-    Returns:
-        float64 `(n,)`, 0 to 100, higher is more alike; 0 where no word is shared.
-
     Reference:
         Post 2018, "A call for clarity in reporting BLEU scores"; `sacrebleu.sentence_bleu`.
-
-    Example:
-        >>> bleu_from_counts(np.array([[2, 1, 0, 0]]), np.array([3]), np.array([3])).round(2)
-        array([55.03])
     """
     totals = np.maximum(translation_lengths[:, None] - np.arange(BLEU_ORDER), 0)
     smoothed = 0.5 ** np.cumsum(shared == 0, axis=1)

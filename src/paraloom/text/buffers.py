@@ -26,19 +26,7 @@ def string_array(texts: Texts) -> pa.Array:
 
 
 def text_buffers(texts: Texts) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """View texts as UTF-8 bytes and offsets; an array of large strings is not copied.
-
-    Args:
-        texts: n texts.
-
-    Returns:
-        The bytes, uint8 `(bytes,)`, and the offsets of the texts, int64 `(n + 1,)`; both read-only.
-
-    Example:
-        >>> data, offsets = text_buffers(["ab", "", "ü"])
-        >>> data.tobytes().decode(), offsets.tolist()
-        ('abü', [0, 2, 2, 4])
-    """
+    """View texts as UTF-8 bytes and offsets; an array of large strings is not copied."""
     array = string_array(texts)
     _, offsets, data = array.buffers()
     bounds = np.frombuffer(offsets, np.int64, len(array) + 1, array.offset * 8) if len(array) else np.zeros(1, np.int64)
@@ -49,19 +37,7 @@ def text_buffers(texts: Texts) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.in
 
 
 def code_points(texts: Texts) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Decode texts to Unicode code points.
-
-    Args:
-        texts: n texts.
-
-    Returns:
-        The code points, int32 `(characters,)`, and the offsets of the texts, int64 `(n + 1,)`; both read-only.
-
-    Example:
-        >>> points, offsets = code_points(["aü", "€"])
-        >>> points.tolist(), offsets.tolist()
-        ([97, 252, 8364], [0, 2, 3])
-    """
+    """Decode texts to Unicode code points."""
     points, offsets = kernels.code_points(*text_buffers(texts))
     for values in (points, offsets):
         values.setflags(write=False)

@@ -31,13 +31,6 @@ def character_class(character: str) -> int:
     """Classify a character: letters and marks (L*, M*), digits (N*), joiners of these, white space, all others.
 
     Control and format characters (Cc, Cf: tabs, byte order marks, zero-width joiners) count as white space.
-
-    Args:
-        character: One character.
-
-    Example:
-        >>> "".join(SYMBOLS[character_class(c)] for c in "it’s ½ :-)")
-        "aa'a 0 .'x"
     """
     joiner = _JOINERS.get(character)
     if joiner is not None:

@@ -14,24 +14,8 @@ def choose_diverse(quality: Floats, alike: Floats, k: int, *, weight: float = 0.
     The dissimilarity of a candidate is 1 minus its highest similarity to those that are chosen; that of the first
     choice is 1.
 
-    Args:
-        quality: `(n,)`, 0 or more.
-        alike: Similarity of each pair, `(n, n)`, 0 to 1.
-        k: How many to choose; all, if there are not as many.
-        weight: Of the quality, 0 to 1.
-
-    Returns:
-        Indices in the order of their choice; of equal candidates the first is chosen first.
-
     Reference:
         Carbonell and Goldstein 1998, with a product in place of the weighted sum, which needs no common scale.
-
-    Example:
-        >>> alike = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.2], [0.2, 0.2, 1.0]])
-        >>> choose_diverse(np.array([0.8, 0.7, 0.4]), alike, 2)
-        [0, 2]
-        >>> choose_diverse(np.array([0.8, 0.7, 0.4]), alike, 2, weight=1.0)
-        [0, 1]
     """
     unlike = np.ones(len(quality))
     left = np.ones(len(quality), np.bool_)

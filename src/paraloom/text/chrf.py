@@ -23,20 +23,8 @@ Points: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
 def chrf_from_points(translations: Points, references: Points) -> npt.NDArray[np.float32]:
     """Compute chrF2 of each text against its reference.
 
-    Args:
-        translations: Code points and offsets of n texts.
-        references: Code points and offsets of their n references.
-
-    Returns:
-        float32 `(n,)`, 0 to 100, higher is more alike; NaN where a side has no visible character.
-
     Reference:
         Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation".
-
-    Example:
-        >>> from paraloom.text.buffers import code_points
-        >>> chrf_from_points(code_points(["the cat"]), code_points(["the cats"])).round(2)
-        array([77.57], dtype=float32)
     """
     (ours, our_offsets), (theirs, their_offsets) = (
         visible(*side, white_table()) for side in (translations, references)
@@ -57,20 +45,8 @@ def chrf_from_counts(
 
     As in sacreBLEU, orders that a side is too short for count neither for precision nor for recall.
 
-    Args:
-        shared: `(n, CHRF_ORDER)`, n-grams of 1, 2 … characters that both texts have.
-        translation_lengths: Visible characters of the translations, `(n,)`.
-        reference_lengths: Visible characters of the references, `(n,)`.
-
-    Returns:
-        float64 `(n,)`, 0 (nothing in common) to 100 (the same); NaN where a side has no visible character.
-
     Reference:
         Popović 2015; `sacrebleu.sentence_chrf`.
-
-    Example:
-        >>> chrf_from_counts(np.array([[6, 5, 4, 3, 2, 1]]), np.array([6]), np.array([7])).round(2)
-        array([77.57])
     """
     orders = np.arange(CHRF_ORDER)
     ours, theirs = (

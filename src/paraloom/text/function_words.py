@@ -104,12 +104,7 @@ _MIN_SCRIPT = 0.3
 
 
 class SampleLanguage(NamedTuple):
-    """What language a sample of texts is in.
-
-    Args:
-        language: ISO 639-1 code; None where the sample is too short or mixed, or in a language that is not known here.
-        share: Share of its words that are function words of that language (or of its letters, in its script); 0 to 1.
-    """
+    """What language a sample of texts is in."""
 
     language: str | None
     share: float
@@ -121,19 +116,6 @@ def sample_language(texts: Iterable[str]) -> SampleLanguage:
     A word of n languages counts 1 / n for each of them. An answer needs a twentieth of the words, a distance to the
     second language, and some twelve function words, six of them different. A few dozen sentences are enough; languages
     that are close to each other, such as Danish and Norwegian, are not distinguished.
-
-    Args:
-        texts: The sample, such as 100 rows of one side of a bitext.
-
-    Returns:
-        The language and its share.
-
-    Example:
-        >>> german = ["Das ist nicht der Hund, den wir gesehen haben.", "Ich habe sie mit dir in der Stadt getroffen."]
-        >>> sample_language(german * 3).language
-        'de'
-        >>> sample_language(["OK", "Version 2.0"]).language is None
-        True
     """
     evidence: dict[str, float] = defaultdict(float)
     types: dict[str, set[str]] = defaultdict(set)
@@ -162,20 +144,7 @@ def sample_language(texts: Iterable[str]) -> SampleLanguage:
 
 
 def suspected_language(texts: Iterable[str], expected: str) -> str | None:
-    """The language that a few words point to, where no function word of the expected one stands beside them.
-
-    Args:
-        texts: Texts that are too few for `sample_language`, such as one sentence.
-        expected: Their language as it should be, an ISO 639-1 code.
-
-    Returns:
-        The language with most evidence, if it has two different function words; None where a function word of
-        `expected` occurs, or where that language is not known here.
-
-    Example:
-        >>> suspected_language(["Wir gehen heute nach Hause."], "en"), suspected_language(["Die Hard is on."], "en")
-        ('de', None)
-    """
+    """The language that a few words point to, where no function word of the expected one stands beside them."""
     if expected not in FUNCTION_WORDS:
         return None
     evidence: dict[str, float] = defaultdict(float)
@@ -192,15 +161,7 @@ def suspected_language(texts: Iterable[str], expected: str) -> str | None:
 
 
 def likeness(text: str, language: str) -> float:
-    """Share of the words of a text that are function words of a language, or of its letters in the script of one.
-
-    Args:
-        text: A text.
-        language: ISO 639-1 code.
-
-    Returns:
-        0 to 1; 0 for an unknown language.
-    """
+    """Share of the words of a text that are function words of a language, or of its letters in the script of one."""
     words = _WORD.findall(text.lower())
     if language in _SCRIPTED:
         letters = sum(map(len, words))

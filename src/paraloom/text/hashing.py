@@ -13,11 +13,6 @@ class TextSet:
     """A set of texts that takes 16 to 32 bytes per distinct text.
 
     Texts with equal hashes count as one, which happens in one of some 10⁷ sets of 10⁶ texts.
-
-    Example:
-        >>> texts = TextSet()
-        >>> texts.add(["a", "b", "a"]).tolist(), texts.add(["b", "c"]).tolist(), len(texts)
-        ([True, True, False], [False, True], 3)
     """
 
     def __init__(self) -> None:
@@ -28,14 +23,7 @@ class TextSet:
         return self._count
 
     def add(self, texts: Texts) -> npt.NDArray[np.bool_]:
-        """Add texts.
-
-        Args:
-            texts: n texts.
-
-        Returns:
-            bool `(n,)`: whether each text was new.
-        """
+        """Add texts."""
         data, offsets = text_buffers(texts)
         ids = kernels.hash_spans(data, offsets[:-1], offsets[1:])
         while 2 * (self._count + len(ids)) > len(self._table):

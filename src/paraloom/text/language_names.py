@@ -41,41 +41,17 @@ _BY_NAME = {name.lower(): code for code, name in _NAMES.items()}
 
 
 def language_code(language: str | None) -> str | None:
-    """The ISO 639-1 code of a language, None where it is unknown or not stated.
-
-    Args:
-        language: A code of two or three letters, perhaps with a region or script; 'und' is unknown.
-
-    Example:
-        >>> language_code("deu_Latn"), language_code("en-US"), language_code("und")
-        ('de', 'en', None)
-    """
+    """The ISO 639-1 code of a language, None where it is unknown or not stated."""
     plain = (language or "").lower().replace("_", "-").split("-")[0]
     return None if plain in ("", "und") else _CODES.get(plain, plain)
 
 
 def known_language(name: str) -> str | None:
-    """The ISO 639-1 code of a language that is named by its code or in English, None where the name is not known.
-
-    Args:
-        name: A code of two or three letters, or an English name; case does not count.
-
-    Example:
-        >>> known_language("DE"), known_language("ger"), known_language("German"), known_language("text")
-        ('de', 'de', 'de', None)
-    """
+    """The ISO 639-1 code of a language that is named by its code or in English, None where the name is not known."""
     plain = name.strip().lower()
     return plain if plain in _NAMES else _CODES.get(plain) or _BY_NAME.get(plain)
 
 
 def language_name(language: str | None) -> str:
-    """The English name of a language.
-
-    Args:
-        language: Its ISO 639-1 code.
-
-    Example:
-        >>> language_name("de"), language_name(None)
-        ('German', 'unknown')
-    """
+    """The English name of a language."""
     return _NAMES.get(language or "", language or "unknown")

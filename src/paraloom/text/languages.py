@@ -14,11 +14,7 @@ from paraloom.core.errors import ConfigError, nearest
 
 
 def check_candidates(languages: Sequence[str]) -> None:
-    """Check the key `languages` of a stage: none, or two languages or more to choose among.
-
-    Raises:
-        ConfigError: There is a single one.
-    """
+    """Check the key `languages` of a stage: none, or two languages or more to choose among."""
     if len(languages) == 1:
         raise ConfigError(
             f"key 'languages' must have two languages or more, not only '{languages[0]}'",
@@ -30,13 +26,6 @@ class LanguageIdentifier:
     """Identifies the language of texts among some candidates.
 
     Models load on first use, a few megabytes per language.
-
-    Args:
-        languages: ISO 639-1 codes of all languages that may occur, two or more; fewer are faster and more accurate.
-        long_texts: The texts have 120 characters or more. lingua then needs trigrams only, a tenth of the memory.
-
-    Raises:
-        ConfigError: lingua does not know a language, there are fewer than two, or lingua is not installed.
     """
 
     def __init__(self, languages: Sequence[str], *, long_texts: bool = False) -> None:
@@ -62,27 +51,12 @@ class LanguageIdentifier:
         return signature("language", by=by, among="+".join(self.languages))
 
     def identify(self, texts: list[str]) -> list[str | None]:
-        """Identify the most probable language of each text.
-
-        Args:
-            texts: n texts.
-
-        Returns:
-            n ISO 639-1 codes out of `languages`; None for a text without words.
-        """
+        """Identify the most probable language of each text."""
         detected = self._detector.detect_languages_in_parallel_of(texts)
         return [None if language is None else language.iso_code_639_1.name.lower() for language in detected]
 
     def probabilities(self, texts: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
-        """Measure how probable it is that text i is in `languages[i]`, among the candidates.
-
-        Args:
-            texts: n texts.
-            languages: n ISO 639-1 codes.
-
-        Returns:
-            float32 `(n,)`, 0 to 1; NaN where the text is empty or its language is not a candidate.
-        """
+        """Measure how probable it is that text i is in `languages[i]`, among the candidates."""
         probabilities = np.full(len(texts), np.nan, np.float32)
         codes = dict(zip(self.languages, self._codes, strict=True))
         rows = [i for i, text in enumerate(texts) if text.strip() and languages[i] in codes]
@@ -99,11 +73,7 @@ class LanguageIdentifier:
 
 
 def known_languages() -> list[str]:
-    """List the ISO 639-1 codes of all languages that lingua knows, sorted.
-
-    Raises:
-        ConfigError: lingua is not installed.
-    """
+    """List the ISO 639-1 codes of all languages that lingua knows, sorted."""
     return sorted(_codes())
 
 

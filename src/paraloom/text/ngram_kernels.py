@@ -23,16 +23,7 @@ _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 
 @kernel
 def visible(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
-    """List the characters of each text that are not white space.
-
-    Args:
-        points: Code points of n texts, int32 `(characters,)`.
-        offsets: Offsets of the texts, int64 `(n + 1,)`.
-        white: `characters.white_table()`.
-
-    Returns:
-        n flat lists: their ids (the code points) and their offsets.
-    """
+    """List the characters of each text that are not white space."""
     ids = np.empty(offsets[-1] - offsets[0] + 1, np.uint64)
     lists = np.zeros(len(offsets), np.int64)
     count = 0
@@ -47,14 +38,7 @@ def visible(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ints]:
 
 @kernel
 def prefixes_of(ids: Ids) -> Ids:
-    """Compute prefix sums of a rolling hash, from which the hash of any n-gram follows.
-
-    Args:
-        ids: The entries of all lists, uint64 `(entries,)`.
-
-    Returns:
-        uint64 `(entries + 1,)`: the polynomial hash of all entries before each, modulo 2⁶⁴.
-    """
+    """Compute prefix sums of a rolling hash, from which the hash of any n-gram follows."""
     prefixes = np.zeros(len(ids) + 1, np.uint64)
     for k in range(len(ids)):
         prefixes[k + 1] = prefixes[k] * _BASE + mix(ids[k] * PRIME + _BASE)
@@ -67,16 +51,6 @@ def shared_ngrams(prefixes: Ids, offsets: Ints, left: Ints, right: Ints, max_ord
 
     Consecutive pairs with the same left list count its n-grams once, into a small hash table. Memory is that of two
     lists.
-
-    Args:
-        prefixes: `prefixes_of` the entries of all lists.
-        offsets: Offsets of the lists, int64 `(n + 1,)`.
-        left: Index of the left list of each pair, int64 `(pairs,)`.
-        right: Index of the right list of each pair, int64 `(pairs,)`.
-        max_order: Maximum order of the n-grams.
-
-    Returns:
-        int32 `(pairs, max_order)`; column k - 1 counts the k-grams.
     """
     pairs = len(left)
     shared = np.zeros((pairs, max_order), np.int32)
@@ -141,18 +115,6 @@ def shared_in_groups(
 
     As `shared_ngrams`, for groups in which each list is in many pairs: the n-grams of a group are numbered once, and a
     pair then costs one step for each distinct n-gram of its right list. Memory is that of one group.
-
-    Args:
-        prefixes: `prefixes_of` the entries of all lists.
-        offsets: Offsets of the lists, int64 `(n + 1,)`.
-        groups: Offsets of the groups among the lists, int64 `(groups + 1,)`.
-        left: Index of the left list of each pair, int64 `(pairs,)`; pairs of equal left lists are consecutive.
-        right: Index of the right list of each pair, int64 `(pairs,)`.
-        bounds: Offsets of the groups among the pairs, int64 `(groups + 1,)`.
-        max_order: Maximum order of the n-grams.
-
-    Returns:
-        int32 `(pairs, max_order)`; column k - 1 counts the k-grams.
     """
     shared = np.zeros((len(left), max_order), np.int32)
     max_entries, max_lists = 1, 1

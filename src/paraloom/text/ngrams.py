@@ -22,23 +22,7 @@ _UNCOMPOSED = (0xCC, 0xCD, 0xE1)
 
 
 def ngrams(lists: TokenLists, n: int) -> TokenLists:
-    """List the n-grams of each list of tokens.
-
-    Args:
-        lists: Lists of token ids.
-        n: Tokens of an n-gram, 1 or more; 1 returns `lists` itself.
-
-    Returns:
-        As many lists, of the ids of their n-grams in order; empty for a list shorter than n.
-
-    Raises:
-        ConfigError: n is less than 1.
-
-    Example:
-        >>> from paraloom.text.tokens import tokenize
-        >>> ngrams(tokenize(["a b a b", "a"]), 2).lengths.tolist()
-        [3, 0]
-    """
+    """List the n-grams of each list of tokens."""
     _check_order(n)
     if n == 1:
         return lists
@@ -48,59 +32,21 @@ def ngrams(lists: TokenLists, n: int) -> TokenLists:
 def character_ngrams(texts: Texts, n: int = 3, *, boundary: bool = True, lower: bool = True) -> TokenLists:
     """List the n-grams of characters of each text, spaces included.
 
-    Args:
-        texts: Texts.
-        n: Characters of an n-gram, 1 or more.
-        boundary: Adds one space at both ends of each text.
-        lower: Lowercases the texts.
-
-    Returns:
-        One list per text; the id of an n-gram is `token_hash` of its characters.
-
-    Raises:
-        ConfigError: n is less than 1.
-
     Reference:
         Wieting and Gimpel 2018 (ParaNMT), the TRIGRAM encoder: n = 3.
-
-    Example:
-        >>> from paraloom.text.tokens import token_hash
-        >>> [hex(i) for i in character_ngrams(["Ab"])[0]] == [hex(token_hash(g)) for g in (" ab", "ab ")]
-        True
     """
     _check_order(n)
     return TokenLists(*kernels.character_ngrams(*text_buffers(lowercase(texts) if lower else texts), n, boundary))
 
 
 def word_bigrams(texts: Texts) -> TokenLists:
-    """List each two consecutive tokens of each text, lowercased, punctuation included.
-
-    Args:
-        texts: Texts.
-
-    Returns:
-        One list per text; the id of a bigram is `token_hash` of its tokens with a space between.
-
-    Example:
-        >>> from paraloom.text.tokens import token_hash
-        >>> word_bigrams(["A dog!"])[0].tolist() == [token_hash("a dog"), token_hash("dog !")]
-        True
-    """
+    """List each two consecutive tokens of each text, lowercased, punctuation included."""
     spans = token_spans(texts)
     return TokenLists(*kernels.hash_bigrams(spans.data, spans.starts, spans.ends, spans.offsets))
 
 
 def spell_word_bigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
-    """Spell one bigram of each text.
-
-    Args:
-        texts: n texts.
-        positions: int64 `(n,)`, position of the bigram in the list of its text, as `word_bigrams` gives it.
-
-    Example:
-        >>> spell_word_bigrams(["A dog!"], np.array([1]))
-        ['dog !']
-    """
+    """Spell one bigram of each text."""
     lists = token_strings(texts)
     first = pa.array(lists.offsets.to_numpy()[:-1] + positions)
     second = pc.add(first, 1)
@@ -117,20 +63,8 @@ def word_ngrams(texts: Texts) -> TokenLists:
     its units are all runs of 3 to 5 characters of that, and the whole. In a word with Hangul, Han or kana they are runs
     of 1 to 3 characters, because each of these characters says as much as a few letters.
 
-    Args:
-        texts: Texts.
-
-    Returns:
-        One list per text, word by word; the id of a unit is `token_hash` of its characters.
-
     Reference:
         Bojanowski et al. 2017, "Enriching word vectors with subword information", §3.2.
-
-    Example:
-        >>> from paraloom.text.tokens import token_hash
-        >>> units = ["<ab", "<ab>", "ab>"]
-        >>> word_ngrams(["Ab"])[0].tolist() == [token_hash(unit) for unit in units]
-        True
     """
     spans = _composed_spans(texts)
     return TokenLists(
@@ -139,16 +73,7 @@ def word_ngrams(texts: Texts) -> TokenLists:
 
 
 def spell_word_ngrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
-    """Spell one unit of each text.
-
-    Args:
-        texts: n texts.
-        positions: int64 `(n,)`, position of the unit in the list of its text, as `word_ngrams` gives it.
-
-    Example:
-        >>> spell_word_ngrams(["Hello", "한국어"], np.array([0, 2]))
-        ['<he', '한']
-    """
+    """Spell one unit of each text."""
     spans = _composed_spans(texts)
     data, bounds = word_ngram_kernels.spell_word_ngrams(
         spans.data, spans.starts, spans.ends, spans.offsets, _ORDERS, _SYLLABIC_ORDERS, positions
@@ -168,20 +93,7 @@ def _composed_spans(texts: Texts) -> TokenSpans:
 
 
 def ngram_totals(lengths: npt.NDArray[np.integer], n: int) -> npt.NDArray[np.int32]:
-    """Count the n-grams of texts by their lengths.
-
-    Args:
-        lengths: Tokens of each text, `(rows,)`.
-        n: Tokens of an n-gram, 1 or more.
-
-    Returns:
-        int32 `(rows,)`, 0 for a text that is too short.
-
-    Example:
-        >>> import numpy as np
-        >>> ngram_totals(np.array([1, 5]), 2).tolist()
-        [0, 4]
-    """
+    """Count the n-grams of texts by their lengths."""
     totals: npt.NDArray[np.int32] = np.maximum(np.asarray(lengths, np.int32) - np.int32(n - 1), 0)
     return totals
 

@@ -12,13 +12,7 @@ from paraloom.text.tokens import words
 
 
 class Rouge(NamedTuple):
-    """F1 of a text against its reference, 0 (nothing in common) to 1 (the same words).
-
-    Args:
-        rouge1: Of words.
-        rouge2: Of pairs of neighboring words.
-        rouge_l: Of the longest common subsequence of words.
-    """
+    """F1 of a text against its reference, 0 (nothing in common) to 1 (the same words)."""
 
     rouge1: float
     rouge2: float
@@ -31,19 +25,8 @@ def rouge(text: str, reference: str) -> Rouge:
     Words are those of `paraloom.text.tokens.words`, lower-cased, without punctuation and without stemming. n-grams that
     occur several times count as often as both sides have them.
 
-    Args:
-        text: What a system wrote.
-        reference: What it is compared with.
-
-    Returns:
-        The three values; 0 where nothing is in common, or a side is too short to have such n-grams.
-
     Reference:
         Lin 2004, "ROUGE: A package for automatic evaluation of summaries", §2 and §3.1, with β = 1.
-
-    Example:
-        >>> [round(value, 3) for value in rouge("the cat sat there", "The cat was there.")]
-        [0.75, 0.333, 0.75]
     """
     ours, theirs = words(text, punctuation=False), words(reference, punctuation=False)
     subsequence = LCSseq.similarity(ours, theirs)

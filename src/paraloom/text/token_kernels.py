@@ -111,19 +111,7 @@ def code_points(data: Bytes, offsets: Ints) -> tuple[Points, Ints]:
 
 @kernel
 def segment(data: Bytes, offsets: Ints, table: Bytes, punctuation: bool, starts: Ints, ends: Ints) -> Ints:
-    """Find the tokens of each text: words and, with `punctuation`, single other characters.
-
-    Args:
-        data: Bytes of the texts.
-        offsets: Offsets of the texts, `(n + 1,)`.
-        table: `characters.class_table()`.
-        punctuation: Whether to keep tokens that are not words.
-        starts: Output, int64 `(bytes,)`: where each token starts in `data`.
-        ends: Output, int64 `(bytes,)`: where it ends.
-
-    Returns:
-        int64 `(n + 1,)`: offsets of the texts among the tokens.
-    """
+    """Find the tokens of each text: words and, with `punctuation`, single other characters."""
     lists = np.zeros(len(offsets), np.int64)
     count = 0
     for text in range(len(offsets) - 1):

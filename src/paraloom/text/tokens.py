@@ -29,11 +29,6 @@ class TokenLists:
     Args:
         ids: uint64 `(tokens,)`.
         offsets: int64 `(n + 1,)`; list i is `ids[offsets[i]:offsets[i + 1]]`.
-
-    Example:
-        >>> lists = tokenize(["a b a", ""])
-        >>> len(lists), lists.lengths.tolist(), bool(lists[0][0] == lists[0][2])
-        (2, [3, 0], True)
     """
 
     ids: npt.NDArray[np.uint64]
@@ -89,35 +84,12 @@ def tokenize(texts: Texts, *, lower: bool = True, punctuation: bool = True) -> T
     A token is a word (a run of letters, marks and digits, with apostrophes and hyphens between letters and `. , :`
     between digits) or a single other character that is not white space. The same rule for all languages; texts of
     scripts without spaces between words give one token for each run.
-
-    Args:
-        texts: n texts.
-        lower: Lowercases the texts.
-        punctuation: Keeps the tokens that are not words.
-
-    Returns:
-        n lists of ids: `token_hash` of each token. `token_strings` and `words` give the tokens themselves.
-
-    Example:
-        >>> bool(tokenize(["Don't!"])[0][0] == token_hash("don't"))
-        True
     """
     return token_spans(texts, lower=lower, punctuation=punctuation).to_lists()
 
 
 def token_spans(texts: Texts, *, lower: bool = True, punctuation: bool = True) -> TokenSpans:
-    """Locate the tokens of `tokenize` in the bytes of the (lowercased) texts.
-
-    Args:
-        texts: n texts.
-        lower: Lowercases the texts.
-        punctuation: Keeps the tokens that are not words.
-
-    Example:
-        >>> spans = token_spans(["Ein Wort."])
-        >>> spans.starts.tolist(), spans.ends.tolist()
-        ([0, 4, 8], [3, 8, 9])
-    """
+    """Locate the tokens of `tokenize` in the bytes of the (lowercased) texts."""
     data, offsets = text_buffers(lowercase(texts) if lower else texts)
     # A token has at least one byte; pages of an array that are never touched take no memory.
     starts, ends = np.empty(len(data), np.int64), np.empty(len(data), np.int64)
@@ -133,18 +105,6 @@ def token_strings(texts: Texts, *, lower: bool = True, punctuation: bool = True)
 
     A vocabulary is `ids, first = np.unique(tokenize(x).ids, return_index=True)` with
     `token_strings(x).values.take(first)`.
-
-    Args:
-        texts: n texts.
-        lower: Lowercases the texts.
-        punctuation: Keeps the tokens that are not words.
-
-    Returns:
-        n lists of strings.
-
-    Example:
-        >>> token_strings(["It is 3.5 °C."]).to_pylist()
-        [['it', 'is', '3.5', '°', 'c', '.']]
     """
     spans = token_spans(texts, lower=lower, punctuation=punctuation)
     copied, bounds = kernels.copy_spans(spans.data, spans.starts, spans.ends)
@@ -153,19 +113,7 @@ def token_strings(texts: Texts, *, lower: bool = True, punctuation: bool = True)
 
 
 def words(text: str, *, lower: bool = True, punctuation: bool = True) -> list[str]:
-    """Tokenize one text by a regular expression: slow, the reference that `tokenize` is tested against.
-
-    Args:
-        text: One text.
-        lower: Lowercases the text.
-        punctuation: Keeps the tokens that are not words.
-
-    Example:
-        >>> words("Don't ask: a well-known 3.5%!")
-        ["don't", 'ask', ':', 'a', 'well-known', '3.5', '%', '!']
-        >>> words("'tis - 1,000.", punctuation=False)
-        ['tis', '1,000']
-    """
+    """Tokenize one text by a regular expression: slow, the reference that `tokenize` is tested against."""
     if lower:
         text = lowercase([text])[0].as_py()
     shape = "".join(SYMBOLS[character_class(character)] for character in text)
@@ -176,13 +124,6 @@ def token_hash(token: str) -> int:
     """Hash a token (or an n-gram of characters) to its id, 0 to 2**64 - 1.
 
     FNV-1a of the UTF-8 bytes, followed by the finalizer of SplitMix64.
-
-    Args:
-        token: Any string.
-
-    Example:
-        >>> hex(token_hash("a"))
-        '0x2c0bdbf481420f8'
     """
     value = 0xCBF29CE484222325
     for byte in token.encode():

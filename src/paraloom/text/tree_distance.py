@@ -12,22 +12,8 @@ def tree_edit_distance(one: str, other: str) -> int:
 
     Words do not count, only labels: cut both trees to the same height first, to compare their upper levels.
 
-    Args:
-        one: A bracketed tree.
-        other: Another one.
-
-    Returns:
-        The distance, 0 for equal trees; every operation costs 1.
-
-    Raises:
-        DataError: A tree is not valid.
-
     Reference:
         Zhang and Shasha 1989, "Simple fast algorithms for the editing distance between trees and related problems".
-
-    Example:
-        >>> tree_edit_distance("(S (NP) (VP))", "(S (PP) (NP) (VP))"), tree_edit_distance("(S (NP) (VP))", "(SQ (VP))")
-        (1, 2)
     """
     if one == other:
         return 0

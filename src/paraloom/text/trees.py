@@ -11,14 +11,7 @@ _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
 class Constituent(NamedTuple):
-    """A node of a tree above the words.
-
-    Args:
-        label: Its label: NP, VP, or a part-of-speech tag.
-        start: Index of its first word, from 0.
-        end: Index after its last word.
-        depth: Distance from the root, whose depth is 0.
-    """
+    """A node of a tree above the words."""
 
     label: str
     start: int
@@ -27,21 +20,7 @@ class Constituent(NamedTuple):
 
 
 def constituents(tree: str) -> list[Constituent]:
-    """Parse a bracketed tree to its nodes.
-
-    Args:
-        tree: One tree: `(S (NP (NN Snow)) (VP (VBZ falls)))`.
-
-    Returns:
-        The nodes above the words, part-of-speech tags included, each before its children.
-
-    Raises:
-        DataError: Brackets are not balanced, a node has no label, or there is more than one tree.
-
-    Example:
-        >>> constituents("(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))")[:2]
-        [Constituent(label='S', start=0, end=3, depth=0), Constituent(label='NP', start=0, end=2, depth=1)]
-    """
+    """Parse a bracketed tree to its nodes."""
     nodes: list[Constituent] = []
     stack: list[int] = []
     words, expects_label = 0, False
@@ -71,19 +50,8 @@ def constituents(tree: str) -> list[Constituent]:
 def skeleton(tree: str, levels: int = 2) -> str:
     """Cut a tree to the labels of its upper levels, without words.
 
-    Args:
-        tree: A bracketed tree.
-        levels: How many levels to keep, 1 or more.
-
-    Raises:
-        DataError: The tree is not valid.
-
     Reference:
         Wieting and Gimpel 2018 (ParaNMT), which measures syntactic diversity by the entropy of skeletons.
-
-    Example:
-        >>> skeleton("(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .))")
-        '(S (NP) (VP) (.))'
     """
     pieces: list[str] = []
     depth = -1

@@ -36,28 +36,9 @@ def expected_utility(
     With samples of a translator's distribution this estimates how good a candidate is expected to be; the candidate
     with the highest value is the minimum Bayes risk translation. The n-grams of each distinct text are counted once.
 
-    Args:
-        candidates: n lists of texts.
-        samples: n lists of texts, the pseudo-references; one that occurs k times counts k times.
-        metric: 'chrf' (chrF2 as sacreBLEU computes it) or 'bleu' (sacreBLEU's sentence BLEU of effective order, over
-            the words of `paraloom.text.tokens`, in their case).
-
-    Returns:
-        n arrays, float64, one value per candidate: 0 to 100, higher is better; NaN for a sentence without samples. A
-        text without a visible character scores 0 against any.
-
-    Raises:
-        ConfigError: Unknown metric.
-        DataError: There are not as many lists of samples as of candidates.
-
     Reference:
         Kumar and Byrne 2004, "Minimum Bayes-risk decoding for statistical machine translation"; Eikema and Aziz 2020,
         "Is MAP decoding all you need?", §7 (samples as pseudo-references).
-
-    Example:
-        >>> [values] = expected_utility([["the cat", "a dog"]], [["the cat", "the cats", "a dog"]])
-        >>> values.round(1)
-        array([61.1, 36.1])
     """
     scores_of = _metric(metric)
     if len(candidates) != len(samples):
@@ -69,24 +50,7 @@ def expected_utility(
 
 
 def pairwise_similarity(groups: Sequence[Sequence[str]], metric: str = "chrf") -> list[Floats]:
-    """Compute how alike the texts of each group are, each compared with each.
-
-    Args:
-        groups: n lists of texts.
-        metric: 'chrf' or 'bleu', as of `expected_utility`.
-
-    Returns:
-        n symmetric arrays, float64 `(texts, texts)`, 0 to 1: the mean of both directions; 1 for equal texts.
-
-    Raises:
-        ConfigError: Unknown metric.
-
-    Example:
-        >>> pairwise_similarity([["the cat", "the cats", "dog"]])[0].round(2)
-        array([[1.  , 0.85, 0.  ],
-               [0.85, 1.  , 0.  ],
-               [0.  , 0.  , 1.  ]])
-    """
+    """Compute how alike the texts of each group are, each compared with each."""
     scores_of = _metric(metric)
     tables: list[Floats] = []
     for block in _blocks(groups, groups):
@@ -107,15 +71,7 @@ def _tables(block: Sequence[_Group], bounds: Ints, values: Floats) -> Iterator[F
 
 
 class _Group(NamedTuple):
-    """Distinct texts of a sentence, and the pairs of them that are compared, each in both directions.
-
-    Args:
-        texts: Distinct texts.
-        candidates: Index of the text of each candidate.
-        weights: How often each text occurs among the samples, `(texts,)`.
-        left: Index of a text of each pair, in ascending order.
-        right: Index of the other, the same or a later one.
-    """
+    """Distinct texts of a sentence, and the pairs of them that are compared, each in both directions."""
 
     texts: list[str]
     candidates: list[int]
@@ -151,15 +107,7 @@ def _blocks(candidates: Sequence[Sequence[str]], samples: Sequence[Sequence[str]
 
 
 class _Pairs(NamedTuple):
-    """The pairs of a block of groups.
-
-    Args:
-        texts: Texts of all groups.
-        groups: Where the texts of each group begin, and their end.
-        left: Index of a text of each pair.
-        right: Index of the other.
-        bounds: Where the pairs of each group begin, and their end.
-    """
+    """The pairs of a block of groups."""
 
     texts: list[str]
     groups: Ints

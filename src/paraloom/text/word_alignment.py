@@ -31,24 +31,8 @@ class WordAlignmentConfig:
 def align_words(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None = None) -> tuple[Words, Words]:
     """Align the words of n sentence pairs in both directions.
 
-    Args:
-        a: The n sentences of one side.
-        b: The n sentences of the other side.
-        config: Parameters; the defaults where None.
-
-    Returns:
-        For each word of `b` the index of its word in the sentence of `a`, and for each word of `a` that in `b`;
-        int32, -1 for none.
-
     Reference:
         Dyer, Chahuneau, Smith 2013, "A simple, fast, and effective reparameterization of IBM model 2".
-
-    Example:
-        >>> from paraloom.text.tokens import tokenize
-        >>> a = tokenize(["a big dog", "a big cat", "the dog"])
-        >>> b = tokenize(["a large dog", "a large cat", "the dog"])
-        >>> align_words(a, b)[0].tolist()
-        [0, 1, 2, 0, 1, 2, 0, 1]
     """
     return word_links(a, b, config), word_links(b, a, config)
 
@@ -58,14 +42,6 @@ def word_links(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None 
 
     Takes 4 bytes for each cell (a word of `b` with each word of the sentence of `a`), and 12 for each pair of words
     that occurs in some sentence pair.
-
-    Args:
-        a: The n sentences of one side.
-        b: The n sentences of the other side.
-        config: Parameters; the defaults where None.
-
-    Returns:
-        int32 `(tokens of b,)`: the index of the most probable word in the sentence of `a`, -1 for none.
     """
     config = config or WordAlignmentConfig()
     words = np.unique(np.concatenate([a.ids, b.ids]))

@@ -30,19 +30,6 @@ def number_pairs(
 
     Words of `b` are taken one after the other, so that the pairs of each have numbers that follow each other, and a
     table as long as the vocabulary is enough to find them again.
-
-    Args:
-        a_words: Words of the sentences of one side.
-        a_offsets: Their offsets.
-        b_words: Words of the sentences of the other side.
-        b_rows: Sentence of each of them.
-        starts: First cell of each word of `b`, `(b tokens + 1,)`.
-        order: Indices that sort `b_words`.
-        vocabulary: Size of the joint vocabulary.
-
-    Returns:
-        The number of the pair in each cell, int32 `(cells,)`, and the word of `a` of each pair, int32 `(pairs,)`,
-        `vocabulary` for NULL.
     """
     pairs = np.empty(starts[-1], np.int32)
     owners = np.empty(starts[-1], np.int32)
@@ -78,20 +65,6 @@ def expectation(
 ) -> tuple[Numbers, npt.NDArray[np.float64], float]:
     """Run the expectation step of EM: how often each pair of words is expected to be linked.
 
-    Args:
-        a_offsets: Offsets of the sentences of one side.
-        b_offsets: Offsets of the sentences of the other side.
-        pairs: Number of the pair in each cell.
-        owners: Word of `a` of each pair.
-        probabilities: p(b | a) of each pair, float32 `(pairs,)`.
-        vocabulary: Size of the joint vocabulary.
-        tension: Strength of the diagonal prior.
-        null: Probability of NULL.
-
-    Returns:
-        Expected counts float32 `(pairs,)`, their sums for each word of `a` float64 `(vocabulary + 1,)` with NULL last,
-        and the log-likelihood.
-
     Reference:
         Dyer, Chahuneau, Smith 2013, §2.
     """
@@ -119,16 +92,7 @@ def expectation(
 
 @kernel
 def maximization(owners: Words, counts: Numbers, sums: npt.NDArray[np.float64]) -> Numbers:
-    """Run the maximization step of EM.
-
-    Args:
-        owners: Word of `a` of each pair.
-        counts: Expected count of each pair, float32 `(pairs,)`.
-        sums: Sums of the counts for each word of `a`, float64 `(vocabulary + 1,)`.
-
-    Returns:
-        p(b | a) of each pair, float32 `(pairs,)`.
-    """
+    """Run the maximization step of EM."""
     probabilities = np.zeros(len(owners), np.float32)
     for pair in range(len(owners)):
         total = sums[owners[pair]]
@@ -141,19 +105,7 @@ def maximization(owners: Words, counts: Numbers, sums: npt.NDArray[np.float64]) 
 def best_links(
     a_offsets: Ints, b_offsets: Ints, pairs: Words, probabilities: Numbers, tension: float, null: float
 ) -> Words:
-    """Find the most probable word of `a` for each word of `b`.
-
-    Args:
-        a_offsets: Offsets of the sentences of one side.
-        b_offsets: Offsets of the sentences of the other side.
-        pairs: Number of the pair in each cell.
-        probabilities: p(b | a) of each pair, float32 `(pairs,)`.
-        tension: Strength of the diagonal prior.
-        null: Probability of NULL.
-
-    Returns:
-        int32 `(b tokens,)`: index of the word in its sentence of `a`, NULL (-1) for none.
-    """
+    """Find the most probable word of `a` for each word of `b`."""
     links = np.full(b_offsets[-1], NULL, np.int32)
     weights = np.empty(np.diff(a_offsets).max() + 1 if len(a_offsets) > 1 else 1, np.float64)
     cell = 0

@@ -57,19 +57,7 @@ def _mark(data: Bytes, start: int, end: int, marked: Bytes, begins: Ints) -> tup
 def word_ngrams(
     data: Bytes, starts: Ints, ends: Ints, offsets: Ints, orders: Ints, syllabic_orders: Ints
 ) -> tuple[Ids, Ints]:
-    """Hash the n-grams of all words of n texts.
-
-    Args:
-        data: Bytes of the texts.
-        starts: Where each word starts in `data`, int64 `(words,)`.
-        ends: Where it ends.
-        offsets: Offsets of the texts among the words, int64 `(n + 1,)`.
-        orders: Smallest and largest n, int64 `(2,)`.
-        syllabic_orders: The same for words with a syllabic character.
-
-    Returns:
-        Flat ids, uint64, and their offsets, int64 `(n + 1,)`.
-    """
+    """Hash the n-grams of all words of n texts."""
     max_bytes, total = 1, 0
     for k in range(len(starts)):
         max_bytes = max(max_bytes, ends[k] - starts[k])

@@ -60,45 +60,16 @@ class BeadFile:
     rows: Sequence[int]
 
     def covered(self, side: Side) -> int | None:
-        """Number of sentences of a text, where the file has them all from 0 to its last; else None.
-
-        Args:
-            side: Which text.
-
-        Example:
-            >>> file = BeadFile("a.vecalign", [Bead((0,), (1,)), Bead((1, 2), ())], [1, 2])
-            >>> file.covered("source"), file.covered("target")
-            (3, None)
-        """
+        """Number of sentences of a text, where the file has them all from 0 to its last; else None."""
         indices = {index for bead in self.beads for index in getattr(bead, side)}
         return len(indices) if indices and max(indices) == len(indices) - 1 else None
 
     def size(self, side: Side) -> int:
-        """Number of sentences up to the last one that the file has, of a text.
-
-        Args:
-            side: Which text.
-        """
+        """Number of sentences up to the last one that the file has, of a text."""
         return max((index + 1 for bead in self.beads for index in getattr(bead, side)), default=0)
 
     def check_range(self, side: Side, count: int, text: str, remedy: str | None = None) -> None:
-        """Check that every index is within its text.
-
-        Args:
-            side: Which text.
-            count: Number of its sentences.
-            text: What the text is called in the error.
-            remedy: How to fix the error.
-
-        Raises:
-            DataError: An index is out of range: with the file and the row.
-
-        Example:
-            >>> BeadFile("gold", [Bead((0,), (7,))], [3]).check_range("target", 5, "a.en")
-            Traceback (most recent call last):
-                ...
-            paraloom.core.errors.DataError: gold, row 3: target sentence 7 is out of range: a.en has 5 sentences.
-        """
+        """Check that every index is within its text."""
         for bead, row in zip(self.beads, self.rows, strict=True):
             last = max(getattr(bead, side), default=-1)
             if last >= count:
@@ -115,22 +86,6 @@ def read_bead_file(path: str | Path) -> BeadFile:
     """Read the beads of one pair of texts as they are, to be scored: published gold has sentences in two beads.
 
     The formats are those of `read_beads`.
-
-    Args:
-        path: A `.parquet` file of LINKS, or a text file of vecalign's beads or of a ladder.
-
-    Returns:
-        The beads as written, with their rows.
-
-    Raises:
-        DataError: A line has neither format, an index or a bead is too large, or the file has no beads.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "gold"
-        >>> _ = file.write_text("[0]:[0]\\n[0, 2]:[1]\\n[]:[]\\n")
-        >>> [(bead.source, bead.target) for bead in read_bead_file(file).beads]
-        [((0,), (0,)), ((0, 2), (1,))]
     """
     numbered = [(row, bead) for row, bead in _read_numbered(path) if bead.source or bead.target]
     if not numbered:
@@ -151,22 +106,6 @@ def read_beads(path: str | Path) -> list[Bead]:
     A line `[0]:[0, 1]`, with or without a cost, is vecalign's. Two numbers, with or without a score, are a rung of a
     ladder: a bead lies between two consecutive rungs. Costs of vecalign become negative scores. Indices are below
     10,000,000, and a bead of a ladder has at most 10,000 sentences a side.
-
-    Args:
-        path: A `.parquet` file of LINKS, or a text file in one of the two formats.
-
-    Returns:
-        The beads in the order of the file.
-
-    Raises:
-        DataError: A line has neither format, an index or a bead is too large, or a sentence is in two beads.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "a.ladder"
-        >>> _ = file.write_text("0 0\\n1 2\\n2 2\\n")
-        >>> [(bead.source, bead.target) for bead in read_beads(file)]
-        [((0,), (0, 1)), ((1,), ())]
     """
     beads = [bead for _, bead in _read_numbered(path)]
     try:
@@ -177,17 +116,7 @@ def read_beads(path: str | Path) -> list[Bead]:
 
 
 def write_beads(path: str | Path, beads: Sequence[Bead], *, src_doc: str = "source", tgt_doc: str = "target") -> None:
-    """Write the beads of one pair of texts.
-
-    Args:
-        path: A file named `.vecalign`, `.ladder` (hunalign) or `.parquet` (LINKS).
-        beads: The beads.
-        src_doc: Name of the source text, for LINKS.
-        tgt_doc: Name of the target text, for LINKS.
-
-    Raises:
-        ConfigError: The file has another suffix.
-    """
+    """Write the beads of one pair of texts."""
     suffix = without_compression(path).suffix
     if suffix == ".parquet":
         write_shard(Path(path), [beads_to_links(beads, src_doc, tgt_doc)], LINKS)
@@ -204,17 +133,7 @@ def write_beads(path: str | Path, beads: Sequence[Bead], *, src_doc: str = "sour
 
 
 def beads_to_links(beads: Iterable[Bead], src_doc: str, tgt_doc: str) -> pa.RecordBatch:
-    """Convert the beads of one pair of documents to rows of LINKS.
-
-    Args:
-        beads: The beads.
-        src_doc: Id of the source document.
-        tgt_doc: Id of the target document.
-
-    Example:
-        >>> beads_to_links([Bead((0,), (0, 1), 2.5)], "a", "b").to_pylist()[0]["tgt_ids"]
-        [0, 1]
-    """
+    """Convert the beads of one pair of documents to rows of LINKS."""
     rows = list(beads)
     columns = [
         pa.array([src_doc] * len(rows), pa.string()),
@@ -227,14 +146,7 @@ def beads_to_links(beads: Iterable[Bead], src_doc: str, tgt_doc: str) -> pa.Reco
 
 
 def links_to_beads(batch: pa.RecordBatch) -> Iterator[tuple[str, str, Bead]]:
-    """Convert rows of LINKS to source document, target document and bead.
-
-    Args:
-        batch: Rows of LINKS.
-
-    Raises:
-        DataError: Columns of LINKS are missing, or indices are null.
-    """
+    """Convert rows of LINKS to source document, target document and bead."""
     require(batch.schema, LINKS)
     for row in batch.select(LINKS.names).to_pylist():
         if any(row[side] is None or None in row[side] for side in ("src_ids", "tgt_ids")):
@@ -244,15 +156,7 @@ def links_to_beads(batch: pa.RecordBatch) -> Iterator[tuple[str, str, Bead]]:
 
 
 def read_gold_documents(path: str | Path) -> list[GoldDocument]:
-    """Read pairs of texts with their gold beads.
-
-    Args:
-        path: JSON Lines with `source` and `target` (lists of sentences) and `gold` (pairs of lists of indices from 0).
-
-    Raises:
-        DataError: A line lacks a key, a bead has an index out of range or a sentence is in two beads, or the file is
-            empty.
-    """
+    """Read pairs of texts with their gold beads."""
     documents = []
     for row, line in enumerate(read_lines(path), 1):
         try:

@@ -41,17 +41,7 @@ _CHARACTER_NAMES = {"\t": "a tab", "\n": "a line feed", "\r": "a carriage return
 
 
 class PairRow(NamedTuple):
-    """One row of bitext.
-
-    Args:
-        row: Its number in the file, from 1.
-        src: Source sentence.
-        tgt: Target sentence.
-        src_lang: Language of the source; None where the file does not say.
-        tgt_lang: Language of the target; None where the file does not say.
-        pair_id: Its id; None where the file does not say.
-        origin: Its origin; None where the file does not say.
-    """
+    """One row of bitext."""
 
     row: int
     src: str
@@ -83,16 +73,7 @@ class ReadOptions:
     on_reject: OnReject | None = None
 
     def reject(self, row: int, error: DataError, raw: str) -> None:
-        """Report a bad row to `on_reject`.
-
-        Args:
-            row: Its number, from 1.
-            error: What is wrong with it.
-            raw: Its raw text.
-
-        Raises:
-            DataError: `error` with its location, where `on_reject` is None.
-        """
+        """Report a bad row to `on_reject`."""
         if self.on_reject is None:
             reject = '--on-error reject (bad_rows = "reject" in Python and TOML)'
             error.remedy = f"{error.remedy or 'Fix the row.'} Or leave out rows that cannot be read: {reject}."
@@ -101,46 +82,24 @@ class ReadOptions:
 
 
 def file_stem(path: str) -> str:
-    """The name of a file without folder and suffixes of format and compression.
-
-    Example:
-        >>> file_stem("data/news.de-en.tsv.gz")
-        'news.de-en'
-    """
+    """The name of a file without folder and suffixes of format and compression."""
     # Columns hold valid Unicode only; names of files may be invalid.
     return os.fsencode(without_compression(path).stem).decode("utf-8", "replace")
 
 
 def languages_in_name(stem: str) -> tuple[str, str] | None:
-    """The two languages at the end of a stem.
-
-    Example:
-        >>> languages_in_name("news.de-en"), languages_in_name("news")
-        (('de', 'en'), None)
-    """
+    """The two languages at the end of a stem."""
     match = _LANGUAGES.search(stem)
     return (match[1], match[2]) if match else None
 
 
 def origin_in_name(stem: str) -> str:
-    """A stem without its languages, unless nothing else is left.
-
-    Example:
-        >>> origin_in_name("news.de-en"), origin_in_name("de-en")
-        ('news', 'de-en')
-    """
+    """A stem without its languages, unless nothing else is left."""
     return _LANGUAGES.sub("", stem) or stem
 
 
 class Header(NamedTuple):
-    """What a header says about the two sides.
-
-    Args:
-        src: Position of the column of the source side, from 0.
-        tgt: Position of the column of the target side.
-        src_lang: Language of the source side, if the header names it.
-        tgt_lang: Language of the target side, if the header names it.
-    """
+    """What a header says about the two sides."""
 
     src: int
     tgt: int
@@ -153,21 +112,6 @@ def find_header(fields: Sequence[str], below: Sequence[str], options: ReadOption
 
     A header names the sides (`SIDE_NAMES`), or their languages by code or in English. Codes are words, too ('es',
     'it'): without languages from elsewhere they count only above a row with a sentence.
-
-    Args:
-        fields: Fields of the first row.
-        below: Fields of the second row.
-        options: Its languages, if they are known, must be those of the header.
-
-    Returns:
-        The columns, None if the row is not a header or does not tell two of its columns from the others.
-
-    Example:
-        >>> options = ReadOptions("a.tsv")
-        >>> find_header(["id", "German", "English"], ["1", "Ein Hund.", "A dog."], options)
-        Header(src=1, tgt=2, src_lang='de', tgt_lang='en')
-        >>> find_header(["es", "it"], ["und", "and"], options) is None
-        True
     """
     names = [field.strip().lower() for field in fields]
     for src, tgt in SIDE_NAMES:
@@ -195,23 +139,12 @@ def _is_sentence(text: str) -> bool:
 
 
 def raw_text(line: bytes) -> str:
-    """Decode a line that may not be valid UTF-8.
-
-    Args:
-        line: The line; invalid bytes become escapes.
-    """
+    """Decode a line that may not be valid UTF-8."""
     return line.decode(errors="backslashreplace")
 
 
 def json_object(line: str) -> dict[str, Any]:
-    """Parse a line of JSON Lines.
-
-    Args:
-        line: The line.
-
-    Raises:
-        DataError: The line is not a JSON object.
-    """
+    """Parse a line of JSON Lines."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -226,15 +159,7 @@ def json_object(line: str) -> dict[str, Any]:
 
 
 def json_text(value: dict[str, Any], key: str) -> str:
-    """Get the text at a key of a JSON object.
-
-    Args:
-        value: The object.
-        key: The key.
-
-    Raises:
-        DataError: The key is missing, or its value is not valid text.
-    """
+    """Get the text at a key of a JSON object."""
     if key not in value:
         raise DataError(
             f"key '{key}' not found; the keys are {', '.join(value) or 'none'}",
@@ -251,21 +176,7 @@ def json_text(value: dict[str, Any], key: str) -> str:
 
 
 def plain_text(batch: pa.RecordBatch, name: str, forbidden: str, file: str | Path, rows_before: int) -> list[str]:
-    """Convert a column to text for a format that cannot represent some characters; null becomes ''.
-
-    Args:
-        batch: n rows.
-        name: The column.
-        forbidden: The characters.
-        file: The file that is written, for the error.
-        rows_before: Rows of earlier batches, for the error.
-
-    Returns:
-        n strings.
-
-    Raises:
-        DataError: A value has a forbidden character.
-    """
+    """Convert a column to text for a format that cannot represent some characters; null becomes ''."""
     column = text_column(batch.column(name))
     bad = pc.fill_null(pc.match_substring_regex(column, pattern=f"[{forbidden}]"), False)
     if pc.any(bad).as_py():

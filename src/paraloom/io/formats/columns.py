@@ -19,13 +19,7 @@ TRANSLATION = "translation"
 
 
 class Side(NamedTuple):
-    """A text column, or a field of a struct column.
-
-    Args:
-        column: Name of the column.
-        key: The field; None for a text column.
-        lang: The language that the name says; None if it does not.
-    """
+    """A text column, or a field of a struct column."""
 
     column: str
     key: str | None = None
@@ -35,14 +29,6 @@ class Side(NamedTuple):
 def choose_sides(schema: pa.Schema, options: ReadOptions) -> tuple[Side, Side]:
     """Choose the columns of the two sides: those that are named, two languages of the column `translation`, or two text
     columns, as a header names them.
-
-    Args:
-        schema: The columns.
-        options: The names that are given, and languages.
-
-    Raises:
-        ConfigError: A column or language is not found, or it is not clear which ones are meant.
-        DataError: A column that is named is not text.
     """
     if options.src_column is not None or options.tgt_column is not None:
         named = (options.src_column or "src", options.tgt_column or "tgt")
@@ -88,11 +74,7 @@ def _translation_side(key: str) -> Side:
 
 
 def translation_keys(schema: pa.Schema) -> list[str]:
-    """The languages of the column `translation`, empty without one.
-
-    Args:
-        schema: The columns.
-    """
+    """The languages of the column `translation`, empty without one."""
     if TRANSLATION not in schema.names or not pa.types.is_struct(schema.field(TRANSLATION).type):
         return []
     return [field.name for field in schema.field(TRANSLATION).type if is_text(field.type)]
@@ -108,17 +90,7 @@ def _key_of(lang: str, keys: list[str], path: str) -> str:
 
 
 def named_column(schema: pa.Schema, name: ColumnName, path: str | Path) -> Side:
-    """The column with a name or a number, or the language of the column `translation`.
-
-    Args:
-        schema: The columns.
-        name: The name, or a number from 1, or from the end by -1.
-        path: The file, for errors.
-
-    Raises:
-        ConfigError: It is not found.
-        DataError: It is not text.
-    """
+    """The column with a name or a number, or the language of the column `translation`."""
     names = list(schema.names)
     if isinstance(name, int):
         index = name - 1 if name > 0 else len(names) + name
@@ -136,32 +108,19 @@ def named_column(schema: pa.Schema, name: ColumnName, path: str | Path) -> Side:
 
 
 def side_column(batch: pa.RecordBatch, side: Side) -> pa.Array:
-    """The texts of a side; null where the whole struct is null.
-
-    Args:
-        batch: Some rows.
-        side: The side.
-    """
+    """The texts of a side; null where the whole struct is null."""
     column = batch.column(side.column)
     return column if side.key is None else pc.struct_field(column, side.key)
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type has text.
-
-    Args:
-        kind: The type.
-    """
+    """Whether a column of this type has text."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def text_values(column: pa.Array) -> list[Any]:
-    """The texts of a column; a value that is not valid UTF-8 is returned as bytes.
-
-    Args:
-        column: The column.
-    """
+    """The texts of a column; a value that is not valid UTF-8 is returned as bytes."""
     try:
         values: list[Any] = column.to_pylist()
         return values
@@ -177,11 +136,7 @@ def _text_or_bytes(value: bytes | None) -> str | bytes | None:
 
 
 def kept_provenance(schema: pa.Schema) -> list[str | None]:
-    """The columns of PROVENANCE that a table has as text; None for the others.
-
-    Args:
-        schema: The columns.
-    """
+    """The columns of PROVENANCE that a table has as text; None for the others."""
     return [name if name in schema.names and is_text(schema.field(name).type) else None for name in PROVENANCE]
 
 
@@ -192,15 +147,7 @@ def pair_rows(
     langs: Sequence[str | None],
     options: ReadOptions,
 ) -> Iterator[PairRow]:
-    """The pairs in the columns of a table; rows with a null or with text that is not valid UTF-8 are rejected.
-
-    Args:
-        batches: The rows.
-        schema: Their columns.
-        sides: The two sides.
-        langs: Languages of rows that do not say theirs.
-        options: What to do with bad rows.
-    """
+    """The pairs in the columns of a table; rows with a null or with text that is not valid UTF-8 are rejected."""
     provenance = kept_provenance(schema)
     names = [side.key or side.column for side in sides]
     before = 0

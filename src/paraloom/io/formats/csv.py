@@ -29,14 +29,6 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     The delimiter is the one of comma, semicolon and tab that cuts most of the first lines into equally many fields:
     two, or the next larger number. Rows count from 1, without the header. A blank line is a row of empty texts. A stray
     quotation mark costs its line only: see `quoted_rows`.
-
-    Args:
-        options: What to read.
-
-    Raises:
-        ConfigError: There are more columns and none is named, or a named one is not found.
-        DataError: The first row cannot be read; or another one has another number of fields, its quotes are not closed,
-            or it is not valid UTF-8.
     """
     records = read_rows(options.path)
     first = next(records, None)
@@ -63,14 +55,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def read_rows(path: str | Path) -> Iterator[list[str] | BadRow]:
-    """Read all rows of a table, the first one included, without looking for pairs.
-
-    Args:
-        path: The file, plain or compressed.
-
-    Returns:
-        The fields of each row; in the position of a row that cannot be parsed or is not valid UTF-8, the error.
-    """
+    """Read all rows of a table, the first one included, without looking for pairs."""
     with open_read(path) as stream:
         # Bytes that are not UTF-8 become surrogates, so that one bad row does not end the file.
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
@@ -83,16 +68,7 @@ def read_rows(path: str | Path) -> Iterator[list[str] | BadRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
-    """Write a header and one record per row, separated by commas; only what needs quotes is quoted.
-
-    Args:
-        batches: The rows.
-        names: Names of their columns.
-        target: The file.
-
-    Returns:
-        Number of rows.
-    """
+    """Write a header and one record per row, separated by commas; only what needs quotes is quoted."""
     rows = 0
     with open_write(target) as stream:
         stream.write("".join(quoted_lines([names])).encode())
@@ -104,11 +80,7 @@ def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) 
 
 
 def _layout(lines: Iterator[str]) -> tuple[list[str], str, int | None]:
-    """Peek at the first lines, and at all of a first row that is longer.
-
-    Returns:
-        The lines; the delimiter that cuts most of their rows into equally many fields, two or more; and how many.
-    """
+    """Peek at the first lines, and at all of a first row that is longer."""
     peeked: list[str] = []
     enough, characters = _PEEK_LINES, 0
     while True:

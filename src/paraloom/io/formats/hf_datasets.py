@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.paths import is_below
 from paraloom.io.atomic import atomic_folder
 from paraloom.io.formats.base import PairRow, ReadOptions, file_stem, languages_in_name
 from paraloom.io.formats.columns import (
@@ -61,15 +62,7 @@ def is_dataset(path: str | Path) -> bool:
 
 
 def dataset_schema(path: str | Path) -> pa.Schema:
-    """The columns of a data set.
-
-    Args:
-        path: Its folder.
-
-    Raises:
-        ConfigError: The folder has several splits.
-        DataError: It is damaged, or without rows.
-    """
+    """The columns of a data set."""
     files = _files(Path(path))
     if not files:
         raise DataError("the data set has no rows", file=path, remedy="Save one that has rows.")
@@ -79,17 +72,7 @@ def dataset_schema(path: str | Path) -> pa.Schema:
 
 
 def read_dataset(path: str | Path, batch_rows: int = 1024) -> Iterator[pa.RecordBatch]:
-    """Read a data set in batches; files are mapped into memory, never read as a whole.
-
-    Args:
-        path: Its folder.
-        batch_rows: Rows of a batch at most.
-
-    Raises:
-        ConfigError: The folder has several splits.
-        DataError: A file is missing, truncated or corrupt, has changed since Paraloom wrote it, or has text that is not
-            valid UTF-8; or its columns differ from those of the first one.
-    """
+    """Read a data set in batches; files are mapped into memory, never read as a whole."""
     for file, batch in _batches(Path(path), batch_rows):
         with _corruption_as_error(file):
             batch.validate(full=True)
@@ -142,16 +125,7 @@ def _binary(kind: pa.DataType) -> pa.DataType:
 
 
 def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
-    """Read pairs: the column `translation`, or two text columns, which are chosen as the columns of a table are.
-
-    Args:
-        options: What to read. A column may also be named as a language of the column `translation`.
-        batch_rows: Rows to read at a time.
-
-    Raises:
-        ConfigError: The columns of the two sides are not clear, or the folder has several splits.
-        DataError: A column is missing or not text, or a value is null or not valid UTF-8.
-    """
+    """Read pairs: the column `translation`, or two text columns, which are chosen as the columns of a table are."""
     schema = dataset_schema(options.path)
     src, tgt = choose_sides(schema, options)
     named = languages_in_name(file_stem(options.path)) or (None, None)
@@ -162,19 +136,7 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
 
 
 def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | bytes | None]:
-    """Read one text column.
-
-    Args:
-        path: Folder of the data set.
-        name: The column, or its number, from 1, or from the end by -1; a language of the column `translation`; 0: the
-            column `text`, or the only one with text.
-
-    Yields:
-        Each text; a value that is not valid UTF-8 as bytes.
-
-    Raises:
-        ConfigError: The column is not found, or not clear.
-    """
+    """Read one text column."""
     schema = dataset_schema(path)
     texts = [field.name for field in schema if is_text(field.type)]
     if name == 0 and "text" not in texts and len(texts) != 1:
@@ -189,19 +151,7 @@ def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | bytes |
 
 
 def write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: str) -> int:
-    """Write a folder that `datasets.load_from_disk` opens, atomically. Its bytes depend on the rows only.
-
-    Args:
-        batches: The rows.
-        schema: Their columns.
-        target: The folder.
-
-    Returns:
-        Number of rows.
-
-    Raises:
-        ConfigError: The folder exists and holds something else.
-    """
+    """Write a folder that `datasets.load_from_disk` opens, atomically. Its bytes depend on the rows only."""
     rows = 0
     with atomic_folder(target, STATE) as folder:
         parts: list[Path] = []
@@ -281,7 +231,7 @@ def _files(folder: Path) -> list[_File]:
 
 def _is_name(name: object) -> bool:
     """Whether a value is the name of a file in the same folder, not a path out of it."""
-    return isinstance(name, str) and name not in ("", ".", "..") and Path(name).name == name
+    return is_below(name) and Path(str(name)).name == name
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -310,9 +260,19 @@ def _opened(file: _File) -> Iterator[tuple[Any, Any]]:
     with source, reader:
         with _corruption_as_error(path):  # names of columns may be invalid UTF-8
             names = reader.schema.names
+            _names_within(reader.schema)
         if doubled := next((name for name in names if names.count(name) > 1), None):
             raise DataError(f"the file has the column '{doubled}' twice", file=path, remedy="Rename one of them.")
         yield source, reader
+
+
+def _names_within(fields: Iterable[pa.Field]) -> list[str]:
+    """The names of fields and of all fields in them; raises UnicodeDecodeError for one that is not UTF-8."""
+    return [name for field in fields for name in (field.name, *_names_within(_parts(field.type)))]
+
+
+def _parts(kind: pa.DataType) -> list[pa.Field]:
+    return [kind.field(index) for index in range(kind.num_fields)]
 
 
 @contextmanager

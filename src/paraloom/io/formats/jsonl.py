@@ -21,14 +21,7 @@ from paraloom.io.formats.base import (
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
-    """Read pairs from two keys of each object (`src` and `tgt` by default); blank lines are skipped.
-
-    Args:
-        options: What to read.
-
-    Raises:
-        DataError: A line is not a JSON object, lacks a key, or has something else than text there.
-    """
+    """Read pairs from two keys of each object (`src` and `tgt` by default); blank lines are skipped."""
     src, tgt = str(options.src_column or "src"), str(options.tgt_column or "tgt")
     for row, line in enumerate(read_raw_lines(options.path), 1):
         if not line.strip():
@@ -44,16 +37,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
-    """Write one object per row, with NaN and infinities as null.
-
-    Args:
-        batches: The rows.
-        names: Names of their columns.
-        target: The file.
-
-    Returns:
-        Number of rows.
-    """
+    """Write one object per row, with NaN and infinities as null."""
     rows = 0
     with open_write(target) as stream:
         for batch in batches:

@@ -23,15 +23,7 @@ _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_](?:[A-Z][a-z]{3}|[A-Za-z]{2}|\d{3}))*")
 
 
 class Sides(NamedTuple):
-    """The two files of a name with braces.
-
-    Args:
-        src: File of the source side.
-        tgt: File of the target side.
-        src_lang: Language of the source side; None where its name does not say.
-        tgt_lang: Language of the target side; None where its name does not say.
-        stem: Name without folder, braces and suffixes.
-    """
+    """The two files of a name with braces."""
 
     src: str
     tgt: str
@@ -41,21 +33,7 @@ class Sides(NamedTuple):
 
 
 def sides(source: str) -> Sides | None:
-    """Expand a name with braces to two files.
-
-    Args:
-        source: The name, `PREFIX.{cs,en}`; the braces may hold any two parts of file names, folders included. Those of
-            a folder that exists by this very name are a part of its name.
-
-    Returns:
-        The two files, None for a name without braces.
-
-    Example:
-        >>> sides("data/train.{cs,en}.gz")
-        Sides(src='data/train.cs.gz', tgt='data/train.en.gz', src_lang='cs', tgt_lang='en', stem='train')
-        >>> sides("{german/train.txt,english/train.txt}")[2:4]
-        ('de', 'en')
-    """
+    """Expand a name with braces to two files."""
     match = _BRACES.fullmatch(source)
     if match is None:
         return None
@@ -68,19 +46,7 @@ def sides(source: str) -> Sides | None:
 
 
 def join_sides(src: str, tgt: str) -> str:
-    """One name with braces for two files, as `sides` expands it.
-
-    Args:
-        src: File of the source side.
-        tgt: File of the target side.
-
-    Raises:
-        ConfigError: The files are the same, or a name has a brace or a comma.
-
-    Example:
-        >>> join_sides("data/mine.de.gz", "data/mine.en.gz"), join_sides("de/a.txt", "en/b.txt")
-        ('data/mine.{de,en}.gz', '{de/a.txt,en/b.txt}')
-    """
+    """One name with braces for two files, as `sides` expands it."""
     for path in (src, tgt):
         if re.search("[{},]", path):
             raise ConfigError(
@@ -125,15 +91,7 @@ def _common_stem(first: str, second: str) -> str:
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
-    """Read pairs of line n of one file and line n of the other.
-
-    Args:
-        options: What to read.
-
-    Raises:
-        DataError: A line is not valid UTF-8; the files differ in their number of lines (also with `on_reject`, because
-            it is unknown which line is missing).
-    """
+    """Read pairs of line n of one file and line n of the other."""
     files = sides(options.path)
     assert files is not None
     counts = [0, 0]
@@ -157,18 +115,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
-    """Write both files atomically.
-
-    Args:
-        batches: The rows.
-        target: The file.
-
-    Returns:
-        Number of rows.
-
-    Raises:
-        DataError: A text has a line break.
-    """
+    """Write both files atomically."""
     files = sides(target)
     assert files is not None
     paths = [Path(files.src), Path(files.tgt)]

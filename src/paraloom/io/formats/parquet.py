@@ -25,16 +25,7 @@ from paraloom.io.shards import open_shard, read_batches, write_shard
 
 
 def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
-    """Read pairs from two columns: those that are named, else `src` and `tgt`, else those of `choose_sides`.
-
-    Args:
-        options: What to read.
-        batch_rows: Rows to read at a time.
-
-    Raises:
-        ConfigError: The columns of the two sides, or the languages of the column `translation`, are not clear.
-        DataError: A column is missing or not text, or a value is null or not valid UTF-8.
-    """
+    """Read pairs from two columns: those that are named, else `src` and `tgt`, else those of `choose_sides`."""
     with _uncompressed(options.path) as path:
         try:
             with open_shard(path) as file:
@@ -50,19 +41,7 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], schema: pa.Schema, target: str) -> int:
-    """Write one Parquet file, with the signatures of its columns.
-
-    Args:
-        batches: The rows.
-        schema: Their columns.
-        target: The file.
-
-    Returns:
-        Number of rows.
-
-    Raises:
-        ConfigError: The name has a suffix of compression.
-    """
+    """Write one Parquet file, with the signatures of its columns."""
     if target.endswith(SUFFIXES):
         raise compressed_twice(target)
     return write_shard(target, batches, schema)

@@ -13,12 +13,7 @@ _BAR = " ||| "
 
 
 def is_named_ppdb(name: str) -> bool:
-    """Whether a file is named like those of PPDB, which have no suffix of their own.
-
-    Example:
-        >>> is_named_ppdb("ppdb-1.0-s-phrasal.gz"), is_named_ppdb("ppdb.xxl.b2u.train"), is_named_ppdb("news.tsv")
-        (True, True, False)
-    """
+    """Whether a file is named like those of PPDB, which have no suffix of their own."""
     return name.lower().startswith("ppdb")
 
 
@@ -26,12 +21,6 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     """Read phrase and paraphrase from each line `LHS ||| phrase ||| paraphrase ||| features …`.
 
     A file whose first line has no bar has records of three lines: `word<TAB>tag` twice, and a word that means both.
-
-    Args:
-        options: What to read.
-
-    Raises:
-        DataError: A line has another format.
     """
     lines = read_raw_lines(options.path)
     first = next(lines, None)

@@ -26,13 +26,6 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
     Languages match exactly, else by their primary subtag ('en' matches 'en-GB'). By default they are the two of the
     first unit, in order.
-
-    Args:
-        options: What to read.
-
-    Raises:
-        ConfigError: The languages are not clear.
-        DataError: A unit does not have one text of each language, the file declares an entity, or the XML is invalid.
     """
     units = _Units()
     languages: tuple[str, str] | None = None
@@ -67,18 +60,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
-    """Write one unit per row, with its pair_id if it has one.
-
-    Args:
-        batches: The rows.
-        target: The file.
-
-    Returns:
-        Number of rows.
-
-    Raises:
-        DataError: A text has a control character that XML cannot represent.
-    """
+    """Write one unit per row, with its pair_id if it has one."""
     rows = 0
     header = f'creationtool="paraloom" creationtoolversion="{__version__}" segtype="sentence" o-tmf="plain"'
     with open_write(target) as stream:

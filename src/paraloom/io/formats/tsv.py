@@ -25,13 +25,6 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
     """Read pairs from two columns: by default those that a header names (`find_header`), or the only two columns.
 
     Rows count from 1, without the header. A blank line is a row of empty texts.
-
-    Args:
-        options: What to read.
-
-    Raises:
-        ConfigError: There are more columns and none is named, or a named one is not found.
-        DataError: A row has another number of fields than the first, or is not valid UTF-8.
     """
     lines = read_raw_lines(options.path)
     first = next(lines, None)
@@ -59,19 +52,7 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
-    """Write a header and one line per row.
-
-    Args:
-        batches: The rows.
-        names: Names of their columns.
-        target: The file.
-
-    Returns:
-        Number of rows.
-
-    Raises:
-        DataError: A text, or the name of a column, has a tab or a line break.
-    """
+    """Write a header and one line per row."""
     if bad := [name for name in names if any(character in name for character in "\t\r\n")]:
         raise DataError(
             f"the column {bad[0]!r} has a tab or a line break in its name, which this format cannot represent",
@@ -89,26 +70,12 @@ def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) 
 
 
 def column_number(column: ColumnName) -> int | None:
-    """The number of a column given by number, None for a name.
-
-    Example:
-        >>> column_number(2), column_number("2"), column_number("src"), column_number(None)
-        (2, 2, None, None)
-    """
+    """The number of a column given by number, None for a name."""
     return int(column) if isinstance(column, int) or (column is not None and column.isdecimal()) else None
 
 
 class TableColumns(NamedTuple):
-    """Where the sides and the optional columns of a table are.
-
-    Args:
-        header: Whether the first row is a header.
-        src: Position of the source side, from 0.
-        tgt: Position of the target side.
-        src_lang: Language of the source side, if the header names it.
-        tgt_lang: Language of the target side, if the header names it.
-        provenance: Position of each column of PROVENANCE; None where the table lacks it.
-    """
+    """Where the sides and the optional columns of a table are."""
 
     header: bool
     src: int
@@ -125,17 +92,7 @@ class TableColumns(NamedTuple):
 
 
 def table_columns(options: ReadOptions, fields: list[str], below: list[str]) -> TableColumns:
-    """Find the header, if there is one, and the columns of a table.
-
-    Args:
-        options: What to read.
-        fields: Fields of the first row.
-        below: Fields of the second row.
-
-    Raises:
-        ConfigError: There are more than two columns and none is named, or a named one is not found.
-        DataError: There is one column.
-    """
+    """Find the header, if there is one, and the columns of a table."""
     named = (options.src_column, options.tgt_column)
     noticed = find_header(fields, below, options) if named == (None, None) else None
     if noticed is not None:

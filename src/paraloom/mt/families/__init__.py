@@ -53,63 +53,23 @@ class Family(Protocol):
         """Its name in errors."""
 
     def fits(self, folder: Path) -> bool:
-        """Whether a checkpoint of one of its model types belongs to it; only small files are looked at.
-
-        Args:
-            folder: Has config.json and the files of the tokenizer; the weights may be missing.
-        """
+        """Whether a checkpoint of one of its model types belongs to it; only small files are looked at."""
 
     def check_files(self, checkpoint: str | Path, names: Sequence[str]) -> None:
-        """Check that a checkpoint has a tokenizer.
-
-        Args:
-            checkpoint: For the error.
-            names: Its files.
-
-        Raises:
-            ModelError: A file is missing; names it.
-        """
+        """Check that a checkpoint has a tokenizer."""
 
     def check_precision(self, precision: str) -> None:
-        """Check that it runs in a number format.
-
-        Args:
-            precision: One of `paraloom.mt.checkpoint.PRECISIONS`.
-
-        Raises:
-            ConfigError: It does not.
-        """
+        """Check that it runs in a number format."""
 
     def default_precision(self, kind: str) -> str:
-        """The number format that suits a kind of device.
-
-        Args:
-            kind: 'cpu' or 'cuda'.
-        """
+        """The number format that suits a kind of device."""
 
     def convert(self, checkpoint: Path, folder: Path, precision: str) -> None:
-        """Write a folder for CTranslate2, with `FOLDER_FILE` in it.
-
-        Args:
-            checkpoint: Folder with config.json, safetensors and the files of the tokenizer.
-            folder: New; removed by the caller if this fails.
-            precision: Number format of the weights.
-        """
+        """Write a folder for CTranslate2, with `FOLDER_FILE` in it."""
 
 
 def get_family(name: str) -> Family:
-    """The family of a name in `FAMILIES`.
-
-    Args:
-        name: As translator.json has it.
-
-    Raises:
-        ModelError: Unknown name: the folder was made by a later version.
-
-    Example:
-        >>> get_family("nllb").name
-        'nllb'
-    """
+    """The family of a name in `FAMILIES`."""
     if name not in FAMILIES:
         raise ModelError(f"unknown family of translators '{name}'{nearest(name, list(FAMILIES))}")
     module, _, attribute = FAMILIES[name].partition(":")
@@ -118,18 +78,7 @@ def get_family(name: str) -> Family:
 
 
 def family_names(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Names of the families that a checkpoint may belong to.
-
-    Args:
-        config: Its config.json.
-
-    Raises:
-        ModelError: Models of this kind are not supported.
-
-    Example:
-        >>> family_names({"model_type": "m2m_100"})
-        ('nllb', 'm2m100')
-    """
+    """Names of the families that a checkpoint may belong to."""
     kind = config.get("model_type")
     if kind in MODEL_TYPES:
         return MODEL_TYPES[kind]
@@ -141,14 +90,7 @@ def family_names(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def checkpoint_family(folder: Path) -> Family:
-    """The family of a checkpoint.
-
-    Args:
-        folder: Has config.json and the files of the tokenizer; the weights may be missing.
-
-    Raises:
-        ModelError: config.json cannot be read, or models of this kind are not supported.
-    """
+    """The family of a checkpoint."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -168,12 +110,6 @@ def folder_settings(folder: Path) -> dict[str, Any]:
 
     A folder that CTranslate2 wrote without it is recognized by its vocabulary, if it has a tokenizer; else it is one of
     a Marian model.
-
-    Args:
-        folder: Of a translator.
-
-    Raises:
-        ModelError: The file is damaged.
     """
     path = folder / FOLDER_FILE
     if not path.is_file():

@@ -39,16 +39,7 @@ _MAX_CHANGE_INT8 = (2.0, 0.5)
 
 
 class Codec(Protocol):
-    """Texts as the tokens of a model, and back, for one source and target language.
-
-    Attributes:
-        source: Source language, None if it is unknown.
-        target: Target language.
-        prefix: Tokens that each translation begins with; they are not part of its text.
-        max_source: Maximum number of tokens of a source, language tokens and end included.
-        max_target: Maximum number of tokens of a translation.
-        max_positions: Maximum number of tokens of a side that is scored; None if there is none.
-    """
+    """Texts as the tokens of a model, and back, for one source and target language."""
 
     source: str | None
     target: str | None
@@ -90,28 +81,13 @@ class EncoderDecoder:
         return True
 
     def check_files(self, checkpoint: str | Path, names: Sequence[str]) -> None:
-        """Check that a checkpoint has a tokenizer.
-
-        Args:
-            checkpoint: For the error.
-            names: Its files.
-
-        Raises:
-            ModelError: A file is missing; names it.
-        """
+        """Check that a checkpoint has a tokenizer."""
         missing = [" or ".join(group) for group in self.tokenizer_files if not set(group) & set(names)]
         if missing:
             raise ModelError(f"{', '.join(missing)} not found: files of the tokenizer", file=checkpoint, remedy=_AGAIN)
 
     def check_precision(self, precision: str) -> None:
-        """Check that it runs in a number format.
-
-        Args:
-            precision: One of `paraloom.mt.checkpoint.PRECISIONS`.
-
-        Raises:
-            ConfigError: float16, where the family would overflow.
-        """
+        """Check that it runs in a number format."""
         if not self.float16 and precision.endswith("float16") and "bfloat16" not in precision:
             raise ConfigError(
                 f"{self.title} models give rubbish in {precision}: values overflow",
@@ -119,28 +95,11 @@ class EncoderDecoder:
             )
 
     def default_precision(self, kind: str) -> str:
-        """The number format for a kind of device: int8 on processors, half precision on GPUs.
-
-        Example:
-            >>> from paraloom.mt.families import get_family
-            >>> get_family("nllb").default_precision("cuda"), get_family("t5").default_precision("cuda")
-            ('float16', 'bfloat16')
-        """
+        """The number format for a kind of device: int8 on processors, half precision on GPUs."""
         return "int8" if kind == "cpu" else "float16" if self.float16 else "bfloat16"
 
     def convert(self, checkpoint: Path, folder: Path, precision: str) -> None:
-        """Convert a checkpoint, with its tokenizer, and check the result: language tokens, and one translation.
-
-        Args:
-            checkpoint: Folder with config.json, safetensors and the files of the tokenizer.
-            folder: New.
-            precision: Number format of the weights.
-
-        Raises:
-            ConfigError: The family does not run in this precision.
-            ModelError: Files are missing, or the converted model does not work.
-            MissingExtraError: torch or transformers is not installed.
-        """
+        """Convert a checkpoint, with its tokenizer, and check the result: language tokens, and one translation."""
         self.check_precision(precision)
         self.check_files(checkpoint, [path.name for path in checkpoint.iterdir()])
         try:
@@ -165,11 +124,7 @@ class EncoderDecoder:
         self._check_use(folder, languages, example, expected)
 
     def languages(self, tokens: Sequence[str]) -> dict[str, str]:
-        """The codes of the languages that a model has, and the token of each.
-
-        Args:
-            tokens: Its vocabulary.
-        """
+        """The codes of the languages that a model has, and the token of each."""
         matches = ((re.fullmatch(self.code, token), token) for token in tokens) if self.code else ()
         return {match[1]: token for match, token in matches if match}
 
@@ -194,17 +149,7 @@ class EncoderDecoder:
         }
 
     def open(self, folder: Path, source: str | None, target: str | None) -> Codec:
-        """Open the tokenizer of a converted folder.
-
-        Args:
-            folder: The folder.
-            source: Source language; None takes that of translator.json.
-            target: Target language.
-
-        Raises:
-            ConfigError: The model does not have a language, or needs one that was not named.
-            ModelError: The tokenizer is missing or damaged.
-        """
+        """Open the tokenizer of a converted folder."""
         settings = folder_settings(folder)
         source, target = source or settings.get("source"), target or settings.get("target")
         before, after = tuple(settings["before"]), tuple(settings["after"])
@@ -284,14 +229,7 @@ class EncoderDecoder:
 
 
 class TokenizerCodec:
-    """Texts as tokens by a tokenizer.json, as its transformers tokenizer makes them.
-
-    Args:
-        path: The file.
-        before: Tokens before each source.
-        after: Tokens after it.
-        prompt: Text before each source.
-    """
+    """Texts as tokens by a tokenizer.json, as its transformers tokenizer makes them."""
 
     def __init__(self, path: Path, before: Sequence[str], after: Sequence[str], prompt: str = "") -> None:
         try:
@@ -328,14 +266,7 @@ class TokenizerCodec:
 
 
 class SentencePieceCodec:
-    """Texts as tokens by a SentencePiece model.
-
-    Args:
-        path: The model.
-        before: Tokens before each source.
-        after: Tokens after it.
-        special: Tokens that are not part of texts.
-    """
+    """Texts as tokens by a SentencePiece model."""
 
     def __init__(self, path: Path, before: Sequence[str], after: Sequence[str], special: Sequence[str]) -> None:
         try:

@@ -20,14 +20,7 @@ SUBWORD_MODELS = ("source.spm", "target.spm")
 
 
 class MarianCodec:
-    """The SentencePiece models of both sides, and the tag of the target language.
-
-    Args:
-        folder: Has source.spm and target.spm.
-        source: Source language, None if unknown.
-        target: Target language.
-        tag: Such as `>>deu<<`; '' for models of one pair.
-    """
+    """The SentencePiece models of both sides, and the tag of the target language."""
 
     prefix: tuple[str, ...] = ()
     max_source = SOURCE_LIMIT
@@ -73,17 +66,7 @@ class Marian(EncoderDecoder):
 
 
 def open_checkpoint(checkpoint: Path, source: str | None, target: str | None) -> MarianCodec:
-    """The codec of a checkpoint that is not converted.
-
-    Args:
-        checkpoint: Folder of a Marian checkpoint of transformers; one that Paraloom trained has its model card in the
-            folder above.
-        source: Source language; default: what the model card says.
-        target: Target language.
-
-    Raises:
-        ConfigError: The model does not translate from `source` or into `target`.
-    """
+    """The codec of a checkpoint that is not converted."""
     card = checkpoint.parent if checkpoint.name == "huggingface" else checkpoint
     return MarianCodec(checkpoint, *_languages(card, source, target, pieces_by_id(checkpoint)))
 

@@ -18,14 +18,7 @@ _BITS = np.uint64(20)
 
 
 class NgramTable(NamedTuple):
-    """Log-probabilities of n-grams, with back-off weights, as in an ARPA file.
-
-    Args:
-        keys: uint64 (n,), `ngram_key` of n-grams of 1 to 3 words, ascending.
-        logprobs: float64 (n,), natural log of p(last word | the words before).
-        backoffs: float64 (n,), natural log of the weight of the lower order, where the n-gram is a context.
-        unknown: Natural log of the probability of a word that the model does not have.
-    """
+    """Log-probabilities of n-grams, with back-off weights, as in an ARPA file."""
 
     keys: Keys
     logprobs: npt.NDArray[np.float64]
@@ -36,19 +29,9 @@ class NgramTable(NamedTuple):
 def train_ngrams(sentences: Sequence[Sequence[int]], begin: int, end: int) -> NgramTable:
     """Train a trigram model.
 
-    Args:
-        sentences: Words as numbers from 0 to 2**20 - 2.
-        begin: The number of the beginning of a sentence, which is a context only.
-        end: The number of its end.
-
     Reference:
         Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", §3: interpolated
         Kneser–Ney with one discount.
-
-    Example:
-        >>> model = train_ngrams([[2, 3], [2, 4]], begin=0, end=1)
-        >>> float(np.exp(model.logprobs[np.searchsorted(model.keys, ngram_keys([[2]]))]).round(4)[0])
-        0.17
     """
     padded = [np.array([begin, begin, *words, end], np.int64) for words in sentences]
     trigrams = np.concatenate([np.lib.stride_tricks.sliding_window_view(words, 3) for words in padded])
@@ -72,11 +55,7 @@ def train_ngrams(sentences: Sequence[Sequence[int]], begin: int, end: int) -> Ng
 
 
 def ngram_keys(ngrams: Sequence[Sequence[int]] | Words) -> Keys:
-    """One number for each n-gram of up to three words; those of other lengths and words differ.
-
-    Args:
-        ngrams: Words, (n, order).
-    """
+    """One number for each n-gram of up to three words; those of other lengths and words differ."""
     rows = np.asarray(ngrams, np.uint64)
     keys = np.zeros(len(rows), np.uint64)
     for column in range(rows.shape[1]):

@@ -21,15 +21,7 @@ DISCOUNT = 0.5
 
 
 class PhraseTable(NamedTuple):
-    """The translations of each source phrase, best first.
-
-    Args:
-        keys: uint64 (phrases,), hashes of source phrases (`kernels.hash_span`), ascending.
-        starts: int64 (phrases + 1,); the translations of phrase k are those from starts[k] to starts[k + 1].
-        offsets: int64 (translations + 1,); the subwords of a translation are ids[offsets[i]:offsets[i + 1]].
-        ids: int64, subwords of the target.
-        scores: float64 (translations,), weighted sum of the four natural logs.
-    """
+    """The translations of each source phrase, best first."""
 
     keys: npt.NDArray[np.uint64]
     starts: Ints
@@ -51,14 +43,6 @@ def build_table(
 
     The score of a phrase pair is the weighted sum of the logs of p(t | s) and p(s | t), by discounted counts, and of
     two lexical weights, ∏ over the words of one side of the mean probability of the word given those of the other.
-
-    Args:
-        source: The subwords of n source sentences, as numbers.
-        target: Those of their translations.
-        max_phrase_length: Subwords of a phrase at most, on either side.
-        max_translations: Translations of a phrase that are kept.
-        weight: Weight of each of the four logs, as in Moses before tuning.
-        alignment: Of the words.
 
     Reference:
         Koehn, Och and Marcu 2003, "Statistical phrase-based translation", §3 (extraction) and §4.5 (lexical weights,

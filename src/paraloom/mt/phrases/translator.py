@@ -93,19 +93,6 @@ def train_phrase_translator(
     The bonus for each subword of a translation, which decides on its length, is set so that the translations of some
     training sentences are as long as their references.
 
-    Args:
-        source: n sentences.
-        target: Their translations.
-        folder: Where the files go.
-        config: Settings.
-        seed: Of the subwords.
-
-    Returns:
-        Numbers of pairs and of phrase pairs, and the length bonus.
-
-    Raises:
-        DataError: There are fewer than two pairs with text on both sides.
-
     Reference:
         Koehn, Och and Marcu 2003, "Statistical phrase-based translation".
     """
@@ -150,12 +137,7 @@ class _Vocabulary:
 
 
 def split_words(text: str) -> list[str]:
-    """Words and punctuation marks; what follows a space begins with SPACE, so that joining them gives the text.
-
-    Example:
-        >>> split_words("It's 3.5 m.")
-        ['▁It', "'s", '▁3', '.5', '▁m', '.']
-    """
+    """Words and punctuation marks; what follows a space begins with SPACE, so that joining them gives the text."""
     return [SPACE + token[1:] if token[0] == " " else token for token in _WORD.findall(f" {text}")]
 
 
@@ -165,16 +147,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 class PhraseTranslator:
-    """A phrase-based translator in a folder.
-
-    Args:
-        folder: What `train_phrase_translator` wrote.
-        decode: Beam search; its size is without effect, as the size of the stacks is a setting of the training.
-
-    Raises:
-        ModelError: The folder has no phrase-based translator, or it is damaged.
-        ConfigError: Another decoding is asked for.
-    """
+    """A phrase-based translator in a folder."""
 
     def __init__(self, folder: str | Path, decode: str | Decoding = "beam:1") -> None:
         self.folder = Path(folder)
@@ -210,15 +183,7 @@ class PhraseTranslator:
         return signature("phrases", model="-".join(part[:8] for part in parts))
 
     def translate(self, sentences: Sequence[str], *, seed: int = 0) -> list[list[Variant]]:
-        """Translate each sentence; the same at any seed.
-
-        Args:
-            sentences: n sentences.
-            seed: Not used.
-
-        Returns:
-            For each its translation, whose `logprob` is NaN: the score of the model is not a probability.
-        """
+        """Translate each sentence; the same at any seed."""
         rows = self._subwords.encode(normalize(as_texts(sentences)).to_pylist())
         texts = [join_words(self._translate(row[:-1])) for row in rows]
         return [[Variant(text, math.nan, max(1, len(row)))] for text, row in zip(texts, rows, strict=True)]

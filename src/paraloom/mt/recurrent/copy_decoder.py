@@ -24,12 +24,6 @@ class CopyDecoder(nn.Module):
     h_{t−1}); a_t = softmax(h_t W H) H; g_t = σ(v · [w_{t−1}; z_t; a_t; h_t]); p_t = g_t · copy_t + (1 − g_t) ·
     softmax(U V [h_t; a_t]), where copy_t is the attention to the source, added up for equal tokens.
 
-    Args:
-        size: Tokens, without padding.
-        word_dim: Width of their embeddings.
-        hidden_dim: Width of the LSTMs, H and Z.
-        layers: LSTMs, each on top of the one before.
-
     Reference:
         Iyyer et al. 2018, §3, and its released code; See et al. 2017, "Get to the point".
     """
@@ -46,22 +40,12 @@ class CopyDecoder(nn.Module):
         self.output = nn.Linear(hidden_dim, size)
 
     def start(self, memory: Tensors) -> Tensors:
-        """Hidden states, the encoder's last ones, and cells, zero, each (b, layers, d).
-
-        Args:
-            memory: source (b, s), its mask, H (b, s, d), its last states (b, d), Z (b, m, d), its mask.
-        """
+        """Hidden states, the encoder's last ones, and cells, zero, each (b, layers, d)."""
         hidden = memory[3][:, None].expand(-1, len(self.cells), -1)
         return hidden, torch.zeros_like(hidden)
 
     def step(self, words: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """Log-probabilities of the next token, (b, size), and the next state.
-
-        Args:
-            words: (b, word_dim), embeddings of the last tokens.
-            state: Of the decoder.
-            memory: See `start`.
-        """
+        """Log-probabilities of the next token, (b, size), and the next state."""
         state, features, attention = self._advance(words, state, memory, NO_DROPOUT)
         context, hidden, gate = features[:, : self.width], features[:, self.width : 2 * self.width], features[:, -1:]
         generated = self._logits(hidden, context).log_softmax(-1)
@@ -69,14 +53,7 @@ class CopyDecoder(nn.Module):
         return mix_log(generated, copied, gate), state
 
     def loss(self, words: Tensor, targets: Tensor, memory: Tensors, drop: Dropout) -> Tensor:
-        """The sum of −log p of targets.
-
-        Args:
-            words: (b, t, word_dim), embeddings of the tokens before those of `targets`.
-            targets: int64 (b, t), padded with `size`.
-            memory: See `start`.
-            drop: Dropout of inputs and states.
-        """
+        """The sum of −log p of targets."""
         state = self.start(memory)
         words = drop(words)
         features, attentions = [], []

@@ -14,22 +14,8 @@ SMALLEST = 1e-20
 def bilinear_attention(query: Tensor, weight: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
     """Attention weights softmax(q W K).
 
-    Args:
-        query: (b, q) or (b, t, q).
-        weight: (q, k), W.
-        keys: (b, s, k), K.
-        mask: bool (b, s), False at padding, which gets weight 0. A row needs at least one True.
-
-    Returns:
-        (b, s) or (b, t, s); each row sums to 1.
-
     Reference:
         Luong et al. 2015, "Effective approaches to attention-based neural machine translation", eq. 8 ("general").
-
-    Example:
-        >>> keys, mask = torch.tensor([[[1.0], [1.0], [9.0]]]), torch.tensor([[True, True, False]])
-        >>> bilinear_attention(torch.ones(1, 1), torch.ones(1, 1), keys, mask).tolist()
-        [[0.5, 0.5, 0.0]]
     """
     single = query.dim() == 2
     projected = (query[:, None] if single else query) @ weight
@@ -39,12 +25,7 @@ def bilinear_attention(query: Tensor, weight: Tensor, keys: Tensor, mask: Tensor
 
 
 class Dropout:
-    """Dropout with a generator of its own, so that a resumed training draws what an uninterrupted one does.
-
-    Args:
-        rate: Share of values that become 0; 0 to 1.
-        generator: On the device of the values; None drops nothing.
-    """
+    """Dropout with a generator of its own, so that a resumed training draws what an uninterrupted one does."""
 
     def __init__(self, rate: float = 0.0, generator: torch.Generator | None = None) -> None:
         self.rate = rate if generator is not None else 0.0
@@ -62,13 +43,7 @@ NO_DROPOUT = Dropout()
 
 
 class SequenceEncoder(nn.Module):
-    """An LSTM of one layer that reads sequences; of both directions, projected to the width of one.
-
-    Args:
-        input_dim: Width of what it reads.
-        hidden_dim: Width of its states.
-        both: Read in both directions.
-    """
+    """An LSTM of one layer that reads sequences; of both directions, projected to the width of one."""
 
     def __init__(self, input_dim: int, hidden_dim: int, *, both: bool = False) -> None:
         super().__init__()
@@ -76,15 +51,7 @@ class SequenceEncoder(nn.Module):
         self.projection = nn.Linear(2 * hidden_dim, hidden_dim) if both else None
 
     def forward(self, vectors: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Read sequences.
-
-        Args:
-            vectors: (b, s, input_dim).
-            mask: bool (b, s), False at padding, which follows the sequence.
-
-        Returns:
-            The states (b, s, hidden_dim), which are meaningless at padding, and the last ones (b, hidden_dim).
-        """
+        """Read sequences."""
         packed = pack_padded_sequence(vectors, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
         read, (last, _) = self.lstm(packed)
         states, _ = pad_packed_sequence(read, batch_first=True, total_length=vectors.shape[1])
@@ -94,48 +61,18 @@ class SequenceEncoder(nn.Module):
 
 
 def copied_mass(attention: Tensor, source: Tensor, targets: Tensor) -> Tensor:
-    """The attention to the source positions that have a target's token.
-
-    Args:
-        attention: (b, t, s), 0 at padding.
-        source: int64 (b, s).
-        targets: int64 (b, t).
-
-    Returns:
-        (b, t): the probability that copying gives the token.
-    """
+    """The attention to the source positions that have a target's token."""
     same = source[:, None, :] == targets[:, :, None]
     return (attention * same).sum(-1)
 
 
 def copy_distribution(attention: Tensor, source: Tensor, size: int) -> Tensor:
-    """The distribution over tokens that copying gives.
-
-    Args:
-        attention: (b, s), 0 at padding.
-        source: int64 (b, s), each below `size`.
-        size: Tokens of the vocabulary.
-
-    Returns:
-        (b, size): for each token the sum of the attention to its positions.
-
-    Example:
-        >>> copy_distribution(torch.tensor([[0.5, 0.25, 0.25]]), torch.tensor([[2, 0, 2]]), 3).tolist()
-        [[0.25, 0.0, 0.75]]
-    """
+    """The distribution over tokens that copying gives."""
     return attention.new_zeros(attention.shape[0], size).scatter_add_(1, source, attention)
 
 
 def mix_log(generated: Tensor, copied: Tensor, gate: Tensor) -> Tensor:
     """Logarithm of g · copied + (1 − g) · generated, where g is the probability of copying.
-
-    Args:
-        generated: Log-probabilities of the softmax.
-        copied: Probabilities of copying, of the same shape.
-        gate: Logit of g, which broadcasts to that shape.
-
-    Returns:
-        Log-probabilities of the same shape.
 
     Reference:
         See et al. 2017, "Get to the point: Summarization with pointer-generator networks", eq. 9. SCPN's released code

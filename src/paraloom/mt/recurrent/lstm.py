@@ -22,11 +22,6 @@ class LstmNetwork(RecurrentNetwork):
     h_t = LSTM(w_{t−1}, h_{t−1}); a_t = softmax(h_t W H) H; p_t = softmax(U tanh(V [h_t; a_t])). The decoder's layers
     start from the encoder's last states of both directions, projected.
 
-    Args:
-        vocab_size: Subwords, without padding.
-        word_dim: Width of the embeddings, which both sides share.
-        hidden_dim: Width of the LSTMs.
-
     Reference:
         Wieting and Gimpel 2018, "ParaNMT-50M", §6.
     """

@@ -24,10 +24,6 @@ class RecurrentNetwork(nn.Module):
 
     Its own ids of tokens are 0 for the end, and `padding`, the last one, for padding; decoding starts from `padding`,
     whose embedding is zero.
-
-    Attributes:
-        kind: Its name in the files of a model.
-        padding: Number of tokens that it can write.
     """
 
     kind: ClassVar[str]
@@ -56,29 +52,11 @@ class RecurrentNetwork(nn.Module):
 
     @abstractmethod
     def step(self, previous: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """Read a token and predict the next.
-
-        Args:
-            previous: int64 (b,), the last tokens.
-            state: Of the decoder.
-            memory: What `encode` returned.
-
-        Returns:
-            Log-probabilities (b, padding) of the next token, and the next state.
-        """
+        """Read a token and predict the next."""
 
     @abstractmethod
     def loss(self, memory: Tensors, targets: Tensor, drop: Dropout = NO_DROPOUT) -> Tensor:
-        """The sum of −log p of the tokens of targets, each after those before it.
-
-        Args:
-            memory: What `encode` returned.
-            targets: int64 (b, t), ended and padded.
-            drop: Dropout of inputs and states.
-
-        Returns:
-            A scalar, in nats.
-        """
+        """The sum of −log p of the tokens of targets, each after those before it."""
 
     def own_ids(self, subwords: Ids) -> Ids:
         """The tokens of a target, in the network's ids, from its subwords."""
@@ -94,22 +72,12 @@ class RecurrentNetwork(nn.Module):
 
 
 def shifted(targets: Tensor, padding: int) -> Tensor:
-    """The tokens before those of targets: padding, then all but the last.
-
-    Args:
-        targets: int64 (b, t).
-        padding: Id that decoding starts from.
-    """
+    """The tokens before those of targets: padding, then all but the last."""
     return torch.cat([torch.full_like(targets[:, :1], padding), targets[:, :-1]], 1)
 
 
 class LabelIds:
-    """Tokens of parses, numbered for networks: 0 is the end, then the tokens, then padding.
-
-    Args:
-        subwords: Ids of the tokens among the subwords.
-        separator: Id of the token between a text, or a parse, and a parse.
-    """
+    """Tokens of parses, numbered for networks: 0 is the end, then the tokens, then padding."""
 
     def __init__(self, subwords: Sequence[int], separator: int) -> None:
         self.subwords = [END_ID, *subwords]
@@ -123,11 +91,7 @@ class LabelIds:
         return np.array([*numbers, END_ID], np.int32)
 
     def split(self, ids: Ids) -> tuple[Ids, Ids]:
-        """The subwords before and after the separator, both ended; without one, the second part is empty but its end.
-
-        Args:
-            ids: Subwords, the end included.
-        """
+        """The subwords before and after the separator, both ended; without one, the second part is its end alone."""
         positions = np.flatnonzero(ids == self.separator)
         cut = int(positions[0]) if len(positions) else len(ids) - 1
         return np.append(ids[:cut], np.int32(END_ID)), ids[min(cut + 1, len(ids) - 1) :]

@@ -18,15 +18,6 @@ LAYERS = 2
 class ParaphraseGenerator(RecurrentNetwork):
     """A bidirectional LSTM reads the sentence, an LSTM the parse; a `CopyDecoder` of two layers writes.
 
-    Args:
-        vocab_size: Subwords, without padding.
-        word_dim: Width of their embeddings, which sentence and paraphrase share.
-        hidden_dim: Width of the LSTMs of sentence and paraphrase.
-        labels: Ids of the tokens of parses among the subwords.
-        separator: Id of the token between sentence and parse.
-        label_dim: Width of the embeddings of the tokens of parses.
-        parse_dim: Width of the LSTM that reads the parse.
-
     Reference:
         Iyyer et al. 2018, §3.1, and its released code (`SCPN`).
     """

@@ -18,12 +18,6 @@ LAYERS = 1
 class ParseGenerator(RecurrentNetwork):
     """One LSTM reads parse and template, each by itself; a `CopyDecoder` of one layer writes, and copies of the parse.
 
-    Args:
-        labels: Ids of the tokens of parses among the subwords.
-        separator: Id of the token between parse and template.
-        label_dim: Width of their embeddings.
-        hidden_dim: Width of the LSTMs.
-
     Reference:
         Iyyer et al. 2018, §3.2, and its released code (`ParseNet`).
     """

@@ -16,41 +16,12 @@ from paraloom.mt.recurrent.search import WrittenTokens, forced, selected
 
 
 def draws(seed: int, row: int, count: int, length: int) -> npt.NDArray[np.float64]:
-    """Random numbers for the samples of a source, which do not depend on other sources.
-
-    Args:
-        seed: Of the decoding.
-        row: Number of the source.
-        count: Samples.
-        length: Tokens of a sample.
-
-    Returns:
-        (count, length), from 0 to below 1.
-    """
+    """Random numbers for the samples of a source, which do not depend on other sources."""
     return generator(seed, row).random((count, length))
 
 
 def sample_tokens(log_probs: Tensor, draw: Tensor, *, temperature: float, k: int, p: float) -> Tensor:
-    """A token of each row.
-
-    Args:
-        log_probs: (b, v).
-        draw: (b,), random numbers from 0 to below 1.
-        temperature: Log-probabilities are divided by it.
-        k: Only the k most likely tokens; 0 for all.
-        p: Only the smallest set of tokens whose probabilities add up to p or more.
-
-    Returns:
-        int64 (b,).
-
-    Example:
-        >>> log_probs = torch.tensor([[0.1, 0.6, 0.3]] * 3).log()
-        >>> options = {"temperature": 1.0, "k": 0, "p": 1.0}
-        >>> sample_tokens(log_probs, torch.tensor([0.5, 0.7, 0.95]), **options).tolist()
-        [1, 2, 0]
-        >>> sample_tokens(log_probs, torch.tensor([0.5, 0.7, 0.95]), **options | {"p": 0.8}).tolist()
-        [1, 2, 2]
-    """
+    """A token of each row."""
     ranked, tokens = (log_probs.double() / temperature).softmax(-1).sort(dim=-1, descending=True, stable=True)
     before = ranked.cumsum(-1) - ranked
     if p < 1:
@@ -76,22 +47,7 @@ def sample(
     k: int = 0,
     p: float = 1.0,
 ) -> list[list[WrittenTokens]]:
-    """Independent samples.
-
-    Args:
-        network: Writes.
-        memory: Of n sources, as its `encode` returns it.
-        prefixes: Tokens that each output begins with; n.
-        limits: Tokens of each output at most, after its beginning; n.
-        randoms: Of each source, (samples, at least its limit), as `draws` returns them.
-        temperature: See `sample_tokens`.
-        k: See `sample_tokens`.
-        p: See `sample_tokens`.
-
-    Returns:
-        For each source its samples, in the order of their random numbers. Their log-probabilities are those of the
-        network, whatever the sampling leaves out.
-    """
+    """Independent samples."""
     device = memory[0].device
     owners = [row for row, numbers in enumerate(randoms) for _ in numbers]
     flat = [line for numbers in randoms for line in numbers]

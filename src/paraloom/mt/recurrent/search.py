@@ -13,13 +13,7 @@ from paraloom.mt.recurrent.network import RecurrentNetwork, Tensors
 
 
 class WrittenTokens(NamedTuple):
-    """What a network wrote.
-
-    Args:
-        ids: Its tokens, after the forced beginning and without the end.
-        logprob: Natural logarithm of their probability, and of the end's unless it was cut.
-        cut: Whether it was stopped before its end.
-    """
+    """What a network wrote."""
 
     ids: tuple[int, ...]
     logprob: float
@@ -41,12 +35,7 @@ def selected(tensors: Tensors, rows: Tensor) -> Tensors:
 
 
 def forced(log_probs: Tensor, tokens: Sequence[int | None]) -> Tensor:
-    """Log-probabilities in which a token that is forced has probability 1, and no other is possible.
-
-    Args:
-        log_probs: (b, v).
-        tokens: For each row the token, or None.
-    """
+    """Log-probabilities in which a token that is forced has probability 1, and no other is possible."""
     rows = [row for row, token in enumerate(tokens) if token is not None]
     if rows:
         log_probs = log_probs.clone()
@@ -69,18 +58,6 @@ def beam_search(
     """The most likely outputs that a beam finds.
 
     The search of a row ends when as many hypotheses ended as the beam has places, or at its limit.
-
-    Args:
-        network: Writes.
-        memory: Of n sources, as its `encode` returns it.
-        prefixes: Tokens that each output begins with; n.
-        limits: Tokens of each output at most, after its beginning; n.
-        size: Hypotheses of a beam.
-        nbest: Outputs of each source.
-        length_penalty: See `WrittenTokens.score`.
-
-    Returns:
-        For each source its hypotheses, best first; fewer than `nbest` only where there are fewer outputs.
     """
     rows = list(range(len(prefixes)))
     done: list[list[WrittenTokens]] = [[] for _ in prefixes]

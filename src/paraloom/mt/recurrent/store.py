@@ -25,13 +25,7 @@ _AGAIN = "Copy the whole model folder, or train it again."
 
 
 def save_network(network: RecurrentNetwork, folder: Path, *, max_target: int) -> None:
-    """Write KIND.safetensors and KIND.json.
-
-    Args:
-        network: Its kind names the files.
-        folder: Of the model.
-        max_target: Tokens that it may write at most.
-    """
+    """Write KIND.safetensors and KIND.json."""
     weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
     with atomic_write(folder / f"{network.kind}.safetensors") as temporary:
         temporary.write_bytes(save(weights))
@@ -41,19 +35,7 @@ def save_network(network: RecurrentNetwork, folder: Path, *, max_target: int) ->
 
 
 def load_network(folder: Path, kind: str, device: torch.device | str = "cpu") -> tuple[RecurrentNetwork, int]:
-    """Read what `save_network` wrote.
-
-    Args:
-        folder: Of the model.
-        kind: One of `NETWORKS`.
-        device: Where the weights go.
-
-    Returns:
-        The network, for inference, and the tokens that it may write at most.
-
-    Raises:
-        ModelError: A file is missing or damaged; names it.
-    """
+    """Read what `save_network` wrote."""
     weights, sizes = folder / f"{kind}.safetensors", folder / f"{kind}.json"
     for path in (weights, sizes):
         if not path.is_file():

@@ -28,15 +28,6 @@ class RecurrentTrainer:
 
     The weights that are kept are those with the lowest development loss. Dropout follows from the seed and the number
     of the step. On a processor, as many threads as `config.threads` compute; another number gives other last digits.
-
-    Args:
-        network: With its initial weights.
-        config: Training settings: steps, batches, learning-rate schedule, dropout, evaluations and device.
-        recurrent: Learning rate, and bound of the gradient's norm.
-        seed: Of the dropout and the order of batches.
-
-    Raises:
-        ConfigError: `config.device` is not available.
     """
 
     rates = "recurrent_learning_rate"
@@ -79,16 +70,7 @@ class RecurrentTrainer:
         return 0 < self.config.patience <= self.evaluations_without_gain
 
     def update(self, batch: Batch, examples: Examples, pool: ThreadPoolExecutor) -> float:
-        """Take one training step.
-
-        Args:
-            batch: Numbers of the pairs, int64; or several such arrays, whose gradients are added up.
-            examples: The encoded pairs.
-            pool: Not used.
-
-        Returns:
-            The mean loss per token, in nats.
-        """
+        """Take one training step."""
         batches = [batch] if isinstance(batch, np.ndarray) else list(batch)
         parts = [self._tensors(part, examples) for part in batches]
         tokens = sum(int((targets != self.network.padding).sum()) for _, targets in parts)
@@ -114,14 +96,6 @@ class RecurrentTrainer:
         """Measure the development loss, and keep the weights if they are the best so far.
 
         With `config.keep_last` they are kept in any case.
-
-        Args:
-            examples: The development pairs.
-            pool: Not used.
-
-        Returns:
-            A point of the training curve: `loss` since the previous point, with dropout, and `dev_loss`, in nats per
-            token, and their exponentials.
         """
         loss = self._development_loss(examples)
         self.evaluations_without_gain = 0 if loss < self.best_loss else self.evaluations_without_gain + 1
@@ -146,32 +120,17 @@ class RecurrentTrainer:
         return self.network.eval()
 
     def save_weights(self, path: Path) -> None:
-        """Write the weights of this step.
-
-        Args:
-            path: The file.
-        """
+        """Write the weights of this step."""
         save_file({name: value.detach().cpu().contiguous() for name, value in self._named()}, path)
 
     def keep(self, weights: Mapping[str, Tensor], examples: Examples, pool: ThreadPoolExecutor) -> None:
-        """Take other weights for those that `model` returns, and measure their development loss.
-
-        Args:
-            weights: Tensors by name, as `save_weights` writes them.
-            examples: The development pairs.
-            pool: Not used.
-        """
+        """Take other weights for those that `model` returns, and measure their development loss."""
         self._best = [weights[name].to(self._device) for name, _ in self._named()]
         self.model()
         self.best_loss = self._development_loss(examples)
 
     def save(self, path: Path, identity: str) -> None:
-        """Write everything that `resume` needs; the file appears complete or not at all.
-
-        Args:
-            path: The file.
-            identity: Digest of data and configuration, which `resume` compares.
-        """
+        """Write everything that `resume` needs; the file appears complete or not at all."""
         tensors: dict[str, Tensor] = {}
         for (name, value), best in zip(self._named(), self._best, strict=True):
             moments = self._optimizer.state[value]
@@ -180,12 +139,7 @@ class RecurrentTrainer:
         save_state(path, tensors, identity, self)
 
     def resume(self, path: Path, identity: str) -> None:
-        """Continue from `path` if it exists and was saved by a training of the same data and configuration.
-
-        Args:
-            path: The file.
-            identity: Digest of data and configuration.
-        """
+        """Continue from `path` if it exists and was saved by a training of the same data and configuration."""
         tensors = load_state(path, identity, self)
         if tensors is None:
             return

@@ -48,20 +48,6 @@ def train_lstm(
     what a killed training needs to resume. Of the configuration, sizes, the learning rates of other optimizers, label
     smoothing, moving averages, sampled softmax and precisions are not used.
 
-    Args:
-        pairs: Sources and targets.
-        config: Training settings, and the size of the vocabulary.
-        recurrent: Sizes and optimizer.
-        folder: The model folder.
-        seed: Of subwords, initial weights, dropout and the order of the batches.
-
-    Returns:
-        Figures, as of `paraloom.mt.training.train_translator`.
-
-    Raises:
-        ModelError: The loss became infinite or NaN.
-        DataError: No pair can be used.
-
     Reference:
         Wieting and Gimpel 2018, "ParaNMT-50M", §6.
     """
@@ -95,22 +81,6 @@ def train_scpn(
 
     The folder is that of `train_lstm`, with paraphrase-generator.* and parse-generator.* instead of lstm.*; files of
     figures are of the paraphrase generator, and those of the parse generator are in parse-generator/.
-
-    Args:
-        sentences: Sentences, each with the full parse of its paraphrase after the separator, and paraphrases.
-        parses: Parses, each with the template of its paraphrase after the separator, and parses of the paraphrases.
-        config: Training settings; its `special_tokens` are the separator and the tokens of parses.
-        recurrent: Sizes and optimizer.
-        folder: The model folder.
-        separator: Token between a sentence, or a parse, and what follows.
-        seed: Of subwords, initial weights, dropout and the order of the batches.
-
-    Returns:
-        Figures of the paraphrase generator, and those of the parse generator with names that begin with 'parse_'.
-
-    Raises:
-        ModelError: The loss became infinite or NaN.
-        DataError: No pair can be used.
 
     Reference:
         Iyyer et al. 2018, "Adversarial example generation with syntactically controlled paraphrase networks", §3.

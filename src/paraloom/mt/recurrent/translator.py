@@ -33,16 +33,6 @@ class RecurrentTranslator:
 
     It meets `paraloom.core.protocols.PrefixTranslatorLike`. The same texts give the same outputs; samples of a text
     depend on its number and the seed, not on other texts.
-
-    Args:
-        folder: Of the model.
-        kind: Which of its networks; see `paraloom.mt.recurrent.store.NETWORKS`.
-        decode: How it writes by default.
-        device: 'cpu', 'cuda' or 'auto'. Default: $PARALOOM_DEVICE, or 'cpu'.
-
-    Raises:
-        ModelError: A file is missing or damaged; names it.
-        ConfigError: The decoding or the device is not valid.
     """
 
     def __init__(
@@ -73,15 +63,7 @@ class RecurrentTranslator:
         return signature("recurrent", kind=self.kind, model=model, decode=describe_decoding(self.decoding))
 
     def split(self, sentences: Sequence[str], *, reserve: int = 0) -> list[list[str]]:
-        """The parts that texts are paraphrased in, where they are longer than 256 subwords.
-
-        Args:
-            sentences: n texts.
-            reserve: Subwords of a source that are for something else than the text.
-
-        Returns:
-            For each text its parts; the normalized text alone if it is short enough.
-        """
+        """The parts that texts are paraphrased in, where they are longer than 256 subwords."""
         texts: list[str] = normalize(as_texts(sentences)).to_pylist()
         return [self._long_texts.split(text, reserve) for text in texts]
 
@@ -93,23 +75,7 @@ class RecurrentTranslator:
         seed: int = 0,
         prefixes: Sequence[str] | None = None,
     ) -> list[list[Variant]]:
-        """Write for each source.
-
-        Args:
-            sentences: n sources, of any length.
-            decode: How to write, such as 'beam:12,nbest=3', 'nucleus:0.95' or 'mbr:chrf,samples=16'; None takes the
-                default. A beam stops at about three times the length of its source.
-            seed: Of random decodings.
-            prefixes: How each output begins; variants have what follows, and its log-probability.
-
-        Returns:
-            n lists of variants: best first for a beam and minimum Bayes risk, in random order for samples. Of samples,
-            log-probabilities are those of the network, before temperature and truncation. An empty source has one empty
-            variant.
-
-        Raises:
-            ConfigError: The decoding is not valid or needs a shortlist, or there are not as many prefixes as sources.
-        """
+        """Write for each source."""
         decoding = self.decoding if decode is None else as_decoding(decode)
         if decoding.shortlist:
             raise ConfigError("recurrent networks do not have a shortlist", remedy="Decode without shortlist=1.")

@@ -73,21 +73,8 @@ class CleaningRules(Config):
 def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray[np.object_]:
     """Find the first rule that each line violates.
 
-    Args:
-        sides: Text columns by name: one (monolingual text) or two (pairs), n lines each.
-        rules: The rules.
-
-    Returns:
-        object `(n,)`: a description of the first rule that is violated, with the name of the column; None where there
-        is none.
-
     Reference:
         Burchell, Birch and Heafield 2022 (BBH22), §3.
-
-    Example:
-        >>> pairs = {"src": ["ein Hund", "1 2 3 +", ""], "tgt": ["a dog", "one two three", "x"]}
-        >>> line_faults(pairs, CleaningRules()).tolist()
-        [None, 'src: fewer than 0.4 of the words begin with a letter', 'src: empty']
     """
     tests: list[tuple[npt.NDArray[np.bool_], str]] = []
     counts: list[npt.NDArray[np.int64]] = []
@@ -122,22 +109,8 @@ def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray
 def phrase_fault(phrase: str, paraphrase: str, known: Container[str] | None = None) -> str | None:
     """Find the first reason why a pair of phrases is unfit for training.
 
-    Args:
-        phrase: Words separated by blanks.
-        paraphrase: Words separated by blanks.
-        known: Lower-cased words that have a vector; None accepts any word.
-
-    Returns:
-        The reason, None if the pair is fit.
-
     Reference:
         PGRU §2.1.
-
-    Example:
-        >>> phrase_fault("the united states", "america"), phrase_fault("a dog", "a dog"), phrase_fault("dog", "hound")
-        (None, 'identical', 'two single words')
-        >>> phrase_fault("24 hours", "one day"), phrase_fault("a qzx", "one day", {"a", "one", "day"})
-        ('other than letters', 'unknown word')
     """
     if phrase == paraphrase:
         return "identical"

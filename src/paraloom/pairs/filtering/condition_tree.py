@@ -43,12 +43,7 @@ _TOO_DEEP = "it is too deeply nested"
 
 
 def parse(statement: str, text: str) -> Node:
-    """The tree of a statement; ConfigError if it is not valid SQL.
-
-    Args:
-        statement: The statement.
-        text: The condition in it, for messages.
-    """
+    """The tree of a statement; ConfigError if it is not valid SQL."""
     try:
         tree: dict[str, Any] = json.loads(str(_query(sql("SELECT json_serialize_sql(?)"), statement)))
     except RecursionError:
@@ -105,7 +100,7 @@ def _growth(node: Node, text: str) -> float:
     if kind in ("CASE", "OPERATOR"):
         return max(sizes, default=0)
     if kind == "FUNCTION" and node["function_name"] in ("replace", "regexp_replace"):
-        size = sizes[0] * _replacement_growth(node["function_name"], arguments[1:3], text)
+        size = sum(sizes[:1]) * _replacement_growth(node["function_name"], arguments[1:3], text)
     elif kind == "CAST" and str(node.get("type_expr", {}).get("type_name", "")).upper() not in _SHORT_TYPES:
         size = sum(sizes) * _CAST_GROWTH
     else:

@@ -57,14 +57,7 @@ class Cut:
         return cls(by=values["by"], seed=values["seed"], lower=lower, upper=upper)
 
     def contains(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-        """Find the rows inside the cut.
-
-        Args:
-            batch: n rows with the columns that identify them, and the column `by`.
-
-        Returns:
-            bool `(n,)`; False for a row whose value is undefined.
-        """
+        """Find the rows inside the cut."""
         value, tiebreak = sort_keys(batch, self.by, self.seed)
         inside = ~np.isnan(value)
         if self.lower is not None:
@@ -84,20 +77,7 @@ def find_cut(
     decile: int | None = None,
     highest: bool = False,
 ) -> Cut:
-    """Find the cut that keeps a share, a number or a decile of all rows. Memory does not grow with the corpus.
-
-    Args:
-        read: Returns all batches, from the start each time it is called.
-        by: Column to rank by; '' for a random sample.
-        seed: Seed of the hash that breaks ties, and that a sample is drawn by.
-        share: Share of the rows that have a value, 0 to 1, rounded to whole rows. Give one of share, size and decile.
-        size: Number of rows; all rows if there are fewer.
-        decile: 1 (lowest values) to 10 (highest values).
-        highest: Take a share or size from the upper end.
-
-    Returns:
-        The cut.
-    """
+    """Find the cut that keeps a share, a number or a decile of all rows. Memory does not grow with the corpus."""
 
     def defined() -> Iterable[SortKeys]:
         for batch in read():
@@ -122,16 +102,7 @@ def find_cut(
 
 
 def sort_keys(batch: pa.RecordBatch, by: str, seed: int) -> SortKeys:
-    """Sort keys of the rows of a batch.
-
-    Args:
-        batch: n rows.
-        by: Column of the values; '' gives 0 to all rows.
-        seed: Seed of the hash.
-
-    Returns:
-        Values float64 `(n,)`, NaN where undefined or infinite, and hashes uint64 `(n,)`.
-    """
+    """Sort keys of the rows of a batch."""
     if by:
         value = pc.cast(batch.column(by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         value = np.where(np.isfinite(value), value, np.nan)
@@ -146,19 +117,6 @@ def nth_smallest(read: Callable[[], Iterable[SortKeys]], n: int, *, max_in_memor
     If the n smallest fit, one pass finds them. Otherwise keys are counted by their leading 16 bits, then by the next 16
     within the right bucket, until few enough are left to sort: one pass for each 16 bits, then one more. The result is
     exact.
-
-    Args:
-        read: Returns all keys in chunks, without NaN, the same each time it is called.
-        n: Rank, counted from 1.
-        max_in_memory: Number of keys that may be sorted at once.
-
-    Returns:
-        The key.
-
-    Example:
-        >>> chunks = [(np.array([0.5, 0.1]), np.array([1, 2], np.uint64)), (np.array([0.5]), np.array([0], np.uint64))]
-        >>> [nth_smallest(lambda: chunks, n) for n in (1, 2, 3)]
-        [(0.1, 2), (0.5, 0), (0.5, 1)]
     """
     if n <= max_in_memory:
         value, tiebreak, _ = _smallest(read(), n)
@@ -214,16 +172,7 @@ def _sorted_keys(chunks: Sequence[SortKeys], n: int) -> SortKeys:
 
 
 def row_hashes(batch: pa.RecordBatch, columns: Sequence[str], seed: int) -> npt.NDArray[np.uint64]:
-    """Hash the rows of a batch by some columns.
-
-    Args:
-        batch: n rows.
-        columns: The columns; those that the batch does not have are left out.
-        seed: Seed of the hash.
-
-    Returns:
-        uint64 `(n,)`.
-    """
+    """Hash the rows of a batch by some columns."""
     rows = batch.select([name for name in columns if name in batch.schema.names])
     # SQL does not tell names apart by case.
     rows = rows.rename_columns([f"c{number}" for number in range(rows.num_columns)])

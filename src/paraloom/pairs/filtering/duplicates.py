@@ -54,19 +54,8 @@ def sketches(texts: Texts) -> npt.NDArray[np.uint32]:
     The share of positions where two sketches agree estimates the Jaccard similarity of the texts' character 5-grams,
     with a standard error of at most 0.06.
 
-    Args:
-        texts: n texts.
-
-    Returns:
-        uint32 `(n, 64)`.
-
     Reference:
         Broder 1997, "On the resemblance and containment of documents".
-
-    Example:
-        >>> a, b, c = sketches(["The dog sleeps in the sun.", "the dog sleeps in the sun", "Rain fell all day."])
-        >>> bool((a == b).all()), bool((a == c).any())
-        (True, False)
     """
     # Texts of one or two letters are padded: without any n-gram all of them would count as equal.
     lists = character_ngrams(pc.utf8_rpad(without_punctuation(texts), NGRAM_ORDER - 2), NGRAM_ORDER)
@@ -74,16 +63,7 @@ def sketches(texts: Texts) -> npt.NDArray[np.uint32]:
 
 
 class Duplicates(NamedTuple):
-    """The near-duplicates of a corpus; rows are known by a hash of their ids and texts, equal rows by the same one.
-
-    Args:
-        hashes: Hashes of the duplicates, uint64, ascending.
-        repeated: Those of them that the corpus also has as a row that is none: the first of several equal rows, which
-            has to be kept. uint64, ascending.
-        columns: The columns that were compared.
-        rows: Number of rows of the corpus.
-        total: Number of duplicates.
-    """
+    """The near-duplicates of a corpus; rows are known by a hash of their ids and texts, equal rows by the same one."""
 
     hashes: npt.NDArray[np.uint64]
     repeated: npt.NDArray[np.uint64]
@@ -99,14 +79,6 @@ def find_duplicates(
 
     A row is compared with the first row of each bucket that it falls into, so some rows of a chain of small changes
     may remain; of equal texts, all but the first are found. Memory is bounded.
-
-    Args:
-        read: Returns the batches of a corpus with the named columns, from the start each time.
-        scratch: Folder for the sketches, 256 bytes per row, and their bands.
-        config: Similarity and columns.
-
-    Returns:
-        The duplicates, for `first_copies` and `is_duplicate`.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys([*config.columns, *ROW_ID_COLUMNS]))
@@ -141,15 +113,7 @@ def find_duplicates(
 
 
 def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> Iterator[npt.NDArray[np.bool_]]:
-    """Find the rows to keep among those that are repeated: the first one of each.
-
-    Args:
-        batches: All rows of the corpus, in order.
-        duplicates: What `find_duplicates` returned.
-
-    Yields:
-        bool `(n,)` for each batch.
-    """
+    """Find the rows to keep among those that are repeated: the first one of each."""
     seen = np.zeros(len(duplicates.repeated), np.bool_)
     for batch in batches:
         first = np.zeros(batch.num_rows, np.bool_)
@@ -166,16 +130,7 @@ def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> I
 def is_duplicate(
     batch: pa.RecordBatch, duplicates: Duplicates, first: npt.NDArray[np.bool_] | None = None
 ) -> npt.NDArray[np.bool_]:
-    """Look up rows among those that `find_duplicates` found.
-
-    Args:
-        batch: n rows of the same corpus.
-        duplicates: What `find_duplicates` returned.
-        first: bool `(n,)`, what `first_copies` returned for these rows. Default: no row is repeated.
-
-    Returns:
-        bool `(n,)`.
-    """
+    """Look up rows among those that `find_duplicates` found."""
     listed = _contains(duplicates.hashes, _row_hashes(batch, duplicates.columns))
     return listed if first is None else listed & ~first
 

@@ -92,23 +92,7 @@ class Condition:
 
 @lru_cache(maxsize=64)
 def condition(text: str) -> Condition:
-    """Parse one boolean SQL expression over the columns of a row.
-
-    Args:
-        text: An expression such as `trigram_overlap <= 0.7 and tgt_tokens between 3 and 30`.
-
-    Returns:
-        The parsed condition.
-
-    Raises:
-        ConfigError: The text is not valid SQL, is more than one expression, or its value would depend on other rows or
-            on the moment: window functions, aggregates, subqueries, functions that are not among `FUNCTIONS`; or texts
-            that it makes may be more than a thousand times as long as those of the row.
-
-    Example:
-        >>> condition("trigram_overlap <= 0.7 and tgt_tokens between 3 and 30").clauses
-        ('trigram_overlap <= 0.7', 'tgt_tokens BETWEEN 3 AND 30')
-    """
+    """Parse one boolean SQL expression over the columns of a row."""
     if "\0" in text:
         # DuckDB takes it for the end of the text.
         raise invalid(text, "it contains a NUL character")
@@ -136,15 +120,7 @@ def condition(text: str) -> Condition:
 
 
 def check_columns(parsed: Condition, schema: pa.Schema) -> None:
-    """Check a condition against the columns of a corpus.
-
-    Args:
-        parsed: The condition.
-        schema: Schema of the corpus.
-
-    Raises:
-        ConfigError: The condition names a column that the corpus does not have, or is not boolean.
-    """
+    """Check a condition against the columns of a corpus."""
     _find_columns(parsed, schema)
     evaluate(parsed, pa.RecordBatch.from_pylist([], schema=schema))
 
@@ -155,16 +131,6 @@ def evaluate(parsed: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
     NaN, of a column or computed, counts as null: in DuckDB, NaN is greater than every number, so undefined scores would
     pass lower bounds. Edit distances compare the first thousand characters of a text. Names of columns are compared as
     in SQL, without case; where columns differ in case only, the one spelled like in the condition is meant.
-
-    Args:
-        parsed: The condition.
-        batch: n rows.
-
-    Returns:
-        One array `(n,)` per clause: true, false, or null where it is undefined.
-
-    Raises:
-        ConfigError: A column is not found, a clause is not boolean, or it cannot be computed on a row.
     """
     # Without columns, the first one is enough: only the number of rows matters.
     batch = batch.select(_find_columns(parsed, batch.schema) or [0])
@@ -179,18 +145,7 @@ def evaluate(parsed: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
 
 
 def evaluate_sql(rows: pa.RecordBatch, *expressions: Sql) -> pa.Table:
-    """Evaluate SQL expressions on each row.
-
-    Args:
-        rows: n rows.
-        *expressions: SQL expressions over the columns of `rows`.
-
-    Returns:
-        A table of n rows in the same order, with a column c0, c1 … for each expression.
-
-    Raises:
-        duckdb.Error: An expression cannot be evaluated.
-    """
+    """Evaluate SQL expressions on each row."""
     columns = sql_list(sql("({}) AS {}", expression, f"c{number}") for number, expression in enumerate(expressions))
     with connection() as database:
         database.register("rows", rows)

@@ -92,18 +92,6 @@ def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int =
     """Compute what `select` must know about the whole corpus: the cuts of a best share, a decile or a sample.
 
     Reads the corpus once or a few times; memory is bounded.
-
-    Args:
-        criteria: The criteria.
-        schema: Schema of the corpus.
-        read: Reads the corpus.
-        seed: Seed of the sample, and of the order of rows with equal values.
-
-    Returns:
-        The cuts as JSON values; empty if the criteria need none.
-
-    Raises:
-        ConfigError: A column of the criteria is missing, or cannot be ranked by.
     """
     check(criteria, schema)
     columns = required_columns(criteria, schema)
@@ -130,15 +118,7 @@ def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int =
 
 
 def required_columns(criteria: Criteria, schema: pa.Schema) -> list[str]:
-    """The columns of a corpus that `select` reads.
-
-    Args:
-        criteria: The criteria.
-        schema: Schema of the corpus.
-
-    Returns:
-        Column names, each once.
-    """
+    """The columns of a corpus that `select` reads."""
     columns = [name for name in ROW_ID_COLUMNS if name in schema.names]
     if criteria.by:
         columns.append(criteria.by)
@@ -149,16 +129,7 @@ def required_columns(criteria: Criteria, schema: pa.Schema) -> list[str]:
 
 
 def check(criteria: Criteria, schema: pa.Schema) -> None:
-    """Check criteria against the columns of a corpus, before any row is read.
-
-    Args:
-        criteria: The criteria.
-        schema: Schema of the corpus.
-
-    Raises:
-        ConfigError: A column is missing (the message names the nearest one, and the command that adds a missing
-            score), the condition is not boolean, or `by` is not a number.
-    """
+    """Check criteria against the columns of a corpus, before any row is read."""
     if criteria.where:
         check_columns(condition(criteria.where), schema)
     if criteria.by:
@@ -170,22 +141,7 @@ def check(criteria: Criteria, schema: pa.Schema) -> None:
 
 
 def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None) -> pa.RecordBatch:
-    """Mark the rows of a batch that meet all criteria.
-
-    Args:
-        criteria: The criteria.
-        batch: n rows.
-        cuts: What `survey` returned; a criterion whose cut is missing is not applied.
-
-    Returns:
-        The batch with two more columns: `keep` (bool) and `reason` (string: the first criterion that the row does not
-        meet, null where it is kept).
-
-    Example:
-        >>> batch = pa.RecordBatch.from_pydict({"pair_id": ["1", "2", "3"], "trigram_overlap": [0.2, 0.9, None]})
-        >>> select(Criteria(where="trigram_overlap <= 0.7"), batch).column("reason").to_pylist()
-        [None, 'not: trigram_overlap <= 0.7', 'undefined: trigram_overlap <= 0.7']
-    """
+    """Mark the rows of a batch that meet all criteria."""
     cuts = cuts or {}
     kept = np.ones(batch.num_rows, bool)
     reason = np.full(batch.num_rows, None, object)
@@ -231,21 +187,7 @@ class CriterionCount:
 
 
 def preview_filter(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0) -> list[CriterionCount]:
-    """Preview a filter: count the rows that each criterion keeps. The corpus is read a few times for each of them.
-
-    Args:
-        criteria: The criteria.
-        schema: Schema of the corpus.
-        read: Reads the corpus.
-        seed: Seed of the sample, and of the order of rows with equal values.
-
-    Returns:
-        One count per criterion, in the order in which they are applied; `together` of the last one is what the filter
-        would keep.
-
-    Raises:
-        ConfigError: A column of the criteria is missing, or cannot be ranked by.
-    """
+    """Preview a filter: count the rows that each criterion keeps. The corpus is read a few times for each of them."""
     parts = _parts(criteria)
     counts = []
     rows = sum(batch.num_rows for batch in read(schema.names[:1]))
@@ -257,19 +199,7 @@ def preview_filter(criteria: Criteria, schema: pa.Schema, read: ReadColumns, see
 
 
 def format_preview(counts: Sequence[CriterionCount]) -> str:
-    """Format the counts of a preview as a plain-text table.
-
-    Args:
-        counts: What `preview_filter` returned.
-
-    Returns:
-        A table with one line per criterion.
-
-    Example:
-        >>> print(format_preview([CriterionCount("trigram_overlap <= 0.7", 1000, 420, 420)]))
-        criterion                     alone           with those before
-        trigram_overlap <= 0.7          420   42.0 %       420   42.0 %
-    """
+    """Format the counts of a preview as a plain-text table."""
     width = max(len("criterion"), *(len(count.criterion) for count in counts)) if counts else len("criterion")
     lines = [f"{'criterion':<{width}}  {'alone':>11}           with those before"]
     for count in counts:

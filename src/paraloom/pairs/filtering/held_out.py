@@ -21,15 +21,7 @@ _EMPTY = np.uint64(0)
 
 
 class HeldOut:
-    """A set of texts at eight bytes each; case, punctuation and runs of white space do not matter.
-
-    Args:
-        texts: Columns of texts, read once. Texts without words are not remembered.
-
-    Example:
-        >>> HeldOut([["A dog sleeps."]]).contains(["a dog sleeps", "a dog", ""]).tolist()
-        [True, False, False]
-    """
+    """A set of texts at eight bytes each; case, punctuation and runs of white space do not matter."""
 
     def __init__(self, texts: Iterable[Texts]) -> None:
         hashes = [_hashes(column) for column in texts]
@@ -40,14 +32,7 @@ class HeldOut:
         return len(self._hashes)
 
     def contains(self, texts: Texts) -> npt.NDArray[np.bool_]:
-        """Look up texts in the set.
-
-        Args:
-            texts: n texts.
-
-        Returns:
-            bool `(n,)`; False for a text without words.
-        """
+        """Look up texts in the set."""
         hashes = _hashes(texts)
         if not len(self._hashes):
             return np.zeros(len(hashes), np.bool_)
@@ -57,30 +42,12 @@ class HeldOut:
 
 
 def comparable(texts: Texts) -> pa.Array:
-    """Texts as they are compared: in lower case, without punctuation, words separated by single blanks.
-
-    Args:
-        texts: n texts.
-
-    Returns:
-        n strings.
-
-    Example:
-        >>> comparable(["“Yes”,  he said.", "Yes he  SAID"]).to_pylist()
-        ['yes he said', 'yes he said']
-    """
+    """Texts as they are compared: in lower case, without punctuation, words separated by single blanks."""
     return lowercase(without_punctuation(texts))
 
 
 def without_punctuation(texts: Texts) -> pa.Array:
-    """Texts in which punctuation, symbols and white space between words are replaced by single blanks.
-
-    Args:
-        texts: n texts.
-
-    Returns:
-        n strings, without blanks at their ends.
-    """
+    """Texts in which punctuation, symbols and white space between words are replaced by single blanks."""
     words = pc.replace_substring_regex(normalize(texts), pattern=r"[\pP\pS\s]+", replacement=" ")
     return pc.utf8_trim(words, characters=" ")
 
@@ -93,14 +60,5 @@ def _hashes(texts: Texts) -> npt.NDArray[np.uint64]:
 
 
 def is_held_out(text: str, share: float) -> bool:
-    """Whether a text is among the share of all texts that is held out, by its hash alone.
-
-    Args:
-        text: The text.
-        share: 0 to 1.
-
-    Example:
-        >>> [is_held_out(text, 0.5) for text in ("one", "three", "three")]
-        [False, True, True]
-    """
+    """Whether a text is among the share of all texts that is held out, by its hash alone."""
     return token_hash(text) < share * 2.0**64

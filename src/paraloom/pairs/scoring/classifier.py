@@ -107,14 +107,7 @@ class Classifier:
         return TokenLists(np.where(known, positions + 1, 0).astype(np.uint64), lists.offsets)
 
     def reference_probability(self, sentences: list[str]) -> npt.NDArray[np.float32]:
-        """Compute the probability that sentences are references, written by a person.
-
-        Args:
-            sentences: n sentences.
-
-        Returns:
-            float32 `(n,)`, 0 to 1; NaN for a sentence without words.
-        """
+        """Compute the probability that sentences are references, written by a person."""
         import torch
 
         lists = self.rows(sentences)
@@ -136,11 +129,7 @@ class Classifier:
         return {"words": self.words, **weights}
 
     def save(self, folder: Path) -> None:
-        """Write the classifier into a folder.
-
-        Args:
-            folder: The folder; created if needed.
-        """
+        """Write the classifier into a folder."""
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -151,17 +140,7 @@ class Classifier:
 
     @classmethod
     def load(cls, folder: Path) -> Classifier:
-        """Load a classifier that `save` wrote.
-
-        Args:
-            folder: The folder.
-
-        Returns:
-            The classifier.
-
-        Raises:
-            ModelError: A file is missing or damaged.
-        """
+        """Load a classifier that `save` wrote."""
         import torch
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
@@ -187,18 +166,7 @@ class Classifier:
 def _parts(
     order: npt.NDArray[np.integer], lengths: npt.NDArray[np.integer], sentences: int, words: int
 ) -> Iterator[npt.NDArray[np.integer]]:
-    """Cut sentences into batches of at most so many sentences and, padding included, words.
-
-    Args:
-        order: n sentences.
-        lengths: Their words, ascending. A sentence with more than `words` is a batch by itself.
-        sentences: Maximum of a batch, 1 or more.
-        words: Maximum of a batch.
-
-    Example:
-        >>> [part.tolist() for part in _parts(np.arange(6), np.array([1, 2, 2, 3, 5, 20]), 3, 10)]
-        [[0, 1, 2], [3, 4], [5]]
-    """
+    """Cut sentences into batches of at most so many sentences and, padding included, words."""
     start = 0
     while start < len(order):
         ascending = lengths[start : start + sentences]
@@ -208,17 +176,7 @@ def _parts(
 
 
 def new_network(kind: Kind, rows: int, dimension: int) -> Any:
-    """Make an untrained network.
-
-    Args:
-        kind: 'avg' or 'lstm'.
-        rows: Number of word vectors.
-        dimension: Dimension of the word vectors.
-
-    Returns:
-        A torch module that maps words int64 `(t,)` (the sentences one after another), on its device, and their lengths
-        int64 `(n,)`, on the processor, to logits `(n, 2)`: translation, reference.
-    """
+    """Make an untrained network."""
     import torch
     from torch import nn
 
@@ -256,16 +214,7 @@ def new_network(kind: Kind, rows: int, dimension: int) -> Any:
 
 
 def flat(lists: TokenLists, chosen: npt.NDArray[np.integer], device: Any = "cpu") -> tuple[Any, Any]:
-    """Some lists as the input of a network: their entries one after another, and their lengths.
-
-    Args:
-        lists: Rows of the words of sentences.
-        chosen: Indices of n of them.
-        device: Where the entries are: a torch.device or its name.
-
-    Returns:
-        Torch tensors int64 `(t,)` and int64 `(n,)`.
-    """
+    """Some lists as the input of a network: their entries one after another, and their lengths."""
     import torch
 
     parts = [lists[i] for i in chosen]

@@ -49,17 +49,7 @@ class ReferenceTranslations:
 
 
 def sample_references(batches: Iterable[pa.RecordBatch], count: int, seed: int) -> ReferenceTranslations:
-    """Sample references with their translations, by reservoir sampling: only `count` references are kept in memory.
-
-    Args:
-        batches: Pairs with `pair_id`, `src` (the reference) and `tgt` (a translation); those of one reference are
-            adjacent.
-        count: Number of references; all if there are fewer.
-        seed: Seed of the sample.
-
-    Returns:
-        The references in random order.
-    """
+    """Sample references with their translations, by reservoir sampling: only `count` references are kept in memory."""
     rng = generator(seed)
     kept: list[tuple[str, list[str]]] = []
     for seen, (reference, translations) in enumerate(_groups(batches)):
@@ -78,22 +68,6 @@ def train_classifier(
     batches: Iterable[pa.RecordBatch], config: ClassifierConfig, folder: Path, *, seed: int = 1, device: str = "cpu"
 ) -> dict[str, Any]:
     """Train a classifier on back-translated pairs, and save the epoch that is best on the development references.
-
-    Args:
-        batches: Pairs with `pair_id`, `src` (the reference) and `tgt` (a translation); those of one reference are
-            adjacent.
-        config: Architecture and training.
-        folder: Folder to save the classifier in.
-        seed: Seed of the sample, the weights and the order of the examples.
-        device: 'cpu', 'cuda' or 'cuda:1', as `parse_device` reads it; of several GPUs the first.
-
-    Returns:
-        Figures: `accuracy`, `reference_accuracy` and `translation_accuracy` on the test sentences (0 to 1), their
-        number `test_sentences`, `development_accuracy`, and the numbers of `pairs` and `words` in training.
-
-    Raises:
-        DataError: The corpus has fewer than 10 references.
-        ConfigError: The device is not there.
 
     Reference:
         Wieting, Mallinson, Gimpel 2017 (W17), §5.6.1.

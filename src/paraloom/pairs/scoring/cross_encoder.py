@@ -66,18 +66,7 @@ class Readout:
     label: str = ""
 
     def values(self, logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
-        """Values of n pairs.
-
-        Args:
-            logits: Outputs `(n, labels)`.
-
-        Returns:
-            float32 `(n,)`.
-
-        Example:
-            >>> Readout(1, "softmax").values(np.array([[0.0, np.log(3)]])).tolist()
-            [0.75]
-        """
+        """Values of n pairs."""
         exact = logits.astype(np.float64)
         if self.activation == "softmax":
             powers = np.exp(exact - exact.max(axis=1, keepdims=True))
@@ -127,29 +116,6 @@ class CrossEncoder:
 
         The folder needs the graph, `config.json` and `tokenizer.json`. Weights in files beside the graph are read, too.
         Nothing is downloaded.
-
-        Args:
-            folder: The folder.
-            file: The graph in it, such as `onnx/model_quantized.onnx`. Default: `model.onnx`, `onnx/model.onnx`, or the
-                only .onnx file.
-            label: The label whose probability is the value. Default: entailment; of two labels without it, paraphrase,
-                duplicate or equivalent.
-
-        Returns:
-            The cross-encoder.
-
-        Raises:
-            ModelError: A file is missing or damaged, or the graph is not one that classifies or rates pairs.
-            ConfigError: The label is unknown, or has to be named.
-            MissingExtraError: onnxruntime or tokenizers is not installed.
-
-        Example:
-            >>> import tempfile
-            >>> try:
-            ...     CrossEncoder.load(tempfile.mkdtemp())
-            ... except ModelError as error:
-            ...     print(error.what)
-            no .onnx file found
         """
         folder = Path(folder)
         graph = find_graph(folder, file)
@@ -195,18 +161,7 @@ class CrossEncoder:
         return cls(**{**vars(untested), "readout": readout})
 
     def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Compute the value of ordered pairs: of entailment models, the probability that the first entails the second.
-
-        Args:
-            firsts: n texts.
-            seconds: n texts.
-
-        Returns:
-            float32 `(n,)`, higher is better; NaN where a text is empty.
-
-        Raises:
-            ModelError: The graph cannot process a pair.
-        """
+        """Values of ordered pairs: of entailment models, the probability that the first entails the second."""
         pairs = list(zip(firsts, seconds, strict=True))
         wanted = sorted({(first, second) for first, second in pairs if first.strip() and second.strip()})
         if not wanted:
@@ -215,17 +170,7 @@ class CrossEncoder:
         return np.array([values.get(pair, np.nan) for pair in pairs], np.float32)
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float32]:
-        """Compute the outputs of the graph.
-
-        Args:
-            pairs: n pairs of texts, 1 or more.
-
-        Returns:
-            float32 `(n, labels)`.
-
-        Raises:
-            ModelError: The graph cannot process a pair, or returns something else.
-        """
+        """Compute the outputs of the graph."""
         # One by one, as a batch of the tokenizer would start threads.
         encodings = [self.tokenizer.encode(first, second) for first, second in pairs]
         rows: dict[int, npt.NDArray[np.float32]] = {}
@@ -288,18 +233,7 @@ class CrossEncoder:
 
 
 def find_graph(folder: Path, file: str = "") -> Path:
-    """Find the ONNX graph in a folder.
-
-    Args:
-        folder: Folder of the model.
-        file: The graph, relative to the folder; '' to look for it.
-
-    Returns:
-        Its path.
-
-    Raises:
-        ModelError: The folder or the graph is not found, or several could be meant.
-    """
+    """Find the ONNX graph in a folder."""
     if not folder.is_dir():
         raise ModelError("folder not found", file=folder, remedy="Give the folder of a cross-encoder in ONNX format.")
     present = [
@@ -332,29 +266,7 @@ def find_graph(folder: Path, file: str = "") -> Path:
 def find_readout(
     config: Mapping[str, Any], outputs: int, folder: Path, label: str = "", activation: str = ""
 ) -> Readout:
-    """Decide which output of a cross-encoder is the value, by the labels in its configuration.
-
-    Args:
-        config: Content of `config.json`.
-        outputs: Number of outputs of the graph.
-        folder: Folder of the model, for errors.
-        label: The label whose probability is the value; '' to find it.
-        activation: Activation that sentence-transformers applies to a single output, such as 'Sigmoid'; '' if the
-            configuration has none.
-
-    Returns:
-        The readout. With one output: its sigmoid if the configuration says so, else the output itself.
-
-    Raises:
-        ConfigError: The label is unknown, or none of the labels says entailment or paraphrase.
-        ModelError: The labels do not fit the outputs, or the activation is unknown.
-
-    Example:
-        >>> find_readout({"id2label": {"0": "contradiction", "1": "ENTAILMENT", "2": "neutral"}}, 3, Path())
-        Readout(index=1, activation='softmax', label='ENTAILMENT')
-        >>> find_readout({}, 1, Path(), activation="Sigmoid").activation
-        'sigmoid'
-    """
+    """Decide which output of a cross-encoder is the value, by the labels in its configuration."""
     if outputs == 1:
         return _single_readout(folder, label, activation)
     labels = _labels(config, outputs, folder)

@@ -41,36 +41,13 @@ def character_runs(words: ClassifiedWords) -> npt.NDArray[np.int32]:
 
     2 is normal ("book", "banana"); 3 or more is a stuck translator or emphasis ("ssss", "EVEVEV", "hahaha"). Digits
     and punctuation do not count, nor Roman numerals ("III") and "www.".
-
-    Args:
-        words: Words of n texts.
-
-    Returns:
-        int32 `(n,)`, 0 for a text without words, else 1 or more.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> character_runs(classified_words(["ssss", "the EVEVEV", "Mississippi", "a dog", "1000000 ..."])).tolist()
-        [4, 3, 2, 1, 0]
     """
     parts = (words.points, words.starts, words.ends, words.kinds, words.offsets)
     return kernels.character_runs(*parts, lower_table(), _flags(_NUMERALS), MAX_PERIOD)
 
 
 def loop(words: ClassifiedWords) -> Shares:
-    """Compute the share of a text that is covered by the stretch of words which is most repeated immediately.
-
-    Args:
-        words: Words of n texts.
-
-    Returns:
-        float32 `(n,)`, 0 (no word follows itself) to 1; NaN for an empty text.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> loop(classified_words(["the the dog barks", "in the in the in the end ."]))
-        array([0.5 , 0.75], dtype=float32)
-    """
+    """Compute the share of a text that is covered by the stretch of words which is most repeated immediately."""
     return kernels.loops(words.ids, words.starts, words.ends, words.kinds, words.offsets)
 
 
@@ -79,19 +56,6 @@ def truncation(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
 
     That is where the first side ends with a final mark and the second without, or where the second side ends with a
     comma, a dash or, in English and German, a word that ends no sentence ("the", "of", "and"), and the first does not.
-
-    Args:
-        a: Words of n first sides.
-        b: Words of n second sides.
-
-    Returns:
-        float32 `(n,)`, 0 or 1; NaN where a side is empty.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> a = classified_words(["He left early.", "He left early.", "a man of"])
-        >>> truncation(a, classified_words(["He left early and", 'He said: "Go!"', "a man of the"]))
-        array([1., 0., 0.], dtype=float32)
     """
     first, second = (_ends(words) for words in (a, b))
     cut = ((first == 1) & (second > 1)) | ((first != 2) & (second == 2))
@@ -103,20 +67,6 @@ def copied_source(a: ClassifiedWords, b: ClassifiedWords, pivot: ClassifiedWords
 
     Words of three letters or more count; those that the first side has too, and capitalized ones (names), are not
     copies.
-
-    Args:
-        a: Words of n first sides.
-        b: Words of n second sides, translations of the pivots.
-        pivot: Words of n pivots.
-
-    Returns:
-        float32 `(n,)`, 0 to 1; NaN without a pivot, or without words of three letters.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> a, pivot = classified_words(["the small dog"]), classified_words(["der kleine Hund"], "de")
-        >>> copied_source(a, classified_words(["The kleine dog"]), pivot).round(2)
-        array([0.33], dtype=float32)
     """
     return kernels.copied_words(
         *(b.points, b.ids, b.starts, b.ends, b.kinds, b.offsets, a.ids, a.offsets, pivot.ids, pivot.offsets),
@@ -129,19 +79,6 @@ def wrong_language(words: ClassifiedWords, languages: npt.NDArray[np.int32]) -> 
 
     Words that are in the list of the text's own language do not count, nor do words of one letter, nor those that are
     English words or frequent names as well ("die", "war", "van") in English.
-
-    Args:
-        words: Words of n texts.
-        languages: Index of the language of each text in `KNOWN_LANGUAGES`, int32 `(n,)`; -1 for unknown ones.
-
-    Returns:
-        float32 `(n,)`, 0 to 1; NaN for an unknown language and for a text without words.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> english = np.array([KNOWN_LANGUAGES.index("en")] * 2, np.int32)
-        >>> wrong_language(classified_words(["He nicht came and went", "They die in the war"]), english)
-        array([0.2, 0. ], dtype=float32)
     """
     return kernels.foreign_words(
         *(words.points, words.ids, words.starts, words.ends, words.kinds, words.offsets, languages),

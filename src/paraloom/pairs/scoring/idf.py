@@ -52,19 +52,8 @@ class DocumentFrequencies:
     def mean_idf(self, lists: TokenLists) -> npt.NDArray[np.float32]:
         """Compute the mean IDF of the words of each sentence; repeated words count as often as they occur.
 
-        Args:
-            lists: Tokens of n sentences, as ids.
-
-        Returns:
-            float32 `(n,)` in nats, higher means rarer words; NaN for an empty sentence.
-
         Reference:
             Wieting and Gimpel 2018 (PNMT), Table 1; Wieting, Mallinson, Gimpel 2017 (W17), Table 10.
-
-        Example:
-            >>> frequencies = count_document_frequencies([["a b", "a c", "a d", "a b"]])
-            >>> frequencies.mean_idf(tokenize(["a b", "d", ""])).round(3)
-            array([0.347, 1.386,   nan], dtype=float32)
         """
         positions = np.searchsorted(self.words, lists.ids)
         positions[positions == len(self.words)] = 0
@@ -75,11 +64,7 @@ class DocumentFrequencies:
         return (total / np.where(lists.lengths > 0, lists.lengths, np.nan)).astype(np.float32)
 
     def save(self, folder: Path) -> None:
-        """Write the table into a folder.
-
-        Args:
-            folder: The folder; created if needed.
-        """
+        """Write the table into a folder."""
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,17 +75,7 @@ class DocumentFrequencies:
 
     @classmethod
     def load(cls, folder: Path) -> DocumentFrequencies:
-        """Load a table that `save` wrote.
-
-        Args:
-            folder: The folder.
-
-        Returns:
-            The table.
-
-        Raises:
-            ModelError: The file is missing or damaged.
-        """
+        """Load a table that `save` wrote."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
@@ -120,17 +95,7 @@ class DocumentFrequencies:
 
 
 def count_document_frequencies(batches: Iterable[Texts]) -> DocumentFrequencies:
-    """Count in how many sentences each word occurs. Memory grows with the vocabulary only.
-
-    Args:
-        batches: Batches of sentences; words are lower-cased.
-
-    Returns:
-        The document frequencies.
-
-    Raises:
-        DataError: The corpus has no words.
-    """
+    """Count in how many sentences each word occurs. Memory grows with the vocabulary only."""
     counts, sentences = IdCounts.empty(), 0
     for batch in batches:
         lists = tokenize(batch)
@@ -147,14 +112,6 @@ def listed_frequencies(words: Sequence[str], counts: Sequence[int]) -> DocumentF
     Such a list says neither how many sentences there were nor in how many a word occurs, so that the IDF of a word is
     higher than by sentences, by about the logarithm of their length for every word. A word that is not listed counts as
     the rarest one that is.
-
-    Args:
-        words: The words.
-        counts: How often each occurs, 1 or more.
-
-    Example:
-        >>> listed_frequencies(["the", "dog"], [12, 4]).mean_idf(tokenize(["the dog", "cat"])).round(3)
-        array([0.837, 1.386], dtype=float32)
     """
     ids = tokenize([" ".join(words)]).ids
     if len(ids) != len(words):

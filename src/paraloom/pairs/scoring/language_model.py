@@ -59,12 +59,6 @@ class NgramModel:
 
         It is 10 to the mean of -log10 p over the words and the end of the sentence; words out of the vocabulary count
         as the unknown word.
-
-        Args:
-            texts: n sentences.
-
-        Returns:
-            float32 `(n,)`, 1 or more, lower is more fluent; NaN for a sentence without words.
         """
         lists = tokenize(texts)
         begin, end = (np.uint64(token_hash(mark)) for mark in (BEGIN, END))
@@ -73,11 +67,7 @@ class NgramModel:
         return (10 ** (-sums / np.where(words > 0, words + 1, np.nan))).astype(np.float32)
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder.
-
-        Args:
-            folder: The folder; created if needed.
-        """
+        """Write the model into a folder."""
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -86,17 +76,7 @@ class NgramModel:
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:
-        """Load a model.
-
-        Args:
-            path: A folder that `save` wrote, or an ARPA file.
-
-        Returns:
-            The model.
-
-        Raises:
-            ModelError: The file is missing or damaged.
-        """
+        """Load a model."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
@@ -133,17 +113,7 @@ class NgramModel:
 
 
 def load_language_model(path: Path) -> NgramModel | WittenBellModel:
-    """Load a language model of any kind.
-
-    Args:
-        path: A folder that `paraloom train language-model` wrote, or an ARPA file.
-
-    Returns:
-        The model.
-
-    Raises:
-        ModelError: The file is missing or damaged.
-    """
+    """Load a language model of any kind."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -159,17 +129,7 @@ def load_language_model(path: Path) -> NgramModel | WittenBellModel:
 
 
 def read_arpa(path: Path) -> NgramModel:
-    """Read an ARPA file, as KenLM, SRILM and VariKN write them, with lower-cased words.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The model.
-
-    Raises:
-        ModelError: The file has no n-grams, or a line cannot be read (the message names it).
-    """
+    """Read an ARPA file, as KenLM, SRILM and VariKN write them, with lower-cased words."""
     keys: list[int] = []
     logprobs: list[float] = []
     backoffs: list[float] = []
@@ -215,19 +175,6 @@ def has_varikn() -> bool:
 
 def train_language_model(batches: Iterable[Texts], folder: Path, *, order: int = 3) -> NgramModel:
     """Train a Kneser–Ney model on sentences with VariKN, and save it. Nothing is pruned.
-
-    Args:
-        batches: Batches of sentences; words are lower-cased.
-        folder: Folder to save the model in.
-        order: Maximum order of the n-grams.
-
-    Returns:
-        The model.
-
-    Raises:
-        ConfigError: VariKN is not installed.
-        DataError: The corpus has no sentences.
-        ModelError: VariKN failed.
 
     Reference:
         Siivola, Hirsimäki, Virpioja 2007, "On growing and pruning Kneser–Ney smoothed n-gram models".

@@ -22,20 +22,6 @@ def quantity_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     "ten", "10" and "10th" are equal, as are "1,000", "a thousand" and "1 thousand", "2.5 million" and "2,500,000".
     One, two and the halves are in too many other words ("once", "both", "a", "first", "second", "a pair"): these match
     "1" and "2", but are never missing. Repetition does not count.
-
-    Args:
-        a: Words of n texts.
-        b: Words of n texts.
-
-    Returns:
-        float32 `(n,)`, 0 (none missing, or no quantities) to 1 (all missing); NaN without word lists for a language.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> a = classified_words(["Ten dogs and 3 cats", "twenty-one thousand", "one of the dogs"])
-        >>> b = classified_words(["10 dogs and 4 cats", "21,000", "a dog"])
-        >>> quantity_mismatch(a, b)
-        array([0.5, 0. , 0. ], dtype=float32)
     """
     counts = kernels.missing_quantities(*_quantities(a), *_quantities(b)).astype(np.float32)
     return _ruled(counts[:, 1] / np.maximum(counts[:, 0], 1), a, b)
@@ -46,20 +32,6 @@ def unit_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
 
     A unit counts after a number (a currency also before one), and is missing where none of its names occurs on the
     other side. Units are not converted: an hour is not 60 minutes.
-
-    Args:
-        a: Words of n texts.
-        b: Words of n texts.
-
-    Returns:
-        float32 `(n,)`, 0 (none missing, or no units) to 1 (all missing); NaN without word lists for a language.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> a = classified_words(["5 km for $20", "10 %"])
-        >>> b = classified_words(["5 miles for 20 dollars", "ten per cent"])
-        >>> unit_mismatch(a, b).round(2)
-        array([0.5, 0. ], dtype=float32)
     """
     return _ruled(_missing_bits(_units(a), _units(b)), a, b)
 
@@ -71,20 +43,6 @@ def negation_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     doubt", "No, thanks" and question tags negate nothing, "neither … nor" counts once, and a word with a negative
     meaning ("unable", "refused", "few") can stand for the negation of the other side. Antonyms made with un- or im-
     count on neither side.
-
-    Args:
-        a: Words of n texts.
-        b: Words of n texts.
-
-    Returns:
-        float32 `(n,)`: 0 if the difference is even, 1 if only one side is negated, 0.5 if both are; NaN without word
-        lists for a language.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> a = classified_words(["He did not come.", "I can't.", "not only that"])
-        >>> negation_mismatch(a, classified_words(["He came.", "I am unable to.", "that"]))
-        array([1., 0., 0.], dtype=float32)
     """
     (a_count, a_near), (b_count, b_near) = _negations(a), _negations(b)
     odd = (a_count - b_count) % 2 == 1
@@ -98,19 +56,6 @@ def quantifier_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
 
     The classes are all (every, each), some (several, a few), few, many (numerous), most (of), only and both. A class
     is missing where neither its words nor others that can stand for them occur ("whole" for "all", "just" for "only").
-
-    Args:
-        a: Words of n texts.
-        b: Words of n texts.
-
-    Returns:
-        float32 `(n,)`, 0 (none missing, or no quantifiers) to 1 (all missing); NaN without word lists for a language.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> a = classified_words(["All birds sing.", "every dog", "both Ann and Eva"])
-        >>> quantifier_mismatch(a, classified_words(["Some birds sing.", "all dogs", "Ann and Eva"]))
-        array([1., 0., 0.], dtype=float32)
     """
     return _ruled(_missing_bits(_quantifiers(a), _quantifiers(b)), a, b)
 
@@ -120,19 +65,6 @@ def pronoun_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
 
     A person counts as replaced where each side has one that the other lacks; a pronoun that became a name, or "it",
     does not count.
-
-    Args:
-        a: Words of n texts.
-        b: Words of n texts.
-
-    Returns:
-        float32 `(n,)`, 0 (none replaced) to 1 (all replaced); NaN without word lists for a language.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> a = classified_words(["I saw her", "he said", "She left."])
-        >>> pronoun_mismatch(a, classified_words(["I saw him", "Tom said", "You left."]))
-        array([0.5, 0. , 1. ], dtype=float32)
     """
     (a_counted, a_present), (b_counted, b_present) = _persons(a), _persons(b)
     lost, gained = np.bitwise_count(a_counted & ~b_present), np.bitwise_count(b_counted & ~a_present)
@@ -146,19 +78,6 @@ def content_missing(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
 
     Content words are all but function words. A counterpart is the same word, or one with the same first five
     characters; in English, endings (-s, -ed, -ing) are left out first.
-
-    Args:
-        a: Words of n texts, whose content words are looked for.
-        b: Words of n texts.
-
-    Returns:
-        float32 `(n,)`, 0 (none missing) to 1 (all missing); NaN without content words, or without function words for
-        the language.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> content_missing(classified_words(["The big dogs barked"]), classified_words(["A dog is barking"])).round(2)
-        array([0.33], dtype=float32)
     """
     (a_keys, _, a_offsets), (b_keys, _, b_offsets) = _content(a), _content(b)
     return np.where(a.listed & b.listed, kernels.missing_keys(a_keys, a_offsets, b_keys, b_offsets), np.float32(np.nan))
@@ -170,20 +89,8 @@ def order_inversions(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     Only words that occur once on each side count. It is (1 − τ) / 2 of Kendall's τ of their positions. In a language
     without function words, all words count.
 
-    Args:
-        a: Words of n texts.
-        b: Words of n texts.
-
-    Returns:
-        float32 `(n,)`, 0 (the same order) to 1 (reversed); NaN for fewer than two shared words.
-
     Reference:
         Kendall 1938, "A new measure of rank correlation".
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> order_inversions(classified_words(["dog bites man"]), classified_words(["man bites a dog"]))
-        array([1.], dtype=float32)
     """
     (a_keys, _, a_offsets), (b_keys, _, b_offsets) = _content(a), _content(b)
     return kernels.order_inversions(a_keys, a_offsets, b_keys, b_offsets)
@@ -196,20 +103,6 @@ def role_swap(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     fifths must be shared; the rest of the order is the same. A passive on one side ("was chased by") explains the
     order, and the same order with a passive on one side is a swap as well. Lists ("red, green and blue") may change
     their order. Without a parse, symmetric verbs ("meet", "marry") count like others.
-
-    Args:
-        a: Words of n texts.
-        b: Words of n texts.
-
-    Returns:
-        float32 `(n,)`, 0 or 1; NaN without content words, or without word lists for a language.
-
-    Example:
-        >>> from paraloom.pairs.scoring.word_classes import classified_words
-        >>> a = classified_words(["The dog chased the man."] * 3)
-        >>> texts = ["The man chased the dog.", "The man was chased by the dog.", "The dog was chased by the man."]
-        >>> role_swap(a, classified_words(texts))
-        array([1., 0., 1.], dtype=float32)
     """
     swaps = kernels.role_swaps(*_roles(a), *_roles(b), MIN_SHARED)
     return np.where(a.ruled & b.ruled, swaps, np.float32(np.nan))

@@ -22,18 +22,6 @@ def number_mismatch(a: Points, b: Points) -> npt.NDArray[np.float32]:
 
     Numbers are compared by their digits alone, in any script: "1,000", "1.000" and "١٠٠٠" are equal. Number words do
     not count.
-
-    Args:
-        a: Code points of n texts, from `paraloom.text.buffers.code_points`.
-        b: Code points of n texts.
-
-    Returns:
-        float32 `(n,)`, 0 (none missing, or no numbers) to 1 (all missing).
-
-    Example:
-        >>> from paraloom.text.buffers import code_points
-        >>> number_mismatch(code_points(["From 9:30 to 11"]), code_points(["9.30 until 12"]))
-        array([0.5], dtype=float32)
     """
     first, second = (TokenLists(*numbers(*side, decimal_table(), _joiners())) for side in (a, b))
     shared = shared_counts(first.ids, first.offsets, second.ids, second.offsets)
@@ -47,17 +35,6 @@ def name_mismatch(a: Texts, b: Texts) -> npt.NDArray[np.float32]:
 
     A name is a capitalized word that does not begin a sentence. Use it for pairs in one language that capitalizes
     names only; in German, all nouns count as names.
-
-    Args:
-        a: n texts.
-        b: n texts.
-
-    Returns:
-        float32 `(n,)`, 0 (none missing, or no names) to 1 (all missing).
-
-    Example:
-        >>> name_mismatch(["We met Anna in Prague."], ["In Prague we met Eva."]).round(2)
-        array([0.5], dtype=float32)
     """
     counts = np.zeros((2, len(a), 2), np.int64)
     words = [tokenize(side) for side in (a, b)]

@@ -176,28 +176,13 @@ class PairClassifier(Protocol):
 
 
 def without_bilingual(names: Sequence[str]) -> tuple[tuple[str, ...], bool]:
-    """Split what is asked of an encoder off names of scores.
-
-    Returns:
-        The other names, and whether `bilingual_similarity` (or its group, `bilingual`) was among them.
-
-    Example:
-        >>> without_bilingual(["length", "bilingual"])
-        (('length',), True)
-    """
+    """Split what is asked of an encoder off names of scores."""
     others = tuple(name for name in names if name not in ("bilingual", BILINGUAL_SIMILARITY.name))
     return others, len(others) < len(names)
 
 
 def encoder_scorers(encoder: EncoderLike, *, bilingual: bool = False) -> tuple[Scorer, ...]:
     """Make the scorer of `paraphrase_score`, or of `bilingual_similarity`.
-
-    Args:
-        encoder: The sentence encoder.
-        bilingual: Whether it is an encoder of two languages, and the pairs are bitext.
-
-    Returns:
-        The scorer: cosine similarity of the two sides, null where a side is empty.
 
     Reference:
         Wieting and Gimpel 2018 (PNMT), §3.
@@ -217,12 +202,6 @@ def encoder_scorers(encoder: EncoderLike, *, bilingual: bool = False) -> tuple[S
 def idf_scorers(frequencies: DocumentFrequencies) -> tuple[Scorer, ...]:
     """Make the scorers of `src_idf` and `tgt_idf`.
 
-    Args:
-        frequencies: Document frequencies of words.
-
-    Returns:
-        The scorers: mean IDF of the words of each side.
-
     Reference:
         Wieting, Mallinson, Gimpel 2017 (W17), Table 10.
     """
@@ -239,12 +218,6 @@ def idf_scorers(frequencies: DocumentFrequencies) -> tuple[Scorer, ...]:
 
 def perplexity_scorers(model: PerplexityModel) -> tuple[Scorer, ...]:
     """Make the scorers of `src_perplexity` and `tgt_perplexity`; for a model of characters, `src_character_perplexity`.
-
-    Args:
-        model: The language model.
-
-    Returns:
-        The scorers: perplexity of each side.
 
     Reference:
         Wieting, Mallinson, Gimpel 2017 (W17), §5.4.
@@ -264,12 +237,6 @@ def perplexity_scorers(model: PerplexityModel) -> tuple[Scorer, ...]:
 def classifier_scorers(classifier: ReferenceClassifier) -> tuple[Scorer, ...]:
     """Make the scorer of `reference_probability`.
 
-    Args:
-        classifier: The classifier of references and translations.
-
-    Returns:
-        The scorer: probability that the second side is a reference.
-
     Reference:
         Wieting, Mallinson, Gimpel 2017 (W17), §5.4.
     """
@@ -284,25 +251,7 @@ def classifier_scorers(classifier: ReferenceClassifier) -> tuple[Scorer, ...]:
 
 
 def cross_encoder_scorers(model: PairClassifier) -> tuple[Scorer, ...]:
-    """Make the scorers of `cross_encoder_forward` and `cross_encoder_backward`.
-
-    Args:
-        model: The cross-encoder.
-
-    Returns:
-        The scorers: its value for (`src`, `tgt`) and for (`tgt`, `src`), null where a side is empty.
-
-    Example:
-        >>> import pyarrow as pa
-        >>> from paraloom.pairs.scoring.table import score
-        >>> class Contains:
-        ...     signature = "contains"
-        ...     def predict(self, firsts, seconds):
-        ...         return np.array([second in first for first, second in zip(firsts, seconds)], np.float32)
-        >>> batch = pa.RecordBatch.from_pydict({"src": ["a small dog"], "tgt": ["dog"]})
-        >>> score(batch, cross_encoder_scorers(Contains())).to_pylist()
-        [{'src': 'a small dog', 'tgt': 'dog', 'cross_encoder_forward': 1.0, 'cross_encoder_backward': 0.0}]
-    """
+    """Make the scorers of `cross_encoder_forward` and `cross_encoder_backward`."""
 
     def value(first: Side, second: Side) -> Callable[[PairBatch], Values]:
         return lambda pairs: model.predict(pairs.texts(first), pairs.texts(second))
@@ -314,14 +263,7 @@ def cross_encoder_scorers(model: PairClassifier) -> tuple[Scorer, ...]:
 
 
 def language_scorers(identifier: LanguageClassifier) -> tuple[Scorer, ...]:
-    """Make the scorers of `src_language_probability` and `tgt_language_probability`.
-
-    Args:
-        identifier: The language identifier.
-
-    Returns:
-        The scorers: probability that each side is in the language of its column `src_lang` or `tgt_lang`.
-    """
+    """Make the scorers of `src_language_probability` and `tgt_language_probability`."""
     return tuple(
         _scorer(
             LANGUAGE_PROBABILITY[side],

@@ -94,19 +94,7 @@ class LogisticModel:
         return tuple(feature.name for feature in self.features)
 
     def probability(self, scores: Mapping[str, npt.ArrayLike]) -> Floats:
-        """Compute the probability of a paraphrase.
-
-        Args:
-            scores: n values of each score of `names`, NaN where one is undefined.
-
-        Returns:
-            float64 `(n,)`, 0 to 1.
-
-        Example:
-            >>> model = LogisticModel((Feature("bleu1", 2.0, 0.5, 0.5, 0.0, 1.0),), 0.0)
-            >>> model.probability({"bleu1": [0.5, 1.0, float("nan")]}).round(2).tolist()
-            [0.5, 0.88, 0.5]
-        """
+        """Compute the probability of a paraphrase."""
         logits: Floats = np.asarray(self.intercept, np.float64)
         for feature in self.features:
             values = np.asarray(scores[feature.name], np.float64)
@@ -147,14 +135,7 @@ class ParaphraseModel:
     digest: str = ""
 
     def find(self, columns: Sequence[str]) -> LogisticModel:
-        """The first regression all of whose scores are among the columns.
-
-        Args:
-            columns: Columns of the pairs.
-
-        Raises:
-            ConfigError: Even the last one needs a score that is missing.
-        """
+        """The first regression all of whose scores are among the columns."""
         for model in self.models:
             if set(model.names) <= set(columns):
                 return model
@@ -166,11 +147,7 @@ class ParaphraseModel:
         )
 
     def save(self, folder: Path) -> None:
-        """Write the model as JSON into a folder, which is created if needed.
-
-        Args:
-            folder: The folder.
-        """
+        """Write the model as JSON into a folder, which is created if needed."""
         folder.mkdir(parents=True, exist_ok=True)
         content = {
             "format": FORMAT,
@@ -182,14 +159,7 @@ class ParaphraseModel:
 
     @classmethod
     def load(cls, folder: Path) -> ParaphraseModel:
-        """Read a model from its folder.
-
-        Args:
-            folder: The folder.
-
-        Raises:
-            ModelError: The file is missing, damaged, or of a newer format.
-        """
+        """Read a model from its folder."""
         path = Path(folder) / FILE
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
@@ -217,14 +187,8 @@ class ParaphraseModel:
 def paraphrase_scorers(model: ParaphraseModel) -> tuple[Scorer, ...]:
     """Make the scorer of `p_paraphrase`.
 
-    Args:
-        model: The model.
-
     Scores that need no model are computed where the pairs lack them. Each pair is scored by the first regression whose
     scores of models, such as the costs of translators, it has.
-
-    Returns:
-        The scorer, which raises a ConfigError for pairs that lack scores of every regression of the model.
     """
 
     surface = {scorer.name: scorer for scorer in SURFACE}
@@ -324,29 +288,6 @@ def train_paraphrase_model(
 
     Each set counts the same, in it right and wrong pairs do, and of the wrong pairs each kind: `p_paraphrase` is the
     probability if, before any score is known, half of all pairs are right.
-
-    Args:
-        scores: n values of each score, NaN where one is undefined.
-        labels: n labels: 1 for a right pair, 0 for a wrong one.
-        sets: The set of each pair.
-        kinds: What is wrong with each wrong pair, such as 'negation'.
-        config: Features, regularization, aims of the presets.
-        signs: 1 for scores whose higher values may only speak for a paraphrase, −1 for those that may only speak
-            against it. So a mismatch never counts in favor of a pair because of how the training pairs were made.
-        card: JSON values to keep with the model.
-
-    Returns:
-        The model.
-
-    Raises:
-        DataError: All pairs have the same label, or one is neither 1 nor 0.
-
-    Example:
-        >>> values = np.arange(20) / 20
-        >>> config = ParaphraseModelConfig(features=["bleu1"])
-        >>> model = train_paraphrase_model({"bleu1": values}, values > 0.5, ["toy"] * 20, [""] * 20, config)
-        >>> (model.models[0].probability({"bleu1": [0.0, 1.0]}) > 0.5).tolist()
-        [False, True]
     """
     try:
         truth = np.asarray(labels, np.float64)
@@ -380,18 +321,6 @@ def balanced_weights(
     """Weights of pairs by which sets count the same, right and wrong pairs in a set, and kinds of wrong pairs.
 
     A set with one class only counts half.
-
-    Args:
-        labels: n labels, 1 or 0.
-        sets: The set of each pair.
-        kinds: What is wrong with each wrong pair.
-
-    Returns:
-        float64 `(n,)`, with mean 1.
-
-    Example:
-        >>> balanced_weights([1, 0, 0, 0], ["a"] * 4, ["", "number", "number", "name"]).round(2).tolist()
-        [2.0, 0.5, 0.5, 1.0]
     """
     truth, names, wrong = np.asarray(labels, np.float64), np.asarray(sets, object), np.asarray(kinds, object)
     weights = np.zeros(len(truth))
@@ -415,21 +344,7 @@ def fit_logistic(
     l2: float = 1.0,
     signs: Mapping[str, int] | None = None,
 ) -> LogisticModel:
-    """Fit a logistic regression by L-BFGS-B, to the least weighted cross-entropy plus ½ · l2 · ‖w‖².
-
-    Args:
-        scores: n values of each score, NaN where one is undefined.
-        labels: n labels, 1 or 0.
-        weights: n weights of pairs.
-        l2: Weight of the squared weights; the intercept is free.
-        signs: 1 for weights that must not be negative, −1 for those that must not be positive.
-
-    Returns:
-        The regression, without the scores whose weight is 0.
-
-    Raises:
-        DataError: A score is undefined for all pairs, or all weights are 0.
-    """
+    """Fit a logistic regression by L-BFGS-B, to the least weighted cross-entropy plus ½ · l2 · ‖w‖²."""
     names = list(scores)
     low, high, center, scale = (np.zeros(len(names)) for _ in range(4))
     design = np.zeros((len(labels), len(names)))
@@ -467,18 +382,7 @@ def fit_logistic(
 def logistic_loss(
     parameters: Floats, design: Floats, labels: Floats, weights: Floats, l2: float
 ) -> tuple[float, Floats]:
-    """Weighted cross-entropy of a logistic regression with an L2 penalty, and its gradient.
-
-    Args:
-        parameters: k weights, then the intercept.
-        design: float64 `(n, k)`.
-        labels: n labels, 1 or 0.
-        weights: n weights of pairs.
-        l2: Weight of the squared weights.
-
-    Returns:
-        The loss, and its gradient `(k + 1,)`.
-    """
+    """Weighted cross-entropy of a logistic regression with an L2 penalty, and its gradient."""
     logits = design @ parameters[:-1] + parameters[-1]
     loss = float(weights @ (np.logaddexp(0, logits) - labels * logits) + l2 / 2 * parameters[:-1] @ parameters[:-1])
     residual = weights * (expit(logits) - labels)
@@ -486,17 +390,7 @@ def logistic_loss(
 
 
 def threshold_for(probabilities: Floats, labels: Floats, weights: Floats, aim: float) -> float:
-    """The lowest threshold from which on the share of right pairs among those kept is at least `aim`.
-
-    Args:
-        probabilities: n probabilities.
-        labels: n labels, 1 or 0.
-        weights: n weights of pairs.
-        aim: The share, 0 to 1.
-
-    Returns:
-        A threshold, 0 to 1, rounded up to two decimals; 0.99 where none reaches the aim.
-    """
+    """The lowest threshold from which on the share of right pairs among those kept is at least `aim`."""
     for threshold in np.arange(0.05, 1.0, 0.01):
         kept = probabilities >= threshold
         if kept.any() and weights[kept] @ labels[kept] >= aim * weights[kept].sum():
@@ -515,17 +409,6 @@ def plain_condition(
     """A conjunction of thresholds that reaches a share of right pairs, found greedily.
 
     Clauses are added one by one, each time the one that removes most wrong pairs for each right pair that it costs.
-
-    Args:
-        scores: n values of each score.
-        directions: 1 for scores of which right pairs have the higher values, −1 for the lower.
-        labels: n labels, 1 or 0.
-        weights: n weights of pairs.
-        aim: Share of right pairs among those kept, 0 to 1.
-        max_clauses: Maximum number of scores in the condition.
-
-    Returns:
-        A condition in SQL.
     """
     kept = np.ones(len(labels), bool)
     clauses: dict[str, str] = {}

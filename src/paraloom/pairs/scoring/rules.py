@@ -37,15 +37,7 @@ _LISTS = ("lists", "en,de")
 
 
 def words_of(pairs: PairBatch, side: Side) -> ClassifiedWords:
-    """The classified words of a side, computed once for all rules.
-
-    Args:
-        pairs: Statistics of n pairs; their columns `src_lang` and `tgt_lang` choose the word lists.
-        side: The side.
-
-    Returns:
-        The words.
-    """
+    """The classified words of a side, computed once for all rules."""
     return pairs.once(
         f"words of {side}", lambda: classify(pairs.code_points(side), text_languages(pairs.batch, f"{side}_lang"))
     )

@@ -44,12 +44,7 @@ class PairBatch:
         self._once: dict[str, Any] = {}
 
     def once(self, key: str, compute: Callable[[], T]) -> T:
-        """The result of a function that several scores need, computed for the first of them.
-
-        Args:
-            key: Name of the result.
-            compute: The function.
-        """
+        """The result of a function that several scores need, computed for the first of them."""
         if key not in self._once:
             self._once[key] = compute()
         result: T = self._once[key]
@@ -180,13 +175,5 @@ class Scorer(Column):
 
 
 def for_side(function: Callable[[PairBatch, Side], Values], side: Side) -> Callable[[PairBatch], Values]:
-    """Bind the side of a function that scores one side of the pairs, for `Scorer.compute`.
-
-    Args:
-        function: Function of the statistics and a side.
-        side: The side.
-
-    Returns:
-        Function of the statistics alone.
-    """
+    """Bind the side of a function that scores one side of the pairs, for `Scorer.compute`."""
     return lambda pairs: function(pairs, side)

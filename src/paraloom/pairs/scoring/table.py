@@ -31,21 +31,7 @@ MODEL_OPTIONS: dict[str, frozenset[str]] = {
 
 
 def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
-    """Find scorers by name.
-
-    Args:
-        names: Names of scores or groups, or scorers.
-
-    Returns:
-        The scorers, each once, in the order given.
-
-    Raises:
-        ConfigError: A name is unknown.
-
-    Example:
-        >>> [scorer.name for scorer in find_scorers(["bleu1", "overlap", "bigram_overlap"])]
-        ['bleu1', 'unigram_overlap', 'bigram_overlap', 'trigram_overlap']
-    """
+    """Find scorers by name."""
     chosen: dict[str, Scorer] = {}
     for name in names:
         if isinstance(name, Scorer):
@@ -67,35 +53,13 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
 
 
 def _keys(name: str) -> str:
-    """What to set for a score that needs a model, as the start of a sentence.
-
-    >>> _keys("agreement")
-    "Set 'translator' and 'agreement_samples'"
-    """
+    """What to set for a score that needs a model, as the start of a sentence."""
     options = MODEL_OPTIONS[name]
     return "Set " + " and ".join(f"'{option}'" for option in sorted(options, reverse=True))
 
 
 def score(batch: pa.RecordBatch, names: Sequence[str | Scorer]) -> pa.RecordBatch:
-    """Add a column to pairs for each score. No row is dropped.
-
-    Args:
-        batch: Pairs: n rows with the columns `src` and `tgt`.
-        names: Names of scores or groups, or scorers.
-
-    Returns:
-        The batch with one more column for each score; null where the score is undefined (a side is empty). The
-        metadata of each new column has the signature of its scorer.
-
-    Raises:
-        ConfigError: A name is unknown.
-        DataError: A column of that name exists and was computed in another way.
-
-    Example:
-        >>> batch = pa.RecordBatch.from_pydict({"src": ["a small dog"], "tgt": ["a little dog"]})
-        >>> score(batch, ["length", "unigram_overlap"]).select(["tgt_tokens", "unigram_overlap"]).to_pylist()
-        [{'tgt_tokens': 3, 'unigram_overlap': 0.6666666865348816}]
-    """
+    """Add a column to pairs for each score. No row is dropped."""
     pairs = PairBatch(batch)
     for scorer in find_scorers(names):
         if all(column in batch.schema.names for column in scorer.input_columns):
@@ -108,22 +72,7 @@ def score(batch: pa.RecordBatch, names: Sequence[str | Scorer]) -> pa.RecordBatc
 
 
 def missing_column(name: str, columns: Sequence[str], purpose: str = "") -> ConfigError:
-    """Make the error for a column that a corpus does not have.
-
-    Args:
-        name: The column.
-        columns: Columns of the corpus.
-        purpose: Where the name was given or what for, such as 'to rank by'.
-
-    Returns:
-        An error that suggests the nearest column or score and, if that is a score which the corpus does not have, the
-        command that adds it.
-
-    Example:
-        >>> print(missing_column("trigam_overlap", ["src", "tgt"]))
-        column 'trigam_overlap' not found; did you mean 'trigram_overlap'?
-        'trigram_overlap' is a score; add it with `paraloom score PAIRS --with trigram_overlap -o SCORED`.
-    """
+    """Make the error for a column that a corpus does not have."""
     known = list(dict.fromkeys([*columns, *COLUMNS]))
     close = get_close_matches(name.lower(), known, n=1, cutoff=0.6)
     what = " ".join(filter(None, [f"column '{name}'", purpose, "not found"]))

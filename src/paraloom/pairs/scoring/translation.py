@@ -95,25 +95,8 @@ def translation_scorers(
     A score is null where the pivot or a side that it needs is empty. Texts that occur several times in a batch, as
     pivots of n-best translations do, are translated once.
 
-    Args:
-        forward: Translates the pivot into the language of the pairs: adds `forward_cost` and `reference_cost`.
-        reverse: Translates the language of the pairs into that of the pivot: adds `reverse_cost`, `reverse_cost_gap`
-            and `round_trip_chrf`; with both, `dual_cross_entropy`, too.
-        sampler: Translates as `forward` does, but into several samples: adds `agreement`, the mean chrF of the second
-            side against the samples of its pivot. Equal batches have equal samples.
-
-    Returns:
-        The scorers.
-
-    Raises:
-        ConfigError: When they score: pairs lack a pivot, and a reverse translator to make one is not given.
-
     Reference:
         Junczys-Dowmunt 2018, "Dual conditional cross-entropy filtering of noisy parallel corpora".
-
-    Example:
-        >>> [scorer.name for scorer in translation_scorers()]
-        []
     """
 
     def costs(model: ScoringTranslatorLike, first: str, second: str) -> Callable[[PairBatch], Values]:

@@ -50,12 +50,6 @@ class WittenBellModel:
 
     Reference:
         Witten and Bell 1991, "The zero-frequency problem"; Chen and Goodman 1998, §2.5.
-
-    Example:
-        >>> model = train_witten_bell([["abc abd", "abc"]], units="characters", order=3)
-        >>> familiar, odd = model.perplexity(["abc", "cba"])
-        >>> bool(familiar < odd)
-        True
     """
 
     ngrams: npt.NDArray[np.uint64]
@@ -79,36 +73,17 @@ class WittenBellModel:
         )
 
     def logprobs(self, texts: Texts, *, ended: bool = True) -> npt.NDArray[np.float64]:
-        """Compute the natural logarithm of the probability of sentences.
-
-        Args:
-            texts: n sentences.
-            ended: Whether the sentences end there; False for the probability that they begin like this.
-
-        Returns:
-            float64 `(n,)`, 0 or below.
-        """
+        """Compute the natural logarithm of the probability of sentences."""
         return self._logprobs(_symbols(texts, self.units), ended)
 
     def perplexity(self, texts: Texts) -> npt.NDArray[np.float32]:
-        """Compute the perplexity of sentences per character or word; the end of the sentence counts as one.
-
-        Args:
-            texts: n sentences.
-
-        Returns:
-            float32 `(n,)`, 1 or more, lower is more fluent; NaN for an empty sentence.
-        """
+        """Compute the perplexity of sentences per character or word; the end of the sentence counts as one."""
         lists = _symbols(texts, self.units)
         lengths = np.where(lists.lengths > 0, lists.lengths + 1, np.nan)
         return np.exp(-self._logprobs(lists) / lengths).astype(np.float32)
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder.
-
-        Args:
-            folder: The folder; created if needed.
-        """
+        """Write the model into a folder."""
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -118,15 +93,7 @@ class WittenBellModel:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, npt.NDArray[np.generic]], path: Path) -> WittenBellModel:
-        """Make the model of the arrays that `save` wrote.
-
-        Args:
-            arrays: The arrays by name.
-            path: Their file.
-
-        Returns:
-            The model.
-        """
+        """Make the model of the arrays that `save` wrote."""
         parts = {name: arrays[name] for name in ("ngrams", "counts", "histories", "stats", "symbols")}
         units: Units = "characters" if arrays["characters"][0] else "words"
         return cls(**parts, order=int(arrays["order"][0]), units=units, digest=file_digest(path)[:12])  # type: ignore[arg-type]
@@ -154,17 +121,6 @@ def train_witten_bell(batches: Iterable[Texts], *, units: Units = "characters", 
     """Train an interpolated n-gram model on sentences; nothing is pruned.
 
     Memory grows with the number of different n-grams: some 100 bytes for each.
-
-    Args:
-        batches: Batches of sentences.
-        units: 'characters' or 'words'.
-        order: Maximum order of the n-grams, 1 or more. Default: 6 characters, 3 words.
-
-    Returns:
-        The model.
-
-    Raises:
-        DataError: The corpus has no sentences.
     """
     order = order or ORDERS[units]
     symbols = np.empty(0, np.uint64)

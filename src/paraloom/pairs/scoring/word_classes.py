@@ -101,14 +101,7 @@ _DECIMAL_MARKS = {"en": ".", "de": ","}
 
 
 class WordTable(NamedTuple):
-    """Words of all languages with their features.
-
-    Args:
-        table: Hash table of keys, uint64 `(slots,)`.
-        rows: Row of the features of each slot, int32 `(slots,)`.
-        features: int32 `(words + 1, 14)`; row 0 is that of unknown words.
-        numbers: Values of number words, float64 `(words + 1,)`.
-    """
+    """Words of all languages with their features."""
 
     table: npt.NDArray[np.uint64]
     rows: npt.NDArray[np.int32]
@@ -154,35 +147,13 @@ class ClassifiedWords:
 
 
 def classified_words(texts: Texts, language: str | pa.Array = DEFAULT) -> ClassifiedWords:
-    """Split texts to words and look their classes up.
-
-    Args:
-        texts: n texts.
-        language: Language of all texts, or an Arrow array with the language of each. A text whose language is not
-            known ('und', '' or null) is taken for English.
-
-    Returns:
-        The words.
-
-    Example:
-        >>> words = classified_words(["I don't owe 1,000 euros."])
-        >>> len(words.ids), float(words.values[3])
-        (6, 1000.0)
-    """
+    """Split texts to words and look their classes up."""
     array = pa.array([language] * len(texts), pa.string()) if isinstance(language, str) else language
     return classify(code_points(texts), language_indices(array))
 
 
 def classify(points: Points, languages: npt.NDArray[np.int32]) -> ClassifiedWords:
-    """Split texts, given as code points, to words and look their classes up.
-
-    Args:
-        points: Code points of n texts and their offsets.
-        languages: `language_indices` of the texts, int32 `(n,)`.
-
-    Returns:
-        The words.
-    """
+    """Split texts, given as code points, to words and look their classes up."""
     words = word_table()
     ids, starts, ends, kinds, values, offsets = kernels.segment(
         *points, languages, class_table(), lower_table(), decimal_table(), _decimal_marks()
@@ -194,17 +165,7 @@ def classify(points: Points, languages: npt.NDArray[np.int32]) -> ClassifiedWord
 def language_indices(
     languages: pa.Array, unknown: str | None = DEFAULT, known: Sequence[str] = LANGUAGES
 ) -> npt.NDArray[np.int32]:
-    """Index of each language among the known ones, int32 `(n,)`; -1 for any other.
-
-    Args:
-        languages: Codes such as 'en', 'en-US' or 'und'.
-        unknown: What 'und', '' and null stand for; None for none.
-        known: Codes of the known languages.
-
-    Example:
-        >>> [LANGUAGES[i] if i >= 0 else "" for i in language_indices(pa.array(["de-AT", "und", "xx"]))]
-        ['de', 'en', '']
-    """
+    """Index of each language among the known ones, int32 `(n,)`; -1 for any other."""
     codes = pc.replace_substring_regex(pc.utf8_lower(languages.cast(pa.string())), "[-_].*", "")
     codes = pc.fill_null(codes, UNKNOWN)
     if unknown is not None:
@@ -265,11 +226,7 @@ def word_table() -> WordTable:
 
 
 def hash_words(words: Sequence[str]) -> npt.NDArray[np.uint64]:
-    """Hash words as `classify` does, uint64 `(words,)`.
-
-    Args:
-        words: Lower-cased words.
-    """
+    """Hash words as `classify` does, uint64 `(words,)`."""
     points, offsets = code_points(words)
     lower = lower_table()
     hashes = [kernels.hash_points(points, offsets[k], offsets[k + 1], lower) for k in range(len(words))]
@@ -295,16 +252,7 @@ def _decimal_marks() -> npt.NDArray[np.int32]:
 
 
 def text_languages(batch: pa.RecordBatch, column: str, unknown: str | None = DEFAULT) -> npt.NDArray[np.int32]:
-    """`language_indices` of the texts of a batch by its column `src_lang` or `tgt_lang`, which may be missing.
-
-    Args:
-        batch: n rows.
-        column: Name of the column of languages.
-        unknown: What 'und', '' and null stand for; None for none.
-
-    Returns:
-        int32 `(n,)`.
-    """
+    """`language_indices` of the texts of a batch by its column `src_lang` or `tgt_lang`, which may be missing."""
     known = column in batch.schema.names
     languages = batch.column(column) if known else pa.nulls(batch.num_rows, pa.string())
     return language_indices(languages, unknown)

@@ -48,15 +48,7 @@ _DE_ENDINGS = ("e", "en", "er", "es", "em")
 
 
 def german_number(value: int) -> str:
-    """Write a whole number from 1 to 999,999 as one German word, as in 'zweihundertfünf'.
-
-    Args:
-        value: The number.
-
-    Example:
-        >>> german_number(21), german_number(1984)
-        ('einundzwanzig', 'eintausendneunhundertvierundachtzig')
-    """
+    """Write a whole number from 1 to 999,999 as one German word, as in 'zweihundertfünf'."""
     small, tens = _DE_UNITS.split(), _DE_TENS.split()
     if value >= 1000:
         thousands = german_number(value // 1000).removesuffix("s") if value // 1000 % 100 == 1 else ""

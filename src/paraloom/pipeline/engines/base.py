@@ -20,13 +20,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class Task(Protocol[Result_co]):
-    """A picklable piece of work.
-
-    Attributes:
-        stage: Folder name of its stage, for errors.
-        file: The file it works on, for errors.
-        rows: Its size, for progress.
-    """
+    """A picklable piece of work."""
 
     @property
     def stage(self) -> str: ...
@@ -41,41 +35,18 @@ class Task(Protocol[Result_co]):
 
 
 class Engine(Protocol):
-    """Calls tasks on its workers. What a task returns never depends on the engine.
-
-    Attributes:
-        shares_disk: Whether all workers see the files of this process.
-    """
+    """Calls tasks on its workers. What a task returns never depends on the engine."""
 
     @property
     def shares_disk(self) -> bool: ...
 
     def check(self, needs: Mapping[str, Resources]) -> None:
-        """Check, before any work, that the workers of some stages fit a machine.
-
-        Args:
-            needs: Name of a stage → what each of its workers needs.
-
-        Raises:
-            RunError: Names the stage, what it asks for and what there is.
-        """
+        """Check, before any work, that the workers of some stages fit a machine."""
 
     def run(
         self, tasks: Iterable[Task[Result]], report: ProgressCallback, needs: Resources = ONE_CPU
     ) -> Generator[Result, None, None]:
-        """Call the tasks, taking the next one whenever a worker is free.
-
-        Args:
-            tasks: The tasks, of one stage.
-            report: Called with what tasks report on their way.
-            needs: What each worker needs.
-
-        Returns:
-            The results, in the order in which they are finished.
-
-        Raises:
-            ParaloomError: The first task's error; RunError if a worker crashed. All workers are stopped before.
-        """
+        """Call the tasks, taking the next one whenever a worker is free."""
 
     def close(self) -> None:
         """Free what the engine holds."""

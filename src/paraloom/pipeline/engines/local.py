@@ -40,14 +40,7 @@ _REST = "rest"
 
 
 class Local:
-    """A process pool. Between two stages its workers rest, without the models that they have loaded, until `close`.
-
-    Args:
-        workers: Number of processes at most; default: one per core. Fewer are started if more would need more than
-            this machine has, but one at least.
-        threads: Leave the number of threads to the task, as a Fit needs it, which has the machine to itself. Such a
-            worker does not rest: it ends with its task, as one with GPUs ends with its stage.
-    """
+    """A process pool. Between two stages its workers rest, without the models that they have loaded, until `close`."""
 
     shares_disk = True
 

@@ -46,12 +46,6 @@ class Pool(Generic[Result]):
 
     Invariant: the number of tasks that were taken and are not finished is at most twice the number of workers, however
     slow the caller is.
-
-    Args:
-        ray: The package, connected.
-        stage: The stage, for errors.
-        needs: What each worker needs.
-        max_workers: Number of actors at most; None: what fits.
     """
 
     def __init__(self, ray: Any, stage: str, needs: Resources, max_workers: int | None = None) -> None:
@@ -180,16 +174,7 @@ def machines(ray: Any) -> list[Mapping[str, float]]:
 
 
 def require(ray: Any, stage: str, needs: Resources) -> None:
-    """Check that a machine of the cluster can hold a worker of a stage, when it is not busy.
-
-    Args:
-        ray: The package, connected.
-        stage: The stage.
-        needs: What a worker needs.
-
-    Raises:
-        RunError: Says what the stage asks for and what machines there are.
-    """
+    """Check that a machine of the cluster can hold a worker of a stage, when it is not busy."""
     present = machines(ray)
     if any(needs.workers_on(machine) for machine in present):
         return

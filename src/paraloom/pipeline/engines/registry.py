@@ -11,16 +11,7 @@ ENGINES = ("local", "ray", "inline")
 
 
 def make_engine(name: str, workers: int | None = None, address: str | None = None) -> Engine:
-    """Make an engine.
-
-    Args:
-        name: 'local', 'ray' or 'inline'.
-        workers: Number of processes; default: one per core.
-        address: Address of a Ray cluster; default: one started here.
-
-    Raises:
-        ConfigError: The engine is unknown, or `workers` is less than 1.
-    """
+    """Make an engine."""
     if workers is not None and workers < 1:
         raise ConfigError(f"workers must be 1 or more, not {workers}", remedy="Leave the number out for one per core.")
     match name:

@@ -12,20 +12,7 @@ from paraloom.syntax.conllu import is_conllu, read_conllu
 
 
 def read_parses(path: str | Path) -> Iterator[str | None]:
-    """Read the tree of each sentence of a file, in order.
-
-    Args:
-        path: A file with the suffix .conllu or .conll has a block of lines for each sentence, which becomes a
-            dependency tree (`brackets.dependency_tree`); a block of comments alone stands for a sentence without a
-            tree. Any other file has a bracketed tree per line, or a blank line, `null`, `()` or `(())` for none.
-            Compressed files are decompressed.
-
-    Yields:
-        The trees, None where there is none.
-
-    Raises:
-        DataError: A line is neither; the error has file and row.
-    """
+    """Read the tree of each sentence of a file, in order."""
     if is_conllu(path):
         for row, words in read_conllu(path):
             try:

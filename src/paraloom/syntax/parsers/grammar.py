@@ -26,16 +26,6 @@ class GrammarParser:
     """Finds the most likely tree of each sentence under a grammar.
 
     Sentences are tokenized as in the Penn Treebank (do n't).
-
-    Args:
-        grammar: What `paraloom train parser` learned.
-        beam: Symbols that are this many nats below the best one for the same words are dropped; 0 keeps all.
-
-    Example:
-        >>> from nltk.tree import Tree
-        >>> trees = [Tree.fromstring("(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .))")]
-        >>> GrammarParser(Grammar.from_trees(trees)).parse(["The dog sleeps."])
-        ['(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .))']
     """
 
     def __init__(self, grammar: Grammar, beam: float = BEAM) -> None:
@@ -48,11 +38,7 @@ class GrammarParser:
 
     @classmethod
     def load(cls, folder: str | Path) -> GrammarParser:
-        """Load a folder that `paraloom train parser` wrote.
-
-        Raises:
-            ModelError: The folder is incomplete.
-        """
+        """Load a folder that `paraloom train parser` wrote."""
         return cls(Grammar.load(Path(folder)))
 
     @cached_property
@@ -61,34 +47,15 @@ class GrammarParser:
         return signature("parser", grammar=self.grammar.digest[:12], width=self.beam, longest=MAX_WORDS)
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """Parse sentences.
-
-        Args:
-            sentences: n texts, one sentence each.
-
-        Returns:
-            A bracketed tree for each; None for a sentence without words, with more than `MAX_WORDS`, or that the
-            grammar cannot derive.
-
-        Raises:
-            MissingExtraError: nltk is not installed.
-        """
+        """Parse sentences."""
         return self.parse_tokens([penn_tokens(sentence) for sentence in sentences])
 
     def parse_tokens(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
-        """Parse tokenized sentences; None as in `parse`.
-
-        Args:
-            sentences: Tokens of the Penn Treebank for each sentence.
-        """
+        """Parse tokenized sentences; None as in `parse`."""
         return [self.parse_words(words) for words in sentences]
 
     def parse_words(self, words: Sequence[str]) -> str | None:
-        """Parse a tokenized sentence; None as in `parse`.
-
-        Args:
-            words: Tokens of the Penn Treebank.
-        """
+        """Parse a tokenized sentence; None as in `parse`."""
         words = [without_brackets(word) for word in words]
         if not words or len(words) > MAX_WORDS:
             return None

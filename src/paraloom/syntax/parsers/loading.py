@@ -18,25 +18,7 @@ _REMEDY = "Give english, a folder of `paraloom train parser`, spacy:NAME, spacy:
 
 
 def load_parser(source: str | Path) -> ParserLike:
-    """Load a parser; nothing is downloaded.
-
-    Args:
-        source: 'english', the bundled parser; a folder that `paraloom train parser` or spaCy wrote; 'spacy:' with the
-            name or the folder of a model, for dependency trees; 'stanza:LANGUAGE' for constituency trees, or
-            'stanza:LANGUAGE:depparse'.
-
-    Raises:
-        ConfigError: Unknown kind of parser.
-        ModelError: The model was not found.
-        MissingExtraError: spaCy or Stanza is not installed.
-
-    Example:
-        >>> load_parser("spcay:en_core_web_sm")
-        Traceback (most recent call last):
-            ...
-        paraloom.core.errors.ConfigError: unknown kind of parser 'spcay'; did you mean 'spacy'?
-        Give english, a folder of `paraloom train parser`, spacy:NAME, spacy:FOLDER, or stanza:LANGUAGE[:depparse].
-    """
+    """Load a parser; nothing is downloaded."""
     folder = Path(source)
     if not folder.exists():
         folder = bundled_path(str(source), PARSER) or folder
@@ -55,14 +37,7 @@ def load_parser(source: str | Path) -> ParserLike:
 
 
 def check_name(name: str) -> None:
-    """Check that a name has the form 'spacy:…' or 'stanza:…'; only loading checks whether the model exists.
-
-    Args:
-        name: Of a parser, as `load_parser` takes it.
-
-    Raises:
-        ConfigError: It does not.
-    """
+    """Check that a name has the form 'spacy:…' or 'stanza:…'; only loading checks whether the model exists."""
     kind, _, rest = name.partition(":")
     if kind not in KINDS:
         raise ConfigError(f"unknown kind of parser '{kind}'{nearest(kind, KINDS)}", remedy=_REMEDY)

@@ -15,16 +15,7 @@ _UNUSED = ("ner", "entity_linker", "entity_ruler", "lemmatizer", "textcat", "tex
 
 
 class SpacyParser:
-    """Parses sentences with a spaCy pipeline, into dependency trees (`brackets.dependency_tree`).
-
-    Args:
-        pipeline: A spaCy pipeline with a component that sets heads and relations.
-        name: Of the model, for the signature.
-
-    Example:
-        >>> SpacyParser.load("en_core_web_sm").parse(["He left."])  # doctest: +SKIP
-        ['(root (nsubj He) left (punct .))']
-    """
+    """Parses sentences with a spaCy pipeline, into dependency trees (`brackets.dependency_tree`)."""
 
     def __init__(self, pipeline: Any, name: str) -> None:
         self.pipeline = pipeline
@@ -32,15 +23,7 @@ class SpacyParser:
 
     @classmethod
     def load(cls, model: str | Path) -> SpacyParser:
-        """Load a model; nothing is downloaded.
-
-        Args:
-            model: Name of its package, such as 'en_core_web_sm', or its folder.
-
-        Raises:
-            MissingExtraError: spaCy is not installed.
-            ModelError: The model was not found, cannot be read, or has no dependency parser.
-        """
+        """Load a model; nothing is downloaded."""
         try:
             import spacy
         except ImportError:
@@ -71,14 +54,7 @@ class SpacyParser:
         return signature("parser", spacy=self.name, release=spacy.__version__)
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """Parse sentences.
-
-        Args:
-            sentences: n texts, one sentence each.
-
-        Returns:
-            A tree for each; None for a sentence without words, or longer than spaCy accepts (a million characters).
-        """
+        """Parse sentences."""
         texts = [text if len(text) <= self.pipeline.max_length else "" for text in sentences]
         return [_tree(document) for document in self.pipeline.pipe(texts)]
 

@@ -27,18 +27,6 @@ class SpanParser:
     """Finds the tree whose labeled spans are together the most likely.
 
     Sentences are tokenized as in the Penn Treebank (do n't).
-
-    Args:
-        network: Scores words and spans.
-        words: Words with a vector of their own.
-        tags: Part-of-speech tags, in the order of their scores.
-        labels: Labels of spans, in the order of their scores; the first one is that of no constituent.
-        given_words: Words of the given vectors.
-        name: For the signature.
-
-    Example:
-        >>> SpanParser.load("parser-en").parse(["The dog sleeps."])  # doctest: +SKIP
-        ['(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .))']
     """
 
     def __init__(
@@ -62,11 +50,7 @@ class SpanParser:
 
     @classmethod
     def load(cls, folder: str | Path) -> SpanParser:
-        """Load a folder that `paraloom train parser` wrote.
-
-        Raises:
-            ModelError: The folder is incomplete, or a file in it is not what `save` wrote.
-        """
+        """Load a folder that `paraloom train parser` wrote."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
@@ -106,25 +90,11 @@ class SpanParser:
         return signature("parser", spans=self._name, longest=MAX_WORDS)
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """Parse sentences.
-
-        Args:
-            sentences: n texts, one sentence each.
-
-        Returns:
-            A bracketed tree for each; None for a sentence without words, or with more than `MAX_WORDS`.
-
-        Raises:
-            MissingExtraError: nltk is not installed.
-        """
+        """Parse sentences."""
         return self.parse_tokens([penn_tokens(sentence) for sentence in sentences])
 
     def parse_tokens(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
-        """Parse tokenized sentences; None as in `parse`.
-
-        Args:
-            sentences: Tokens of the Penn Treebank for each sentence.
-        """
+        """Parse tokenized sentences; None as in `parse`."""
         trees: list[str | None] = [None] * len(sentences)
         numbers = [index for index, words in enumerate(sentences) if 0 < len(words) <= MAX_WORDS]
         numbers.sort(key=lambda index: len(sentences[index]))

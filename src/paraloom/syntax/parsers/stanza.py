@@ -14,17 +14,7 @@ PROCESSORS = {"constituency": "tokenize,pos,constituency", "depparse": "tokenize
 
 
 class StanzaParser:
-    """Parses sentences with a Stanza pipeline.
-
-    Args:
-        pipeline: A Stanza pipeline that takes one sentence per text.
-        language: Its language code.
-        processor: 'constituency' or 'depparse'.
-
-    Example:
-        >>> StanzaParser.load("en").parse(["He left."])  # doctest: +SKIP
-        ['(ROOT (S (NP (PRP He)) (VP (VBD left)) (. .)))']
-    """
+    """Parses sentences with a Stanza pipeline."""
 
     def __init__(self, pipeline: Any, language: str, processor: str = "constituency") -> None:
         self.pipeline = pipeline
@@ -33,17 +23,7 @@ class StanzaParser:
 
     @classmethod
     def load(cls, language: str, processor: str = "constituency") -> StanzaParser:
-        """Load the weights in Stanza's own folder ($STANZA_RESOURCES_DIR moves it); nothing is downloaded.
-
-        Args:
-            language: Language code, such as 'en'.
-            processor: 'constituency' or 'depparse'.
-
-        Raises:
-            ConfigError: Unknown processor.
-            MissingExtraError: Stanza is not installed.
-            ModelError: The weights were not found.
-        """
+        """Load the weights in Stanza's own folder ($STANZA_RESOURCES_DIR moves it); nothing is downloaded."""
         if processor not in PROCESSORS:
             raise ConfigError(f"unknown Stanza processor '{processor}'{nearest(processor, list(PROCESSORS))}")
         try:
@@ -73,14 +53,7 @@ class StanzaParser:
         return signature("parser", stanza=self.language, processor=self.processor, release=stanza.__version__)
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """Parse sentences.
-
-        Args:
-            sentences: n texts, one sentence each.
-
-        Returns:
-            A tree for each; None for a sentence without words, or that Stanza cannot parse.
-        """
+        """Parse sentences."""
         # A blank line would end a sentence.
         texts = [" ".join(sentence.split()) for sentence in sentences]
         documents = iter(self.pipeline.bulk_process([text for text in texts if text]))

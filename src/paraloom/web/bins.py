@@ -1,0 +1,125 @@
+"""Histograms whose bars are links: bins with round edges, counted on the sample, and the condition of each bar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from markupsafe import Markup
+
+from paraloom.web.charts import histogram
+from paraloom.web.dataset import Dataset, Mask
+from paraloom.web.state import identifier
+
+_MAX_BINS = 28
+_RANGE = (0.005, 0.995)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """The bins of a column. The first one also has all lower values, the last one all higher values."""
+
+    column: str
+    edges: tuple[float, ...]
+    index: npt.NDArray[np.int32]
+
+    @property
+    def size(self) -> int:
+        """Number of bins."""
+        return len(self.edges) - 1
+
+    def counts(self, rows: Mask | None = None) -> list[int]:
+        """Rows of the sample in each bin."""
+        index = self.index if rows is None else self.index[rows]
+        counts: list[int] = np.bincount(index[index >= 0], minlength=self.size).tolist()
+        return counts
+
+    def condition(self, i: int) -> str:
+        """The condition that a row is in bin i.
+
+        Example:
+            >>> Bins("cosine", (0, 0.5, 1), np.empty(0, np.int32)).condition(0)
+            'cosine < 0.5'
+        """
+        name = identifier(self.column)
+        bounds = [f"{name} >= {plain_number(self.edges[i])}"] if i else []
+        bounds += [f"{name} < {plain_number(self.edges[i + 1])}"] if i < self.size - 1 else []
+        return " and ".join(bounds) or f"{name} is not null"
+
+
+def find_bins(dataset: Dataset, column: str) -> Bins | None:
+    """The bins of a column of numbers; None if the sample has no finite value."""
+    taken = dataset.sample.column(column)
+    kind = np.float32 if taken.type == pa.float32() else np.float64
+    numbers = taken.cast(pa.float32() if kind is np.float32 else pa.float64(), safe=False)
+    values = numbers.to_numpy().astype(kind)
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return None
+    edges = round_edges(finite, pa.types.is_integer(taken.type))
+    index = np.searchsorted(np.array(edges, kind), values, side="right") - 1
+    index = np.clip(index, 0, len(edges) - 2).astype(np.int32)
+    index[np.isnan(values)] = -1
+    return Bins(column, edges, index)
+
+
+def round_edges(values: npt.NDArray[Any], whole: bool) -> tuple[float, ...]:
+    """Round edges of at most 28 bins over the range of values, without the outermost half percent on either side.
+
+    Example:
+        >>> round_edges(np.arange(5), True), round_edges(np.float64([0, 0.31]), False)[:3]
+        ((0.0, 1.0, 2.0, 3.0, 4.0, 5.0), (0.0, 0.02, 0.04))
+    """
+    low, high = (
+        (float(bound) for bound in np.quantile(values, _RANGE))
+        if len(values) > 200
+        else (
+            float(values.min()),
+            float(values.max()),
+        )
+    )
+    if low == high:
+        low, high = float(values.min()), float(values.max())
+    span = (high - low) or abs(high) or 1.0
+    power = 10.0 ** math.floor(math.log10(span / _MAX_BINS))
+    for factor in (1, 2, 5, 10, 20, 50):
+        step = max(1.0, factor * power) if whole else factor * power
+        step = float(round(step)) if whole else step
+        first = math.floor(low / step + 1e-9)
+        last = max(first + 1, math.floor(high / step) + 1 if whole else math.ceil(high / step - 1e-9))
+        if last - first <= _MAX_BINS:
+            break
+    return tuple(round(i * step, 12) for i in range(first, last + 1))
+
+
+def plain_number(value: float) -> str:
+    """A number as SQL reads it.
+
+    Example:
+        >>> plain_number(2.0), plain_number(0.25), plain_number(1e-7)
+        ('2', '0.25', '1e-07')
+    """
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def linked_histogram(
+    bins: Bins,
+    before: Sequence[int],
+    after: Sequence[int] | None,
+    link: Callable[[int], str] | None,
+    *,
+    faded: tuple[float | None, float | None] = (None, None),
+) -> Markup:
+    """A histogram whose bars lead to `link`; bars below and from the values of `faded` on are shown as cut."""
+    cut = [
+        (faded[0] is not None and high <= faded[0]) or (faded[1] is not None and low >= faded[1])
+        for low, high in pairwise(bins.edges)
+    ]
+    links = None if link is None else [link(i) for i in range(bins.size)]
+    return histogram(f"Histogram of {bins.column}", bins.edges, before, after, links=links, is_cut=cut)

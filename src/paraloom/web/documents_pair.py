@@ -1,0 +1,247 @@
+"""One pair of documents side by side: images, then sentences with lines between those that are aligned."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+
+from markupsafe import Markup
+
+from paraloom.alignment.images import ImageKey, group_images
+from paraloom.core.beads import Bead
+from paraloom.web.documents_data import THIRDS, Document, Image, ShownPair
+from paraloom.web.formatting import number
+from paraloom.web.images import Embedder
+from paraloom.web.templates import draw
+
+# Rows that are visible at first, rows in all, characters of a sentence, shared images, and other images of a side.
+_VISIBLE_ROWS, _MAX_ROWS, _MAX_CHARACTERS = 40, 240, 1500
+_MAX_SHARED, _MAX_OTHERS = 6, 8
+
+# Characters per line of a column, and the height of a block's padding in lines.
+_LINE_LENGTH, _PADDING = 68, 0.95
+
+# fmt: off
+_RIGHT_TO_LEFT = frozenset({
+    "ar", "arc", "arz", "azb", "bal", "ckb", "dv", "fa", "glk", "he", "iw", "ji", "khw", "ks", "lrc", "mzn", "nqo",
+    "pnb", "prs", "ps", "sd", "syr", "ug", "ur", "yi",
+})
+# fmt: on
+_RIGHT_TO_LEFT_SCRIPTS = frozenset({"adlm", "arab", "aran", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"})
+
+
+def direction(lang: str) -> str:
+    """The writing direction of a language by its tag: `ltr`, `rtl`, or `auto` without a tag.
+
+    Example:
+        >>> direction("ar"), direction("ku-Arab"), direction("az-Cyrl-AZ"), direction("fa_IR"), direction("")
+        ('rtl', 'rtl', 'ltr', 'rtl', 'auto')
+    """
+    parts = lang.strip().lower().replace("_", "-").split("-")
+    if not parts[0]:
+        return "auto"
+    script = next((part for part in parts[1:] if len(part) == 4 and part.isalpha()), None)
+    if script:
+        return "rtl" if script in _RIGHT_TO_LEFT_SCRIPTS else "ltr"
+    return "rtl" if parts[0] in _RIGHT_TO_LEFT else "ltr"
+
+
+def _this_page(pair: int) -> str:
+    return ""
+
+
+def title(name: str, text: str, lang: str) -> tuple[str, str]:
+    """The title of a document, or its name if it has no title, and its language."""
+    return text.strip() or name, lang
+
+
+def article(
+    shown: ShownPair,
+    i: int,
+    total: int,
+    embedder: Embedder,
+    *,
+    pages: Callable[[int], str] = _this_page,
+    index: str = "",
+) -> Markup:
+    """The section of pair `i` of `total`; `pages` names the page of a pair, `index` that of the list."""
+    ordered = reading_order(shown.beads, len(shown.source.paragraphs), len(shown.target.paragraphs))
+    about = [f"{i} of {total}"]
+    about += [] if shown.third is None else [THIRDS[shown.third]]
+    about += [f"margin {number(shown.pair.margin)}", f"score {number(shown.pair.score)}"]
+    jumps = [("previous", i - 1)] * (i > 1) + [("next", i + 1)] * (i < total)
+    known = set(shown.beads)
+    rows = [
+        bead_row(bead, shown.source, shown.target, linked=bead in known, tab_stop=not order)
+        for order, bead in enumerate(ordered[:_MAX_ROWS])
+    ]
+    return draw(
+        "document_pair",
+        i,
+        " · ".join(about),
+        [(name, f"{pages(to)}#pair-{to}") for name, to in jumps],
+        index,
+        [(*_language(d), title(d.name, d.title, d.lang)[0], d.name) for d in (shown.source, shown.target)],
+        images(shown.source, shown.target, embedder),
+        bool(shown.beads),
+        rows[:_VISIBLE_ROWS],
+        rows[_VISIBLE_ROWS:],
+        max(0, len(ordered) - _VISIBLE_ROWS),
+        max(0, len(ordered) - _MAX_ROWS),
+    )
+
+
+def bead_row(bead: Bead, source: Document, target: Document, *, linked: bool = True, tab_stop: bool = True) -> Markup:
+    """The row of a bead: its sentences on both sides, lines between them, its type and its score."""
+    sides = [
+        [_truncated(source.paragraphs[i]) for i in bead.source],
+        [_truncated(target.paragraphs[i]) for i in bead.target],
+    ]
+    shares = [heights(texts) for texts in sides]
+    kind = f"{len(bead.source)}:{len(bead.target)}"
+    unaligned = not (bead.source and bead.target)
+    class_ = "bead unaligned" if unaligned else "bead" if kind == "1:1" else "bead several"
+    if not unaligned and sides[0] == sides[1]:
+        class_ += " equal"
+    cells = [
+        (*_language(document), texts, " ".join(f"{share}fr" for share in of_texts) if len(texts) > 1 else "")
+        for document, texts, of_texts in zip((source, target), sides, shares, strict=True)
+    ]
+    tooltip = f"{kind}, score {number(bead.score)}" if linked else "in no link"
+    score = number(bead.score) if linked else ""
+    return draw(
+        "bead",
+        class_,
+        tooltip,
+        0 if tab_stop else -1,
+        cells,
+        connections(*shares),
+        kind if linked else "in no link",
+        score,
+    )
+
+
+def images(source: Document, target: Document, embedder: Embedder) -> Markup | None:
+    """The images of both documents: shared ones next to each other, then the others of each side."""
+    sides = [list(dict.fromkeys(document.images)) for document in (source, target)]
+    numbers = group_images(_hashes(image) for side in sides for image in side)
+    by_number: list[dict[int, Image]] = [{}, {}]
+    others: list[list[Image]] = [[], []]
+    for side, members in enumerate(sides):
+        for image in members:
+            number = numbers.get(_hashes(image))
+            if number is None:
+                others[side].append(image)
+            else:
+                by_number[side].setdefault(number, image)
+    for side in (0, 1):
+        others[side] += [image for number, image in by_number[side].items() if number not in by_number[1 - side]]
+    shared = [(image, by_number[1][number]) for number, image in by_number[0].items() if number in by_number[1]]
+    if not shared and not any(others):
+        return None
+    languages = [_language(source), _language(target)]
+    rows = [
+        (
+            bool(ours.sha256) and ours.sha256 == theirs.sha256,
+            [(*lang, embedder.figure(image)) for lang, image in zip(languages, (ours, theirs), strict=True)],
+        )
+        for ours, theirs in shared[:_MAX_SHARED]
+    ]
+    rest = [
+        (*lang, [embedder.figure(image) for image in members[:_MAX_OTHERS]], max(0, len(members) - _MAX_OTHERS))
+        for lang, members in zip(languages, others, strict=True)
+    ]
+    return draw("images", rows, connections([1], [1]), rest if any(others) else [], max(0, len(shared) - _MAX_SHARED))
+
+
+def reading_order(beads: Sequence[Bead], sources: int, targets: int) -> list[Bead]:
+    """The beads in reading order, with a bead of its own for each sentence that is in none.
+
+    Beads with both sides come in the order of the source.  A bead with one side comes before the bead that has the next
+    sentence of that side.
+
+    Example:
+        >>> [(bead.source, bead.target) for bead in reading_order([Bead((0,), (1,)), Bead((), (0,))], 2, 2)]
+        [((), (0,)), ((0,), (1,)), ((1,), ())]
+    """
+    known = [{i for bead in beads for i in bead.source}, {i for bead in beads for i in bead.target}]
+    aligned = sorted((bead for bead in beads if bead.source and bead.target), key=lambda bead: bead.source)
+    ours = [bead for bead in beads if bead.source and not bead.target]
+    theirs = [bead for bead in beads if bead.target and not bead.source]
+    ours += [Bead((i,), ()) for i in range(sources) if i not in known[0]]
+    theirs += [Bead((), (i,)) for i in range(targets) if i not in known[1]]
+    ours.sort(key=lambda bead: bead.source, reverse=True)
+    theirs.sort(key=lambda bead: bead.target, reverse=True)
+    ordered: list[Bead] = []
+    for bead in aligned:
+        while ours and ours[-1].source < bead.source:
+            ordered.append(ours.pop())
+        while theirs and theirs[-1].target < bead.target:
+            ordered.append(theirs.pop())
+        ordered.append(bead)
+    return [*ordered, *reversed(ours), *reversed(theirs)]
+
+
+def heights(texts: Sequence[str]) -> list[float]:
+    """Estimated heights, in lines, of the blocks of one side of a bead.
+
+    The style sheet gives the blocks these shares of the row's height, so that the lines between the columns meet the
+    middle of each block at any width.
+
+    Example:
+        >>> heights(["short", "word " * 40])
+        [1.95, 3.95]
+    """
+    return [round(-(-_width(text) // _LINE_LENGTH) + _PADDING, 2) for text in texts]
+
+
+def connections(ours: Sequence[float], theirs: Sequence[float]) -> Markup:
+    """The lines between the blocks of a bead: straight for 1:1, through a dot for more, a loose end for unaligned."""
+    left, right = _middles(ours), _middles(theirs)
+    if not left or not right:
+        end, start = (24, 0) if left else (76, 100)
+        paths = [(f"M{start} {_short(y)}H{end}", "connection loose") for y in left or right]
+        paths += [(f"M{end} {_short(y)}v0.01", "dot loose") for y in left or right]
+    elif len(left) == len(right) == 1:
+        paths = [("M0 50H100", "connection")]
+    else:
+        paths = [(_curve(x, y), "connection") for x, middles in ((0, left), (100, right)) for y in middles]
+        paths.append(("M50 50v0.01", "dot"))
+    return draw("connections", paths)
+
+
+def _hashes(image: Image) -> ImageKey:
+    return ImageKey(image.sha256 or None, image.phash or None)
+
+
+def _language(document: Document) -> tuple[str, str]:
+    return document.lang, direction(document.lang)
+
+
+def _truncated(text: str) -> str:
+    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1].rstrip() + "…"
+
+
+def _middles(shares: Sequence[float]) -> list[float]:
+    """The middle of each block, from 0 at the top to 100 at the bottom."""
+    total, above, middles = sum(shares), 0.0, []
+    for share in shares:
+        middles.append(100 * (above + share / 2) / total)
+        above += share
+    return middles
+
+
+def _curve(x: int, y: float) -> str:
+    if abs(y - 50) < 0.1:
+        return f"M{x} 50H50"
+    # Horizontal at the block and at the dot.
+    return f"M{x} {_short(y)}C{(x + 50) // 2} {_short(y)} {(x + 50) // 2} 50 50 50"
+
+
+def _width(text: str) -> int:
+    """Width in columns: East Asian wide characters count twice."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}".rstrip("0").rstrip(".")

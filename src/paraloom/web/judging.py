@@ -1,0 +1,212 @@
+"""Judging pairs by hand: one sheet and its key, a copy of the sheet per rater, and how far the raters agree.
+
+The files are those of `paraloom judge`: `judge table` reads them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TextIO
+
+from paraloom.core.errors import ConfigError, DataError, RunError
+from paraloom.io.atomic import atomic_write, unwritable_as_error
+from paraloom.io.sheets import read_sheet, sheet_lines
+from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS
+
+MEANINGS: dict[str, dict[int, str]] = {
+    "strength": {
+        3: "same meaning",
+        2: "roughly the same: something important is missing or different",
+        1: "not the same",
+    },
+    "fluency": {
+        3: "no grammatical errors",
+        2: "one or two errors",
+        1: "more errors, or not a sentence",
+    },
+}
+"""What each label of a kind means to a rater."""
+
+_NAME = re.compile(r"[\w-]{1,40}")
+_PATIENCE = 10.0
+"""Seconds until a sheet that another process holds is reported."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far two raters agree on one kind of label."""
+
+    kind: str
+    raters: tuple[str, str]
+    pairs: int
+    same: int
+    kappa: float | None
+
+
+class RaterSheet:
+    """A rater's copy of a sheet; each label is on the disk before the next pair is shown.
+
+    Several processes may label the same copy: each label is added to what the file holds at that moment, under a lock.
+    """
+
+    def __init__(self, path: Path, sheet: Path) -> None:
+        self.path = path
+        self._sheet = sheet
+        self._columns, self.rows = self._read()
+
+    def _read(self) -> tuple[list[str], list[dict[str, str]]]:
+        columns, rows = _read(self._sheet)
+        if self.path.exists():
+            present, copied = _read(self.path)
+            shown = [name for name in columns if name not in LABELS]
+            is_copy = present == columns and [[r[n] for n in shown] for r in copied] == [
+                [r[n] for n in shown] for r in rows
+            ]
+            if not is_copy:
+                raise DataError(
+                    f"not a copy of {self._sheet.name}",
+                    file=self.path,
+                    remedy="Give another name, or move the file away.",
+                )
+            rows = copied
+        for line, row in enumerate(rows, start=2):
+            for kind, values in LABELS.items():
+                if row[kind] and row[kind] not in map(str, values):
+                    raise DataError(
+                        f"line {line}: {kind} is '{row[kind]}'", file=self.path, remedy="Correct the label."
+                    )
+        return columns, rows
+
+    @property
+    def labeled(self) -> int:
+        """Pairs that have all labels."""
+        return sum(all(row[kind] for kind in LABELS) for row in self.rows)
+
+    def next_index(self, after: int = -1) -> int | None:
+        """The first pair after an index, or else from the start, that lacks a label; None if none does."""
+        indices = [*range(after + 1, len(self.rows)), *range(min(after + 1, len(self.rows)))]
+        return next((i for i in indices if not all(self.rows[i][kind] for kind in LABELS)), None)
+
+    def missing(self, index: int) -> str | None:
+        """The first kind of label that a pair lacks."""
+        return next((kind for kind in LABELS if not self.rows[index][kind]), None)
+
+    def set(self, index: int, kind: str, value: int | None) -> None:
+        """Give a label to a pair, or take it away; it is on the disk afterwards, with those of other processes."""
+        with locked(self._sheet):
+            self._columns, self.rows = self._read()
+            if not 0 <= index < len(self.rows) or kind not in LABELS or not (value is None or value in LABELS[kind]):
+                raise ConfigError(f"unknown label '{value}' of '{kind[:20]}' for pair {index + 1}")
+            self.rows[index][kind] = "" if value is None else str(value)
+            _write(self.path, self._columns, self.rows)
+
+
+class Judging:
+    """One sheet and the copies of its raters, which are beside it: `sheet.tsv`, `sheet.ada.tsv` …"""
+
+    def __init__(self, sheet: Path) -> None:
+        self.sheet = sheet
+        self.key = sheet.with_name(f"{sheet.name}.key.tsv")
+
+    @property
+    def exists(self) -> bool:
+        """Whether the sheet has been drawn."""
+        return self.sheet.is_file()
+
+    def path_of(self, rater: str) -> Path:
+        """The file of a rater; raises ConfigError if the name cannot be part of a file name."""
+        if not _NAME.fullmatch(rater) or rater == "key":
+            raise ConfigError(
+                f"invalid name '{rater[:50]}'", remedy="Use up to 40 letters, digits, hyphens and underscores."
+            )
+        return self.sheet.with_name(f"{self.sheet.stem}.{rater}{self.sheet.suffix}")
+
+    def open(self, rater: str) -> RaterSheet:
+        """The sheet of a rater, a new one for a new name; raises ConfigError if the sheet has not been drawn."""
+        if not self.exists:
+            raise ConfigError("the sheet has not been drawn yet", remedy="Draw it on the page Judge.")
+        return RaterSheet(self.path_of(rater), self.sheet)
+
+    def raters(self) -> list[str]:
+        """Names of all raters who have given a label."""
+        pattern = re.compile(rf"{re.escape(self.sheet.stem)}\.({_NAME.pattern}){re.escape(self.sheet.suffix)}")
+        names = [pattern.fullmatch(path.name) for path in sorted(self.sheet.parent.iterdir()) if path.is_file()]
+        return [match[1] for match in names if match and match[1] != "key"]
+
+    def agreement(self) -> list[Agreement]:
+        """The agreement of every two raters, on the pairs that both have labeled so far."""
+        sheets = {rater: self.open(rater).rows for rater in self.raters()}
+        return [
+            _compare(kind, (first, second), sheets[first], sheets[second])
+            for first, second in combinations(sheets, 2)
+            for kind in LABELS
+        ]
+
+
+def cohen_kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
+    """Cohen's kappa of two raters: the agreement beyond chance, as a share of what chance leaves.
+
+    Example:
+        >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1])
+        0.5
+    """
+    n = len(first)
+    if n == 0:
+        return None
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
+    expected = sum(sum(a == value for a in first) * sum(b == value for b in second) for value in {*first, *second}) / (
+        n * n
+    )
+    return None if expected == 1 else (observed - expected) / (1 - expected)
+
+
+def _compare(
+    kind: str, raters: tuple[str, str], first: Sequence[dict[str, str]], second: Sequence[dict[str, str]]
+) -> Agreement:
+    labels = [(a[kind], b[kind]) for a, b in zip(first, second, strict=True) if a[kind] and b[kind]]
+    same = sum(a == b for a, b in labels)
+    kappa = cohen_kappa([a for a, _ in labels], [b for _, b in labels])
+    return Agreement(kind, raters, len(labels), same, kappa)
+
+
+@contextmanager
+def locked(sheet: Path) -> Iterator[None]:
+    """Lock a sheet and all copies of it for one process, and one thread of it; a process that ends releases it."""
+    with unwritable_as_error(sheet):
+        sheet.parent.mkdir(parents=True, exist_ok=True)
+        with sheet.with_name(f".{sheet.name}.lock").open("a", encoding="utf-8") as stream:
+            _lock(stream, sheet)
+            yield
+
+
+def _lock(stream: TextIO, sheet: Path) -> None:
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise RunError(
+                    "another process holds the sheet", file=sheet, remedy="End it if it hangs, and try again."
+                ) from None
+            time.sleep(0.01)
+
+
+def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    remedy = "Name a sheet that `paraloom judge sample` wrote, or a new file."
+    rows = read_sheet(path, SHEET_COLUMNS, kind="sheet of pairs", remedy=remedy)
+    if not rows:
+        raise DataError("the sheet has no pairs", file=path, remedy="Draw another one: paraloom judge sample.")
+    return list(rows[0]), [{name: cell.strip() for name, cell in row.items()} for row in rows]
+
+
+def _write(path: Path, columns: Sequence[str], rows: Sequence[dict[str, str]]) -> None:
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        stream.writelines(sheet_lines(columns, [[row[name] for name in columns] for row in rows]))

@@ -1,0 +1,142 @@
+"""The corpora of one page: opened when first asked for, and again when their files have changed."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.pipeline.store import REPORT
+from paraloom.web.dataset import Dataset
+from paraloom.web.judging import Judging
+from paraloom.web.matching import Matcher
+from paraloom.web.merging import merge
+from paraloom.web.neighbors import NearestRows
+from paraloom.web.run_folder import RunView, open_run
+from paraloom.web.scores_page import ScoreBins
+from paraloom.web.sources import RowSource, find_source, stage_folders, stage_source
+
+_AGE = 5.0
+# Seconds that closing waits for what is computed beforehand.
+_PATIENCE = 5.0
+"""Seconds for which rows of a running stage are shown before its new shards are read."""
+
+
+@dataclass
+class OpenCorpus:
+    """A corpus that is open."""
+
+    dataset: Dataset
+    matcher: Matcher
+    bins: ScoreBins
+    neighbors: NearestRows | None
+    opened: float
+
+
+class Library:
+    """What can be explored: one set of pairs, or the stages of a run."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        src_column: str | None = None,
+        tgt_column: str | None = None,
+        scratch: Path | None = None,
+        second: str | Path | None = None,
+        encoder: str | None = None,
+        sheet: Path | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self.is_run = second is None and (self.path / REPORT).is_file()
+        if self.is_run:
+            self.run()  # reports now what cannot be read
+        self._source: RowSource | None = None
+        if not self.is_run and second is None:
+            self._source = find_source(path, src_column=src_column, tgt_column=tgt_column)
+        self._scratch = Path(tempfile.mkdtemp(prefix="paraloom-explore-", dir=scratch))
+        self._open: dict[str, OpenCorpus] = {}
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._warming: threading.Thread | None = None
+        self._number = 0
+        self._encoder = encoder
+        self.compares = second is not None
+        self.judging = Judging(sheet or self.path.absolute().with_name(f"{self.path.name}.judge") / "sheet.tsv")
+        if second is not None:
+            try:
+                self._source = merge(self._comparable(path), self._comparable(second), self._scratch)
+            except BaseException:
+                self.close()
+                raise
+
+    @property
+    def name(self) -> str:
+        """What is explored."""
+        return self._source.name if self._source is not None else self.path.name
+
+    def names(self) -> list[str]:
+        """Names of the corpora; of a run, those of the stages that have written rows, the last one first."""
+        if self._source is not None:
+            return [self._source.name]
+        return [folder.name for folder in reversed(stage_folders(self.path)) if any(folder.rglob("*.parquet"))]
+
+    def run(self) -> RunView:
+        """The run, as its run.json describes it; raises DataError."""
+        return open_run(self.path)
+
+    def get(self, name: str = "") -> OpenCorpus:
+        """Open a corpus."""
+        names = self.names()
+        if not names:
+            raise DataError("no rows yet", file=self.path, remedy="Wait until the first stage has written rows.")
+        if name and name not in names:
+            raise ConfigError(f"corpus '{name}' not found{nearest(name, names)}")
+        name = name or names[0]
+        with self._lock:
+            held = self._open.get(name)
+            source = self._source or stage_source(self.path / name, name)
+            if held is not None:
+                is_recent = time.monotonic() - held.opened < _AGE
+                if is_recent or self._source is not None or held.dataset.stamp == source.stamp():
+                    return held
+            self._open[name] = self._opened(source)
+            return self._open[name]
+
+    def close(self) -> None:
+        """Remove the temporary files."""
+        self._stopped.set()
+        if self._warming is not None:
+            self._warming.join(_PATIENCE)  # It writes there.
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _comparable(self, path: str | Path) -> RowSource:
+        if (Path(path) / REPORT).is_file():
+            last = next(
+                (folder for folder in reversed(stage_folders(Path(path))) if any(folder.glob("*.parquet"))), None
+            )
+            if last is None:
+                raise DataError("no rows yet", file=path, remedy="Wait until its first stage has written rows.")
+            return stage_source(last, f"{Path(path).name}/{last.name}")
+        return find_source(path)
+
+    def _opened(self, source: RowSource) -> OpenCorpus:
+        self._number += 1
+        dataset = Dataset(source, self._scratch / str(self._number))
+        neighbors = None if self._encoder is None else NearestRows(dataset, self._encoder)
+        self._warming = threading.Thread(target=self._warm_up, args=(dataset, neighbors), daemon=True)
+        self._warming.start()
+        return OpenCorpus(dataset, Matcher(dataset), ScoreBins(dataset), neighbors, time.monotonic())
+
+    def _warm_up(self, dataset: Dataset, neighbors: NearestRows | None) -> None:
+        try:
+            dataset.warm_up(self._stopped)
+            if neighbors is not None:
+                neighbors.prepare(self._stopped)
+        except OSError:
+            # The folder was removed while the page closed, or the disk is full: requests report it when they need it.
+            return

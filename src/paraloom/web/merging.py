@@ -1,0 +1,169 @@
+"""Puts two sets of pairs together, so that they can be compared with the pages of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.schema import signature_of
+from paraloom.io.shards import write_shard
+from paraloom.web.dataset import BATCH_ROWS, Dataset
+from paraloom.web.sources import RowSource
+
+FIRST, SECOND = "in_first", "in_second"
+"""Columns that say which of the sets has a pair."""
+
+OTHER, DELTA = "second_", "delta_"
+"""Prefix of the second set's columns, and of the differences: second minus first."""
+
+
+def merge(first: RowSource, second: RowSource, scratch: Path) -> RowSource:
+    """Write the pairs of two sets to one table.
+
+    Rows belong together that have the same pair_id, if the sets have any in common, else those with the same texts; the
+    n-th row of an id belongs to the n-th one of the same id.
+    """
+    a, b = Dataset(first, scratch / "first"), Dataset(second, scratch / "second")
+    if a.sides != b.sides:
+        raise ConfigError(
+            f"cannot compare: {first.name} has the columns {', '.join(a.sides)}, {second.name} {', '.join(b.sides)}",
+            remedy="Name two sets of the same kind.",
+        )
+    rows = _matched_rows(a, b)
+    fields, parts = _columns(a, b, rows)
+    schema = pa.schema(fields)
+    path = scratch / "merged.parquet"
+    batches = (
+        pa.RecordBatch.from_arrays([part(start) for part in parts], schema=schema)
+        for start in range(0, max(1, len(rows[0])), BATCH_ROWS)
+    )
+    write_shard(path, batches, schema)
+    return replace(first, name=f"{first.name} and {second.name}", shards=((path, "kept"),))
+
+
+_Rows = npt.NDArray[np.int64]
+
+
+def _matched_rows(a: Dataset, b: Dataset) -> tuple[_Rows, _Rows]:
+    """The row of each pair in both sets, -1 where a set lacks it; first those of the first set, in its order."""
+    keys = _ids(a, b) or (_texts(a), _texts(b))
+    frames = [_with_occurrence(key) for key in keys]
+    merged = frames[0].merge(frames[1], on=["key", "occurrence"], how="outer", suffixes=("_a", "_b"))
+    merged = merged.sort_values(["row_a", "row_b"], kind="stable", na_position="last")
+    first, second = (merged[name].fillna(-1).to_numpy(np.int64) for name in ("row_a", "row_b"))
+    return first, second
+
+
+def _ids(a: Dataset, b: Dataset) -> tuple[pd.Series, pd.Series] | None:
+    """The pair_ids of both sets, None if no pair has the same in both."""
+    if "pair_id" not in a.schema.names or "pair_id" not in b.schema.names:
+        return None
+    first, second = (dataset.table.column("pair_id").to_pandas() for dataset in (a, b))
+    return (first, second) if first.isin(second).any() else None
+
+
+def _texts(dataset: Dataset) -> pd.Series:
+    columns = [pc.fill_null(dataset.table.column(name), "") for name in dataset.sides]
+    return (pc.binary_join_element_wise(*columns, "\t") if len(columns) > 1 else columns[0]).to_pandas()
+
+
+def _with_occurrence(key: pd.Series) -> pd.DataFrame:
+    frame = pd.DataFrame({"key": key, "row": np.arange(len(key), dtype=np.int64)})
+    frame["occurrence"] = frame.groupby("key", dropna=False).cumcount()
+    return frame
+
+
+class _Taken:
+    """A column of the table, taken from the rows of one set, or computed."""
+
+    def __init__(self, dataset: Dataset, name: str, rows: _Rows, other: _Taken | None = None) -> None:
+        self.dataset, self.name, self.rows, self.other = dataset, name, rows, other
+
+    def __call__(self, start: int) -> pa.Array:
+        """The values of a batch; where this set lacks a row, those of the other one, if it is given."""
+        rows = self.rows[start : start + BATCH_ROWS]
+        values = _take(self.dataset, self.name, rows)
+        return values if self.other is None else pc.if_else(pa.array(rows >= 0), values, self.other(start))
+
+
+def _take(dataset: Dataset, name: str, rows: _Rows) -> pa.Array:
+    kind = dataset.schema.field(name).type
+    present = np.flatnonzero(rows >= 0)
+    order = np.argsort(rows[present], kind="stable")
+    taken = dataset.gather(rows[present][order].astype(np.int32), [name]).column(0).combine_chunks()
+    position = np.full(len(rows), -1)
+    position[present[order]] = np.arange(len(present))
+    indices = pa.array(position, mask=position < 0)
+    return taken.take(indices) if len(taken) else pa.nulls(len(rows), kind)
+
+
+def _columns(a: Dataset, b: Dataset, rows: tuple[_Rows, _Rows]) -> tuple[list[pa.Field], list[_Part]]:
+    fields: list[pa.Field] = []
+    parts: list[_Part] = []
+
+    def add(field: pa.Field, part: _Part) -> None:
+        fields.append(field)
+        parts.append(part)
+
+    for field in a.schema:
+        other = None
+        if field.name in b.schema.names and b.schema.field(field.name).type == field.type:
+            # Texts and ids of pairs that only the second set has; scores of the first set are null there.
+            other = _Taken(b, field.name, rows[1]) if field.name not in a.numeric else None
+        add(field, _Taken(a, field.name, rows[0], other))
+    for name, own in ((FIRST, rows[0]), (SECOND, rows[1])):
+        add(pa.field(name, pa.bool_()), _Presence(own))
+    for name in a.sides:
+        texts = _Taken(b, name, rows[1])
+        if _differs(_Taken(a, name, rows[0]), texts, rows):
+            add(pa.field(OTHER + name, pa.string()), texts)
+    for name in b.numeric:
+        values = _Taken(b, name, rows[1])
+        signature = signature_of(b.schema.field(name))
+        add(b.schema.field(name).with_name(OTHER + name), values)
+        if name in a.numeric:
+            metadata = {"signature": f"difference of {signature}"} if signature else None
+            difference = _Difference(_Taken(a, name, rows[0]), values)
+            add(pa.field(DELTA + name, pa.float32(), metadata=metadata), difference)
+    return fields, parts
+
+
+class _Presence:
+    """Whether a set has each row."""
+
+    def __init__(self, rows: _Rows) -> None:
+        self.rows = rows
+
+    def __call__(self, start: int) -> pa.Array:
+        return pa.array(self.rows[start : start + BATCH_ROWS] >= 0)
+
+
+class _Difference:
+    """A column of the second set minus that of the first."""
+
+    def __init__(self, first: _Taken, second: _Taken) -> None:
+        self.first, self.second = first, second
+
+    def __call__(self, start: int) -> pa.Array:
+        first, second = (part(start).cast(pa.float64(), safe=False) for part in (self.first, self.second))
+        return pc.subtract(second, first).cast(pa.float32())
+
+
+_Part = _Taken | _Presence | _Difference
+
+
+def _differs(first: _Taken, second: _Taken, rows: tuple[_Rows, _Rows]) -> bool:
+    return any(pc.any(pc.not_equal(left, right)).as_py() for left, right in _batches(first, second, len(rows[0])))
+
+
+def _batches(first: _Taken, second: _Taken, rows: int) -> Iterator[tuple[pa.Array, pa.Array]]:
+    for start in range(0, rows, BATCH_ROWS):
+        yield first(start), second(start)

@@ -1,0 +1,151 @@
+"""The page of pairs: a table with differing words marked, scores, status and reason, sorted and filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from paraloom.io.database import sql_text
+from paraloom.web.dataset import Dataset
+from paraloom.web.formatting import count, share
+from paraloom.web.layout import Frame, View, filter_form, nothing, plural
+from paraloom.web.matching import Matcher, Matches, sort_column
+from paraloom.web.samples import differences
+from paraloom.web.sources import REASON, STATUS
+from paraloom.web.state import ViewState, identifier, narrowed
+from paraloom.web.templates import draw
+
+PAGE_ROWS = 25
+TEXT_LIMIT = 600
+"""Characters of a side that the table shows."""
+
+_SHOWN_SCORES = 6
+
+
+def pairs_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
+    """The table."""
+    dataset = matcher.dataset
+    matches = matcher.matches(state.filter)
+    start = (state.page - 1) * PAGE_ROWS
+    rows = matches.first(start + PAGE_ROWS + 1)[start:]
+    shown = shown_columns(dataset, state)
+    rejected = ""
+    if n := dataset.rejected_count:
+        row, reason = dataset.rejected[0]
+        verb = "is" if n == 1 else "are"
+        rejected = f"{plural(n, 'row')} cannot be read and {verb} left out; the first is row {row}: {reason}"
+    if len(rows):
+        body = row_table(dataset, rows[:PAGE_ROWS].tolist(), state, shown, first=start)
+    elif matches.is_complete:
+        body = nothing("No row matches." if matches.total == 0 else "This page is beyond the last row.")
+    else:
+        body = nothing("Nothing found yet.")
+    results = draw(
+        "pairs", summary(dataset, matches, state), _columns(dataset, shown, state), rejected, body,
+        *_pager(matches, state, len(rows) > PAGE_ROWS),
+    )  # fmt: skip
+    return View(title="Pairs", results=results, wide=True)
+
+
+def form(path: str, dataset: Dataset | None, frame: Frame, state: ViewState) -> Markup:
+    """The form of the filter, with the columns of a dataset as suggestions."""
+    return filter_form(path, frame, state, [] if dataset is None else [identifier(n) for n in dataset.schema.names])
+
+
+def shown_columns(dataset: Dataset, state: ViewState) -> list[str]:
+    """The columns of scores that the table shows: those chosen, else the first few, and the one it is sorted by."""
+    chosen = [name for name in state.columns if name in dataset.numeric] or dataset.scores[:_SHOWN_SCORES]
+    name, _ = sort_column(state.sort, dataset)
+    return [*chosen, name] if name in dataset.numeric and name not in chosen else chosen
+
+
+def row_table(
+    dataset: Dataset, rows: Sequence[int], state: ViewState, columns: Sequence[str], *, first: int | None = None
+) -> Markup:
+    """A table of rows; a key moves from one to the next."""
+    has_status = first is not None and STATUS in dataset.schema.names and REASON in dataset.schema.names
+    lines = []
+    for i, (row, values) in enumerate(zip(rows, dataset.take(rows), strict=True)):
+        href = state.url("/row", page=state.page, row=row + 1, at=None if first is None else first + i)
+        kind = str(values.get(STATUS) or "") if has_status else ""
+        shown = status(values, state) if has_status else None
+        lines.append((row + 1, href, sides(dataset, values), kind, shown, [(name, values[name]) for name in columns]))
+    noun = "pair" if len(dataset.sides) > 1 else "text"
+    heads = [(name, "", "", "") if first is None else _head(name, state) for name in columns]
+    return draw("row_table", noun, has_status, heads, lines)
+
+
+def sides(dataset: Dataset, row: Mapping[str, Any]) -> Markup:
+    """The texts of a row, with the words marked that only one side has."""
+    return draw("sides", side_texts(dataset, row))
+
+
+def side_texts(dataset: Dataset, row: Mapping[str, Any], limit: int = TEXT_LIMIT) -> list[tuple[str, str]]:
+    """Each text of a row as it is shown, and its language."""
+    texts = [_cut(str(row.get(name) or ""), limit) for name in dataset.sides]
+    marked = differences(*texts) if len(texts) == 2 else texts
+    languages = [row.get({"src": "src_lang", "tgt": "tgt_lang"}.get(name, "lang")) for name in dataset.sides]
+    return [(text, _language(lang)) for text, lang in zip(marked, languages, strict=True)]
+
+
+def _language(value: object) -> str:
+    text = str(value or "")
+    return text if len(text) <= 20 and text.replace("-", "").replace("_", "").isalnum() and text.isascii() else ""
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit] + " …"
+
+
+def _head(name: str, state: ViewState) -> tuple[str, str, str, str]:
+    """A column, the address that sorts by it, and its present order."""
+    ascending, descending = state.sort == name, state.sort == f"-{name}"
+    target = f"-{name}" if not descending and not ascending else name if descending else ""
+    arrow = "▲" if ascending else "▼" if descending else ""
+    order = "ascending" if ascending else "descending" if descending else ""
+    return name, state.url("/pairs", sort=target), order, arrow
+
+
+def status(values: Mapping[str, Any], state: ViewState) -> Markup:
+    """Kept, or rejected, not sampled or failed with a reason that leads to all rows of the same reason."""
+    reason = values.get(REASON)
+    clause = f"{REASON} = {sql_text(str(reason))}"
+    return draw(
+        "status", str(values.get(STATUS) or ""), reason, state.url("/pairs", where=narrowed(state.where, clause))
+    )
+
+
+def summary(dataset: Dataset, matches: Matches, state: ViewState) -> Markup:
+    """How many rows match; while a search is not complete, an estimate and how far it is."""
+    total = dataset.rows
+    about = "" if matches.is_complete else "about "
+    rest = f" of {count(total)} ({share(matches.total, total)})" if state.where or state.search else ""
+    searched = address = ""
+    if not matches.is_complete:
+        done = f"{count(matches.searched)} of {count(matches.candidates)} rows searched so far"
+        searched = f"estimated from a sample of {count(len(dataset.sample_rows))} rows, {done}"
+        address = state.url("/pairs/summary", page=state.page, fragment="results")
+    noun = "pair" if len(dataset.sides) > 1 else "row"
+    return draw("summary", plural(matches.total, noun), about, rest, searched, address)
+
+
+def _columns(dataset: Dataset, shown: Sequence[str], state: ViewState) -> Markup | None:
+    if len(dataset.numeric) <= _SHOWN_SCORES:
+        return None
+    fields = [(name, getattr(state, name)) for name in ("corpus", "where", "search", "sort")]
+    return draw("columns", dataset.scores, shown, len(dataset.numeric), fields)
+
+
+def _pager(matches: Matches, state: ViewState, has_next: bool) -> tuple[str, str, str, str]:
+    """The address before, where the table is, the address after, and its name."""
+    pages = max(1, -(-matches.total // PAGE_ROWS))
+    previous = state.url("/pairs", page=state.page - 1) if state.page > 1 else ""
+    following, name = "", ""
+    if has_next:
+        following, name = state.url("/pairs", page=state.page + 1), "Next"
+    elif not matches.is_complete:
+        following, name = state.url("/pairs", page=state.page), "Search on"
+    is_shown = pages > 1 or previous or following
+    return previous, f"page {count(state.page)} of {count(pages)}" if is_shown else "", following, name

@@ -1,0 +1,51 @@
+"""Writes the page on which one person labels the pairs of a sheet, in a browser and without a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paraloom.core.digests import file_digest
+from paraloom.core.errors import DataError
+from paraloom.io.sheets import quote_formula, read_sheet
+from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS
+from paraloom.web.templates import write_page
+
+_QUESTIONS = {
+    "strength": ("Do both say the same?", {3: "the same", 2: "roughly the same", 1: "not the same"}),
+    "fluency": ("Does the second have errors?", {3: "none", 2: "one or two", 1: "more, or it is not a sentence"}),
+}
+"""Of each kind of label: the question, and what the labels mean (PNMT §3.1)."""
+
+
+def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
+    """Write a page that shows the pairs of a sheet one at a time, and saves the sheet with the labels of one rater.
+
+    The page is one file, loads nothing, runs its own script only, and keeps the labels in the browser until another
+    rater starts over.  Texts are shown as text, whatever they contain.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> rows = ["number reference translation strength fluency".split(), ["1", "Hi.", "Hello.", "", ""]]
+        >>> _ = (folder / "sheet.tsv").write_text("".join("\\t".join(row) + "\\n" for row in rows))
+        >>> write_rating_page(folder / "sheet.tsv", folder / "sheet.html").name
+        'sheet.html'
+    """
+    sheet = Path(sheet)
+    rows = read_sheet(sheet, SHEET_COLUMNS, kind="sheet of pairs to label", remedy="Give what `judge sample` wrote.")
+    if not rows:
+        raise DataError("the sheet has no pairs", file=str(sheet), remedy="Sample from a corpus that has scored pairs.")
+    return write_page(
+        Path(page),
+        "rating.html",
+        styles=["rating.css"],
+        script="rating.js",
+        title=sheet.stem,
+        eyebrow="Paraloom pairs to label",
+        heading=f"{len(rows):,} pairs",
+        identity=file_digest(sheet)[:16],
+        columns=" ".join(SHEET_COLUMNS),
+        # A card holds the cells of the sheet, too, to be saved again.
+        cards=[(row, quote_formula(row["reference"]), quote_formula(row["translation"])) for row in rows],
+        questions=[(kind, *_QUESTIONS[kind]) for kind in LABELS],
+    )

@@ -1,0 +1,126 @@
+"""Writes the report of a run: one self-contained HTML page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from markupsafe import Markup
+
+from paraloom.web.best_pairs import best_pairs
+from paraloom.web.flow import flow
+from paraloom.web.formatting import count, duration
+from paraloom.web.results import diversity, result
+from paraloom.web.run_folder import RunView, open_run
+from paraloom.web.scores import ScoreColumn, pairs_by_score, score_cards, scores_of
+from paraloom.web.templates import draw, in_sequence, table, write_page
+from paraloom.web.training import training
+from paraloom.web.translation_costs import translation_costs
+
+MORE_SECTIONS = {"paraloom.experiments.report_section:sections": ("measure-diversity", "evaluate-translator")}
+"""Function of a run that draws more on its translators, or draws nothing → the stages that it is about."""
+
+
+def write_report(run_folder: str | Path, output: str | Path) -> Path:
+    """Write the report of a run, finished or not.
+
+    The page needs no other file and no network, is smaller than 2 MB for corpora of any size, and is the same bytes
+    for the same run: example rows are sampled by a hash of their content.  Memory does not grow with the corpora.
+
+    Args:
+        run_folder: The folder that `paraloom run` wrote.
+        output: The HTML file to write.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        DataError: `run_folder` is not a run folder, or its run.json cannot be read.
+
+    Example:
+        >>> import paraloom, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = Path(folder, "pairs.tsv").write_text("Guten Morgen.\\tGood morning.\\n")
+        >>> pipeline = paraloom.Pipeline([paraloom.stages.ReadPairs(source=f"{folder}/pairs.tsv")])
+        >>> _ = pipeline.run(f"{folder}/run", engine="inline")
+        >>> write_report(f"{folder}/run", f"{folder}/report.html").name
+        'report.html'
+    """
+    run = open_run(run_folder)
+    columns = scores_of(run)
+    trained = [training(stage.name, run.artifact(stage)) for stage in run.stages if stage.kind == "fit"]
+    sections = [
+        ("results", "Results", in_sequence(*_results(run))),
+        ("augmented", "Back-translation", in_sequence(diversity(run.stages), *_more(run))),
+        ("best", "Pairs, best first", best_pairs(run)),
+        ("pipeline", "Pipeline", flow(run)),
+        ("costs", "Costs of translations", translation_costs(run)),
+        ("scores", "Scores", score_cards(columns)),
+        ("pairs", "Example pairs", pairs_by_score(columns)),
+        ("training", "Training", in_sequence(*trained)),
+        ("details", "Run details", _details(run, columns)),
+    ]
+    return write_page(
+        Path(output),
+        "report.html",
+        title=run.name,
+        eyebrow="Paraloom run",
+        heading=run.name,
+        lead=_summary(run),
+        sections=[section for section in sections if section[2]],
+    )
+
+
+def _more(run: RunView) -> list[Markup]:
+    used = {stage.use or stage.name for stage in run.stages}
+    parts: list[Markup] = []
+    for entry, stages in MORE_SECTIONS.items():
+        if used & {*stages}:
+            module, _, name = entry.partition(":")
+            parts += getattr(import_module(module), name)(run)
+    return parts
+
+
+def _summary(run: RunView) -> str:
+    corpora = [stage for stage in run.stages if stage.kind != "fit"]
+    seconds = sum(stage.seconds or 0 for stage in run.stages)
+    stages = f"{len(run.stages)} stage{'s' * (len(run.stages) != 1)}, {duration(seconds)} in total"
+    if not corpora:
+        return f"{stages}."
+    first, last = corpora[0], corpora[-1]
+    if first is last:
+        return f"{count(first.out)} rows. {stages}."
+    return f"{count(first.out)} rows in the first corpus, {count(last.out)} in the last. {stages}."
+
+
+def _results(run: RunView) -> list[Markup | None]:
+    sections: list[Markup | None] = []
+    for stage in run.stages:
+        path = run.artifact(stage) / "result.json"
+        if stage.kind == "fit" and path.is_file():
+            try:
+                record = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError:
+                continue
+            if isinstance(record, dict):
+                sections.append(result(stage.name, record))
+    return sections
+
+
+def _details(run: RunView, columns: Sequence[ScoreColumn]) -> Markup:
+    signatures = [(column.name, draw("code", column.signature)) for column in columns]
+    return draw("run_details", run.details.items(), run.predicted, _timings(run), signatures, run.pipeline)
+
+
+def _timings(run: RunView) -> Markup:
+    rows = []
+    for stage in run.stages:
+        expected = run.predicted.get(stage.name)
+        ratio = f"{stage.seconds / expected:.2f}" if expected and stage.seconds is not None else "–"
+        rate = count(round(stage.read / stage.seconds)) if stage.read and stage.seconds else "–"
+        predicted = (duration(expected), ratio) if run.predicted else ()
+        rows.append([stage.folder, duration(stage.seconds), *predicted, rate, draw("code", stage.digest[:16])])
+    predicted = ("predicted", "time ÷ predicted") if run.predicted else ()
+    return table(("stage", "time", *predicted, "rows per second", "digest"), rows, wide=True)

@@ -1,0 +1,238 @@
+"""The results of evaluation stages: similarity tables next to published ones, comparisons, diversity, plain figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from paraloom.diversity_metrics.names import NAMES, NOTE
+from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB
+from paraloom.web.charts import paired_bars
+from paraloom.web.formatting import count, label, number
+from paraloom.web.run_folder import StageView
+from paraloom.web.templates import draw, table
+
+Records = Sequence[Mapping[str, Any]]
+
+_SIMILARITY = ("group", "subset", "n", "pearson", "spearman")
+_PRODUCTIONS = ("production", "before")
+_RANDOM = "random"
+_MAX_ROWS = 200
+_TEST_FIGURES = {"test Pearson × 100": "test_pearson", "untrained": "untrained_test_pearson"}
+
+
+def result(name: str, record: Mapping[str, Any]) -> Markup:
+    """The section of one stage's result.json."""
+    rows = record.get("rows")
+    differences = record.get("differences") or ()
+    if _is_table(rows) and all(set(_SIMILARITY) <= set(row) for row in record["rows"]):
+        body = _similarity(record["rows"], record.get("systems") or (), differences)
+    elif _is_table(record.get("selections")):
+        body = _selections(record["selections"])
+    elif _is_table(record.get("classification")):
+        body = [_classification(record["classification"]), _differences(differences, "task", _ACCURACY)]
+    else:
+        body = [_figures(record), _productions(record.get("productions"))]
+        body += [_plain_table(key, value) for key, value in record.items() if _is_table(value)]
+    skipped = [str(path) for path in record.get("skipped") or []]
+    signature = str(record["signature"]) if "signature" in record else ""
+    return draw("result", name, [part for part in body if part], skipped, signature)
+
+
+def diversity(stages: Sequence[StageView]) -> Markup | None:
+    """The figures of all `measure-diversity` stages, one corpus per row (BBH22, Tables 1 to 4)."""
+    measured = {stage.name: stage.figures for stage in stages if (stage.use or stage.name) == "measure-diversity"}
+    columns = [name for name in NAMES if any(figures.get(name) is not None for figures in measured.values())]
+    if not columns:
+        return None
+    rows = []
+    for corpus, figures in measured.items():
+        counts = [count(figures[name]) if name in figures else "–" for name in ("groups", "alone")]
+        rows.append([corpus, *counts, *(_diversity_cell(figures, name) for name in columns)])
+    heads = ("corpus", "sources", "alone", *(NAMES[name] for name in columns))
+    return draw("section", "Diversity", "", [table(heads, rows, wide=True)], NOTE.replace("\n", " "))
+
+
+def _diversity_cell(figures: Mapping[str, Any], name: str) -> str:
+    value, half = figures.get(name), figures.get(f"{name}_interval")
+    if value is None:
+        return "–"
+    if name.endswith("vocabulary"):
+        return count(int(value))
+    return f"{value:.2f}" + (f" ± {half:.2f}" if half else "")
+
+
+def _similarity(rows: Records, systems: Records, differences: Records) -> list[Markup | None]:
+    """Correlations × 100 by group of test sets, with those of other systems and published ones.
+
+    The subset `mean` is the mean over a group's subsets, `all` is all pairs of the group together.
+    """
+    groups = list(dict.fromkeys(str(row["group"]) for row in rows))
+    summary = {(str(row["group"]), str(row["subset"])): row for row in rows}
+    subsets = [
+        row for group in groups for row in rows if row["group"] == group and row["subset"] not in ("mean", "all")
+    ]
+    means = {
+        group: summary.get((group, "mean")) or next(row for row in subsets if row["group"] == group) for group in groups
+    }
+    pooled = {group: row for group in groups if (row := summary.get((group, "all")))}
+    lines = [["Pearson, mean over subsets", *(_correlation(means[group]["pearson"]) for group in groups)]]
+    if any(row.get("low") is not None for row in means.values()):
+        lines.append(["95 % confidence interval", *(_half(means[group]) for group in groups)])
+    lines.append(["Spearman, mean over subsets", *(_correlation(means[group]["spearman"]) for group in groups)])
+    for kind in ("pearson", "spearman"):
+        cells = [_correlation(pooled[group][kind]) if group in pooled else "–" for group in groups]
+        lines.append([f"{kind.capitalize()}, all pairs together", *cells])
+    if systems[1:]:
+        lines.append(["Pearson, mean over subsets, of other systems"])
+        lines += [[str(one["name"]), *map(_correlation, _of_groups(one["rows"], groups))] for one in systems[1:]]
+    published = [row for row in PUBLISHED if any(row.figure(group) is not None for group in groups)]
+    if published:
+        lines.append(["Published: Pearson, mean over subsets"])
+        lines += [[f"{row.system} ({row.source})", *(_correlation(row.figure(g)) for g in groups)] for row in published]
+    further = [
+        [row["group"], row["subset"], count(int(row["n"])), _correlation(row["pearson"]), _correlation(row["spearman"])]
+        for row in subsets
+    ]
+    return [
+        table(("correlation × 100", *groups), lines, "Semantic textual similarity", wide=True),
+        _differences(differences, "group", "Pearson × 100 of the encoder minus that of a baseline"),
+        _by_task(systems),
+        draw("details", "All subsets", table(("group", "subset", "pairs", "Pearson", "Spearman"), further, text=2)),
+    ]
+
+
+def _of_groups(rows: Records, groups: Sequence[str]) -> list[float | None]:
+    """The mean over subsets of each group, or its only subset."""
+    means: dict[str, float | None] = {}
+    for row in rows:
+        if row["subset"] == "mean" or str(row["group"]) not in means:
+            means[str(row["group"])] = row["pearson"]
+    return [means.get(group) for group in groups]
+
+
+def _by_task(systems: Records) -> Markup | None:
+    """Spearman and Pearson by MTEB's protocol: ours, then the published ones."""
+    tasks = [str(row["task"]) for row in systems[0]["mteb"]] if systems else []
+    if not tasks:
+        return None
+    ours = [
+        (str(one["name"]), {str(row["task"]): (row["spearman"], row["pearson"]) for row in one["mteb"]})
+        for one in systems
+    ]
+    published = [(row.system, row.figures) for row in PUBLISHED_MTEB if any(task in row.figures for task in tasks)]
+    lines = [
+        [name, *(" / ".join(map(_correlation, figures[task])) if task in figures else "–" for task in tasks)]
+        for name, figures in [*ours, *published]
+    ]
+    lines[len(ours) : len(ours)] = [["Published"]] if published else []
+    heads = ("Spearman / Pearson × 100", *tasks)
+    return table(heads, lines, "All pairs of each task together, as MTEB evaluates", wide=True)
+
+
+def _classification(rows: Records) -> Markup:
+    """Accuracies of logistic regression on frozen vectors: a row for each system, a column for each task."""
+    tasks = list(dict.fromkeys(str(row["task"]) for row in rows))
+    systems: dict[str, dict[str, str]] = {}
+    for row in rows:
+        systems.setdefault(str(row["system"]), {})[str(row["task"])] = _with_interval(row, "accuracy")
+    lines = [[system, *(cells.get(task, "–") for task in tasks)] for system, cells in systems.items()]
+    heads = ("accuracy in percent, with 95 % intervals", *tasks)
+    return table(heads, lines, "Classification of frozen vectors", wide=True)
+
+
+_ACCURACY = "Accuracy of the encoder minus that of a baseline, in points"
+
+
+def _differences(rows: Records, column: str, caption: str) -> Markup | None:
+    """A row for each encoder and baseline, a column for each group or task."""
+    if not rows:
+        return None
+    columns = list(dict.fromkeys(str(row[column]) for row in rows))
+    pairs: dict[str, dict[str, str]] = {}
+    for row in rows:
+        undefined = any(row[key] is None for key in ("value", "low", "high"))
+        figure = "–" if undefined else _with_interval(row, "value")
+        pairs.setdefault(f"{row['system']} − {row['baseline']}", {})[str(row[column])] = figure
+    lines = [[pair, *(figures.get(name, "–") for name in columns)] for pair, figures in pairs.items()]
+    return table(("difference, with 95 % intervals", *columns), lines, caption, wide=True)
+
+
+def _selections(rows: Records) -> list[Markup | None]:
+    """The development score of each selection, the best first, compared with the interval of random pairs."""
+    chance = next((row for row in rows if row["selection"] == _RANDOM and "low" in row), None)
+    further = {name: key for name, key in _TEST_FIGURES.items() if any(key in row for row in rows)}
+    lines = [
+        [
+            str(row["selection"]),
+            count(int(row["pairs"])),
+            int(row["epoch"]),
+            f"{row['dev_pearson']:.2f}",
+            f"{row['low']:.2f} – {row['high']:.2f}" if "low" in row else "–",
+            *(f"{row[key]:.2f}" if key in row else "–" for key in further.values()),
+        ]
+        for row in rows[:_MAX_ROWS]
+    ]
+    heads = ("selection", "pairs", "best epoch", "Pearson × 100", "95 % interval", *further)
+    shown = table(heads, lines, "Selections", wide=True)
+    if chance is None:
+        return [shown]
+    above = sum(row["dev_pearson"] > chance["high"] for row in rows if row is not chance)
+    better = "no selection is" if not above else f"{count(above)} of {count(len(rows) - 1)} selections are"
+    note = f"Compared with random pairs, {better} above the random selection's interval."
+    return [draw("quiet", note), shown]
+
+
+def _productions(rows: Any) -> Markup | None:
+    """Frequent root productions before and after each fine-tuning (BBH22, Figure 1)."""
+    if not (_is_table(rows) and all(set(_PRODUCTIONS) < set(row) for row in rows)):
+        return None
+    charts = [
+        paired_bars(
+            f"Root productions before and after fine-tuning on {name}",
+            [(str(row["production"]), int(row["before"]), int(row[name])) for row in rows],
+        )
+        for name in rows[0]
+        if name not in _PRODUCTIONS
+    ]
+    return draw("charts", charts)
+
+
+def _figures(record: Mapping[str, Any]) -> Markup | None:
+    plain = [(label(key), number(float(value), 4)) for key, value in record.items() if _is_number(value)]
+    return draw("figures", plain) if plain else None
+
+
+def _plain_table(name: str, rows: Records) -> Markup:
+    columns = list(dict.fromkeys(str(key) for row in rows[:_MAX_ROWS] for key in row))
+    lines = [[_cell(row.get(column)) for column in columns] for row in rows[:_MAX_ROWS]]
+    return table([label(column) for column in columns], lines, label(name), wide=True)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, int | float) and _is_number(value):
+        return number(float(value), 4)
+    return "–" if value is None else str(value)[:200]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _with_interval(row: Mapping[str, Any], key: str) -> str:
+    return f"{row[key]:.1f} [{row['low']:.1f}, {row['high']:.1f}]".replace("-", "−")
+
+
+def _half(row: Mapping[str, Any]) -> str:
+    return f"±{(row['high'] - row['low']) / 2:.1f}" if row.get("low") is not None else "–"
+
+
+def _correlation(value: object) -> str:
+    """A correlation with one decimal, as the papers print it."""
+    return f"{value:.1f}".replace("-", "−") if isinstance(value, int | float) else "–"

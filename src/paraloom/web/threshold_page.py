@@ -1,0 +1,221 @@
+"""The page of a threshold: how many pairs remain, the pairs on both sides of it, what is lost by source."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+
+from paraloom.core.errors import ConfigError
+from paraloom.pairs.scoring.table import COLUMNS
+from paraloom.web.bins import linked_histogram, plain_number
+from paraloom.web.dataset import Dataset, RowNumbers
+from paraloom.web.formatting import count, share
+from paraloom.web.layout import Frame, View, nothing, plural
+from paraloom.web.matching import Matcher, Matches, RowFilter, split_point
+from paraloom.web.pairs_page import row_table
+from paraloom.web.parameters import finite_number
+from paraloom.web.scores_page import ScoreBins
+from paraloom.web.state import ViewState, identifier, narrowed
+from paraloom.web.templates import draw
+
+_NEAR = 4
+_MAX_GROUPS = 12
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A lower or an upper bound of a score."""
+
+    column: str
+    value: float
+    keeps: str
+
+    @property
+    def clause(self) -> str:
+        """The condition that a row is kept.
+
+        Example:
+            >>> Threshold("cosine", 0.8, "above").clause
+            'cosine >= 0.8'
+        """
+        return f"{identifier(self.column)} {'>=' if self.keeps == 'above' else '<='} {plain_number(self.value)}"
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """What a threshold does to rows."""
+
+    kept: RowNumbers
+    lost: RowNumbers
+    undefined: RowNumbers
+
+    @property
+    def total(self) -> int:
+        """Rows before the threshold."""
+        return len(self.kept) + len(self.lost) + len(self.undefined)
+
+
+def apply(dataset: Dataset, rows: RowNumbers, threshold: Threshold) -> SplitRows:
+    """Divide rows by a threshold."""
+    if threshold.keeps == "above":
+        point, defined = split_point(dataset, threshold.column, rows, threshold.value)
+        return SplitRows(rows[point:defined], rows[:point], rows[defined:])
+    kind = dataset.values(threshold.column).dtype.type
+    with np.errstate(over="ignore"):
+        above = float(np.nextafter(kind(threshold.value), kind(np.inf)))
+    point, defined = split_point(dataset, threshold.column, rows, above)
+    return SplitRows(rows[:point], rows[point:defined], rows[defined:])
+
+
+def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewState) -> View:
+    """The page of a threshold."""
+    dataset = matcher.dataset
+    if not dataset.scores:
+        return View("Threshold", results=nothing("These rows have no columns of numbers. Add some: paraloom score."))
+    column = state.extra.get("score") or dataset.scores[0]
+    if column not in dataset.numeric:
+        raise ConfigError(f"column '{column}' not found", remedy=f"Columns of numbers: {', '.join(dataset.scores)}.")
+    column_bins = bins.get(column)
+    matches = matcher.matches(RowFilter(state.where, state.search, column))
+    rows, scale = matches.all_found(), 1.0
+    if not matches.is_complete:
+        rows = _sample_in_order(matcher, state, column)
+        scale = dataset.rows / len(dataset.sample_rows)
+    low, high = _range(dataset, column)
+    value = finite_number(state.extra.get("at", ""))
+    if value is None:
+        value = _middle(dataset, rows, column, low)
+    direction = COLUMNS[column].direction if column in COLUMNS else "higher"
+    keeps = state.extra.get("keep") or ("below" if direction == "lower" else "above")
+    threshold = Threshold(column, value, "below" if keeps == "below" else "above")
+    outcome = apply(dataset, rows, threshold)
+    where = narrowed(state.where, threshold.clause)
+    chart = None
+    if column_bins is not None:
+        faded = (threshold.value, None) if threshold.keeps == "above" else (None, threshold.value)
+        mask = matcher.sample_mask(state.where, state.search)
+        chart = linked_histogram(column_bins, column_bins.counts(mask), None, None, faded=faded)
+    results = draw(
+        "threshold",
+        *_summary(outcome, scale, dataset),
+        chart,
+        f"--where {shlex.quote(where)}",
+        f"where = {json.dumps(where, ensure_ascii=False)}",
+        state.url("/pairs", where=where),
+        bool(state.search),
+        _near(dataset, outcome, threshold, state),
+        _losses(dataset, rows, matches if matches.is_complete else None, outcome, scale, state, threshold),
+    )
+    return View("Threshold", before=_controls(dataset, state, threshold, low, high), results=results)
+
+
+def _sample_in_order(matcher: Matcher, state: ViewState, column: str) -> RowNumbers:
+    """The rows of the sample that match, in increasing order of a column, undefined last."""
+    rows = matcher.dataset.sample_rows[matcher.sample_mask(state.where, state.search)]
+    return rows[np.argsort(matcher.dataset.values(column)[rows], kind="stable")]
+
+
+def _range(dataset: Dataset, column: str) -> tuple[float, float]:
+    order, defined = dataset.order(column)
+    if not defined:
+        return 0.0, 1.0
+    values = dataset.values(column)
+    low, high = float(values[order[0]]), float(values[order[defined - 1]])
+    return (low if math.isfinite(low) else -1e9), (high if math.isfinite(high) else 1e9)
+
+
+def _middle(dataset: Dataset, rows: RowNumbers, column: str, low: float) -> float:
+    """The median, in three digits."""
+    _, defined = split_point(dataset, column, rows, low)
+    if not defined:
+        return low
+    value = float(dataset.values(column)[rows[defined // 2]])
+    return float(f"{value:.3g}") if math.isfinite(value) else low
+
+
+def _controls(dataset: Dataset, state: ViewState, threshold: Threshold, low: float, high: float) -> Markup:
+    whole = "int" in str(dataset.schema.field(threshold.column).type)
+    step = 1.0 if whole else 10.0 ** math.floor(math.log10(max(high - low, 1e-9) / 500))
+    bounds = math.floor(low / step) * step, math.ceil(high / step) * step
+    return draw(
+        "threshold_form",
+        [("corpus", state.corpus), ("where", state.where), ("search", state.search)],
+        dataset.scores,
+        threshold.column,
+        threshold.keeps,
+        plain_number(threshold.value),
+        *(plain_number(round(value, 12)) for value in (step, *bounds)),
+    )
+
+
+def _summary(outcome: SplitRows, scale: float, dataset: Dataset) -> tuple[str, str]:
+    about = "about " if scale > 1 else ""
+    kept, total = round(len(outcome.kept) * scale), round(outcome.total * scale)
+    lost = round((len(outcome.lost) + len(outcome.undefined)) * scale)
+    rest = f" of {count(total)} ({share(kept, total)}) remain; {about}{count(lost)} are lost"
+    if len(outcome.undefined):
+        rest += f", {count(round(len(outcome.undefined) * scale))} of them because the score is undefined"
+    rest += f". Estimated from a random sample of {count(len(dataset.sample_rows))} rows." if scale > 1 else "."
+    return about + plural(kept, "pair"), rest
+
+
+def _near(dataset: Dataset, outcome: SplitRows, threshold: Threshold, state: ViewState) -> list[tuple[str, Markup]]:
+    """The pairs just inside and just outside."""
+    if threshold.keeps == "above":
+        inside, outside = outcome.kept[:_NEAR], outcome.lost[::-1][:_NEAR]
+    else:
+        inside, outside = outcome.kept[::-1][:_NEAR], outcome.lost[:_NEAR]
+    return [
+        (title, row_table(dataset, rows.tolist(), state, [threshold.column]) if len(rows) else nothing("none"))
+        for title, rows in (("Just kept", inside), ("Just lost", outside))
+    ]
+
+
+def _losses(
+    dataset: Dataset,
+    rows: RowNumbers,
+    matches: Matches | None,
+    outcome: SplitRows,
+    scale: float,
+    state: ViewState,
+    threshold: Threshold,
+) -> Markup | None:
+    """What is lost by source, most first; `matches` holds the counts of all rows, where they are complete."""
+    categories = dataset.categories()
+    by = state.extra.get("by") or ("origin" if "origin" in categories else "")
+    if by not in categories:
+        by = next((name for name in categories if (c := dataset.coded(name)) and len(c.values) > 1), "")
+    coded = dataset.coded(by) if by else None
+    if coded is None or len(coded.values) < 2:
+        return None
+    total = coded.counts_of(rows) if matches is None else matches.group_counts(by, coded)
+    # Counting the smaller part is enough.
+    if 2 * len(outcome.kept) < len(rows):
+        kept_counts = coded.counts_of(outcome.kept)
+    else:
+        kept_counts = total - coded.counts_of(outcome.lost) - coded.counts_of(outcome.undefined)
+    kept = dict(zip(coded.values, kept_counts.tolist(), strict=True))
+    lost = dict(zip(coded.values, (total - kept_counts).tolist(), strict=True))
+    groups = sorted(kept, key=lambda value: -lost[value])
+    groups = [value for value in groups if kept[value] + lost[value]][:_MAX_GROUPS]
+    lines = [
+        (
+            "none" if value is None else value,
+            round((kept[value] + lost[value]) * scale),
+            round(lost[value] * scale),
+            share(lost[value], kept[value] + lost[value]),
+        )
+        for value in groups
+    ]
+    extra = {"score": threshold.column, "at": plain_number(threshold.value), "keep": threshold.keeps}
+    links = [
+        (name, state.url("/threshold", **extra, by=name))
+        for name in categories
+        if (other := dataset.coded(name)) is not None and len(other.values) > 1
+    ]
+    return draw("losses", by, lines, links)
