@@ -92,8 +92,8 @@ reproduce: $(VENV)/dev
 	PARSER=$(CURDIR)/runs/parser-en BUNDLED=$(CURDIR)/runs/bundled-paraphraser \
 	    $(BIN)/paraloom run examples/english-paraphraser.toml -o runs/english-paraphraser
 	$(BIN)/paraloom run examples/papers-references.toml -o runs/references
-	$(BIN)/paraloom reproduce w17-9 w17-10 pnmt-1 $(PAPERS) $(call REFERENCES,190,200,210,220,-one)
-	$(BIN)/paraloom reproduce w17-8 $(PAPERS) $(call REFERENCES,30,60,120,180,)
+	$(BIN)/paraloom papers run w17-9 w17-10 pnmt-1 $(PAPERS) $(call REFERENCES,190,200,210,220,-one)
+	$(BIN)/paraloom papers run w17-8 $(PAPERS) $(call REFERENCES,30,60,120,180,)
 	$(BIN)/python examples/backtranslated_encoder.py --bundled runs/bundled-de-en --general runs/general-translator \
 	    -o runs/backtranslated-encoder
 	$(BIN)/python benchmarks/bilingual.py --languages cs de tr ko is --seeds 1 2 3 -o runs/bilingual
@@ -101,16 +101,19 @@ ifdef TEACHER  # the folder of a sentence-transformers model, such as all-MiniLM
 	$(BIN)/paraloom run examples/bundled-encoder.toml -o runs/bundled-encoder
 	cd $(PARALOOM_DATA)/simplewiki && { gzip -dc kauchak-v2-dev.normal-simple.tsv.gz; \
 	    cat wikilarge.valid.normal-simple.tsv wikismall.valid.normal-simple.tsv; } > $(CURDIR)/runs/simple-wikipedia.tsv
-	$(BIN)/paraloom reproduce w17-4 pnmt-4 pnmt-6 pnmt-7 pnmt-scrambling $(ENCODER_TABLES) --recurrent-size 1000
-	$(BIN)/paraloom reproduce pnmt-8 pnmt-9 pnmt-10 $(ENCODER_TABLES) --recurrent-size 600
-	$(BIN)/paraloom reproduce w17-5 w17-6 w17-7 w17-12 w17-13 pnmt-5 $(ENCODER_TABLES) --recurrent-size 0 \
+	$(BIN)/paraloom papers run w17-4 pnmt-4 pnmt-6 pnmt-7 pnmt-scrambling $(ENCODER_TABLES) --recurrent-size 1000
+	$(BIN)/paraloom papers run pnmt-8 pnmt-9 pnmt-10 $(ENCODER_TABLES) --recurrent-size 600
+	$(BIN)/paraloom papers run w17-5 w17-6 w17-7 w17-12 w17-13 pnmt-5 $(ENCODER_TABLES) --recurrent-size 0 \
 	    --tuning-size 1500
 	GERMAN=runs/german $(BIN)/paraloom run examples/english-encoder.toml -o runs/english-encoder
 	ENGLISH=runs/english-encoder $(BIN)/paraloom run examples/english-curve.toml -o runs/english-curve
 	$(BIN)/paraloom run examples/phrases.toml -o runs/phrases
 endif
 
+# Figures go into docs/explanations/results/*.json by hand; codebase.py writes its own, and results_pages.py all pages.
 bench: $(VENV)/bench
+	$(BIN)/python benchmarks/codebase.py --record after
+	$(BIN)/python benchmarks/results_pages.py
 	$(BIN)/python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artifact
 	$(BIN)/python benchmarks/encoders.py
 	$(BIN)/python benchmarks/encoder_ladder.py english english-small $(if $(TEACHER),--teacher $(TEACHER))

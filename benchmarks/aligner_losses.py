@@ -28,7 +28,7 @@ from paraloom.core.beads import Bead, join_sentences
 from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.io.formats.alignments import GoldDocument, read_gold_documents
 from paraloom.mt.loading import open_translator
-from paraloom.mt.phrases.translator import train_phrase_translator
+from paraloom.papers.park17.phrase_translator import train_phrase_translator
 from paraloom.stages.documents import text_pairs
 from paraloom.text.tokens import words
 

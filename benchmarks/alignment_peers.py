@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from paraloom.alignment.embeddings import BlockCosines
 from paraloom.alignment.lexicon import bead_tokens, learn_lexicon
-from paraloom.alignment.park17 import align_by_cosine
 from paraloom.alignment.search import (
     Alignment,
     Band,
@@ -30,6 +29,7 @@ from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.seeds import generator
 from paraloom.io.formats.alignments import read_beads
+from paraloom.papers.park17.aligner import align_by_cosine
 from paraloom.text.tokens import token_strings, tokenize
 
 Floats = npt.NDArray[np.float64]

@@ -30,12 +30,12 @@ from paraloom.alignment.document_evidence import words_in_other_language
 from paraloom.alignment.document_features import Documents, open_documents
 from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
-from paraloom.alignment.multinews import all_scores, best_pairs, pair_by_scores
-from paraloom.alignment.topic_pairs import pair_by_topics
 from paraloom.evaluate.alignment import score_documents
 from paraloom.io import Corpus
 from paraloom.mt.loading import open_translator
 from paraloom.mt.streams import best_translations
+from paraloom.papers.multinews.document_pairs import all_scores, best_pairs, pair_by_scores
+from paraloom.papers.park17.topic_pairs import pair_by_topics
 
 Gold = list[tuple[str, str]]
 Row = tuple[str, list[DocumentPair]]

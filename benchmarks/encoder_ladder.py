@@ -240,7 +240,8 @@ def row_of(row: dict[str, Any], threads: list[int]) -> str:
 
 def figure(rows: list[dict[str, Any]], threads: int) -> str:
     """Sentences per second (logarithmic) against the mean of STS 2012 to 2015, as SVG with its own style."""
-    from paraloom.experiments.report_section import Point, scatter
+    from paraloom.papers.report_section import Point, scatter
+
     from paraloom.web.templates import static
 
     points = [

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from paraloom.api.control import measure_control
 from paraloom.api.paraphrasers import train_paraphraser
 from paraloom.io.atomic import atomic_write
+from paraloom.papers.scpn.measure_control import measure_control
 
 NETWORKS = ("transformer", "lstm", "scpn")
 MODEL_SYSTEMS = ("free", "shuffled", "template", "nearest of 5")

@@ -30,13 +30,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from paraloom.alignment.methods import aligner_config, fit_method
-from paraloom.api.selftraining import selftrain
 from paraloom.core.beads import Bead, join_sentences
 from paraloom.core.schema import DOCUMENTS
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io import Corpus, write_corpus
 from paraloom.io.formats.alignments import GoldDocument
-from paraloom.mt.phrases.translator import PhraseTranslator, train_phrase_translator
+from paraloom.papers.park17.phrase_translator import PhraseTranslator, train_phrase_translator
+from paraloom.papers.park17.selftraining import selftrain
 from paraloom.stages.documents import score_aligner, text_pairs
 
 Pairs = list[tuple[str, str]]

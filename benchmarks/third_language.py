@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from paraloom.api.selftraining import selftrain
 from paraloom.core.schema import DOCUMENTS
 from paraloom.evaluate.alignment import PrecisionRecall
 from paraloom.io import Corpus, write_corpus
+from paraloom.papers.park17.selftraining import selftrain
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
 

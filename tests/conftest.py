@@ -128,7 +128,7 @@ def toy_paraphraser(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPa
 
     def train(folder: Path) -> None:
         work = tmp_path_factory.mktemp("toy-paraphraser")
-        parser = TrainParser(treebank=(write_treebank(work / "trees.mrg"),), held_out=0)
+        parser = TrainParser(treebank=(write_treebank(work / "trees.mrg"),), method="grammar", held_out=0)
         pairs = write_parsed_pairs(work / "pairs", 600)
         training = TrainParaphraser(pairs=(pairs,), parser=parser, **TOY_SIZES)
         result = Pipeline([parser, training]).run(work / "run", engine="inline")

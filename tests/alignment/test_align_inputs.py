@@ -18,7 +18,6 @@ from paraloom.alignment.delimiters import align_between_delimiters, split_at_del
 from paraloom.alignment.embeddings import EmbeddingEvidence
 from paraloom.alignment.lengths import VARIANCE
 from paraloom.alignment.lexicon import read_lexicon
-from paraloom.alignment.park17 import PUBLISHED, Park17Weights, align_by_cosine
 from paraloom.alignment.search import full_band
 from paraloom.alignment.sentences import align, fit_aligner
 from paraloom.alignment.text_pairs import TextPair
@@ -29,6 +28,7 @@ from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
 from paraloom.io.formats.alignments import read_beads
+from paraloom.papers.park17.aligner import PUBLISHED, Park17Weights, align_by_cosine
 
 Command = Callable[..., tuple[int, str, str]]
 

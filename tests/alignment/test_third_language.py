@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from toy_documents import World, made_up_world, write_pages
 
-from paraloom.api.selftraining import LoopConfig, stage_tables
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io import Corpus, write_corpus
+from paraloom.papers.park17.selftraining import LoopConfig, stage_tables
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
 

@@ -11,15 +11,15 @@ import pytest
 
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.api.quickstart import BUNDLED, kernels_are_new, run_quickstart
-from paraloom.api.selftraining import read_loop
-from paraloom.api.selftraining import stage_tables as loop_stages
 from paraloom.evaluate.row_groups import read_row_ranges
-from paraloom.experiments.augmentation import stage_tables as experiment_stages
-from paraloom.experiments.augmentation_config import read_experiment
-from paraloom.experiments.recipe import read_recipe
 from paraloom.io import read_pairs
 from paraloom.mt import Translator
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+from paraloom.papers.bbh22.experiment import stage_tables as experiment_stages
+from paraloom.papers.bbh22.experiment_config import read_experiment
+from paraloom.papers.park17.selftraining import read_loop
+from paraloom.papers.park17.selftraining import stage_tables as loop_stages
+from paraloom.papers.recipe import read_recipe
 from paraloom.pipeline.toml import pipeline_from_tables, read_pipeline
 from paraloom.syntax.parsers.loading import load_parser
 from paraloom.web import write_report

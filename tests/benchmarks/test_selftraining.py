@@ -11,9 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from paraloom.api.selftraining import read_loop, stage_tables
 from paraloom.core.beads import Bead
 from paraloom.io.formats.alignments import GoldDocument
+from paraloom.papers.park17.selftraining import read_loop, stage_tables
 
 
 def load(name: str) -> ModuleType:

@@ -54,7 +54,9 @@ def test_models_for_scores_are_trained_and_used(paraloom: Command, scored: Path,
     pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
     assert paraloom("train", "word-counts", "--pairs", scored, "-o", "counts")[0] == 0
     assert paraloom("train", "language-model", "--pairs", scored, "-o", "lm")[0] == 0
-    status, out, _ = paraloom("train", "classifier", "--pairs", scored, "-o", "judge", "--kind", "avg", "--epochs", 2)
+    status, out, _ = paraloom(
+        "research", "train-classifier", "--pairs", scored, "-o", "judge", "--kind", "avg", "--epochs", 2
+    )
     assert status == 0 and "reference accuracy" in out
     options = ["--word-counts", "counts", "--language-model", "lm", "--classifier", "judge"]
     fresh = tmp_path / "plain.parquet"

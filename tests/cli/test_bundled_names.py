@@ -77,7 +77,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "evaluate paraphraser model": ("english", "en.tsv", "--candidates", 2),
     "parse --parser": ("pairs.tsv", "--parser", "english", "--columns", "tgt", "-o", "o.parquet", *INLINE),
     "diversity --parser": ("variants.tsv", "--parser", "english"),
-    "train phrases --teacher": ("ppdb", "--teacher", "english", "--epochs", 1, "-o", "o"),
+    "research train-phrases --teacher": ("ppdb", "--teacher", "english", "--epochs", 1, "-o", "o"),
 }
 """Command and parameter → arguments."""
 
@@ -90,9 +90,13 @@ REFUSED = {
 """Where a bundled name is understood, but the model does not have what the command needs."""
 
 OTHERS = {
-    *("evaluate comet --model", "explore --encoder", "reproduce --encoder", "train parser --encoder"),
-    *("evaluate control --encoder", "evaluate control --parser", "evaluate exemplars --parser"),
-    *("reproduce --parser", "train paraphraser --parser"),
+    *("evaluate comet --model", "explore --encoder", "papers run --encoder", "train parser --encoder"),
+    *(
+        "research evaluate-control --encoder",
+        "research evaluate-control --parser",
+        "research evaluate-exemplars --parser",
+    ),
+    *("papers run --parser", "train paraphraser --parser"),
 } | {
     f"{command} --model"
     for command in (
@@ -110,7 +114,7 @@ SLOW = {
     "distill encoder teacher",
     "distill words teacher",
     "train encoder --init-from",
-    "train phrases --teacher",
+    "research train-phrases --teacher",
 }
 
 
@@ -158,12 +162,12 @@ def test_every_argument_that_names_a_model_is_tested() -> None:
     }
     names |= {"init_from", "paraphrase_model"}
     arguments = {
-        f"{path.removeprefix('research ').removeprefix('papers ')} {parameter.opts[0]}"
+        f"{path.removeprefix('research ')} {parameter.opts[0]}"
         for path, command in commands().items()
         for parameter in command.params
         if parameter.name in names
     }
-    assert arguments == {*CASES, *REFUSED, *OTHERS}
+    assert arguments == {case.removeprefix("research ") for case in (*CASES, *REFUSED, *OTHERS)}
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def test_variants_are_translated_parsed_and_measured(paraloom: Command, toy_tran
     (tmp_path / "both.tsv").write_text("".join(f"{kal}\t{en}\n" for kal, en in pairs))
     tree = "(S (NP (DT the) (NN dog)) (VP (VBZ sees) (NP (DT the) (NN cat))))\n"
     (tmp_path / "bank.mrg").write_text(tree * 20)
-    assert paraloom("train", "parser", "bank.mrg", "-o", "parser")[0] == 0
+    assert paraloom("train", "parser", "bank.mrg", "--method", "grammar", "-o", "parser")[0] == 0
     status, _, err = paraloom(
         "variants", "kal.txt", "--translator", toy_translator, "--outputs", 2, "-o", "of-text", "--workers", 1
     )  # fmt: skip

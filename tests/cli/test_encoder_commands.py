@@ -75,11 +75,13 @@ def test_phrase_encoders_are_trained_and_evaluated(paraloom, tmp_path):
     (tmp_path / "ppdb-mine").write_text(lines + "[X] ||| big dog ||| big dog ||| x=1\n")
     rows = [f"{word} {' '.join(f'{x:.3f}' for x in draw.normal(size=8))}" for word in [*nouns, "big", "thing"]]
     (tmp_path / "vectors.txt").write_text("\n".join(rows) + "\n")
-    status, out, err = paraloom("train", "phrases", "ppdb-mine", "--vectors", "vectors.txt", "--epochs", 2, "-o", "p")
+    status, out, err = paraloom(
+        "research", "train-phrases", "ppdb-mine", "--vectors", "vectors.txt", "--epochs", 2, "-o", "p"
+    )
     assert status == 0, err
     assert "1 identical" in out
     assert load_encoder(tmp_path / "p").encode(["big nounaa"]).shape == (1, 8)
-    status, _, err = paraloom("train", "phrases", "ppdb-mine", "-o", "other")
+    status, _, err = paraloom("research", "train-phrases", "ppdb-mine", "-o", "other")
     assert (status, "expected either 'vectors' or 'teacher'" in err) == (1, True)
     status, _, err = paraloom("evaluate", "phrases", "p", tmp_path, "--similarity", "tea")
     assert (status != 0, "tea" in err) == (True, True)

@@ -13,12 +13,12 @@ from commands import Command
 from toy_bilingual import save_bilingual_encoder
 
 import paraloom as library
-import paraloom.experiments as papers
+import paraloom.papers as papers
 import paraloom.web as reports
 from paraloom import api
 from paraloom.api.quickstart import Quickstart
-from paraloom.experiments.published import PAPERS
-from paraloom.experiments.tables import ReproducedTable
+from paraloom.papers.published import PAPERS
+from paraloom.papers.tables import ReproducedTable
 from paraloom.pipeline.result import RunResult
 
 WITHOUT_JSON = {"help": "prints the text of --help", "explore": "serves a page until it is stopped"}
@@ -126,7 +126,7 @@ def test_reproduce(paraloom: Command, scored: Path, monkeypatch: pytest.MonkeyPa
     table = ReproducedTable("w17-9", PAPERS["w17-9"], [("ours", [1.0, 2.0, 3.0, 4.0])], "")
     monkeypatch.setattr(papers, "reproduce_tables", lambda *_, **__: iter([table]))
     monkeypatch.setattr(papers, "summarize_verdicts", lambda _: "Of 1 order, 1 is confirmed.")
-    call = ("reproduce", "w17-9", "--pairs", "news=scored.parquet", "--sts", "sts", "-o", "tables")
+    call = ("papers", "run", "w17-9", "--pairs", "news=scored.parquet", "--sts", "sts", "-o", "tables")
     status, out, err = paraloom(*call)
     assert status == 0, err
     assert "Of 1 order" in out

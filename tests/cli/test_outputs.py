@@ -125,9 +125,9 @@ def test_what_is_wrong_with_an_output_is_said_before_any_work(
     def work(*_: object, **__: object) -> None:
         raise AssertionError("work was done")
 
-    monkeypatch.setattr("paraloom.api.run.run_pipeline", work)
+    monkeypatch.setattr("paraloom.pipeline.runner.run_pipeline", work)
     monkeypatch.setattr("paraloom.api.encoders.open_encoder", work)
-    monkeypatch.setattr("paraloom.api.translators.Translator.load", work)
+    monkeypatch.setattr("paraloom.mt.translator.Translator.load", work)
     status, _, err = paraloom(*arguments)
     assert (status, message in err) == (1, True), err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.tsv"]
@@ -150,8 +150,8 @@ def test_devices_and_standard_output_are_written_directly(paraloom: Command) -> 
 def test_every_command_with_an_output_can_be_forced(paraloom: Command) -> None:
     from cli_commands import commands, options
 
-    runs = {"run", "report", "papers reproduce"}
-    runs |= {f"research {name}" for name in ("selftrain", "tune", "diversity", "show documents")}
+    runs = {"run", "report", "papers run"}
+    runs |= {f"research {name}" for name in ("selftrain", "augment", "tune", "diversity", "show documents")}
     for path, command in commands().items():
         if "--output" in options(command):
             assert ("--force" in options(command)) == (path not in runs), path

@@ -8,7 +8,8 @@ from commands import Command
 
 from paraloom.cli.renamed import COMMANDS, MOVED, OPTIONS
 
-NOW = {path.removeprefix("research "): command for path, command in commands().items()}
+PATHS = {path.removeprefix("research "): path for path in commands()} | {path: path for path in commands()}
+NOW = {name: commands()[path] for name, path in PATHS.items()}
 CASES = [(command, old, new) for command, renamed in OPTIONS.items() for old, new in renamed.items()]
 
 
@@ -16,7 +17,7 @@ CASES = [(command, old, new) for command, renamed in OPTIONS.items() for old, ne
 def test_a_renamed_option_names_the_new_one(paraloom: Command, command: str, old: str, new: str) -> None:
     assert new in options(NOW[command]) and old not in options(NOW[command])
     for argument in (old, f"{old}=1"):
-        status, _, err = paraloom(*command.split(), argument)
+        status, _, err = paraloom(*PATHS[command].split(), argument)
         assert status == 2
         assert f"{old}: this option is now called {new}" in " ".join(err.replace("│", " ").split())
 

@@ -24,12 +24,12 @@ from paraloom.embed.config import EncoderConfig
 from paraloom.embed.data import stream_pairs
 from paraloom.embed.distillation import DistillationConfig
 from paraloom.embed.losses import Triples, batch_triples, hardest_negatives, margin_loss
-from paraloom.embed.phrases import PhraseConfig
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder
 from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.training import train_encoder
 from paraloom.embed.vocabulary import RowLists, Vocabulary
+from paraloom.papers.pgru.phrase_training import PhraseConfig
 
 SMALL = EncoderConfig(dimension=16, epochs=2, batch_size=20, megabatch_size=3, learning_rate=0.01)
 

@@ -158,7 +158,7 @@ def test_columns_have_the_signature_of_their_model(model: NgramModel) -> None:
 
 def test_the_mean_of_word_vectors_is_classified() -> None:
     torch = pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
-    from paraloom.pairs.scoring.classifier import Classifier, new_network
+    from paraloom.papers.w17.classifier import Classifier, new_network
 
     words = np.unique(tokenize(["a b"]).ids)
     network = new_network("avg", 3, 1)
@@ -178,8 +178,8 @@ def test_the_mean_of_word_vectors_is_classified() -> None:
 @pytest.mark.parametrize("negatives", ["random", "hardest"])
 def test_a_classifier_is_trained_saved_and_loaded(kind: Any, negatives: Any, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
-    from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
-    from paraloom.pairs.scoring.classifier_training import train_classifier
+    from paraloom.papers.w17.classifier import Classifier, ClassifierConfig
+    from paraloom.papers.w17.classifier_training import train_classifier
 
     rng = np.random.default_rng(0)
     rows = []
@@ -235,7 +235,7 @@ def test_language_probability_is_that_of_the_given_language() -> None:
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_an_lstm_gives_the_same_for_sentences_in_a_batch_and_alone(device: str) -> None:
     torch = pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
-    from paraloom.pairs.scoring.classifier import new_network
+    from paraloom.papers.w17.classifier import new_network
 
     if device == "cuda" and not torch.cuda.is_available():
         pytest.skip("needs a GPU")

@@ -61,11 +61,11 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> list[str | Scorer]:
     scores += idf_scorers(count_document_frequencies([["a b", "a 👍"]]))
     scores += perplexity_scorers(read_arpa(folder / "small.arpa"))
     try:
-        from paraloom.pairs.scoring.classifier_training import train_classifier
+        from paraloom.papers.w17.classifier_training import train_classifier
     except ImportError:
         pass
     else:
-        from paraloom.pairs.scoring.classifier import Classifier, ClassifierConfig
+        from paraloom.papers.w17.classifier import Classifier, ClassifierConfig
 
         rows = [{"pair_id": str(i), "src": f"a {i}", "tgt": f"b {i}"} for i in range(60)]
         config = ClassifierConfig(kind="lstm", dimension=4, max_pairs=40, held_out=10, epochs=1, batch_size=10)

@@ -19,9 +19,10 @@ from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.io import Corpus
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.model_card import read_card
-from paraloom.mt.recurrent.config import RecurrentConfig
+from paraloom.papers.scpn.paraphraser import tags_of_trees
+from paraloom.papers.scpn.scpn_translator import ScpnTranslator
 from paraloom.paraphrasing.examples import ParsedPair
-from paraloom.paraphrasing.scpn import ScpnTranslator
+from paraloom.paraphrasing.recurrent_config import RecurrentConfig
 from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
@@ -32,7 +33,6 @@ from paraloom.stages.paraphraser_networks import (
     SENTENCES,
     example_file,
     open_network,
-    tags_of_trees,
     train_network,
 )
 
@@ -57,7 +57,7 @@ SIZES = {
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A paraphraser that was trained for a few steps."""
     work = tmp_path_factory.mktemp(request.param)
-    parser = TrainParser(treebank=(write_treebank(work / "trees.mrg"),), held_out=0)
+    parser = TrainParser(treebank=(write_treebank(work / "trees.mrg"),), method="grammar", held_out=0)
     training = TrainParaphraser(
         pairs=(write_parsed_pairs(work / "pairs", 80),), parser=parser, network=request.param, **SIZES
     )
@@ -106,7 +106,9 @@ def test_the_stage_and_evaluation(folder: Path, paraloom: Command, tmp_path: Pat
     stage = Paraphrase(input=tmp_path / "pairs", paraphraser=folder, n=2, template=TEMPLATES["plain"], column="src")
     result = Pipeline([stage]).run(tmp_path / "run", engine="inline").stages[-1]
     assert Corpus.open(result.folder).kind == "VARIANTS" and 6 <= result.counts.out <= 12
-    status, out, err = paraloom("evaluate", "control", folder, "pairs", "--rows", 4, "--heights", "2", "--json")
+    status, out, err = paraloom(
+        "research", "evaluate-control", folder, "pairs", "--rows", 4, "--heights", "2", "--json"
+    )
     assert status == 0, err
     assert {row["n"] for row in json.loads(out)["rows"]} == {4}
 

@@ -15,11 +15,11 @@ from toy_syntax import TEMPLATES, text_of, tree_pairs, write_parsed_pairs
 
 import paraloom as library
 from paraloom import api
-from paraloom.api.control import first_variants, known_templates, share_known
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.io import Corpus, write_corpus
 from paraloom.mt.model_card import read_card
 from paraloom.mt.subwords import read_vocabulary
+from paraloom.papers.scpn.measure_control import first_variants, known_templates, share_known
 from paraloom.paraphrasing.linearization import cut_tree, read_template, special_tokens
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.stages.paraphrasers import TrainParaphraser
@@ -299,7 +299,7 @@ def test_commands(paraloom: Command, toy_paraphraser: Path) -> None:
 
 def test_evaluation_of_control(paraloom: Command, toy_paraphraser: Path, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 30, seed=7)
-    status, out, err = paraloom("evaluate", "control", toy_paraphraser, "pairs", "--rows", 12, "--json")
+    status, out, err = paraloom("research", "evaluate-control", toy_paraphraser, "pairs", "--rows", 12, "--json")
     assert status == 0, err
     result = json.loads(out)
     rows = {(row["system"], row["height"]): row for row in result["rows"]}
@@ -311,17 +311,28 @@ def test_evaluation_of_control(paraloom: Command, toy_paraphraser: Path, tmp_pat
     assert rows["template", 2]["valid"] == 1 and rows["free", 2]["valid"] is None
     assert "parser:[parser|grammar:" in result["signature"]
     status, out, _ = paraloom(
-        "evaluate", "control", toy_paraphraser, "pairs", "--rows", 5, "--heights", "2", "--only-different"
+        "research", "evaluate-control", toy_paraphraser, "pairs", "--rows", 5, "--heights", "2", "--only-different"
     )
     assert status == 0 and len(out.splitlines()) == 8
     copied = next(line.split() for line in out.splitlines() if line.startswith("copy"))
     assert copied[2] == "0.0%" and "|pairs:different|" in out
-    few = ("evaluate", "control", toy_paraphraser, "pairs", "--heights", "2", "--encoder", "none", "--json", "--rows")
+    few = (
+        "research",
+        "evaluate-control",
+        toy_paraphraser,
+        "pairs",
+        "--heights",
+        "2",
+        "--encoder",
+        "none",
+        "--json",
+        "--rows",
+    )
     status, out, _ = paraloom(*few, 3)
     assert status == 0 and {row["meaning"] for row in json.loads(out)["rows"]} == {None}
     status, _, err = paraloom(*few, 0)
     assert status == 1 and "'rows' must be 1 or more, got 0" in err
-    status, _, err = paraloom("evaluate", "control", toy_paraphraser, "pairs", "--heights", "two")
+    status, _, err = paraloom("research", "evaluate-control", toy_paraphraser, "pairs", "--heights", "two")
     assert status == 1 and "--heights must be whole numbers from 1, got 'two'" in err
 
 

@@ -349,16 +349,16 @@ def test_a_command_replaces_only_a_model_of_its_kind(
     (tmp_path / "trees.mrg").write_text("(S (NP x) (VP y))\n")
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("years of work")
-    status, _, err = paraloom("train", "parser", "trees.mrg", "-o", "thesis")
+    status, _, err = paraloom("train", "parser", "trees.mrg", "--method", "grammar", "-o", "thesis")
     assert status == 1 and "thesis: the output exists already" in err
-    status, _, err = paraloom("train", "parser", "trees.mrg", "-o", "thesis", "--force")
+    status, _, err = paraloom("train", "parser", "trees.mrg", "--method", "grammar", "-o", "thesis", "--force")
     assert status == 1 and "thesis" in err
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
-    assert paraloom("train", "parser", "trees.mrg", "-o", "trees.mrg")[0] == 1
+    assert paraloom("train", "parser", "trees.mrg", "--method", "grammar", "-o", "trees.mrg")[0] == 1
     assert (tmp_path / "trees.mrg").read_text() == "(S (NP x) (VP y))\n"
     (tmp_path / "grammar").mkdir()
     for _ in range(2):
-        status, _, err = paraloom("train", "parser", "trees.mrg", "-o", "grammar")
+        status, _, err = paraloom("train", "parser", "trees.mrg", "--method", "grammar", "-o", "grammar")
         assert status == 0, err
     assert not list(tmp_path.glob("*.paraloom"))
 

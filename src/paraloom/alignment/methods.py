@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from paraloom.alignment.aligner_config import AlignerConfig
-from paraloom.alignment.park17 import PUBLISHED, Park17Aligner, Park17Weights
 from paraloom.alignment.prepared_pairs import LexiconPair
 from paraloom.alignment.sentences import fit_aligner
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.lazy import load_object
 
 METHODS: dict[str, dict[str, Any]] = {
     "evidence": {},
@@ -19,6 +20,12 @@ METHODS: dict[str, dict[str, Any]] = {
     "park17": {},
 }
 """Settings of the aligner by method: all evidence, lengths alone, or the formula of Park et al. (2017)."""
+
+PUBLISHED: dict[str, str] = {"park17": "paraloom.papers.park17.aligner:open_aligner"}
+"""Methods that learn nothing from the texts → what opens their aligner, given `max_bead_size` and weights."""
+
+Weights = Path | tuple[float, float, float] | None
+"""Weights of a published method: the folder of a stage that tuned them, themselves, or None for the published ones."""
 
 
 class Aligner(Protocol):
@@ -48,9 +55,10 @@ def fit_method(
     config: AlignerConfig,
     *,
     lexicons: Sequence[LexiconPair] = (),
-    weights: Park17Weights = PUBLISHED,
+    weights: Weights = None,
 ) -> Aligner:
     """An aligner by its method, fitted to texts where the method learns."""
-    if method == "park17":
-        return Park17Aligner(weights, config.max_bead_size)
+    if method in PUBLISHED:
+        aligner: Aligner = load_object(PUBLISHED[method])(config.max_bead_size, weights)
+        return aligner
     return fit_aligner(pairs, config, lexicons)

@@ -11,9 +11,8 @@ import numpy as np
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.document_features import Documents, ParagraphReader, paragraph_vectors
 from paraloom.alignment.document_pairs import DocumentPair
-from paraloom.alignment.methods import Aligner, fit_method
+from paraloom.alignment.methods import Aligner, Weights, fit_method
 from paraloom.alignment.nearest_words import encoder_lexicon
-from paraloom.alignment.park17 import PUBLISHED, Park17Weights
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
@@ -40,7 +39,7 @@ def align_within(
     *,
     aligner: Aligner | None = None,
     method: str = "evidence",
-    weights: Park17Weights = PUBLISHED,
+    weights: Weights = None,
     seed: int = 1,
 ) -> Iterator[AlignedDocuments]:
     """Align the sentences of paired documents; a paragraph is a sentence.

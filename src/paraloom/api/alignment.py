@@ -6,36 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paraloom.alignment.aligner_config import AlignerConfig
-from paraloom.alignment.delimiters import align_between_delimiters
-from paraloom.alignment.lexicon import read_lexicon
-from paraloom.alignment.methods import aligner_config, fit_method
-from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
-from paraloom.alignment.park17 import align_by_cosine
-from paraloom.alignment.prepared_pairs import LexiconPair
-from paraloom.alignment.sentences import align as align_sentences
-from paraloom.alignment.sentences import align_pair
-from paraloom.alignment.text_pairs import TextPair, Vectors
-from paraloom.api.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
-from paraloom.api.mining import encoder_languages
 from paraloom.api.run import as_list
-from paraloom.api.translators import AnyTranslator, named_model
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import PAIRS
-from paraloom.embed.encoder import open_encoder
 from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
 from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
-from paraloom.mt.streams import best_translations
-from paraloom.stages.input_checks import Direction
+
+if TYPE_CHECKING:
+    from paraloom.alignment.aligner_config import AlignerConfig
+    from paraloom.alignment.prepared_pairs import LexiconPair
+    from paraloom.alignment.text_pairs import TextPair, Vectors
+    from paraloom.api.translators import AnyTranslator
 
 _BEADS = (".vecalign", ".ladder", ".parquet")
 _PAIRS = (".tsv", ".tmx", ".jsonl", "")
@@ -111,6 +101,8 @@ def align(
         >>> [(bead.source, bead.target) for bead in beads]
         [((0,), (0, 1)), ((1,), (2,))]
     """
+    from paraloom.alignment.sentences import align as align_sentences
+
     return align_sentences(
         source,
         target,
@@ -124,6 +116,8 @@ def align(
 
 
 def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
+    from paraloom.embed.encoder import open_encoder
+
     if encoder == ALIGNMENT_ENCODER:
         return _default_encoder()
     return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
@@ -132,6 +126,8 @@ def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
 @cache
 def _default_encoder() -> EncoderLike:
     """Opened once: programs that align many short texts call `align` for each."""
+    from paraloom.embed.encoder import open_encoder
+
     return open_encoder(ALIGNMENT_ENCODER)
 
 
@@ -188,6 +184,17 @@ def align_files(
         >>> align_files(folder / "de.txt", folder / "en.txt", folder / "beads.vecalign").beads
         2
     """
+    from paraloom.alignment.delimiters import align_between_delimiters
+    from paraloom.alignment.lexicon import read_lexicon
+    from paraloom.alignment.methods import PUBLISHED, aligner_config, fit_method
+    from paraloom.alignment.sentences import align_pair
+    from paraloom.alignment.text_pairs import TextPair
+    from paraloom.api.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
+    from paraloom.api.mining import encoder_languages
+    from paraloom.api.translators import named_model
+    from paraloom.mt.streams import best_translations
+    from paraloom.stages.input_checks import Direction
+
     source, target, output = str(source), str(target), str(output)
     config = aligner_config(method, max_bead_size, order)
     is_default = encoder == ALIGNMENT_ENCODER
@@ -222,7 +229,8 @@ def align_files(
         lexicons += words
     if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair
-        beads = align_by_cosine(pair, max_bead_size) if method == "park17" else align_pair(pair, config, lexicons)
+        published = method in PUBLISHED
+        beads = fit_method(method, [], config).align(pair) if published else align_pair(pair, config, lexicons)
     else:
         parts = partial(_parts, method=method, config=config, lexicons=lexicons, pivot=pivot)
         beads = align_between_delimiters(pair, hard_delimiter, parts)
@@ -274,6 +282,8 @@ def _with_encoder(
     pair: TextPair, encoder: EncoderLike | str | Path, *, pivot: bool
 ) -> tuple[TextPair, Sequence[LexiconPair]]:
     """A pair with vectors of its sentences, and the lexicon of an encoder."""
+    from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
+
     opened, forward, backward = _opened(encoder), pair.source_translations, pair.target_translations
     compared = (forward[0] if forward else pair.source, backward[0] if pivot else pair.target)
     lexicon = encoder_lexicon(opened, *([text] for text in (compared if pivot else (pair.source, pair.target))))
@@ -291,6 +301,8 @@ def _parts(
     lexicons: Sequence[LexiconPair],
     pivot: bool,
 ) -> list[list[Bead]]:
+    from paraloom.alignment.methods import fit_method
+
     parts = [_in_pivot(part) for part in parts] if pivot else parts
     aligner = fit_method(method, parts, config, lexicons=lexicons)
     return [aligner.align(part) for part in parts]
@@ -298,6 +310,8 @@ def _parts(
 
 def _in_pivot(pair: TextPair) -> TextPair:
     """The translations in place of the texts."""
+    from paraloom.alignment.text_pairs import TextPair
+
     return TextPair(pair.source_translations[0], pair.target_translations[0], embeddings=pair.embeddings)
 
 

@@ -1,4 +1,4 @@
-"""Encoders for users: trained on pairs or phrases, distilled from large ones, exported, and run over files."""
+"""Encoders for users: trained on pairs, distilled from large ones, exported, and run over files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ from paraloom.pipeline.shard import OnError
 from paraloom.stages.bilingual import TrainBilingualEncoder
 from paraloom.stages.distillation import DistillEncoder, DistillTransformer, DistillWords
 from paraloom.stages.encoders import TrainEncoder
-from paraloom.stages.phrases import TrainPhrases
 from paraloom.stages.sentences import Encode, LoadEncoder, ReadSentences
 
 CHUNK = 10_000
@@ -107,34 +106,6 @@ def train_encoder(
         sts=None if sts is None else Path(sts).absolute(),
         **config,
     )
-    return run_stages([*stages, training], str(output), seed=seed)
-
-
-def train_phrases(
-    pairs: str | Path | Sequence[str | Path],
-    output: str | Path,
-    *,
-    vectors: str | Path | None = None,
-    teacher: str | None = None,
-    tasks: str | Path | None = None,
-    on_error: OnError = "stop",
-    seed: int = 1,
-    **config: Any,
-) -> RunResult:
-    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin."""
-    if bool(vectors) == bool(teacher):
-        raise ConfigError("expected either 'vectors' or 'teacher'", remedy="Give exactly one of them.")
-    stages, encoder = ([], None) if teacher is None else teacher_stages(teacher)
-    reading, references = input_stages_of(pairs, "pairs", on_error=on_error)
-    stages += reading
-    folder = None if tasks is None else Path(tasks).absolute()
-    source: Ref
-    if encoder is not None:
-        source = DistillWords(encoder=encoder, corpora=references, tasks=folder, sif_coefficient=0.0)
-        stages.append(source)
-    else:
-        source = Path(str(vectors)).absolute()
-    training = TrainPhrases(pairs=references, vectors=source, tasks=folder, **config)
     return run_stages([*stages, training], str(output), seed=seed)
 
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.api.outputs import files_named
 from paraloom.core.config import type_hints
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import Variant
 from paraloom.io.compression import PIPE
-from paraloom.mt.endpoint import EndpointTranslator
-from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
-from paraloom.mt.language_model import (
-    LanguageModelConfig,
-    LanguageModelTranslator,
-    is_language_model,
-    load_language_model,
-)
+from paraloom.mt.endpoint_config import EndpointConfig
 from paraloom.mt.loading import ENSEMBLE_REMEDY
 from paraloom.stages.translators import LoadTranslator
+
+if TYPE_CHECKING:
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.language_model import LanguageModelTranslator
 
 ANSWERS = ".answers.sqlite"
 """End of the name of the file of answers beside an output."""
@@ -50,6 +47,10 @@ def named_translator(
     translator: str, *, output: str = PIPE, settings: Sequence[str] = (), **options: Any
 ) -> str | LoadTranslator | EndpointTranslator | LanguageModelTranslator:
     """A translator as the command line names it: an endpoint by its address, any other by its name or folder."""
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.endpoint_config import is_endpoint
+    from paraloom.mt.language_model import LanguageModelConfig, is_language_model, load_language_model
+
     given = {name: value for name, value in options.items() if value is not None}
     if is_language_model(translator):
         given |= dict(_setting(text) for text in settings)

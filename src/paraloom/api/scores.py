@@ -1,16 +1,16 @@
-"""Models that some scores need: word counts, n-gram language models, reference-or-translation classifiers."""
+"""Models that some scores need: word counts and n-gram language models."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from paraloom.api.run import input_stages_of, run_stages
 from paraloom.core.stage import Fit, Stage
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.scores import CountWords, TrainClassifier, TrainLanguageModel
+from paraloom.stages.scores import CountWords, TrainLanguageModel
 
 
 def train_word_counts(
@@ -43,22 +43,5 @@ def train_language_model(
     return _train(stages, training, output)
 
 
-def train_classifier(
-    pairs: str | Path | Sequence[str | Path],
-    output: str | Path,
-    *,
-    seed: int = 1,
-    on_error: OnError = "stop",
-    **config: Any,
-) -> RunResult:
-    """Train a classifier that tells human references from translations, for the score `reference_probability`.
-
-    Reference:
-        Wieting et al. (2017), §5.6.1.
-    """
-    stages, references = input_stages_of(pairs, "input", on_error=on_error)
-    return _train(stages, TrainClassifier(pairs_from=references, **config), output, seed)
-
-
-def _train(stages: Sequence[Stage], training: Fit, output: str | Path, seed: int = 1) -> RunResult:
-    return run_stages([*stages, training], str(output), seed=seed)
+def _train(stages: Sequence[Stage], training: Fit, output: str | Path) -> RunResult:
+    return run_stages([*stages, training], str(output))

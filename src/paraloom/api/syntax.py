@@ -23,7 +23,7 @@ def train_parser(
     treebank: Sequence[str | Path],
     output: str | Path,
     *,
-    method: Literal["grammar", "spans"] = "grammar",
+    method: Literal["spans", "grammar"] = "spans",
     encoder: str | None = None,
     encoder_words: int = 0,
 ) -> RunResult:

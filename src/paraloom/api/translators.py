@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain, tee
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
@@ -28,23 +28,17 @@ from paraloom.core.stage import Ref, Stage
 from paraloom.io import write_table
 from paraloom.io.bitext import check_target
 from paraloom.io.compression import PIPE, open_write
-from paraloom.mt.callable_translator import as_translator
-from paraloom.mt.checkpoint import bundled_translators
-from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
-from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
-from paraloom.mt.endpoint_config import is_endpoint
-from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
-from paraloom.mt.loading import is_ready, open_translator
-from paraloom.mt.streams import translate_stream
-from paraloom.mt.translator import Translator
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
-from paraloom.stages.input_checks import Direction, SampledRows
-from paraloom.stages.input_checks import check_languages as check_sample
-from paraloom.stages.translators import LoadTranslator, TrainTranslator
 
-AnyTranslator: TypeAlias = Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path
+if TYPE_CHECKING:
+    from paraloom.mt.decoding import Decoding
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.language_model import LanguageModelTranslator
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.translators import LoadTranslator
+
+AnyTranslator: TypeAlias = "Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path"
 """A translator that worker processes can load, or what loads one."""
 
 CHUNK = 500
@@ -57,6 +51,16 @@ def translator_stages(
     name: str = "translator",
 ) -> tuple[list[Stage], Ref, str | None]:
     """The stages that bring a translator in, what later stages refer to, and the translator's own decoding."""
+    from paraloom.mt.checkpoint import bundled_translators
+    from paraloom.mt.decoding import describe_decoding
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.endpoint_config import is_endpoint
+    from paraloom.mt.language_model import LanguageModelTranslator
+    from paraloom.mt.loading import is_ready
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
+    from paraloom.stages.translators import LoadTranslator
+
     if isinstance(translator, Translator):
         if not loads_by_folder(translator):
             raise ConfigError(
@@ -104,6 +108,11 @@ def _endpoint_without_model(address: str) -> ConfigError:
 
 def loads_by_folder(translator: object) -> bool:
     """Whether worker processes can load a translator: names, folders, and objects with nothing but their folder."""
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.language_model import LanguageModelTranslator
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.translators import LoadTranslator
+
     if isinstance(translator, Translator):
         try:
             plain = Translator(translator.folder)
@@ -172,6 +181,8 @@ def train_translator(
     Example:
         >>> train_translator("train.{cs,en}", "cs-en", steps=1600)  # trains for minutes  # doctest: +SKIP
     """
+    from paraloom.stages.translators import TrainTranslator
+
     reading = {"src_lang": src_lang, "tgt_lang": tgt_lang, "src_column": src_column, "tgt_column": tgt_column}
     stages: list[Stage] = []
 
@@ -211,6 +222,14 @@ def translate_file(
     One translation per line is written as text, unless the suffix of `output` names a table; several are written as
     VARIANTS (.tsv, .jsonl, .parquet), with the number of the line, from 1, as `pair_id`.
     """
+    from paraloom.mt.callable_translator import as_translator
+    from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.language_model import LanguageModelTranslator
+    from paraloom.mt.streams import translate_stream
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.translators import LoadTranslator
+
     loaded = None if isinstance(translator, (str, Path, LoadTranslator)) else as_translator(translator)
     decoding = parse_decoding(decode) if decode else getattr(loaded, "decoding", Beam())
     method = decode or ("beam:5" if loaded is None else describe_decoding(decoding))
@@ -270,6 +289,14 @@ def translate_file(
 
 def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool = True) -> TranslatorLike:
     """A translator for this process, as the command line names it."""
+    from paraloom.mt.callable_translator import as_translator
+    from paraloom.mt.endpoint import ENDPOINT_FILE
+    from paraloom.mt.endpoint_config import is_endpoint
+    from paraloom.mt.language_model import LANGUAGE_MODEL_FILE
+    from paraloom.mt.loading import open_translator
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.translators import LoadTranslator
+
     if not isinstance(translator, (str, Path, LoadTranslator)):
         return as_translator(translator)
     if is_endpoint(translator):
@@ -288,6 +315,9 @@ def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool 
 
 def _check_language(lines: Sequence[str], model: TranslatorLike, source: str) -> None:
     """Fail if lines are in a language that a translator does not read."""
+    from paraloom.stages.input_checks import Direction, SampledRows
+    from paraloom.stages.input_checks import check_languages as check_sample
+
     sample = SampledRows([str(number) for number in range(1, len(lines) + 1)], {"text": list(lines)})
     try:
         check_sample(sample, "text", Direction.of(model))

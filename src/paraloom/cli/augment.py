@@ -1,27 +1,24 @@
-"""The command that back-translates monolingual text: into one bitext, or in a whole experiment (BBH22)."""
+"""The command that back-translates monolingual text into bitext: augment."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from pathlib import Path
+import shlex
 from typing import Annotated
 
 import typer
 
-import paraloom.experiments as papers
-import paraloom.web as reports
 from paraloom import api
 from paraloom.cli import options
-from paraloom.cli.output import as_written, conclude, print_run, print_usage
+from paraloom.cli.output import print_run, print_usage
 from paraloom.cli.translator_options import TranslatorOptions, translating
+from paraloom.core.errors import ConfigError
 
 
 @translating
 def augment(
     text: Annotated[
         str,
-        typer.Argument(metavar="TEXT", help="Sentences (.txt, .tsv, .jsonl, a corpus), or an EXPERIMENT.toml."),
+        typer.Argument(metavar="TEXT", help="Sentences (.txt, .tsv, .jsonl, a corpus)."),
     ],
     translator: Annotated[
         list[str] | None,
@@ -32,7 +29,7 @@ def augment(
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="The bitext; or the folder of an experiment's run [default: runs/NAME]."),
+        typer.Option("--output", "-o", help="The bitext."),
     ] = None,
     method: Annotated[
         str,
@@ -51,12 +48,6 @@ def augment(
         int,
         typer.Option(help="Minimum number of words of a sentence, split at spaces; 1 for scripts without spaces."),
     ] = 2,
-    small: Annotated[
-        bool, typer.Option("--small", help="Run the experiment on little text, with few steps and one seed.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print how long an experiment will take, and stop.")
-    ] = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     on_error: options.OnError = options.OnErrorChoice.stop,
@@ -65,26 +56,14 @@ def augment(
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Back-translate monolingual text into training bitext; or run an experiment that compares methods.
-
-    The translations are the source, the original text is the target. An experiment trains a translator on each method's
-    bitext with the parallel text, and evaluates all: BLEU, chrF, diversity, training perplexity, translationese.
+    """Back-translate monolingual text into training bitext: the translations are the source, the text is the target.
 
     Example: `paraloom augment news.en.txt --translator en-tr --method nucleus -o bitext.tsv`
     """
-    experiment = text.endswith(".toml")
-    _refuse(
-        {"--translator": translator, "--tag": tag, "--method": method != "nucleus", "--outputs": outputs != 3}
-        | {"--seed": seed != 1, "--src-lang": src_lang != "und", "--tgt-lang": tgt_lang != "und"}
-        | {"--field": field, "--min-words": min_words != 2, "--no-language-check": not language_check}
-        if experiment
-        else {"--small": small, "--dry-run": dry_run},
-        "a text; an experiment sets it in its file" if experiment else "an EXPERIMENT.toml",
-    )
-    if experiment:
-        translation.named(None, "")  # an experiment names its translators itself
-        _experiment(Path(text), output, small, dry_run, engine, workers, as_json)
-        return
+    if text.endswith(".toml"):
+        raise ConfigError(
+            f"{text} is an experiment, not a text", remedy=f"Write `paraloom research augment {shlex.quote(text)}`."
+        )
     if not translator:
         raise typer.BadParameter("name the translator from the text's language", param_hint="--translator")
     if output is None:
@@ -110,31 +89,6 @@ def augment(
     for one in named:
         print_usage(one)
     print_run(result, output, "train translator --bitext {output} -o translator", as_json)
-
-
-def _refuse(given: Mapping[str, object], kind: str) -> None:
-    for name, value in given.items():
-        if value:
-            raise typer.BadParameter(f"{name} is for {kind}")
-
-
-def _experiment(
-    path: Path, output: str | None, small: bool, dry_run: bool, engine: str, workers: int | None, as_json: bool
-) -> None:
-    name, seed, experiment = papers.read_experiment(path, small=small)
-    papers.experiment_pipeline(path, name, seed, experiment)  # reports what is wrong before anything runs
-    typer.echo(papers.cost_statement(experiment), err=True)
-    if dry_run:
-        return
-    folder = Path(output) if output else Path("runs") / name
-    report = partial(typer.echo, err=as_json)
-    result = papers.run_experiment(path, folder, small=small, engine=engine, workers=workers, report=report)
-    page = reports.write_report(folder, folder / "report.html")
-    if as_json:
-        typer.echo(as_written(folder, report=page, methods=[row.to_dict() for row in result.methods]))
-        return
-    typer.echo(f"Report: {page}")
-    conclude(folder, "explore {output}", rows=False)
 
 
 COMMANDS: options.Commands = {"augment": augment}

@@ -90,7 +90,7 @@ def _call(command: Command, values: dict[str, Any]) -> None:
 
 def _plain(command: Command) -> str:
     """The name of a command without the group that it is in for want of a place on the front page."""
-    return command.name.removeprefix("research ").removeprefix("papers ")
+    return command.name.removeprefix("research ")
 
 
 def _protected(command: Command, name: str, declared: Mapping[str, Parameter], values: dict[str, Any]) -> None:
@@ -132,10 +132,10 @@ def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, 
 
 
 def _is_unprotected(output: Any, values: Mapping[str, Any]) -> bool:
-    """Whether the output is not a file or folder that could be replaced, or is the run folder of an experiment."""
+    """Whether the output is not a file or folder that could be replaced."""
     if output is None or str(output) == PIPE or api.is_device(output):
         return True
-    return bool(values.get("preview")) or str(values.get("text", "")).endswith(".toml")
+    return bool(values.get("preview"))
 
 
 def _inputs(declared: Mapping[str, Parameter], values: Mapping[str, Any]) -> Iterator[Path]:

@@ -118,7 +118,7 @@ class Command:
     def text(self) -> str:
         """Description and examples, in Markdown."""
         text = self.help or described(self.function())[0]
-        plain = self.name.removeprefix("research ").removeprefix("papers ")
+        plain = self.name.removeprefix("research ")
         text = text.replace(f"`paraloom {plain} ", f"`paraloom {self.name} ").replace(
             f"`paraloom {plain}`", f"`paraloom {self.name}`"
         )

@@ -1,4 +1,4 @@
-"""Commands about encoders: train encoder and phrases, encode, similarity, search, mine, export."""
+"""Commands about encoders: train encoder, encode, similarity, search, mine, export."""
 
 from __future__ import annotations
 
@@ -22,55 +22,6 @@ def _show_training(result: Any, values: Mapping[str, Any]) -> None:
         typer.echo(
             "Not measured: whether it is better than its untrained start. Give --sts, a folder of tasks.", err=True
         )
-
-
-def train_phrases(
-    pairs: Annotated[
-        list[str] | None, typer.Argument(metavar="[PAIRS]...", help="Phrases that mean the same: PPDB, or any pairs.")
-    ] = None,
-    output: options.Folder = "phrases",
-    vectors: Annotated[
-        Path | None,
-        typer.Option(help="Word vectors: text of word2vec, GloVe or fastText, or a folder of `distill words`."),
-    ] = None,
-    teacher: Annotated[
-        str | None, typer.Option(help="Instead of --vectors: a sentence-transformers model that encodes each word.")
-    ] = None,
-    network: Annotated[str, typer.Option(help="gru, lstm, blstm or gran.")] = "gru",
-    num_negatives: Annotated[int, typer.Option(help="Contrast phrases sampled for each mini-batch.")] = 9,
-    sample_fraction: Annotated[float, typer.Option(help="Fraction of the pairs to train on, sampled at random.")] = 1.0,
-    epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 150,
-    dropout: Annotated[float, typer.Option(help="Dropout of the output in training.")] = 0.5,
-    tasks: Annotated[Path | None, typer.Option(help="Folder of phrase tasks, to evaluate on.")] = None,
-    task: Annotated[str, typer.Option(help="semeval or turney: also train on its training set.")] = "",
-    reversed_negative: Annotated[
-        bool, typer.Option("--reversed-negative", help="Phrases of two words in reverse order are negatives.")
-    ] = False,
-    on_error: options.OnError = options.OnErrorChoice.stop,
-    seed: options.Seed = 1,
-    as_json: options.Json = False,
-) -> None:
-    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin.
-
-    Example: `paraloom train phrases ppdb-1.0-s-phrasal.gz --vectors glove.200d.txt -o phrases`
-    """
-    result = api.train_phrases(
-        pairs or [],
-        output,
-        vectors=vectors,
-        teacher=teacher,
-        tasks=tasks,
-        on_error=on_error.value,
-        seed=seed,
-        network=network,
-        num_negatives=num_negatives,
-        sample_fraction=sample_fraction,
-        epochs=epochs,
-        dropout=dropout,
-        task=task,
-        reversed_negative=reversed_negative,
-    )
-    print_figures(result, "evaluate phrases {output} data/phrase", as_json)
 
 
 def encode(
@@ -253,7 +204,6 @@ COMMANDS: options.Commands = {
     "mine": mine,
     "export": export,
 }
-TRAIN: options.Commands = {"phrases": train_phrases}
 DECLARED = [
     Command(
         name="train encoder",

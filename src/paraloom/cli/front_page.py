@@ -28,7 +28,8 @@ MODULES: dict[str, str] = {
     "paraphraser_evaluation": "Paraphrase pairs",
     "label_augmentation": "Paraphrase pairs",
     "canonicalization": "Paraphrase pairs",
-    "experiments": "Papers",
+    "papers": "More",
+    "research": "More",
 }
 """Module of `paraloom.cli` → panel of the front page that its commands are in."""
 

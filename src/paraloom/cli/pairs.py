@@ -90,7 +90,7 @@ def score(
         str | None, typer.Option(help="Adds perplexities: a folder of `train language-model`, or an ARPA file.")
     ] = None,
     classifier: Annotated[
-        str | None, typer.Option(help="Adds reference_probability: a folder of `train classifier`.")
+        str | None, typer.Option(help="Adds reference_probability: a folder of `research train-classifier`.")
     ] = None,
     translator: Annotated[
         str | None,
@@ -341,8 +341,8 @@ def tune(
     """
     tuning = api.Tuning(
         pairs=options.pairs(pairs),
-        grids=grids or ["w17-overlap"],
-        sts=str(sts),
+        grids=tuple(grids or ["w17-overlap"]),
+        sts=Path(sts),
         development=development,
         size=size,
         epochs=epochs,

@@ -144,9 +144,8 @@ def paraphrase(
         raise ConfigError(
             "--template, --like and --parser are for a trained paraphraser", remedy="Name its folder with --model."
         )
-    chosen = {"meaning": meaning, "difference": difference, "entailment": entailment}
-    models = {"cross_encoder": cross_encoder, "language_model": language_model}
-    selecting = preset is not None or any(value is not None for value in (chosen | models).values())
+    chosen = (meaning, difference, entailment, cross_encoder, language_model)
+    selecting = preset is not None or any(value is not None for value in chosen)
     pool = paraphraser_options.number_of_candidates(
         candidates, selecting, "give --preset, --meaning or --difference, too (-n is the number of variants)"
     )
@@ -175,8 +174,11 @@ def paraphrase(
         preset.value if preset is not None else "augmentation",
         encoder=encoder,
         language=api.language_of_paraphraser(source),
-        **chosen,
-        **models,
+        meaning=meaning,
+        difference=difference,
+        entailment=entailment,
+        cross_encoder=cross_encoder,
+        language_model=language_model,
     )
     selection = selector.select(given, source.paraphrase(given, n=max(n, pool), seed=seed), n)
     for text, kept in zip(given, selection.kept, strict=True):

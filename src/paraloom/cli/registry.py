@@ -12,19 +12,21 @@ from paraloom.cli.front_page import FRONT, HIDDEN
 from paraloom.cli.shared import SHARED
 
 _PREFIXES = {"DECLARED": "", "COMMANDS": "", "LOOPS": "", "TRAIN": "train ", "DISTILL": "distill ", "ALIGN": "align "}
-_PREFIXES |= {"EVALUATE": "evaluate ", "JUDGE": "judge ", "SHOW": "show "}
-_TABLE = frozenset(["reproduce"])
+_PREFIXES |= {"EVALUATE": "evaluate ", "JUDGE": "judge ", "SHOW": "show ", "PAPERS": "papers ", "RESEARCH": "research "}
 
-_RESUME = frozenset(["run", "research selftrain", "research tune", "papers reproduce", "research diversity"])
+_RESUME = frozenset(
+    ["run", "papers run", "research selftrain", "research augment", "research tune", "research diversity"]
+)
 _PAGES = frozenset(["report", "research show documents"])
 _WATCHED = frozenset(
     [
-        *("run", "quickstart", "selftrain", "reproduce"),
+        *("run", "quickstart", "selftrain", "papers run"),
         *("backtranslate", "score", "filter", "lexicon", "tune"),
         *("encode", "mine", "translate", "augment", "variants", "diversity", "extract", "parse", "syntax-groups"),
         *("augment-labels", "canonicalize", "train", "distill", "exemplars"),
         *("align sentences", "align documents", "align pivot"),
-        *("evaluate translator", "evaluate comet", "evaluate paraphraser", "evaluate exemplars"),
+        *("evaluate translator", "evaluate comet", "evaluate paraphraser", "evaluate-exemplars"),
+        *("train-classifier", "train-phrases"),
     ]
 )
 
@@ -44,11 +46,9 @@ def commands_in(module: str) -> Iterator[Command]:
 def _placed(command: Command) -> Command:
     """A command by its full name, with what its name says about it."""
     name, first = command.name, command.name.partition(" ")[0]
-    if first in _TABLE:
-        name = f"papers {name}"
-    elif first not in FRONT | HIDDEN and first not in ("research", "papers"):
+    if first not in FRONT | HIDDEN and first not in ("research", "papers"):
         name = f"research {name}"
-    plain = name.removeprefix("research ").removeprefix("papers ")
+    plain = name.removeprefix("research ")
     watched = command.watched or plain in _WATCHED or plain.partition(" ")[0] in _WATCHED - {"evaluate", "align"}
     return replace(command, name=name, watched=watched, resumes=command.resumes or name in _RESUME | _PAGES)
 

@@ -11,7 +11,7 @@ COMMANDS = {"distil": "distill", "agree": "pivot"}
 """Old name of a command → its name now."""
 
 MOVED: dict[str, str] = {
-    "reproduce": "papers reproduce",
+    "reproduce": "papers run",
     **{
         name: f"research {name}"
         for name in (
@@ -22,6 +22,14 @@ MOVED: dict[str, str] = {
     },
 }
 """Command that was on the front page → where it is now; the old call works, and says so."""
+
+PATHS = {
+    "evaluate control": "research evaluate-control",
+    "evaluate exemplars": "research evaluate-exemplars",
+    "train classifier": "research train-classifier",
+    "train phrases": "research train-phrases",
+}
+"""Old path of a command in a group → its path now."""
 
 OPTIONS: dict[str, dict[str, str]] = {
     "align documents": {"--how": "--assignment", "--by": "--threshold-on", "--candidates": "--max-candidates"},
@@ -36,9 +44,9 @@ OPTIONS: dict[str, dict[str, str]] = {
     "mine": {"--with": "--bilingual", "--threshold": "--above"},
     "lexicon": {"--longest": "--max-phrase-length", "--least": "--min-count"},
     "syntax-groups": {"--least": "--min-rows"},
-    "train classifier": {"--count": "--max-pairs", "--choice": "--negatives"},
+    "train-classifier": {"--count": "--max-pairs", "--choice": "--negatives"},
     "train encoder": {"--megabatch": "--megabatch-size", "--rising": "--megabatch-warmup", "--start": "--init-from"},
-    "train phrases": {
+    "train-phrases": {
         "--contrasts": "--num-negatives",
         "--share": "--sample-fraction",
         "--reversed-contrast": "--reversed-negative",
@@ -105,6 +113,9 @@ class RenamedCommands(TyperGroup):
             raise Renamed(f"{args[0]}: this command is now called '{COMMANDS[args[0]]}'", ctx)
         if args and args[0] in REMOVED_COMMANDS and args[0] not in self.commands:
             raise Renamed(f"{args[0]}: {REMOVED_COMMANDS[args[0]]}", ctx)
+        path = " ".join([*ctx.command_path.split()[1:], *args[:1]])
+        if path in PATHS and args[0] not in self.commands:
+            raise Renamed(f"{path}: this command is now called '{PATHS[path]}'", ctx)
         if args and ctx.parent is None and args[0] in MOVED and args[0] not in self.commands:
             typer.echo(f"paraloom: '{args[0]}' is now '{MOVED[args[0]]}'", err=True)
             args = [*MOVED[args[0]].split(), *args[1:]]

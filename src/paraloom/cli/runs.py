@@ -1,12 +1,10 @@
-"""Commands about whole runs: quickstart, run, status, selftrain."""
+"""Commands about whole runs: quickstart, run, status."""
 
 from __future__ import annotations
 
 import json
-import shlex
 import time
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -104,27 +102,4 @@ def status(
     print_result(api.run_status(folder), as_json)
 
 
-def selftrain(
-    loop: Annotated[
-        Path, typer.Argument(metavar="LOOP.toml", help="The loop's settings: see examples/selftrain.toml.")
-    ],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Run folder; default: runs/NAME.")] = None,
-    workers: options.Workers = None,
-    as_json: options.Json = False,
-) -> None:
-    """Let a translator and an aligner improve each other: align, train on the result, align again.
-
-    Example: `paraloom selftrain examples/selftrain.toml -o runs/korean`
-    """
-    folder = output or Path("runs") / api.read_loop(loop)[0]
-    rounds = api.selftrain(loop, folder, workers=workers, report=partial(typer.echo, err=as_json))
-    page = reports.write_report(folder, folder / "report.html")
-    if as_json:
-        typer.echo(as_written(folder, report=page, rounds=rounds))
-        return
-    typer.echo(f"Report: {page}")
-    conclude(folder, f"reproduce all --loop {{output}} -o {shlex.quote(f'{folder}-tables')}", rows=False)
-
-
 COMMANDS: options.Commands = {"quickstart": quickstart, "run": run, "status": status}
-LOOPS: options.Commands = {"selftrain": selftrain}

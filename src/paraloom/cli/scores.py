@@ -59,29 +59,6 @@ def scores_table(
     console.print(f"\n* needs a model: see the options of `paraloom score`.\nGroups: {groups}")
 
 
-def train_classifier(
-    corpora: Annotated[list[str], typer.Option("--pairs", help="Back-translated pairs. Repeatable.")],
-    output: options.Folder,
-    kind: Annotated[str, typer.Option(help="avg (the mean of the word vectors) or lstm.")] = "lstm",
-    max_pairs: Annotated[int, typer.Option(help="References to train on.")] = 40_000,
-    negatives: Annotated[
-        str, typer.Option(help="Which of the k-best translations is compared with a reference: random or hardest.")
-    ] = "random",
-    epochs: Annotated[int, typer.Option(help="Passes over the pairs.")] = 10,
-    device: Annotated[str, typer.Option(help="Where it trains: cpu, cuda or cuda:1.")] = "cpu",
-    on_error: options.OnError = options.OnErrorChoice.stop,
-    seed: options.Seed = 1,
-    as_json: options.Json = False,
-) -> None:
-    """Train a classifier of references and translations, for reference_probability.
-
-    Example: `paraloom train classifier --pairs pairs.parquet -o classifier`
-    """
-    settings = {"kind": kind, "max_pairs": max_pairs, "negatives": negatives, "epochs": epochs, "device": device}
-    result = api.train_classifier(corpora, output, seed=seed, on_error=on_error.value, **settings)
-    print_figures(result, "score pairs.parquet --classifier {output} -o scored.parquet", as_json)
-
-
 def train_language_model(
     corpora: Corpora,
     output: options.Folder,
@@ -99,9 +76,14 @@ def train_language_model(
 
     Example: `paraloom train language-model --pairs references.parquet --columns src --units characters -o lm`
     """
-    settings = {"order": order, "units": units.value, "smoothing": smoothing}
     result = api.train_language_model(
-        corpora, output, columns=options.names(columns), on_error=on_error.value, **settings
+        corpora,
+        output,
+        columns=options.names(columns),
+        order=order,
+        units=units.value,
+        smoothing=smoothing,
+        on_error=on_error.value,
     )
     print_figures(result, "score pairs.parquet --language-model {output} -o scored.parquet", as_json)
 
@@ -156,7 +138,6 @@ def train_paraphrase_model(
 COMMANDS: options.Commands = {"scores": scores_table}
 TRAIN: options.Commands = {
     "paraphrase-model": train_paraphrase_model,
-    "classifier": train_classifier,
     "language-model": train_language_model,
     "word-counts": train_word_counts,
 }

@@ -17,8 +17,8 @@ from paraloom.cli.output import as_written, conclude, print_figures, print_run
 class ParserMethod(StrEnum):
     """What `train parser` trains."""
 
-    grammar = "grammar"
     spans = "spans"
+    grammar = "grammar"
 
 
 def train_parser(
@@ -26,8 +26,8 @@ def train_parser(
     output: options.Folder,
     method: Annotated[
         ParserMethod,
-        typer.Option(help="grammar: rules and their probabilities, in seconds; spans: a small network, in minutes."),
-    ] = ParserMethod.grammar,
+        typer.Option(help="spans: a small network, in minutes; grammar: rules and their probabilities, in seconds."),
+    ] = ParserMethod.spans,
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +44,7 @@ def train_parser(
 ) -> None:
     """Train a constituency parser on a treebank; prints its F1 on held-out trees.
 
-    Example: `paraloom train parser wsj.mrg.gz --method spans --encoder english -o parser-en`
+    Example: `paraloom train parser wsj.mrg.gz --encoder english -o parser-en`
     """
     result = api.train_parser(treebank, output, method=method.value, encoder=encoder, encoder_words=encoder_words)
     print_figures(result, "parse pairs.parquet --parser {output} -o parsed.parquet", as_json)

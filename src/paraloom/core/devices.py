@@ -94,3 +94,30 @@ def gpu_count() -> int:
         return int(ctranslate2.get_cuda_device_count())
     except (RuntimeError, ValueError):
         return 0
+
+
+def training_devices(text: str) -> tuple[str, ...]:
+    """Parse the devices of a training: 'cpu', 'cuda' (every GPU) or a list such as 'cuda:0,cuda:2'.
+
+    Raises:
+        ConfigError: A device is not available.
+
+    Example:
+        >>> training_devices("cpu")
+        ('cpu',)
+    """
+    names = [name.strip() for name in text.split(",")]
+    if all(name == "cpu" for name in names):
+        return tuple(names)
+    import torch
+
+    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    if names == ["cuda"] and gpus:
+        return tuple(gpus)
+    missing = [name for name in names if name not in gpus]
+    if missing:
+        raise ConfigError(
+            f"device '{missing[0]}' not found; available: {', '.join(['cpu', *gpus])}",
+            remedy="" if gpus else "For GPUs, install a build of torch with CUDA.",
+        )
+    return tuple(names)

@@ -1,4 +1,4 @@
-"""Lazy exports of a package (PEP 562): a name is imported from its module when it is first used."""
+"""Imports on first use: lazy exports of a package (PEP 562), and objects that registries name as 'module:name'."""
 
 from __future__ import annotations
 
@@ -35,3 +35,14 @@ def lazy_exports(
         return sorted({*exports, *vars(sys.modules[package])})
 
     return load, list_names, sorted(exports)
+
+
+def load_object(target: str) -> Any:
+    """The object that a registry names as 'module:name', imported now.
+
+    Example:
+        >>> load_object("paraloom.core.lazy:load_object") is load_object
+        True
+    """
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)

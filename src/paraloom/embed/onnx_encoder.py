@@ -13,9 +13,8 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.embed.onnx_export import FILE
-from paraloom.embed.recurrent import padded
 from paraloom.embed.subwords import UNIT as SUBWORD
-from paraloom.embed.vocabulary import Vocabulary
+from paraloom.embed.vocabulary import Vocabulary, padded
 
 _BATCH = 64
 

@@ -13,15 +13,21 @@ class PartKind:
 
     Args:
         unit: Kind of unit: a name in `paraloom.embed.vocabulary.UNITS`, `subword`, or `token`.
-        recurrent: Whether a network of the part's name (`paraloom.embed.networks`) reads the units in order; other
-            parts average them.
+        network: 'module:object' of what reads the units in order (a `NetworkParts`); other parts average them.
         own_dimension: Whether its vectors may have another dimension than those of its words.
     """
 
     unit: str
-    recurrent: bool = False
+    network: str = ""
     own_dimension: bool = False
 
+    @property
+    def recurrent(self) -> bool:
+        """Whether a network reads the units in order."""
+        return bool(self.network)
+
+
+_NETWORKS = "paraloom.papers.recurrent_encoders:RecurrentParts"
 
 PARTS: dict[str, PartKind] = {
     "word": PartKind("word"),
@@ -30,11 +36,11 @@ PARTS: dict[str, PartKind] = {
     "ngram": PartKind("ngram"),
     "subword": PartKind("subword"),
     "token": PartKind("token"),
-    "lstm": PartKind("word", recurrent=True),
-    "blstm": PartKind("word", recurrent=True),
-    "gran": PartKind("word", recurrent=True),
-    "gru": PartKind("word", recurrent=True),
-    "pgru": PartKind("word", recurrent=True, own_dimension=True),
+    "lstm": PartKind("word", _NETWORKS),
+    "blstm": PartKind("word", _NETWORKS),
+    "gran": PartKind("word", _NETWORKS),
+    "gru": PartKind("word", _NETWORKS),
+    "pgru": PartKind("word", _NETWORKS, own_dimension=True),
 }
 """Kinds of part by their name in a spec; `token` is the part of static models of other libraries (`embed.static`)."""
 

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.bundled import bundled_path
-from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, ParaloomError
+from paraloom.core.errors import ConfigError, ModelError, ParaloomError
 from paraloom.core.version import __version__
 from paraloom.embed.average import Average, Part, SentenceEncoder
+from paraloom.embed.network_parts import network_parts
 from paraloom.embed.nibbles import unpack_nibbles
-from paraloom.embed.recurrent import Recurrent
 from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.subwords import SubwordVocabulary
@@ -163,7 +163,7 @@ def _read_part(folder: Path, name: str, dimension: int) -> Part:
         vocabulary.check()
     except ParaloomError as error:
         raise error.at(file=lines) from None
-    return _with_network(name, part, dimension, tensors, weights) if PARTS[name].recurrent else part
+    return network_parts(name).open(name, part, dimension, tensors, weights) if PARTS[name].recurrent else part
 
 
 def _check_nibbles(packed: npt.NDArray[Any], dimension: int, file: Path) -> None:
@@ -188,25 +188,6 @@ def _read_vocabulary(folder: Path, name: str, lines: Path) -> Vocabulary:
     if list(vocabulary.entries) != entries:
         raise ModelError(f"the pieces of the model differ from those in {lines.name}", file=model)
     return vocabulary
-
-
-def _with_network(name: str, part: Average, dimension: int, tensors: Mapping[str, Any], file: Path) -> Recurrent:
-    """The part with the network whose weights are stored with its table."""
-    try:
-        from paraloom.embed.networks import network_with_weights
-    except ImportError:
-        raise MissingExtraError.for_verb(f"an encoder with the part '{name}'", "train") from None
-
-    weights = {key.partition(".")[2]: value for key, value in tensors.items() if key.startswith("network.")}
-    try:
-        network = network_with_weights(name, dimension, weights, part.dimension)
-    except RuntimeError as error:
-        raise ModelError(
-            f"the weights do not fit the network: {str(error).splitlines()[-1].strip()}", file=file
-        ) from None
-    if not all(np.isfinite(value).all() for value in weights.values()):
-        raise ModelError("the network's weights contain values that are not finite", file=file)
-    return Recurrent(part.vocabulary, part.vectors, network)
 
 
 def _check_exists(path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.devices import training_devices
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import progress
@@ -24,7 +25,7 @@ from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_c
 from paraloom.embed.config import EncoderConfig, PartsConfig
 from paraloom.embed.data import PairDataset, Pairs, UnitLists, stream_pairs
 from paraloom.embed.losses import Loss, batch_triples, contrastive_loss, hardest_negatives, margin_loss
-from paraloom.embed.recurrent import TrainableRecurrent, initial_network, parse_devices
+from paraloom.embed.network_parts import network_parts
 from paraloom.embed.spec import PARTS, Spec
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
@@ -81,9 +82,9 @@ def initial_parts(
                 if config.damp_vectors:
                     table[pretrained.rows] *= weights[pretrained.rows].astype(np.float32)[:, None]
         if kind.recurrent:
-            network = initial_network(name, source, config.dimension, seed)
-            penalties = config.embedding_l2, config.network_l2
-            parts[name] = TrainableRecurrent(vocabulary, table, network, team, *penalties, devices, precision)
+            parts[name] = network_parts(name).trainable(
+                name, vocabulary, table, source, config, team, seed, devices, precision
+            )
         else:
             parts[name] = TrainableAverage(
                 vocabulary, table, team, config.embedding_l2, relative_learning_rate=relative_learning_rate
@@ -179,7 +180,7 @@ def train_encoder(
     """
     if keep_best and evaluator is None:
         raise ConfigError("the best epoch is unknown without an evaluator", remedy="Give tasks to evaluate on.")
-    folder, device_names = Path(folder), parse_devices(devices)
+    folder, device_names = Path(folder), training_devices(devices)
     start_encoder = None if init_from is None else load_encoder(init_from)
     spec = start_encoder.spec if start_encoder else config.parsed_spec
     given = {part.vocabulary.unit: part.vocabulary for part in start_encoder.parts.values()} if start_encoder else {}

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import MissingExtraError
-from paraloom.embed.onnx_export import FILE, Graph
+from paraloom.embed.onnx_export import FILE
+from paraloom.embed.onnx_graph import Graph
 from paraloom.embed.transformer_network import LAYER_NORM_EPS, TransformerNetwork
 from paraloom.embed.transformer_store import NetworkEncoder
 from paraloom.io.atomic import atomic_folder

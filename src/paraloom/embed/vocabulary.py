@@ -113,6 +113,16 @@ class Vocabulary:
         return keys, values
 
 
+def padded(lists: RowLists, chunk: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """The rows of n lists, int64 `(n, t)` padded with 0, and their mask, bool `(n, t)`."""
+    starts, lengths = lists.offsets[chunk], np.diff(lists.offsets)[chunk]
+    positions = np.arange(lengths.max())
+    mask = positions < lengths[:, None]
+    rows = np.zeros(mask.shape, np.int64)
+    rows[mask] = lists.rows[(starts[:, None] + positions)[mask]]
+    return rows, mask
+
+
 class CountedVocabulary(NamedTuple):
     """A vocabulary that was counted over a corpus."""
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from paraloom.stages.aligner_tuning import TuneAligner as TuneAligner
     from paraloom.stages.analysis import ExtractLexicon as ExtractLexicon
     from paraloom.stages.analysis import PairStatistics as PairStatistics
     from paraloom.stages.bilingual import TrainBilingualEncoder as TrainBilingualEncoder
@@ -57,11 +56,8 @@ if TYPE_CHECKING:
     from paraloom.stages.pairs import PreviewFilter as PreviewFilter
     from paraloom.stages.paraphrasers import TrainParaphraser as TrainParaphraser
     from paraloom.stages.paraphrasing import Paraphrase as Paraphrase
-    from paraloom.stages.phrase_translators import TrainPhraseTranslator as TrainPhraseTranslator
-    from paraloom.stages.phrases import TrainPhrases as TrainPhrases
     from paraloom.stages.scores import CountWords as CountWords
     from paraloom.stages.scores import Score as Score
-    from paraloom.stages.scores import TrainClassifier as TrainClassifier
     from paraloom.stages.scores import TrainLanguageModel as TrainLanguageModel
     from paraloom.stages.sentences import Encode as Encode
     from paraloom.stages.sentences import LoadEncoder as LoadEncoder
@@ -82,7 +78,6 @@ if TYPE_CHECKING:
     from paraloom.stages.variants import VariantsToBitext as VariantsToBitext
 
 _MODULES = {
-    "aligner_tuning": ("TuneAligner",),
     "analysis": ("ExtractLexicon", "PairStatistics"),
     "bilingual": ("TrainBilingualEncoder",),
     "bitext": ("Clean", "CommonTranslations", "JoinPairs", "ReadPairs", "ReadScoredPairs", "Split"),
@@ -117,9 +112,7 @@ _MODULES = {
     "pairs": ("BackTranslate", "DropDuplicates", "Filter", "FindDuplicates", "PreviewFilter"),
     "paraphrasers": ("TrainParaphraser",),
     "paraphrasing": ("Paraphrase",),
-    "phrase_translators": ("TrainPhraseTranslator",),
-    "phrases": ("TrainPhrases",),
-    "scores": ("CountWords", "Score", "TrainClassifier", "TrainLanguageModel"),
+    "scores": ("CountWords", "Score", "TrainLanguageModel"),
     "sentences": ("Encode", "LoadEncoder", "ReadSentences"),
     "syntax": ("Parse", "ReadParses", "TrainParser"),
     "syntax_groups": ("CountProductions", "PickSyntaxGroup", "SyntaxGroups"),
@@ -127,6 +120,13 @@ _MODULES = {
     "variants": ("ChooseVariants", "ReadVariants", "TranslateVariants", "VariantsToBitext"),
 }
 
+_PAPERS = {
+    "TrainClassifier": "paraloom.papers.w17.train_classifier",
+    "TrainPhraseTranslator": "paraloom.papers.park17.train_phrase_translator",
+    "TrainPhrases": "paraloom.papers.pgru.train_phrases",
+    "TuneAligner": "paraloom.papers.park17.aligner_tuning",
+}
+
 __getattr__, __dir__, __all__ = lazy_exports(
-    __name__, {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
+    __name__, {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names} | _PAPERS
 )

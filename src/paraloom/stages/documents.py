@@ -15,19 +15,16 @@ from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.document_features import TRANSLATION, Documents, open_documents, split_paragraphs
 from paraloom.alignment.document_pairs import DocumentPair, read_document_pairs, write_document_pairs
 from paraloom.alignment.documents import EVIDENCE, DocumentAlignerConfig, align_documents
-from paraloom.alignment.methods import aligner_config, fit_method
-from paraloom.alignment.multinews import pair_by_scores
+from paraloom.alignment.methods import PUBLISHED, Weights, aligner_config, fit_method
 from paraloom.alignment.nearest_words import encoder_lexicon
-from paraloom.alignment.park17 import PUBLISHED, Park17Weights, read_weights
 from paraloom.alignment.pivot import apply_pivots, orient_pivot
 from paraloom.alignment.prepared_pairs import LexiconPair
 from paraloom.alignment.text_pairs import TextPair
-from paraloom.alignment.topic_pairs import THRESHOLD as TOPIC_THRESHOLD
-from paraloom.alignment.topic_pairs import pair_by_topics
 from paraloom.alignment.within_documents import align_within
 from paraloom.core.beads import MAX_BEAD_SIZE, join_sentences
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.lazy import load_object
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.schema import DOCUMENTS, PAIRS, add_column
@@ -137,7 +134,7 @@ class AlignDocumentSentences(Source):
         if not pairs:
             raise DataError("no pairs of documents found", remedy="Lower the threshold of align-documents.")
         config = aligner_config(self.method, self.max_bead_size, self.order)
-        weights = _weights(context)
+        weights = context.inputs.get("aligner")
         for aligned in align_within(
             sides[0], sides[1], pairs, config, method=self.method, weights=weights, seed=context.seed
         ):
@@ -247,7 +244,7 @@ class EvaluateAligner(Fit):
         translator = _translator(context.inputs["translator"], self.decode) if "translator" in context.inputs else None
         config = aligner_config(self.method, self.max_bead_size, self.order)
         score = score_aligner(
-            documents, config, translator, self.method, encoder=_encoder(context), weights=_weights(context)
+            documents, config, translator, self.method, encoder=_encoder(context), weights=context.inputs.get("aligner")
         )
         (folder / "result.json").write_text(json.dumps(score.to_dict(), indent=1) + "\n", encoding="utf-8")
         figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact.to_dict().items()}
@@ -260,7 +257,7 @@ def score_aligner(
     translator: TranslatorLike | None = None,
     method: str = "evidence",
     encoder: EncoderLike | None = None,
-    weights: Park17Weights = PUBLISHED,
+    weights: Weights = None,
     *,
     words_only: bool = False,
 ) -> AlignmentScore:
@@ -300,16 +297,11 @@ def text_pairs(
 
 def _check_method(method: str, max_bead_size: int, aligner: Ref | None, order: str = "strict") -> None:
     aligner_config(method, max_bead_size, order)
-    if aligner is not None and method != "park17":
+    if aligner is not None and method not in PUBLISHED:
         raise ConfigError(
             f"key 'aligner' has weights of the method 'park17', not of '{method}'",
             remedy="Set method = 'park17', or leave 'aligner' out.",
         )
-
-
-def _weights(context: StageContext) -> Park17Weights:
-    """The weights of a stage `tune-aligner`, or else the published ones."""
-    return read_weights(context.inputs["aligner"]) if "aligner" in context.inputs else PUBLISHED
 
 
 def _encoder(context: StageContext) -> EncoderLike | None:
@@ -328,6 +320,13 @@ def _language(corpus: Corpus) -> str:
 @cached_per_stage(2)
 def _translator(folder: Path, decode: str) -> TranslatorLike:
     return open_translator(folder, decode, check_costs=True)
+
+
+DOCUMENT_METHODS: dict[str, str] = {
+    "park17": "paraloom.papers.park17.topic_pairs:pair_documents",
+    "multinews": "paraloom.papers.multinews.document_pairs:pair_documents",
+}
+"""Published methods of pairing documents → the functions that do it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -426,12 +425,12 @@ class AlignDocuments(Fit):
 
     def _pairs(self, source: Documents, target: Documents, seed: int) -> tuple[list[DocumentPair], float | None]:
         """The pairs by the method, and the floor of their scores where it has one."""
-        if self.method == "park17":
-            threshold = TOPIC_THRESHOLD if self.threshold is None else self.threshold
-            return pair_by_topics(source, target, threshold, self.topics, seed % 2**31), None
-        if self.method == "multinews":
-            pictures = "pictures" in self.evidence.split(",")
-            return pair_by_scores(source, target, EVIDENCE["pictures"]["pictures"] if pictures else 0.0), None
+        if self.method in DOCUMENT_METHODS:
+            pictures = EVIDENCE["pictures"]["pictures"] if "pictures" in self.evidence.split(",") else 0.0
+            pair = load_object(DOCUMENT_METHODS[self.method])
+            return pair(
+                source, target, threshold=self.threshold, topics=self.topics, pictures=pictures, seed=seed % 2**31
+            ), None
         alignment = align_documents(source, target, self.settings, seed=seed)
         return alignment.pairs(), alignment.floor
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from paraloom.core.errors import DataError, ModelError
+from paraloom.core.errors import DataError
+from paraloom.core.lazy import load_object
 from paraloom.core.protocols import PrefixTranslatorLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Json
@@ -18,23 +19,22 @@ from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import SentencePairs
-from paraloom.mt.recurrent.config import RecurrentConfig
-from paraloom.mt.recurrent.training import NetworkPairs, train_lstm, train_scpn
 from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.paraphrasing.config import ControlConfig
 from paraloom.paraphrasing.examples import MODES, ParsedPair, make_example
-from paraloom.paraphrasing.linearization import SEPARATOR, cut_tree, nodes_of
+from paraloom.paraphrasing.recurrent_config import RecurrentConfig
 from paraloom.paraphrasing.reordering import reordered
-from paraloom.paraphrasing.scpn import ScpnTranslator, leaf_labels, scpn_example
 from paraloom.paraphrasing.scpn_config import ScpnConfig
-from paraloom.paraphrasing.settings import LSTM, SCPN, TRANSFORMER, ParaphraserSettings
+from paraloom.paraphrasing.settings import LSTM, SCPN, ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
 from paraloom.text.normalize import normalize
 
 if TYPE_CHECKING:
     from typing import TextIO
+
+    from numpy.random import Generator
 
 TREES = ("src_parse", "tgt_parse")
 """Columns of the trees of both sides."""
@@ -50,13 +50,78 @@ _UNMOVED = 3
 SENTENCES, PARSES = "examples", "parse-examples"
 """Beginnings of the names of files with examples: of sentences, and of SCPN's parse generator."""
 
+RESEARCH: dict[str, str] = {
+    LSTM: "paraloom.papers.pnmt.paraphraser:LstmParaphraser",
+    SCPN: "paraloom.papers.scpn.paraphraser:ScpnNetworks",
+}
+"""Networks of the papers → what makes their examples, trains and opens them (a `ResearchNetwork`)."""
+
+
+@dataclass(frozen=True)
+class NetworkPairs:
+    """Sources and targets of one network.
+
+    Args:
+        training: Starts a pass over the training pairs.
+        development: Pairs whose loss decides which weights are kept and when training stops.
+        max_length: Subwords of a side at most; None takes that of the configuration.
+    """
+
+    training: Callable[[], Iterable[SentencePairs]]
+    development: Sequence[SentencePairs]
+    max_length: int | None = None
+
+
+class ResearchNetwork(Protocol):
+    """A kind of paraphraser's network that is registered in `RESEARCH`."""
+
+    def train(
+        self,
+        pairs: Callable[..., NetworkPairs],
+        config: TranslatorConfig,
+        recurrent: RecurrentConfig,
+        scpn: ScpnConfig,
+        folder: Path,
+        seed: int,
+    ) -> dict[str, Json]:
+        """Train on `pairs(name)`, or `pairs(name, max_length)`; returns figures."""
+
+    def open(
+        self, folder: Path, settings: ParaphraserSettings, templates: TemplateTable, device: str | None
+    ) -> PrefixTranslatorLike:
+        """Open the network of a folder."""
+
+
+class ParseNetwork(ResearchNetwork, Protocol):
+    """SCPN, whose examples have parses."""
+
+    def examples(
+        self, pair: ParsedPair, control: ControlConfig, scpn: ScpnConfig, random: Generator, same_rate: float
+    ) -> dict[str, tuple[str, str]]:
+        """The source and target of a pair by the name of the file that they go to; empty for an unusable pair."""
+
+    def tags(self, pairs: Sequence[ParsedPair]) -> tuple[set[str], set[str]]:
+        """Labels of trees that have nothing but a word below them somewhere, and those that have more."""
+
+
+def research_network(name: str) -> ResearchNetwork:
+    """What makes examples for a network of the papers, trains it and opens it."""
+    network: ResearchNetwork = load_object(RESEARCH[name])
+    return network
+
+
+def parse_network() -> ParseNetwork:
+    """SCPN, whose examples have parses."""
+    network: ParseNetwork = load_object(RESEARCH[SCPN])
+    return network
+
 
 @dataclass(frozen=True)
 class ExampleWriter:
     """Writes the examples of pairs, a source and a target per line, the held-out ones apart.
 
     Args:
-        network: 'transformer', 'lstm' or 'scpn'.
+        network: 'transformer', or a name in `RESEARCH`.
         control: The mixture of examples.
         scpn: How SCPN's examples are made.
         directions: Whether a pair is swapped, for each example that it gives.
@@ -138,12 +203,7 @@ class ExampleWriter:
             random = generator(self.seed, row, swapped)
             directed = pair.swapped() if swapped else pair
             if self.network == SCPN:
-                example = scpn_example(directed, self.control, self.scpn, random, same_rate=self.same_rate)
-                if example is None:
-                    continue
-                lines = {SENTENCES: (example.source, example.target)}
-                if example.parse_source:
-                    lines[PARSES] = (example.parse_source, example.parse_target)
+                lines = parse_network().examples(directed, self.control, self.scpn, random, self.same_rate)
                 kinds = ["sentence", "parse"][: len(lines)]
             else:
                 controlled = make_example(directed, self.control, random, same_rate=self.same_rate)
@@ -164,14 +224,9 @@ def train_network(
     seed: int,
 ) -> dict[str, Json]:
     """Train a network on what `ExampleWriter` wrote."""
-    if network == LSTM:
-        return train_lstm(_pairs(examples, SENTENCES), config, recurrent, folder, seed=seed)
-    if network == SCPN:
-        tokens = 2 * scpn.max_parse_labels + 2
-        sentences = _pairs(examples, SENTENCES, config.max_length + tokens)
-        parses = _pairs(examples, PARSES, 2 * tokens)
-        return train_scpn(sentences, parses, config, recurrent, folder, separator=SEPARATOR, seed=seed)
-    pairs = _pairs(examples, SENTENCES)
+    if network in RESEARCH:
+        return research_network(network).train(partial(network_pairs, examples), config, recurrent, scpn, folder, seed)
+    pairs = network_pairs(examples, SENTENCES)
     return train_translator(pairs.training, pairs.development, config, folder, seed=seed)
 
 
@@ -180,38 +235,9 @@ def open_network(
 ) -> PrefixTranslatorLike:
     """Open the network of a folder as a translator whose outputs have beginnings."""
     settings.check_network(folder)
-    if settings.network == TRANSFORMER:
-        return Translator.load(folder, device=device, check_costs=False)
-    # Needs torch, which the transformer does not.
-    from paraloom.mt.recurrent.translator import RecurrentTranslator
-
-    if settings.network == LSTM:
-        return RecurrentTranslator(folder, "lstm", device=device)
-    paraphrases, parses = (
-        RecurrentTranslator(folder, kind, device=device) for kind in ("paraphrase-generator", "parse-generator")
-    )
-    if not templates.counts:
-        raise ModelError("the table of templates is empty", file=folder, remedy="Train the paraphraser again.")
-    ((default, _),) = templates.most_common(1)
-    return ScpnTranslator(paraphrases, parses, settings.tags, default)
-
-
-def tags_of_trees(pairs: Sequence[ParsedPair]) -> tuple[set[str], set[str]]:
-    """Labels that have nothing but a word below them somewhere in the trees of pairs, and those that have more."""
-    leaves: set[str] = set()
-    others: set[str] = set()
-    for pair in pairs:
-        for tree in (pair.source_tree, pair.paraphrase_tree):
-            if tree is not None:
-                whole = cut_tree(tree, None)
-                leaves |= leaf_labels(whole)
-                others |= parent_labels(whole)
-    return leaves, others
-
-
-def parent_labels(parse: str) -> set[str]:
-    """Labels of a canonical parse that have labels below them."""
-    return {one.label for one, after in pairwise(nodes_of(parse)) if after.depth > one.depth}
+    if settings.network in RESEARCH:
+        return research_network(settings.network).open(folder, settings, templates, device)
+    return Translator.load(folder, device=device, check_costs=False)
 
 
 def parsed_pairs(corpora: Sequence[Corpus]) -> Iterator[tuple[int, list[ParsedPair]]]:
@@ -237,7 +263,7 @@ def example_file(folder: Path, name: str, held: bool) -> Path:
     return folder / f"{name}-{'dev' if held else 'train'}.tsv"
 
 
-def _pairs(folder: Path, name: str, max_length: int | None = None) -> NetworkPairs:
+def network_pairs(folder: Path, name: str, max_length: int | None = None) -> NetworkPairs:
     for held in (False, True):
         if not example_file(folder, name, held).stat().st_size:
             part = "held-out" if held else "training"

@@ -17,12 +17,12 @@ from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.io import Corpus
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.model_card import write_card
-from paraloom.mt.recurrent.config import RecurrentConfig
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.paraphrasing.config import ControlConfig
 from paraloom.paraphrasing.examples import ParsedPair, same_template, same_template_rate
 from paraloom.paraphrasing.linearization import special_tokens
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.recurrent_config import RecurrentConfig
 from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import PARSER_FOLDER, SCPN, ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable, labels_of_trees
@@ -31,9 +31,9 @@ from paraloom.stages.paraphraser_networks import (
     TREES,
     ExampleWriter,
     open_network,
+    parse_network,
     parsed_pairs,
     sentence_trees,
-    tags_of_trees,
     train_network,
 )
 from paraloom.stages.translators import card_facts
@@ -59,7 +59,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
             templates, where pairs have the same syntax on both sides. Not for SCPN.
         unmoved_share: Share of the `sentences` with nothing to move that are examples as they are, 0 to 1: source and
             target are the same sentence, with its own template. They teach the model to copy rare words.
-        network: 'transformer'; 'lstm', PNMT's paraphraser (`paraloom.mt.recurrent.lstm`); or 'scpn', whose examples all
+        network: 'transformer'; 'lstm', PNMT's paraphraser (`paraloom.papers.pnmt.lstm`); or 'scpn', whose examples all
             have a template, so that `free_share`, `exemplar_share` and heights do not matter.
         direction: 'both' learns to paraphrase `src` as `tgt` and `tgt` as `src`; 'src-tgt' and 'tgt-src' one of them.
             Of back-translated pairs `src` is the reference and `tgt` its translation.
@@ -72,7 +72,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
 
     For the other fields see :class:`~paraloom.mt.config.TranslatorConfig`,
     :class:`~paraloom.paraphrasing.config.ControlConfig` and, of the networks 'lstm' and 'scpn',
-    :class:`~paraloom.mt.recurrent.config.RecurrentConfig` and :class:`~paraloom.paraphrasing.scpn_config.ScpnConfig`.
+    :class:`~paraloom.paraphrasing.recurrent_config.RecurrentConfig` and
+    :class:`~paraloom.paraphrasing.scpn_config.ScpnConfig`.
 
     Raises:
         ConfigError: A setting is out of range, `special_tokens` is set, both `parser` and `parser_name` are, or
@@ -90,6 +91,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     """
 
     sentinel: ClassVar[str] = "paraphraser.json"
+    version: ClassVar[str] = "2"  # Examples with nothing to move are other draws than before.
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
     removed_fields: ClassVar[Mapping[str, str]] = {
         "noisy_share": "Paraphrasers no longer learn standard forms: remove it, and use `paraloom canonicalize`."
@@ -161,7 +163,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
                 table.add(pair.swapped() if swapped else pair for pair in training)
             labels |= labels_of_trees(pairs)
             if self.network == SCPN:
-                tags, phrases = (a | b for a, b in zip((tags, phrases), tags_of_trees(pairs), strict=True))
+                tags, phrases = (a | b for a, b in zip((tags, phrases), parse_network().tags(pairs), strict=True))
             same.update(same_template(pair) for pair in training if pair.source != pair.paraphrase)
         if not table.counts:
             raise DataError("no pair has a tree", file=corpora[0].folder, remedy="Check the columns of the trees.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import pyarrow as pa
 from paraloom.core.config import check_range
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, nearest
+from paraloom.core.lazy import load_object
 from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
@@ -22,9 +23,7 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.io import Corpus
-from paraloom.syntax.grammar import Grammar
 from paraloom.syntax.parsers.files import read_parses
-from paraloom.syntax.parsers.grammar import GrammarParser
 from paraloom.syntax.parsers.loading import check_name, load_parser
 from paraloom.syntax.parsers.spans import SpanParser
 from paraloom.syntax.parseval import bracket_f1, evalb_f1, tag_accuracy
@@ -35,17 +34,20 @@ if TYPE_CHECKING:
     from nltk.tree import Tree
 
 
+_GRAMMAR = "paraloom.papers.grammar_parser:train_grammar"
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainParser(Fit):
-    """Trains a constituency parser on a treebank: a probabilistic grammar, or a network that labels spans of words.
+    """Trains a constituency parser on a treebank: a network that labels spans of words, or a probabilistic grammar.
 
     Args:
         treebank: Files of bracketed trees (Penn Treebank format), or of Universal Dependencies with Penn tags
             (`.conllu`), which become constituents; plain or compressed.
         held_out: Share of the trees to measure the accuracy on (brackets by evalb's rules and all of them, tags), the
-            last ones; 0 or more and below 1. The grammar that is saved is trained on all trees, the network is not
-            trained on these.
-        method: `grammar` takes seconds, `spans` minutes; it needs the extra `train`, and is right more often.
+            last ones; 0 or more and below 1. The network is not trained on them; a grammar that is saved is.
+        method: `spans` takes minutes and needs the extra `train`; `grammar`, of the papers, takes seconds, and is right
+            less often.
         encoder: For `spans`: a static encoder, such as 'english'. Its word vectors tell the parser of words that the
             treebank does not have.
         encoder_words: Number of its most common words whose vectors are taken; 0 takes all. A smaller parser.
@@ -65,10 +67,11 @@ class TrainParser(Fit):
     sentinel: ClassVar[str] = "[gs][rp]a*.json"  # grammar.json or spans.json
     inputs: ClassVar[tuple[str, ...]] = ("treebank", "encoder")
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "encoder", "encoder_words", "epochs")
+    version: ClassVar[str] = "2"
 
     treebank: tuple[Ref, ...]
     held_out: float = 0.05
-    method: Literal["grammar", "spans"] = "grammar"
+    method: Literal["spans", "grammar"] = "spans"
     encoder: Ref | None = None
     encoder_words: int = 0
     epochs: int = 14
@@ -80,7 +83,7 @@ class TrainParser(Fit):
         if self.encoder_words and self.encoder is None:
             raise ConfigError("key 'encoder_words' needs an encoder", remedy="Name one in 'encoder', or leave it out.")
         if self.encoder is not None and self.method == "grammar":
-            raise ConfigError("a grammar has no use for key 'encoder'", remedy='Set method = "spans", too.')
+            raise ConfigError("a grammar has no use for key 'encoder'", remedy='Leave out method = "grammar".')
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write grammar.json or the files of the network; return the accuracy on the held-out trees."""
@@ -91,15 +94,15 @@ class TrainParser(Fit):
         figures: dict[str, Json] = {"trees": len(trees), "left_out": len(entries) - len(trees)}
         split = len(trees) - int(len(trees) * self.held_out)
         if self.method == "spans":
-            parser = self._train_spans(trees[:split], context)
-            parser.save(folder)
-            figures |= {"labels": len(parser.labels), "tags": len(parser.tags)}
-            return figures | (_accuracy(parser, trees[split:]) if trees[split:] else {})
+            spans = self._train_spans(trees[:split], context)
+            spans.save(folder)
+            figures |= {"labels": len(spans.labels), "tags": len(spans.tags)}
+            return figures | (_accuracy(spans, trees[split:]) if trees[split:] else {})
         if trees[split:]:
-            figures |= _accuracy(GrammarParser(Grammar.from_trees(trees[:split])), trees[split:])
-        grammar = Grammar.from_trees(trees)
-        grammar.save(folder)
-        return {**figures, "symbols": len(grammar.symbols), "rules": len(grammar.pairs) + len(grammar.singles)}
+            figures |= _accuracy(load_object(_GRAMMAR)(trees[:split]), trees[split:])
+        parser = load_object(_GRAMMAR)(trees)
+        parser.save(folder)
+        return {**figures, **parser.counts}
 
     def _train_spans(self, trees: Sequence[Tree], context: StageContext) -> SpanParser:
         try:
@@ -127,7 +130,7 @@ def word_vectors(encoder: str | Path) -> tuple[list[str], npt.NDArray[np.float32
     return list(parts["word"].vocabulary.entries), np.asarray(parts["word"].vectors, np.float32)
 
 
-def _accuracy(parser: GrammarParser | SpanParser, trees: Sequence[Tree]) -> dict[str, Json]:
+def _accuracy(parser: Any, trees: Sequence[Tree]) -> dict[str, Json]:
     parsed = parser.parse_tokens([tree.leaves() for tree in trees])
     pairs = list(zip(parsed, [tree.pformat(margin=2**31) for tree in trees], strict=True))
     return {

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import sentencepiece
 
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.mt.families import FOLDER_FILE, folder_settings
@@ -269,6 +268,8 @@ class SentencePieceCodec:
     """Texts as tokens by a SentencePiece model."""
 
     def __init__(self, path: Path, before: Sequence[str], after: Sequence[str], special: Sequence[str]) -> None:
+        import sentencepiece
+
         try:
             self._pieces = sentencepiece.SentencePieceProcessor(model_file=str(path))
         except (RuntimeError, OSError) as error:

@@ -143,7 +143,7 @@ class PerplexityModel(Protocol):
 
 
 class ReferenceClassifier(Protocol):
-    """A classifier of sentences, such as `paraloom.pairs.scoring.classifier.Classifier`."""
+    """A classifier of sentences, such as `paraloom.papers.w17.classifier.Classifier`."""
 
     @property
     def signature(self) -> str:

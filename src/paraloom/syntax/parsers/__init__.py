@@ -1,1 +1,1 @@
-"""Parsers: our own grammar and network, spaCy, Stanza, and files that other parsers wrote."""
+"""Parsers: our own network, spaCy, Stanza, and files that other parsers wrote."""

@@ -6,13 +6,15 @@ from pathlib import Path
 
 from paraloom.bundled import PARSER, bundled_path
 from paraloom.core.errors import ConfigError, ModelError, nearest
+from paraloom.core.lazy import load_object
 from paraloom.core.protocols import ParserLike
-from paraloom.syntax.parsers.grammar import GrammarParser
 from paraloom.syntax.parsers.spacy import SpacyParser
 from paraloom.syntax.parsers.spans import MODEL, SpanParser
 from paraloom.syntax.parsers.stanza import StanzaParser
 
 KINDS = ("spacy", "stanza")
+
+_GRAMMAR = "paraloom.papers.grammar_parser:load_grammar_parser"
 
 _REMEDY = "Give english, a folder of `paraloom train parser`, spacy:NAME, spacy:FOLDER, or stanza:LANGUAGE[:depparse]."
 
@@ -25,7 +27,8 @@ def load_parser(source: str | Path) -> ParserLike:
     if folder.is_dir():
         if is_spacy_model(folder):
             return SpacyParser.load(folder)
-        return SpanParser.load(folder) if (folder / MODEL).is_file() else GrammarParser.load(folder)
+        own: ParserLike = SpanParser.load(folder) if (folder / MODEL).is_file() else load_object(_GRAMMAR)(folder)
+        return own
     kind, colon, name = str(source).partition(":")
     if not colon:
         raise ModelError("parser folder not found", file=source, remedy=_REMEDY)

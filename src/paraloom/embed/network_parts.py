@@ -1,0 +1,45 @@
+"""What a part of an encoder whose units a network reads in order has to offer: opened, trained, exported to ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from paraloom.core.lazy import load_object
+from paraloom.embed.average import Average, Part, Vectors
+from paraloom.embed.average_training import TrainablePart
+from paraloom.embed.config import PartsConfig
+from paraloom.embed.spec import PARTS
+from paraloom.embed.threads import ThreadTeam
+from paraloom.embed.vocabulary import Vocabulary
+
+
+class NetworkParts(Protocol):
+    """A kind of part that is registered in `PARTS` by 'module:object'."""
+
+    def open(self, name: str, part: Average, dimension: int, tensors: Mapping[str, Any], file: Path) -> Part:
+        """The part with the network whose weights are stored with its table."""
+
+    def trainable(
+        self,
+        name: str,
+        vocabulary: Vocabulary,
+        table: Vectors,
+        source: Part | None,
+        config: PartsConfig,
+        team: ThreadTeam,
+        seed: int,
+        devices: Sequence[str],
+        precision: str,
+    ) -> TrainablePart:
+        """The part for training, with the network of `source`, or else a new one."""
+
+    def add_to_graph(self, graph: Any, part: Part, vectors: str, lists: Any) -> str:
+        """Add the network to an ONNX graph (`embed.onnx_graph`); returns the name of its vectors, float32 `(n, d)`."""
+
+
+def network_parts(name: str) -> NetworkParts:
+    """What opens, trains and exports the parts of a name, such as 'lstm'."""
+    parts: NetworkParts = load_object(PARTS[name].network)
+    return parts

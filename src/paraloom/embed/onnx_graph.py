@@ -1,0 +1,76 @@
+"""Graphs of ONNX under construction: nodes and tensors by name, and the parts that several exports share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+OPSET = 17
+"""Version of the operators, the first one with LayerNormalization."""
+
+
+@dataclass
+class Graph:
+    """Nodes and tensors of a graph under construction; values are referred to by name."""
+
+    nodes: list[Any] = field(default_factory=list)
+    tensors: list[Any] = field(default_factory=list)
+
+    def tensor(self, value: npt.NDArray[Any]) -> str:
+        from onnx import numpy_helper
+
+        name = f"tensor_{len(self.tensors)}"
+        self.tensors.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def node(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> list[str]:
+        from onnx import helper
+
+        names = [f"{kind.lower()}_{len(self.nodes)}_{index}" for index in range(outputs)]
+        self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
+        return names
+
+    def of(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node with one output; returns its name."""
+        return self.node(kind, *inputs, **attributes)[0]
+
+    def integers(self, *values: int) -> str:
+        return self.tensor(np.array(values, np.int64))
+
+    def model(self, inputs: Sequence[Any], dimension: int) -> Any:
+        """The model, checked; its output is `vectors`, float32 `(texts, dimension)`."""
+        from onnx import TensorProto, checker, helper
+
+        output = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", dimension])
+        model = helper.make_model(
+            helper.make_graph(self.nodes, "encoder", list(inputs), [output], self.tensors),
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            producer_name="paraloom",
+            ir_version=8,
+        )
+        checker.check_model(model)
+        return model
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Names of the values that are derived from one input.
+
+    Args:
+        rows: int64 `(n, t)`, padded with 0.
+        weights: float32 `(n, t, 1)`, 1 / length of the text for each of its units, padded with 0.
+        lengths: int32 `(n,)`.
+    """
+
+    rows: str
+    weights: str
+    lengths: str
+
+
+def mean(graph: Graph, vectors: str, lists: Lists) -> str:
+    """Name of the mean vectors of the texts, float32 `(n, d)`."""
+    return graph.of("ReduceSum", graph.of("Mul", vectors, lists.weights), graph.integers(1), keepdims=0)

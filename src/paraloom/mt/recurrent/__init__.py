@@ -1,1 +1,0 @@
-"""Encoder–decoders with LSTMs, as the papers of paraphrase generation have them: networks, training, decoding."""

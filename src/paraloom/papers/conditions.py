@@ -1,0 +1,152 @@
+"""The conditions that are printed with each table of encoders: the paper's, ours, and why they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from paraloom.embed.word_vectors import vectors_file
+from paraloom.papers.study import Study
+from paraloom.papers.tables import ExperimentCondition
+
+TIME = "time on two cores"
+"""Why a training is smaller than the paper's."""
+
+SOURCES = ExperimentCondition(
+    "sources",
+    "Common Crawl, Europarl and news, back-translated from Czech, French or German",
+    "the corpora that are given",
+    "what our data give",
+)
+"""Of tables about pairs."""
+
+_ADAM = "Adam, 0.001"
+
+
+@dataclass(frozen=True)
+class PaperTrainings:
+    """How a paper trained its encoders.
+
+    Args:
+        pairs: Pairs of a training.
+        megabatch: Where negatives are searched.
+        epoch: The epoch that counts.
+        test: What the figures are means of.
+        our_test: The same of ours.
+    """
+
+    pairs: str
+    megabatch: str
+    epoch: str
+    test: str
+    our_test: str
+
+
+W17 = PaperTrainings(
+    "24,000 of each source",
+    "in a mini-batch of 100, for both sides",
+    "the best on STS 2016",
+    "22 tasks of STS 2012 to 2015, PIT 2015, SICK 2014",
+    "21 of them",
+)
+"""W17 §5.1 and §5.2."""
+
+PNMT = PaperTrainings(
+    "5 million of CzEng",
+    "in a mega-batch of 20 times 100",
+    "the last",
+    "STS 2017",
+    "the mean of STS 2012 to 2015",
+)
+"""PNMT §5.1 and §5.2."""
+
+
+def conditions(
+    study: Study,
+    paper: PaperTrainings,
+    trained: Mapping[str, tuple[str, int]],
+    *,
+    size: int | None = None,
+    limit: int | None = None,
+    test: tuple[str, str, str] | None = None,
+) -> list[ExperimentCondition]:
+    """How a table's encoders were made, in the paper and here."""
+    listed = [
+        _start(study),
+        ExperimentCondition("pairs of a training", paper.pairs, f"at most {_sizes(study, trained, size)}", TIME),
+        _epochs(trained, limit or study.epochs),
+        _epoch_that_counts(paper),
+        ExperimentCondition("loss", "max-margin, 0.4", "max-margin, 0.4"),
+        ExperimentCondition("negatives", paper.megabatch, paper.megabatch),
+        ExperimentCondition(
+            "optimizer",
+            _ADAM,
+            "Adam, 0.001; vectors of averages relative to their size, 0.01",
+            "frequent words, whose vectors are short, stay short",
+        ),
+        ExperimentCondition(
+            "seeds",
+            "not stated",
+            f"{study.seeds}, each with other pairs and other random weights; starts of recurrent encoders one",
+            "random networks of several seeds differ little",
+        ),
+        ExperimentCondition("test", *(test or _test(paper))),
+        ExperimentCondition(
+            "orders",
+            "differences of figures",
+            "95 % intervals of differences, over test pairs (paired bootstrap)"
+            + (" and seeds (Welch)" if study.seeds > 1 else "; the choice of the seed is not in them"),
+            "the paper has no intervals",
+        ),
+    ]
+    specs = ", ".join(f"{name} = `{spec}`" for name, (spec, _) in trained.items() if name.lower() != spec)
+    return listed + (
+        [ExperimentCondition("encoders", ", ".join(trained), specs, "names of Paraloom's parts")] if specs else []
+    )
+
+
+def _start(study: Study) -> ExperimentCondition:
+    if study.vectors is None:
+        ours = "random vectors of 300 dimensions, those of averages damped by frequency"
+        return ExperimentCondition(
+            "start", "paragram-sl999, 300 dimensions", ours, "no vectors are given (`--vectors`)"
+        )
+    name = vectors_file(study.vectors).name
+    ours = f"word vectors of {study.dimension} dimensions ({name}), whose words are all that are known; random trigrams"
+    return ExperimentCondition("start", "paragram-sl999, 300 dimensions", ours, "paragram-sl999 is not among our data")
+
+
+def _sizes(study: Study, trained: Mapping[str, tuple[str, int]], size: int | None) -> str:
+    sizes = {size if size is not None else study.size_of(spec): None for spec, _ in trained.values()}
+    if len(sizes) > 1:
+        return f"{study.size:,}, for recurrent encoders {study.size_of_recurrent:,}"
+    return f"{next(iter(sizes)):,}"
+
+
+def _epochs(trained: Mapping[str, tuple[str, int]], limit: int) -> ExperimentCondition:
+    """Passes over the pairs; encoders with equally many are listed together."""
+
+    def text(epochs: Mapping[str, int]) -> str:
+        names: dict[int, list[str]] = {}
+        for name, number in epochs.items():
+            names.setdefault(number, []).append(name)
+        return "; ".join(
+            f"{number}" if len(names) == 1 else f"{' and '.join(of_number)} {number}"
+            for number, of_number in names.items()
+        )
+
+    in_paper = {name: epochs for name, (_, epochs) in trained.items()}
+    ours = {name: min(epochs, limit) for name, epochs in in_paper.items()}
+    return ExperimentCondition("epochs", text(in_paper), text(ours), "" if ours == in_paper else TIME)
+
+
+def _epoch_that_counts(paper: PaperTrainings) -> ExperimentCondition:
+    if paper is PNMT:
+        return ExperimentCondition("epoch that counts", paper.epoch, paper.epoch)
+    ours = "the best on STS-B dev, which may be the start"
+    return ExperimentCondition("epoch that counts", paper.epoch, ours, "STS 2016 is not among our data")
+
+
+def _test(paper: PaperTrainings) -> tuple[str, str, str]:
+    why = "one is not freely available" if paper is W17 else "STS 2017 is not among our data"
+    return paper.test, paper.our_test, why

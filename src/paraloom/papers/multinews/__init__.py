@@ -1,0 +1,1 @@
+"""MultiNews: Afli, Lohar and Way (2017): scores of all pairs of documents."""

@@ -1,0 +1,178 @@
+"""The pages of the papers' tables, generated whole: prose of page.toml, and the tables' JSON files beside it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from string import Template
+
+from paraloom.core.config import Config
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.io.atomic import atomic_write
+from paraloom.papers.catalog import catalog_entries, format_catalog
+from paraloom.papers.tables import ExperimentCondition, ReproducedTable, read_table
+from paraloom.papers.verdicts import OUTCOMES, count_outcomes, verdict_of
+
+PROSE = "page.toml"
+"""The file with the page's prose."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section(Config):
+    """A section of a paper's page.
+
+    Args:
+        paper: Short name of the paper.
+        heading: Its heading.
+        text: Markdown before the tables. `$orders` becomes a sentence on the orders of the section's tables.
+        tables: Names of the tables, in order.
+        after: Markdown behind the tables.
+    """
+
+    paper: str
+    heading: str
+    text: str = ""
+    tables: tuple[str, ...] = ()
+    after: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prose(Config):
+    """What a person wrote of the pages.
+
+    Args:
+        title: The title of the page of verdicts.
+        text: Markdown below it; `$orders` is on all tables, `$verdicts` a table of the verdicts on them.
+        section: The sections.
+    """
+
+    title: str
+    text: str
+    section: tuple[dict[str, object], ...]
+
+
+def papers_pages(folder: str | Path) -> dict[Path, str]:
+    """The pages as Markdown: FOLDER.md, the page of verdicts, and FOLDER/PAPER.md, a page for each paper."""
+    folder = Path(folder)
+    prose, sections = _read_prose(folder / PROSE)
+    tables = {path.stem: read_table(path) for path in sorted(folder.glob("*.json"))}
+    _check_names(folder, sections, tables)
+    papers = list(dict.fromkeys([entry.paper for entry in catalog_entries()] + [part.paper for part in sections]))
+    of_paper = {paper: [section for section in sections if section.paper == paper] for paper in papers}
+    verdicts = "\n".join(_verdicts(folder.name, of_paper, tables))
+    parts = [f"# {prose.title}", _filled(prose.text, tables.values(), verdicts), _contents(folder.name, papers)]
+    pages = {folder.with_name(f"{folder.name}.md"): _joined(parts)}
+    for paper, of_page in of_paper.items():
+        pages[folder / f"{paper.lower()}.md"] = _joined(_paper_parts(paper, of_page, tables))
+    return pages
+
+
+def write_page(folder: str | Path) -> Path:
+    """Write the page of verdicts beside its folder, as FOLDER.md, and the pages of the papers into it."""
+    pages = papers_pages(folder)
+    for page, text in pages.items():
+        with atomic_write(page) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return next(iter(pages))
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+
+
+def _contents(folder: str, papers: Iterable[str]) -> str:
+    return "\n".join(["```{toctree}", ":hidden:", "", *(f"{folder}/{paper.lower()}" for paper in papers), "```"])
+
+
+def _paper_parts(paper: str, sections: Sequence[Section], tables: Mapping[str, ReproducedTable]) -> Iterable[str]:
+    """The parts of a paper's page: its catalog, the conditions that tables share, and its sections."""
+    of_paper = [tables[name] for section in sections for name in section.tables]
+    anchors = {table.name: anchor(table.heading) for table in of_paper}
+    entries = [entry for entry in catalog_entries() if entry.paper == paper]
+    yield f"# The tables of {paper}"
+    yield "\n".join(format_catalog(entries, anchors)).replace("](results/", "](../results/")
+    counts = Counter(condition for table in of_paper for condition in table.conditions)
+    shared = [condition for condition, count in counts.items() if count > 1]
+    if shared:
+        yield "## Conditions that tables share"
+        yield "\n".join(_shared_conditions(shared, of_paper))
+    for section in sections:
+        of_section = [tables[name] for name in section.tables]
+        yield f"## {section.heading}"
+        yield _filled(section.text, of_section)
+        for table in of_section:
+            own = [condition for condition in table.conditions if condition not in shared]
+            yield replace(table, conditions=own).format()
+        yield _filled(section.after, of_section)
+
+
+def _shared_conditions(shared: Iterable[ExperimentCondition], tables: Sequence[ReproducedTable]) -> Iterable[str]:
+    """Conditions of more than one table, lines of Markdown."""
+    yield "| condition | the paper | ours | why | tables |"
+    yield "|---|---|---|---|---|"
+    for condition in shared:
+        names = [f"`{table.name}`" for table in tables if condition in table.conditions]
+        yield f"| {' | '.join(condition)} | {'all' if len(names) == len(tables) else ', '.join(names)} |"
+
+
+def _read_prose(path: Path) -> tuple[Prose, list[Section]]:
+    try:
+        keys = tomllib.loads(path.read_text(encoding="utf-8"))
+        prose = Prose(**keys)
+        return prose, [Section(**section) for section in prose.section]  # type: ignore[arg-type]
+    except (OSError, TypeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            f"the page's prose cannot be read ({error})", file=path, remedy="Give 'title', 'text' and [[section]]s."
+        ) from error
+
+
+def _check_names(folder: Path, sections: Iterable[Section], tables: Mapping[str, ReproducedTable]) -> None:
+    shown = [name for section in sections for name in section.tables]
+    missing = [name for name in shown if name not in tables]
+    if missing:
+        raise ConfigError(
+            f"table '{missing[0]}' has no file", file=folder / PROSE, remedy=f"Add {missing[0]}.json, or leave it out."
+        )
+    unused = [name for name in tables if name not in shown]
+    if unused:
+        raise DataError(
+            "no section of the page has this table", file=folder / f"{unused[0]}.json", remedy=f"Name it in {PROSE}."
+        )
+
+
+def _filled(text: str, tables: Iterable[ReproducedTable], verdicts: str = "") -> str:
+    """Text with its placeholders replaced; other dollar signs stay."""
+    outcomes = [order.outcome for table in tables for order in table.orders]
+    return Template(text).safe_substitute(verdicts=verdicts, orders=count_outcomes(outcomes, "the papers"))
+
+
+def anchor(heading: str) -> str:
+    """The anchor of a heading, as GitHub and MyST derive it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _verdicts(
+    folder: str, papers: Mapping[str, Sequence[Section]], tables: Mapping[str, ReproducedTable]
+) -> Iterable[str]:
+    """A table of the verdicts, lines of Markdown."""
+    yield "| paper | table | | orders that agree | disagree | undecided | verdict |"
+    yield "|---|---|---|---:|---:|---:|---|"
+    for paper, sections in papers.items():
+        page = f"[{paper}]({folder}/{paper.lower()}.md)"
+        named = [tables[name] for section in sections for name in section.tables]
+        if not named:
+            yield f"| {page} | | its tables, and why they are not made or where else | | | | |"
+        for table in named:
+            outcomes = [order.outcome for order in table.orders]
+            cells = (
+                page,
+                f"[`{table.name}`]({folder}/{paper.lower()}.md#{anchor(table.heading)})",
+                table.paper.title,
+                *(str(outcomes.count(outcome)) for outcome in OUTCOMES),
+                verdict_of(table.orders),
+            )
+            yield f"| {' | '.join(cells)} |"

@@ -1,0 +1,246 @@
+"""The papers' tables of statistics of pairs: W17 Tables 9 and 10, PNMT Table 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from paraloom.api.syntax import parser_fields
+from paraloom.core.stage import Stage
+from paraloom.core.stats import Estimate
+from paraloom.papers.conditions import SOURCES
+from paraloom.papers.measurements import mean_estimate
+from paraloom.papers.published import PAPERS, published_figures
+from paraloom.papers.study import Study
+from paraloom.papers.tables import (
+    BASELINES,
+    INTERVAL,
+    NOT_MEASURED,
+    Baseline,
+    ExperimentCondition,
+    Figure,
+    ReproducedTable,
+    Row,
+)
+from paraloom.papers.verdicts import Order
+from paraloom.stages.analysis import PairStatistics
+from paraloom.stages.pairs import Filter
+from paraloom.stages.syntax import Parse
+
+_PARSED_PAIRS = 10_000
+"""References of each source that are parsed. Entropy depends on their number, so it is the same for all sources."""
+
+
+class Measure(NamedTuple):
+    """A statistic whose sign a paper reports."""
+
+    key: str
+    sign: int
+    factor: float
+    claim: str
+
+
+DIFFERENCES = (
+    Measure("unigram_entropy", 1, 1, "references have more unigram entropy"),
+    Measure("trigram_entropy", 1, 1, "references have more trigram entropy"),
+    Measure("unigram_repetition", -1, 100, "translations repeat more words"),
+    Measure("trigram_repetition", -1, 100, "translations repeat more trigrams"),
+)
+"""The columns of W17 Table 9."""
+
+CORRELATES = (
+    Measure("tgt_unigram_repetition", -1, 100, "p(reference) falls with repeated words"),
+    Measure("tgt_trigram_repetition", -1, 100, "p(reference) falls with repeated trigrams"),
+    Measure("tgt_idf", 1, 100, "p(reference) rises with the mean IDF"),
+    Measure("tgt_tokens", -1, 100, "p(reference) falls with the length"),
+)
+"""The columns of W17 Table 10."""
+
+
+def source_statistics(study: Study, name: str) -> ReproducedTable:
+    """PNMT Table 1: length, IDF, paraphrase score and entropies of each source."""
+    rows: list[Row] = []
+    parsed = _parsed_statistics(study)
+    keys = ("length", "idf", "paraphrase_score", "unigram_entropy", "parse_entropy")
+    for source, statistics in _statistics(study).items():
+        figures = {**statistics["reference"], **statistics}
+        if source in parsed:
+            figures["parse_entropy"] = parsed[source]["reference"].get("parse_entropy")
+        bits = {"idf": 1 / math.log(2)} if study.word_frequencies is not None else {}
+        rows.append((source, [_estimate(figures.get(key), bits.get(key, 1)) for key in keys]))
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        conditions=[
+            SOURCES,
+            ExperimentCondition(
+                "sample", "100,000 references", "all of a source, at most 150,000", "our sources are smaller"
+            ),
+            _idf(study, "of Wikipedia's sentences"),
+            ExperimentCondition(
+                "paraphrase score",
+                "paragram-phrase vectors averaged",
+                f"encoder `{study.encoder}`",
+                "not among our data",
+            ),
+            ExperimentCondition(
+                "parses", "Stanford parser", f"`{study.parser}`, {_PARSED_PAIRS:,} references", "at hand"
+            ),
+        ],
+        orders=list(shortest_source_orders(rows)),
+        brackets=INTERVAL,
+        baselines=_NOTHING_TRAINED,
+    )
+
+
+def shortest_source_orders(rows: Sequence[Row]) -> Iterator[Order]:
+    """PNMT §3.1: the source with the shortest sentences has the most diverse parses."""
+    lengths = {name: figures[0][0] for name, figures in rows if isinstance(figures[0], tuple)}
+    entropies = {name: figures[4] for name, figures in rows if isinstance(figures[4], tuple)}
+    paper = {name: figures[4] for name, figures in published_figures("pnmt-1").items()}
+    above = paper.pop("CzEng 1.6") - fmean(paper.values())
+    shortest = min(lengths, key=lambda name: lengths[name])
+    if shortest in entropies:
+        for name in entropies:
+            if name != shortest:
+                claim = f"the source with the shortest sentences ({shortest}) has more parse entropy than {name}"
+                yield Order(claim, above, Estimate(*entropies[shortest]) - Estimate(*entropies[name]))
+
+
+def reference_differences(study: Study, name: str) -> ReproducedTable:
+    """W17 Table 9: entropy and repetition of the references minus those of the translations."""
+    rows = _rows(study, "reference_minus_translation", DIFFERENCES)
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        conditions=[
+            SOURCES,
+            ExperimentCondition(
+                "pairs", "150,000 of each source", "all of a source, at most 150,000", "our sources are smaller"
+            ),
+            ExperimentCondition(
+                "translation", "a random one of 50 beams", "those that are given", "what our data give"
+            ),
+        ],
+        orders=list(sign_orders(DIFFERENCES, rows, published_figures(name)["all ten corpora"])),
+        brackets=INTERVAL,
+        baselines={**_NOTHING_TRAINED, "identity": "0 by definition: references minus themselves"},
+    )
+
+
+def reference_correlations(study: Study, name: str) -> ReproducedTable:
+    """W17 Table 10: what the probability that a translation is a reference correlates with."""
+    group = "spearman_of_reference_probability"
+    by_seed = [_statistics(study)] + [_reclassified_statistics(study, seed) for seed in range(2, study.seeds + 1)]
+    rows: list[Row] = []
+    for source in study.sources:
+        of_seeds = [
+            [_estimate(statistics[source][group].get(measure.key), measure.factor) for statistics in by_seed]
+            for measure in CORRELATES
+        ]
+        rows.append((source, [_mean(figures) for figures in of_seeds]))
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        conditions=[
+            SOURCES,
+            ExperimentCondition(
+                "pairs", "100,000 of each source", "three quarters of a source", "our sources are smaller"
+            ),
+            ExperimentCondition(
+                "classifier", "the LSTM of Table 8", "LSTM, trained on the other quarter", "our sources are smaller"
+            ),
+            _idf(study, "of Wikipedia"),
+            ExperimentCondition(
+                "seeds", "not stated", f"{study.seeds}, of the classifier", "to see how much they matter"
+            ),
+        ],
+        orders=list(sign_orders(CORRELATES, rows, published_figures(name)["all ten corpora"])),
+        seeds=study.seeds,
+        brackets=INTERVAL,
+        baselines={"untrained": NOT_MEASURED, "random": "0 by definition", "identity": "does not apply"},
+    )
+
+
+def sign_orders(measures: Sequence[Measure], rows: Sequence[Row], paper: Sequence[float]) -> Iterator[Order]:
+    """The orders of a table whose figures are differences or correlations: the sign of each."""
+    for source, figures in rows:
+        for measure, figure, published in zip(measures, figures, paper, strict=True):
+            if isinstance(figure, tuple):
+                value, *ends = (measure.sign * number for number in figure)
+                yield Order(f"{source}: {measure.claim}", abs(published), Estimate(value, min(ends), max(ends)))
+
+
+TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
+    "w17-9": reference_differences,
+    "w17-10": reference_correlations,
+    "pnmt-1": source_statistics,
+}
+"""Name of a table → the function that makes it."""
+
+
+_NOTHING_TRAINED: dict[Baseline, str] = dict.fromkeys(BASELINES, "does not apply, nothing is trained")
+
+
+def _idf(study: Study, paper: str) -> ExperimentCondition:
+    if study.word_frequencies is None:
+        ours = "of our own references, natural logarithm"
+        return ExperimentCondition("IDF", paper, ours, "no list of word frequencies is given (`--word-frequencies`)")
+    ours = f"log2 of all words by a word's count in {Path(study.word_frequencies).name}"
+    return ExperimentCondition("IDF", paper, ours, "the list counts words, not sentences with them")
+
+
+def _statistics(study: Study) -> dict[str, Any]:
+    """The statistics of each source."""
+    stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in study.scored().items()]
+    results = study.results(stages, study.folder / "statistics")
+    return {source: results[f"{source}-statistics"] for source in study.sources}
+
+
+def _reclassified_statistics(study: Study, seed: int) -> dict[str, Any]:
+    """The same with classifiers of another seed."""
+    corpora = study.classified(seed)
+    stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in corpora.items()]
+    results = study.results(stages, study.folder / f"statistics-{seed}")
+    return {source: results[f"{source}-statistics"] for source in study.sources}
+
+
+def _rows(study: Study, group: str, measures: Sequence[Measure]) -> list[Row]:
+    """The measures of a group of statistics, a row for each source."""
+    return [
+        (source, [_estimate(statistics[group].get(measure.key), measure.factor) for measure in measures])
+        for source, statistics in _statistics(study).items()
+    ]
+
+
+def _parsed_statistics(study: Study) -> dict[str, Any]:
+    """The statistics of a parsed sample of each source; empty without a parser."""
+    if study.parser is None:
+        return {}
+    stages: list[Stage] = []
+    for source, path in study.scored().items():
+        sample = Filter(name=f"{source}-sample", input=path, sample=_PARSED_PAIRS)
+        trees = Parse(name=f"{source}-trees", input=sample, **parser_fields(study.parser), columns=("src",))
+        stages += [sample, trees, PairStatistics(name=source, pairs=trees)]
+    return study.results(stages, study.folder / "parsed")
+
+
+def _mean(figures: Sequence[Figure]) -> Figure:
+    """The mean of the figures of several seeds, with an interval; None if one is missing."""
+    estimates = [Estimate(*figure) for figure in figures if isinstance(figure, tuple)]
+    if len(estimates) < len(figures):
+        return None
+    mean = mean_estimate(estimates)
+    return mean.value, mean.low, mean.high
+
+
+def _estimate(statistic: Mapping[str, float] | None, factor: float = 1) -> Figure:
+    if statistic is None:
+        return None
+    return (statistic["value"] * factor, statistic["low"] * factor, statistic["high"] * factor)

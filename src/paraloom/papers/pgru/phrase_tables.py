@@ -1,0 +1,207 @@
+"""The tables of Zhou et al. (2017), PGRU, out of runs of `examples/pgru.toml`, one for each seed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.digests import signature
+from paraloom.core.errors import DataError
+from paraloom.papers.measurements import Accuracies, mean_of_seeds
+from paraloom.papers.published import PAPERS, published_figures
+from paraloom.papers.tables import SEED_RANGE, ExperimentCondition, ReproducedTable, Row
+from paraloom.papers.verdicts import Order
+from paraloom.pipeline.fit import ARTIFACT
+
+_NEGATIVES = (9, 29, 99)
+_SHARES = (1, 10, 100)
+_CHOOSING = "choosing among 100"
+_TASKS = ("SemEval2013", "Turney2012(5)", "Turney2012(10)")
+_TASK_STAGES = ("task-semeval", "task-turney", "task-turney")
+_PHRASES_ALONE = "k99-of-100"
+_AVERAGE = "average of the same vectors, not trained"
+
+
+class PhraseRuns:
+    """The figures of runs of `examples/pgru.toml`, which differ in their seed."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = folders
+        self._runs = [_read_json(folder / "run.json", folder) for folder in folders]
+        seeds = "+".join(str(run["seed"]) for run in self._runs)
+        self.signature = signature("pgru", seeds=seeds, digest=self._runs[0]["digest"][:12])
+
+    def results(self, stage: str) -> list[dict[str, Any]]:
+        """The result.json of a stage in each run."""
+        results = []
+        for folder, run in zip(self.folders, self._runs, strict=True):
+            of_stage = next((row["folder"] for row in run["stages"] if row["name"] == stage), None)
+            if of_stage is None:
+                raise DataError(
+                    f"the run has no stage '{stage}'",
+                    file=folder,
+                    remedy="Make it with `paraloom run examples/pgru.toml`.",
+                )
+            results.append(_read_json(folder / of_stage / ARTIFACT / "result.json", folder))
+        return results
+
+    def has(self, *stages: str) -> bool:
+        """Whether every run has all these stages."""
+        return all(set(stages) <= {row["name"] for row in run["stages"]} for run in self._runs)
+
+    def choosing(self, stage: str, system: str = "trained") -> Accuracies:
+        """How often a system chooses the paraphrase among 100."""
+        results = self.results(stage)
+        return Accuracies([result[system][_CHOOSING] for result in results], results[0]["test"])
+
+    def on_task(self, stage: str, task: str, system: str = "trained") -> Accuracies:
+        """How often a system is right on a task."""
+        rows = [next(row for row in result[system]["rows"] if row["task"] == task) for result in self.results(stage)]
+        return Accuracies([row["accuracy"] for row in rows], rows[0]["n"])
+
+
+def contrasts(runs: PhraseRuns, name: str) -> ReproducedTable:
+    """PGRU Figure 2: the accuracy by the number of contrasting phrases and the share of the pairs."""
+    gru = {(k, share): runs.choosing(f"k{k}-of-{share}") for k in _NEGATIVES for share in _SHARES}
+    average = [runs.choosing(f"k{_NEGATIVES[0]}-of-{share}", "average") for share in _SHARES]
+    rows: list[Row] = [
+        (f"k = {k}, ours", [mean_of_seeds(gru[k, share].values) for share in _SHARES]) for k in _NEGATIVES
+    ]
+    rows.append((_AVERAGE, [mean_of_seeds(accuracies.values) for accuracies in average]))
+    orders = list(_contrast_orders(gru))
+    orders.append(Order("100 % of the pairs, k = 99: GRU above the average", None, gru[99, 100].above(average[-1])))
+    return _table(runs, name, rows, orders, "1 by definition")
+
+
+def _contrast_orders(gru: Mapping[tuple[int, int], Accuracies]) -> Iterator[Order]:
+    """PGRU §3.1: more data is better at every k, more contrasting phrases with every share of the data."""
+    for k in _NEGATIVES:
+        for less, more in pairwise(_SHARES):
+            claim = f"k = {k}: {more} % of the pairs above {less} %"
+            yield Order(claim, None, gru[k, more].above(gru[k, less]))
+    for share in _SHARES:
+        for less, more in pairwise(_NEGATIVES):
+            claim = f"{share} % of the pairs: k = {more} above k = {less}"
+            yield Order(claim, None, gru[more, share].above(gru[less, share]))
+
+
+def similarity_tasks(runs: PhraseRuns, name: str) -> ReproducedTable:
+    """PGRU Table 1: phrase similarity tasks."""
+    systems = {
+        "average": [runs.on_task(_PHRASES_ALONE, task, "average") for task in _TASKS],
+        "GRU(PPDB)": [runs.on_task(_PHRASES_ALONE, task) for task in _TASKS],
+    }
+    if runs.has(*_TASK_STAGES):
+        systems["task-specific GRU"] = [
+            runs.on_task(stage, task) for stage, task in zip(_TASK_STAGES, _TASKS, strict=True)
+        ]
+    labels = {
+        "average": _AVERAGE,
+        "GRU(PPDB)": "GRU of phrase pairs alone, ours",
+        "task-specific GRU": "GRU of the task's training set alone, ours",
+    }
+    rows: list[Row] = [
+        (labels[system], [mean_of_seeds(accuracies.values) for accuracies in of_system])
+        for system, of_system in systems.items()
+    ]
+    paper = published_figures(name)
+    published = {
+        "average": paper["SUM, not trained"],
+        "GRU(PPDB)": paper["GRU(PPDB)"],
+        "task-specific GRU": paper["GRU, task-specific"],
+    }
+    pairs = (("GRU(PPDB)", "average"), ("task-specific GRU", "GRU(PPDB)"), ("task-specific GRU", "average"))
+    orders = [
+        Order(
+            f"{task}: {better} above {worse}",
+            published[better][column] - published[worse][column],
+            systems[better][column].above(systems[worse][column]),
+        )
+        for better, worse in pairs
+        if {better, worse} <= set(systems)
+        for column, task in enumerate(PAPERS[name].columns)
+    ]
+    return _table(runs, name, rows, orders, "50, 20 and 10 by definition")
+
+
+TABLES: dict[str, Callable[[PhraseRuns, str], ReproducedTable]] = {
+    "pgru-figure-2": contrasts,
+    "pgru-1": similarity_tasks,
+}
+"""Name of a table → the function that makes it from runs."""
+
+
+def _table(runs: PhraseRuns, name: str, rows: Sequence[Row], orders: Sequence[Order], random: str) -> ReproducedTable:
+    counts = runs.results(_PHRASES_ALONE)[0]["pairs"]
+    seeds = len(runs.folders)
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        signature=runs.signature,
+        conditions=[
+            ExperimentCondition(
+                "pairs",
+                "406,170 of PPDB S, phrases of any length",
+                f"{counts['used']:,}: bigrams of PPDB with a word, phrases of a lexicon of back-translations",
+                "no phrases of PPDB S are among our data",
+            ),
+            *_CONDITIONS,
+            ExperimentCondition("seeds", "not stated", str(seeds), "to see how much they matter"),
+        ],
+        orders=orders,
+        seeds=seeds,
+        brackets=SEED_RANGE if seeds > 1 else "",
+        baselines={"untrained": f"row *{_AVERAGE}*", "random": random, "identity": "does not apply"},
+    )
+
+
+_VECTORS = "256 dimensions, distilled from the bundled encoder `english`"
+_CONDITIONS = (
+    ExperimentCondition(
+        "filters",
+        "identical, non-letters, unknown, two single words",
+        "identical, non-letters, unknown, two single words",
+    ),
+    ExperimentCondition(
+        "split", "80, 10, 10 % for training, development, test", "80, 10, 10 % for training, development, test"
+    ),
+    ExperimentCondition(
+        "word vectors", "word2vec, 200 dimensions, not trained", _VECTORS, "word2vec's are not among our data"
+    ),
+    ExperimentCondition(
+        "network",
+        "GRU of 200 units, reset gate before the recurrent matrix, last state",
+        "GRU of 200 units, reset gate before the recurrent matrix, last state",
+    ),
+    ExperimentCondition("loss", "max-margin 1 of dot products", "max-margin 1 of dot products"),
+    ExperimentCondition("dropout, gradient norm", "0.5, 5", "0.5, 5"),
+    ExperimentCondition("optimizer, batch", "SGD 0.3, 128", "SGD 0.3, 128"),
+    ExperimentCondition(
+        "epochs", "150", "150, the best of every fifth on development pairs", "a training may pass its best epoch"
+    ),
+    ExperimentCondition(
+        "contrasting phrases",
+        "k for each pair",
+        "k for each batch, compared with all its pairs",
+        "a hundredth of the cost",
+    ),
+    ExperimentCondition(
+        "early stopping for the tasks", "on each task's training set", "on development pairs", "one model for all tasks"
+    ),
+)
+
+
+def _read_json(path: Path, folder: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise DataError(
+            f"the folder is not that of a finished run: {path.name} cannot be read",
+            file=folder,
+            remedy="Make it with `paraloom run examples/pgru.toml`.",
+        ) from None
+    return content

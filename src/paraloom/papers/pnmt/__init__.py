@@ -1,0 +1,1 @@
+"""PNMT: Wieting and Gimpel (2018), ParaNMT-50M: the LSTM paraphraser, trainings and tables."""

@@ -1,0 +1,159 @@
+"""Reproduction of the papers' tables on your own data, next to the published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from paraloom.core.errors import ConfigError, nearest
+from paraloom.papers import pair_tables
+from paraloom.papers.catalog import entry_of
+from paraloom.papers.park17 import loop_tables
+from paraloom.papers.park17.loop_tables import LoopRun
+from paraloom.papers.pgru import phrase_tables
+from paraloom.papers.pgru.phrase_tables import PhraseRuns
+from paraloom.papers.pnmt import architecture_tables, megabatch_tables, rating_tables
+from paraloom.papers.published import PAPERS
+from paraloom.papers.study import Study
+from paraloom.papers.tables import ReproducedTable
+from paraloom.papers.w17 import classifier_tables, selection_tables, source_tables
+
+PAIR_TABLES = {
+    **classifier_tables.TABLES,
+    **pair_tables.TABLES,
+    **rating_tables.TABLES,
+    **selection_tables.TABLES,
+    **source_tables.TABLES,
+    **megabatch_tables.TABLES,
+    **architecture_tables.TABLES,
+}
+"""Tables from back-translated pairs."""
+
+LOOP_TABLES = loop_tables.TABLES
+"""Tables from a run of `selftrain`."""
+
+PHRASE_TABLES = phrase_tables.TABLES
+"""Tables from runs of examples/pgru.toml."""
+
+
+def reproduce_tables(
+    names: str | Sequence[str],
+    *,
+    pairs: Mapping[str, str] | None = None,
+    sts: str | Path | None = None,
+    loop: str | Path | None = None,
+    phrases: Sequence[str | Path] = (),
+    classifiers: Sequence[str | Path] = (),
+    folder: str | Path = "runs/reproduce",
+    encoder: str | Path | None = None,
+    parser: str | None = None,
+    word_frequencies: str | Path | None = None,
+    vectors: str | Path | None = None,
+    simple_wikipedia: str | None = None,
+    ppdb: str | None = None,
+    size: int = 24_000,
+    recurrent_size: int | None = None,
+    classifier_pairs: int = 5_000,
+    tuning_size: int | None = None,
+    epochs: int = 20,
+    seeds: int = 3,
+    devices: str = "cpu",
+    workers: int | None = None,
+    seed: int = 1,
+) -> Iterator[ReproducedTable]:
+    """Make the papers' tables from your own data, next to the published figures; if stopped, the same call resumes.
+
+    Reference:
+        Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Park et al. (2017), PARK17; Zhou et al. (2017),
+        PGRU.
+    """
+    allowed = {
+        **dict.fromkeys(PAIR_TABLES, bool(pairs)),
+        **dict.fromkeys(LOOP_TABLES, loop is not None),
+        **dict.fromkeys(PHRASE_TABLES, bool(phrases)),
+    }
+    if classifiers:
+        allowed |= dict.fromkeys(classifier_tables.TABLES, True)
+    names = _table_names([names] if isinstance(names, str) else names, allowed)
+    for name in names:
+        from_runs = bool(classifiers) and name in classifier_tables.TABLES
+        _check_inputs(name, allowed[name], sts is not None or from_runs, recurrent_size != 0)
+    for key, value in (("size", size), ("seeds", seeds), ("epochs", epochs)):
+        if value < 1:
+            raise ConfigError(f"'{key}' is {value}; expected 1 or more")
+    run = None if loop is None else LoopRun(Path(loop))
+    phrase_runs = PhraseRuns([Path(path) for path in phrases]) if phrases else None
+    study = Study(
+        sources=dict(pairs or {}),
+        sts=str(sts),
+        folder=Path(folder),
+        encoder=encoder or Study.encoder,
+        parser=parser,
+        word_frequencies=word_frequencies,
+        vectors=vectors,
+        simple_wikipedia=simple_wikipedia,
+        ppdb=ppdb,
+        size=size,
+        recurrent_size=recurrent_size,
+        classifier_pairs=classifier_pairs,
+        tuning_size=tuning_size,
+        epochs=epochs,
+        seeds=seeds,
+        devices=devices,
+        workers=workers,
+        seed=seed,
+    )
+
+    def tables() -> Iterator[ReproducedTable]:
+        if run is not None:
+            yield from (LOOP_TABLES[name](run, name) for name in names if name in LOOP_TABLES)
+        if phrase_runs is not None:
+            yield from (PHRASE_TABLES[name](phrase_runs, name) for name in names if name in PHRASE_TABLES)
+        for name in names:
+            if name in classifier_tables.TABLES and classifiers:
+                trained = classifier_tables.read_classifiers([Path(path) for path in classifiers])
+                yield classifier_tables.classifier_table(name, trained)
+            elif name in PAIR_TABLES:
+                yield replace(PAIR_TABLES[name](study, name), signature=study.signature)
+
+    return _written(tables(), Path(folder))
+
+
+def _table_names(names: Sequence[str], allowed: Mapping[str, bool]) -> Sequence[str]:
+    """The names, with 'all' expanded to those that are allowed; ConfigError for an unknown one."""
+    if "all" in names:
+        names = [name for name in PAPERS if allowed[name]]
+        if not names:
+            raise ConfigError(
+                "'all' tables need pairs or a run of `paraloom research selftrain`",
+                remedy="Give --pairs and --sts, --loop, --phrases, or --recipe.",
+            )
+    for name in names:
+        if name not in PAPERS:
+            raise ConfigError(f"unknown table '{name}'{nearest(name, list(PAPERS))}")
+    return names
+
+
+def _check_inputs(name: str, allowed: bool, tasks: bool, recurrent: bool) -> None:
+    """Check that a table has what it is made from."""
+    if name in LOOP_TABLES and not allowed:
+        raise ConfigError(f"table '{name}' needs a run of `paraloom research selftrain`", remedy="Give --loop.")
+    if name in PHRASE_TABLES and not allowed:
+        raise ConfigError(
+            f"table '{name}' needs runs of examples/pgru.toml", remedy="Give --phrases, once for each seed."
+        )
+    if name in PAIR_TABLES and not (allowed and tasks):
+        raise ConfigError(f"table '{name}' needs pairs and similarity tasks", remedy="Give --pairs and --sts.")
+    if name in architecture_tables.RECURRENT_TABLES and not recurrent:
+        raise ConfigError(f"table '{name}' needs recurrent encoders", remedy="Leave out recurrent_size = 0.")
+
+
+def _written(tables: Iterator[ReproducedTable], folder: Path) -> Iterator[ReproducedTable]:
+    """Write each table to the folder as it comes, as Markdown and as JSON."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in tables:
+        entry = entry_of(table.name)
+        finished = table if entry is None else replace(table, cost=entry.cost)
+        finished.write(folder)
+        yield finished

@@ -1,0 +1,1 @@
+"""SCPN: Iyyer et al. (2018): LSTMs that write a parse and a paraphrase, and measures of control."""

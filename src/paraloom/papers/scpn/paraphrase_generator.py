@@ -1,0 +1,84 @@
+"""SCPN's paraphrase generator: it reads a sentence and the full parse of its paraphrase, and writes the paraphrase."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from torch import Tensor, nn
+
+from paraloom.mt.data import pad
+from paraloom.papers.scpn.copy_decoder import CopyDecoder, previous_words
+from paraloom.papers.scpn.layers import NO_DROPOUT, Dropout, SequenceEncoder
+from paraloom.papers.scpn.network import Ids, LabelIds, RecurrentNetwork, Tensors, embedding
+
+LAYERS = 2
+
+
+class ParaphraseGenerator(RecurrentNetwork):
+    """A bidirectional LSTM reads the sentence, an LSTM the parse; a `CopyDecoder` of two layers writes.
+
+    Reference:
+        Iyyer et al. 2018, §3.1, and its released code (`SCPN`).
+    """
+
+    kind: ClassVar[str] = "paraphrase-generator"
+
+    def __init__(
+        self,
+        vocab_size: int,
+        word_dim: int,
+        hidden_dim: int,
+        labels: Sequence[int],
+        separator: int,
+        label_dim: int,
+        parse_dim: int,
+    ) -> None:
+        super().__init__()
+        self.padding = vocab_size
+        self.label_ids = LabelIds(labels, separator)
+        self.words = embedding(vocab_size, word_dim)
+        self.labels = embedding(self.label_ids.padding, label_dim)
+        self.encoder = SequenceEncoder(word_dim, hidden_dim, both=True)
+        self.parse_encoder = SequenceEncoder(label_dim, parse_dim)
+        self.parse_projection = nn.Linear(parse_dim, hidden_dim)
+        self.decoder = CopyDecoder(vocab_size, word_dim, hidden_dim, LAYERS)
+
+    def sizes(self) -> dict[str, Any]:
+        """See `RecurrentNetwork`."""
+        return {
+            "vocab_size": self.padding,
+            "word_dim": self.words.embedding_dim,
+            "hidden_dim": self.decoder.width,
+            "labels": self.label_ids.subwords[1:],
+            "separator": self.label_ids.separator,
+            "label_dim": self.labels.embedding_dim,
+            "parse_dim": self.parse_projection.in_features,
+        }
+
+    def inputs(self, sources: Sequence[Ids]) -> Tensors:
+        """Sentences (b, s) and parses (b, m), int64, from subwords with the separator between both."""
+        parts = [self.label_ids.split(row) for row in sources]
+        sentences = pad([sentence for sentence, _ in parts], self.padding)
+        parses = pad([self.label_ids.own(parse) for _, parse in parts], self.label_ids.padding)
+        return sentences.to(self.device), parses.to(self.device)
+
+    def encode(self, inputs: Tensors, drop: Dropout = NO_DROPOUT) -> Tensors:
+        """What `CopyDecoder.start` takes."""
+        source, parse = inputs
+        mask, parse_mask = source != self.padding, parse != self.label_ids.padding
+        states, last = self.encoder(drop(self.words(source)), mask)
+        parse_states, _ = self.parse_encoder(drop(self.labels(parse)), parse_mask)
+        return source, mask, states, last, self.parse_projection(parse_states), parse_mask
+
+    def start(self, memory: Tensors) -> Tensors:
+        """See `RecurrentNetwork`."""
+        return self.decoder.start(memory)
+
+    def step(self, previous: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        """See `RecurrentNetwork`."""
+        return self.decoder.step(self.words(previous), state, memory)
+
+    def loss(self, memory: Tensors, targets: Tensor, drop: Dropout = NO_DROPOUT) -> Tensor:
+        """See `RecurrentNetwork`."""
+        return self.decoder.loss(previous_words(self.words, targets, self.padding), targets, memory, drop)

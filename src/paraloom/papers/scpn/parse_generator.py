@@ -1,0 +1,78 @@
+"""SCPN's parse generator: it reads the parse of a sentence and a template, and writes a full parse of the template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+from paraloom.mt.data import pad
+from paraloom.papers.scpn.copy_decoder import CopyDecoder, previous_words
+from paraloom.papers.scpn.layers import NO_DROPOUT, Dropout, SequenceEncoder
+from paraloom.papers.scpn.network import Ids, LabelIds, RecurrentNetwork, Tensors, embedding
+
+LAYERS = 1
+
+
+class ParseGenerator(RecurrentNetwork):
+    """One LSTM reads parse and template, each by itself; a `CopyDecoder` of one layer writes, and copies of the parse.
+
+    Reference:
+        Iyyer et al. 2018, §3.2, and its released code (`ParseNet`).
+    """
+
+    kind: ClassVar[str] = "parse-generator"
+
+    def __init__(self, labels: Sequence[int], separator: int, label_dim: int, hidden_dim: int) -> None:
+        super().__init__()
+        self.label_ids = LabelIds(labels, separator)
+        self.padding = self.label_ids.padding
+        self.labels = embedding(self.padding, label_dim)
+        self.encoder = SequenceEncoder(label_dim, hidden_dim)
+        self.decoder = CopyDecoder(self.padding, label_dim, hidden_dim, LAYERS)
+
+    def sizes(self) -> dict[str, Any]:
+        """See `RecurrentNetwork`."""
+        return {
+            "labels": self.label_ids.subwords[1:],
+            "separator": self.label_ids.separator,
+            "label_dim": self.labels.embedding_dim,
+            "hidden_dim": self.decoder.width,
+        }
+
+    def inputs(self, sources: Sequence[Ids]) -> Tensors:
+        """Parses (b, s) and templates (b, m), int64, from subwords with the separator between both."""
+        parts = [self.label_ids.split(row) for row in sources]
+        parses, templates = (
+            pad([self.label_ids.own(part[side]) for part in parts], self.padding).to(self.device) for side in (0, 1)
+        )
+        return parses, templates
+
+    def encode(self, inputs: Tensors, drop: Dropout = NO_DROPOUT) -> Tensors:
+        """What `CopyDecoder.start` takes."""
+        parse, template = inputs
+        mask, template_mask = parse != self.padding, template != self.padding
+        states, last = self.encoder(drop(self.labels(parse)), mask)
+        template_states, _ = self.encoder(drop(self.labels(template)), template_mask)
+        return parse, mask, states, last, template_states, template_mask
+
+    def start(self, memory: Tensors) -> Tensors:
+        """See `RecurrentNetwork`."""
+        return self.decoder.start(memory)
+
+    def step(self, previous: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        """See `RecurrentNetwork`."""
+        return self.decoder.step(self.labels(previous), state, memory)
+
+    def loss(self, memory: Tensors, targets: Tensor, drop: Dropout = NO_DROPOUT) -> Tensor:
+        """See `RecurrentNetwork`."""
+        return self.decoder.loss(previous_words(self.labels, targets, self.padding), targets, memory, drop)
+
+    def own_ids(self, subwords: Ids) -> Ids:
+        """See `RecurrentNetwork`."""
+        return self.label_ids.own(subwords)
+
+    def subword_ids(self, own: Sequence[int]) -> list[int]:
+        """See `RecurrentNetwork`."""
+        return [self.label_ids.subwords[one] for one in own]

@@ -1,0 +1,251 @@
+"""A reproduced table: the paper's rows and ours, the conditions of both, and what the figures say about the paper."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from paraloom.core.errors import DataError
+from paraloom.io.atomic import atomic_write
+from paraloom.papers.published import PaperTable
+from paraloom.papers.verdicts import Order, format_orders, verdict_of, verdict_sentence
+
+Figure: TypeAlias = float | tuple[float, float, float] | None
+"""A value; a value with the ends of its brackets (an interval, or lowest and highest of several seeds); or nothing."""
+
+Row: TypeAlias = tuple[str, Sequence[Figure]]
+"""Name of a row, and a figure per column."""
+
+Baseline: TypeAlias = Literal["untrained", "random", "identity"]
+"""What a figure is worth is seen beside a system that was not trained, one that guesses, one that does nothing."""
+
+BASELINES: tuple[Baseline, ...] = ("untrained", "random", "identity")
+"""All baselines."""
+
+NOT_MEASURED = "not measured"
+"""What a table says of a baseline that it could have and has not."""
+
+SEED_RANGE = "the lowest and the highest of the seeds"
+"""What brackets hold in tables of encoders."""
+
+INTERVAL = "a 95 % interval"
+"""What brackets hold in tables of pairs."""
+
+
+class ExperimentCondition(NamedTuple):
+    """A condition of an experiment."""
+
+    name: str
+    paper: str
+    ours: str
+    why: str = ""
+
+
+class Cost(NamedTuple):
+    """What it takes to make a table."""
+
+    hours: float | None = None
+    measured: bool = False
+
+
+@dataclass(frozen=True)
+class ReproducedTable:
+    """A table of a paper, with our rows.
+
+    Args:
+        name: Name of the table, such as 'w17-5'.
+        paper: The published table.
+        rows: Our rows.
+        notes: Paragraphs about the table, beside the verdict.
+        columns: Names of our columns, which may continue those of the paper; empty: those of the paper.
+        signature: What our figures depend on.
+        conditions: How the paper's figures were made and ours, and why they differ.
+        orders: The paper's orders, and ours.
+        seeds: How many seeds our figures are the means of.
+        brackets: What the brackets behind a figure hold.
+        baselines: Where the table has each baseline, or why it has not.
+        cost: What it takes to make the table.
+    """
+
+    name: str
+    paper: PaperTable
+    rows: Sequence[Row]
+    notes: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    signature: str = ""
+    conditions: Sequence[ExperimentCondition] = ()
+    orders: Sequence[Order] = ()
+    seeds: int = 1
+    brackets: str = ""
+    baselines: Mapping[Baseline, str] = field(default_factory=dict)
+    cost: Cost = field(default_factory=Cost)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that the table says; `from_dict` reads it."""
+        columns = list(self.columns or self.paper.columns)
+        return {
+            "name": self.name,
+            "title": self.paper.title,
+            "unit": self.paper.unit,
+            "conditions": [condition._asdict() for condition in self.conditions],
+            "seeds": self.seeds,
+            "brackets": self.brackets,
+            "baselines": {name: self.baselines.get(name, NOT_MEASURED) for name in BASELINES},
+            "paper": {
+                "columns": list(self.paper.columns),
+                "decimals": self.paper.decimals,
+                "rows": [[name, *figures] for name, figures in self.paper.rows],
+            },
+            "ours": {"columns": columns, "rows": [[name, *figures] for name, figures in self.rows]},
+            "orders": [order.to_dict() for order in self.orders],
+            "verdict": verdict_of(self.orders),
+            "notes": list(self.notes),
+            "cost": self.cost._asdict(),
+            "signature": self.signature,
+        }
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> ReproducedTable:
+        """Read what `to_dict` gives; verdicts are computed again."""
+        paper, ours = table["paper"], table["ours"]
+        published = tuple((row[0], tuple(row[1:])) for row in paper["rows"])
+        return cls(
+            name=table["name"],
+            paper=PaperTable(table["title"], table["unit"], tuple(paper["columns"]), published, paper["decimals"]),
+            rows=[(row[0], [_figure(number) for number in row[1:]]) for row in ours["rows"]],
+            notes=table["notes"],
+            columns=ours["columns"],
+            signature=table["signature"],
+            conditions=[ExperimentCondition(**condition) for condition in table["conditions"]],
+            orders=[Order.from_dict(order) for order in table["orders"]],
+            seeds=table["seeds"],
+            brackets=table["brackets"],
+            baselines=table["baselines"],
+            cost=Cost(**table["cost"]),
+        )
+
+    @property
+    def heading(self) -> str:
+        """The heading above the table."""
+        return f"{self.paper.title} (`{self.name}`)"
+
+    def write(self, folder: Path) -> None:
+        """Write the table to NAME.md and NAME.json in a folder."""
+        for suffix, text in ((".md", self.format()), (".json", table_json(self.to_dict()))):
+            with atomic_write(folder / f"{self.name}{suffix}") as temporary:
+                temporary.write_text(text, encoding="utf-8")
+
+    def format(self) -> str:
+        """The table in Markdown."""
+        parts = [
+            [f"### {self.heading}"],
+            [self.paper.unit],
+            format_conditions(self.conditions),
+            [self._about_rows()],
+            self._figures(),
+            *([note] for note in self.notes),
+            format_orders(self.orders),
+            [verdict_sentence(self.orders)],
+            self._origin(),
+        ]
+        return "\n".join(line for part in parts if part for line in (*part, ""))
+
+    def _about_rows(self) -> str:
+        """A line on seeds, brackets and baselines."""
+        texts = {name: self.baselines.get(name, NOT_MEASURED) for name in BASELINES}
+        seeds = f"{self.seeds} seed{'' if self.seeds == 1 else 's'}"
+        brackets = f"; brackets: {self.brackets}" if self.brackets else ""
+        return f"{seeds}{brackets}. " + "; ".join(f"*{name}*: {text}" for name, text in texts.items()) + "."
+
+    def _figures(self) -> list[str]:
+        columns = list(self.columns or self.paper.columns)
+        known = len(self.paper.columns)
+        published = [(f"{name}, paper", row) for name, row in self.paper.rows]
+        if list(self.paper.columns) == columns[:known]:
+            missing = (None,) * (len(columns) - known)
+            continued = [(name, (*row, *missing)) for name, row in published]
+            return format_rows(columns, [*continued, *self.rows], self.paper.decimals)
+        theirs = format_rows(self.paper.columns, published, self.paper.decimals)
+        return [*theirs, "", *format_rows(columns, self.rows, self.paper.decimals)]
+
+    def _origin(self) -> list[str]:
+        """A line on the cost and the signature of our figures."""
+        parts = []
+        if self.cost.hours is not None:
+            parts.append(f"{format_hours(self.cost.hours)}, {'measured' if self.cost.measured else 'estimated'}")
+        if self.signature:
+            parts.append(f"`{self.signature}`")
+        return [f"Ours: {'; '.join(parts)}"] if parts else []
+
+
+def read_table(path: Path) -> ReproducedTable:
+    """Read a table from its JSON file."""
+    try:
+        return ReproducedTable.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"the file is not that of a reproduced table ({type(error).__name__}: {error})",
+            file=path,
+            remedy="Make it with `paraloom papers run`.",
+        ) from error
+
+
+def table_json(table: Mapping[str, Any]) -> str:
+    """A table as JSON with a line for each row, so that a changed figure is a changed line."""
+    return _line_per_row(table, "") + "\n"
+
+
+def _line_per_row(value: Any, indent: str) -> str:
+    """JSON with a line for each item of a list, and for each key of a mapping that has a list in it."""
+    if isinstance(value, list) and value:
+        items = [json.dumps(item, ensure_ascii=False) for item in value]
+    elif isinstance(value, Mapping) and any(isinstance(item, (list, Mapping)) for item in value.values()):
+        items = [f"{json.dumps(key)}: {_line_per_row(item, indent + ' ')}" for key, item in value.items()]
+    else:
+        return json.dumps(value, ensure_ascii=False)
+    first, last = "[]" if isinstance(value, list) else "{}"
+    return first + "".join(f"\n{indent} {item}," for item in items)[:-1] + f"\n{indent}{last}"
+
+
+def format_conditions(conditions: Sequence[ExperimentCondition]) -> list[str]:
+    """Conditions as a table, lines of Markdown."""
+    if not conditions:
+        return []
+    lines = ["| condition | the paper | ours | why |", "|---|---|---|---|"]
+    return lines + [f"| {' | '.join(condition)} |" for condition in conditions]
+
+
+def format_rows(columns: Sequence[str], rows: Sequence[Row], decimals: int | None = None) -> list[str]:
+    """Rows of figures as a table, lines of Markdown."""
+    lines = ["| | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
+    return lines + [
+        f"| {name} | " + " | ".join(format_figure(figure, decimals) for figure in figures) + " |"
+        for name, figures in rows
+    ]
+
+
+def format_figure(figure: Figure, decimals: int | None = None) -> str:
+    """A figure as text, with its brackets if it has some."""
+    if figure is None:
+        return ""
+    if isinstance(figure, tuple):
+        return f"{figure[0]:.2f} [{figure[1]:.2f}, {figure[2]:.2f}]"
+    if decimals is not None:
+        return f"{figure:.{decimals}f}"
+    if abs(figure) >= 1000:
+        return f"{figure:,.0f}"
+    return f"{figure:.1f}" if abs(figure) >= 10 else f"{figure:.2f}"
+
+
+def format_hours(hours: float) -> str:
+    """Hours as text, as minutes below one."""
+    if hours >= 1:
+        return f"{hours:.2g} h" if hours < 100 else f"{hours:,.0f} h"
+    return f"{60 * hours:.0f} min" if hours >= 1 / 60 else "under 1 min"
+
+
+def _figure(number: Any) -> Figure:
+    return tuple(number) if isinstance(number, list) else number

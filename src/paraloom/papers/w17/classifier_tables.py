@@ -1,0 +1,189 @@
+"""W17 Table 8: classifiers that tell the references of each source from their translations."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Literal, NamedTuple, cast
+
+from paraloom.api.run import input_stages
+from paraloom.core.errors import DataError
+from paraloom.papers.conditions import SOURCES, TIME
+from paraloom.papers.measurements import Accuracies
+from paraloom.papers.published import PAPERS, published_figures
+from paraloom.papers.study import Study
+from paraloom.papers.tables import INTERVAL, NOT_MEASURED, ExperimentCondition, ReproducedTable, Row
+from paraloom.papers.verdicts import Order
+from paraloom.papers.w17.classifier import Kind
+from paraloom.papers.w17.train_classifier import TrainClassifier
+
+_KINDS: tuple[Kind, ...] = ("lstm", "avg")
+_NEGATIVES: tuple[Literal["random", "hardest"], ...] = ("random", "hardest")
+_STAGE = re.compile(r"(lstm|avg)-(random|hardest)-(\d+)")
+
+
+class ClassifierTraining(NamedTuple):
+    """A trained classifier."""
+
+    kind: Kind
+    source: str
+    negatives: str
+    seed: int
+
+
+def classifiers(study: Study, name: str) -> ReproducedTable:
+    """W17 Table 8, from classifiers that are trained for it."""
+    return classifier_table(name, train_classifiers(study, name))
+
+
+def train_classifiers(study: Study, name: str) -> dict[ClassifierTraining, dict[str, Any]]:
+    """Train all classifiers, with both choices of negatives, in a run of each source.
+
+    Several commands can train those of several sources at a time.
+    """
+    figures: dict[ClassifierTraining, dict[str, Any]] = {}
+    for source, path in study.sources.items():
+        reading, pairs = input_stages(path, name=f"{source}-pairs")
+        stages = {
+            ClassifierTraining(kind, source, negatives, seed): TrainClassifier(
+                name=f"{kind}-{negatives}-{seed}",
+                pairs_from=(pairs,),
+                kind=kind,
+                negatives=negatives,
+                max_pairs=study.classifier_pairs,
+                held_out=study.classifier_pairs // 8,
+                device=study.devices.partition(",")[0],
+            )
+            for kind in _KINDS
+            for negatives in _NEGATIVES
+            for seed in range(1, study.seeds + 1)
+        }
+        result = study.run([*reading, *stages.values()], study.folder / name / source)
+        figures |= {training: result.stage(stage.name).figures for training, stage in stages.items()}
+    return figures
+
+
+def read_classifiers(folders: Sequence[Path]) -> dict[ClassifierTraining, dict[str, Any]]:
+    """The figures of classifiers that were trained before, on this machine or another."""
+    figures: dict[ClassifierTraining, dict[str, Any]] = {}
+    for folder in folders:
+        try:
+            stages = json.loads((folder / "run.json").read_text(encoding="utf-8"))["stages"]
+            named = [(_STAGE.fullmatch(stage["name"]), stage.get("figures")) for stage in stages]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError("run.json cannot be read", file=folder, remedy="Give the folder of a run.") from error
+        trained = {
+            ClassifierTraining(cast(Kind, match[1]), folder.absolute().name, match[2], int(match[3])): of_stage
+            for match, of_stage in named
+            if match and of_stage
+        }
+        if not trained:
+            raise DataError(
+                "the run has no trained classifiers",
+                file=folder,
+                remedy="Give runs of `paraloom papers run w17-8`, which are in the folder w17-8, one of each source.",
+            )
+        figures |= trained
+    return figures
+
+
+def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str, Any]]) -> ReproducedTable:
+    """W17 Table 8."""
+    sources = list(dict.fromkeys(training.source for training in figures))
+    # Runs of several machines may have begun with any kind and source.
+    ordered = sorted(figures, key=lambda training: (_KINDS.index(training.kind), sources.index(training.source)))
+    measured = classifier_accuracies({training: figures[training] for training in ordered})
+    rows: list[Row] = [
+        (f"{kind.upper()}, {source}", [accuracies.figure for accuracies in of_system])
+        for (kind, source), of_system in measured.items()
+    ]
+    sizes = {training.source: figures[training] for training in ordered}
+    seeds = {len(of_system[0].values) for of_system in measured.values()}
+    return ReproducedTable(
+        name,
+        PAPERS[name],
+        rows,
+        conditions=[
+            SOURCES,
+            ExperimentCondition(
+                "references to train on",
+                "40,000",
+                ", ".join(f"{source} {of_source['pairs']:,}" for source, of_source in sizes.items()),
+                "what our data give",
+            ),
+            ExperimentCondition(
+                "references to test on",
+                "5,000",
+                ", ".join(f"{source} {of_source['test_sentences'] // 2:,}" for source, of_source in sizes.items()),
+                "what our data give",
+            ),
+            ExperimentCondition(
+                "start", "paragram-sl999", "random vectors of 300 dimensions", "paragram-sl999 is not among our data"
+            ),
+            ExperimentCondition(
+                "negative",
+                "of 50 beams, a random one or the likeliest reference among them, tuned",
+                f"of those that are given, {_tuned(ordered)}",
+                TIME,
+            ),
+            ExperimentCondition("L2 of the vectors", "tuned: 1e-5 to 1e-8, or none", "1e-6, for each token", TIME),
+            ExperimentCondition("epochs, optimizer", "10, Adam 0.001", "10, Adam 0.001"),
+            ExperimentCondition(
+                "seeds",
+                "not stated",
+                " to ".join(map(str, sorted({min(seeds), max(seeds)}))),
+                "to see how much they matter",
+            ),
+        ],
+        orders=list(classifier_orders(measured)),
+        seeds=min(seeds),
+        brackets=INTERVAL,
+        baselines={"untrained": NOT_MEASURED, "random": "50 by definition", "identity": "does not apply"},
+    )
+
+
+def _tuned(trainings: Sequence[ClassifierTraining]) -> str:
+    """Which choices of negatives were compared, as text."""
+    choices: dict[str, set[str]] = {}
+    for training in trainings:
+        choices.setdefault(f"{training.kind.upper()} of {training.source}", set()).add(training.negatives)
+    alone = [system for system, of_system in choices.items() if len(of_system) == 1]
+    text = "a random one or the likeliest reference, tuned"
+    return f"{text}; a random one alone: {', '.join(alone)}" if alone else text
+
+
+def classifier_accuracies(
+    figures: Mapping[ClassifierTraining, Mapping[str, Any]],
+) -> dict[tuple[str, str], list[Accuracies]]:
+    """Accuracies on all test sentences, on references and on translations, with the better choice of negatives."""
+    by_system: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
+    for (kind, source, negatives, _), of_seed in figures.items():
+        by_system.setdefault((kind, source), {}).setdefault(negatives, []).append(of_seed)
+    chosen = {
+        system: max(choices.values(), key=lambda seeds: fmean(seed["development_accuracy"] for seed in seeds))
+        for system, choices in by_system.items()
+    }
+    return {
+        system: [
+            Accuracies([100 * seed[key] for seed in seeds], seeds[0]["test_sentences"] // share)
+            for key, share in (("accuracy", 1), ("reference_accuracy", 2), ("translation_accuracy", 2))
+        ]
+        for system, seeds in chosen.items()
+    }
+
+
+def classifier_orders(measured: Mapping[tuple[str, str], Sequence[Accuracies]]) -> Iterator[Order]:
+    """W17 Table 8: the LSTM is better than the average of words on every corpus."""
+    paper = published_figures("w17-8")
+    corpora = [row.partition(", ")[2] for row in paper if row.startswith("LSTM")]
+    above = fmean(paper[f"LSTM, {corpus}"][0] - paper[f"AVG, {corpus}"][0] for corpus in corpora)
+    for (kind, source), of_system in measured.items():
+        if kind == "lstm" and ("avg", source) in measured:
+            yield Order(f"LSTM above AVG on {source}", above, of_system[0].above(measured["avg", source][0]))
+
+
+TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {"w17-8": classifiers}
+"""Name of a table → the function that makes it."""

@@ -1,0 +1,157 @@
+"""The page of the papers' tables is what its JSON files give, and these say what a table has to say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from commands import Command
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.papers.catalog import catalog_entries
+from paraloom.papers.page import papers_pages, write_page
+from paraloom.papers.published import PAPERS
+from paraloom.papers.tables import BASELINES, NOT_MEASURED, ReproducedTable, read_table, table_json
+from paraloom.papers.verdicts import OUTCOMES
+
+FOLDER = Path(__file__).parents[2] / "docs/explanations/papers"
+FILES = sorted(FOLDER.glob("*.json"))
+
+PROSE = """
+title = "Tables"
+text = "$orders It costs $5.\\n\\n$verdicts"
+
+[[section]]
+paper = "W17"
+heading = "Pairs"
+text = "Before."
+tables = ["w17-9"]
+after = "$orders"
+"""
+
+
+def test_the_pages_are_in_step_with_their_tables() -> None:
+    pages = papers_pages(FOLDER)
+    assert set(pages) == {FOLDER.with_suffix(".md"), *FOLDER.glob("*.md")}
+    for page, text in pages.items():
+        assert page.read_text(encoding="utf-8") == text, "run `paraloom papers page docs/explanations/papers`"
+
+
+def test_a_condition_that_tables_share_is_said_once_a_page() -> None:
+    for page in FOLDER.glob("*.md"):
+        tables = [
+            read_table(FOLDER / f"{name}.json") for name in re.findall(r"^### .*\(`(\S+)`\)$", page.read_text(), re.M)
+        ]
+        lines = page.read_text(encoding="utf-8").splitlines()
+        for condition in {condition for table in tables for condition in table.conditions}:
+            assert sum(line.startswith(f"| {' | '.join(condition)} |") for line in lines) == 1, condition
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_of_the_page_says_what_a_table_has_to_say(path: Path) -> None:
+    table = read_table(path)
+    assert path.read_text(encoding="utf-8") == table_json(table.to_dict())
+    assert table.name == path.stem and table.conditions
+    assert set(table.baselines) == set(BASELINES) and all(table.baselines.values())
+    columns = len(table.columns)
+    assert all(len(figures) == columns for _, figures in table.rows)
+    for _, figures in table.rows:
+        for figure in figures:
+            assert not isinstance(figure, tuple) or (figure[1] <= figure[0] <= figure[2] and table.brackets)
+    for condition in table.conditions:
+        assert condition.paper and condition.ours and (condition.why or condition.ours == condition.paper), condition
+    text = table.format()
+    assert "Verdict: " in text and NOT_MEASURED not in text.replace(f": {NOT_MEASURED}", "")
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.stem in PAPERS], ids=lambda path: path.stem)
+def test_the_published_figures_of_a_file_are_those_of_the_package(path: Path) -> None:
+    paper, published = read_table(path).paper, PAPERS[path.stem]
+    columns = len(paper.columns)  # Table 8 of PNMT leaves out the year that we do not have
+    assert paper.columns == published.columns[:columns]
+    assert paper.rows == tuple((name, figures[:columns]) for name, figures in published.rows)
+
+
+def small_page(folder: Path) -> Path:
+    """A folder with prose and one table."""
+    folder.mkdir()
+    shutil.copyfile(FOLDER / "w17-9.json", folder / "w17-9.json")
+    (folder / "page.toml").write_text(PROSE, encoding="utf-8")
+    return folder
+
+
+def test_a_page_has_its_prose_and_the_counts_of_its_orders(tmp_path: Path, paraloom: Command) -> None:
+    folder = small_page(tmp_path / "tables")
+    status, out, err = paraloom("papers", "page", folder)
+    assert status == 0, err
+    assert out.strip() == str(tmp_path / "tables.md")
+    page = (tmp_path / "tables.md").read_text(encoding="utf-8")
+    assert page.startswith(
+        "# Tables\n\nOf 16 orders of the papers, 16 agree, 0 disagree, 0 are undecided. It costs $5."
+    )
+    assert "| 16 | 0 | 0 | agrees |" in page
+    paper = (folder / "w17.md").read_text(encoding="utf-8")
+    assert "\n## Pairs\n\nBefore.\n\n### W17 Table 9" in paper and paper.endswith("are undecided.\n")
+
+
+def test_a_changed_figure_changes_the_page(tmp_path: Path) -> None:
+    folder = small_page(tmp_path / "tables")
+    before = write_page(folder).read_text(encoding="utf-8")
+    table = json.loads((folder / "w17-9.json").read_text(encoding="utf-8"))
+    order = table["orders"][0]
+    order["value"], order["low"], order["high"] = -order["value"], -order["high"], -order["low"]
+    (folder / "w17-9.json").write_text(table_json(table), encoding="utf-8")
+    after = papers_pages(folder)[tmp_path / "tables.md"]
+    assert after != before and "15 agree, 1 disagrees, 0 are undecided" in after
+
+
+def test_a_page_names_what_is_missing(tmp_path: Path) -> None:
+    folder = small_page(tmp_path / "tables")
+    (folder / "w17-10.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(DataError, match=r"not that of a reproduced table \(KeyError"):
+        papers_pages(folder)
+    shutil.copyfile(FOLDER / "w17-10.json", folder / "w17-10.json")
+    with pytest.raises(DataError, match="no section of the page has this table"):
+        papers_pages(folder)
+    (folder / "page.toml").write_text(PROSE.replace('"w17-9"', '"w17-9", "w17-8", "w17-10"'), encoding="utf-8")
+    with pytest.raises(ConfigError, match="table 'w17-8' has no file"):
+        papers_pages(folder)
+    (folder / "page.toml").write_text("title = 1", encoding="utf-8")
+    with pytest.raises(ConfigError, match="prose cannot be read"):
+        papers_pages(folder)
+
+
+def test_the_catalog_has_every_table_that_is_made() -> None:
+    entries = catalog_entries()
+    assert {entry.table for entry in entries if entry.table} == set(PAPERS)
+    names = [entry.paper for entry in entries]
+    assert names == sorted(names, key=["W17", "PNMT", "BBH22", "PARK17", "MultiNews", "PGRU", "SCPN"].index)
+    for entry in entries:
+        assert entry.note or entry.status == "faithfully", entry
+        assert not entry.table or (entry.inputs and entry.hours)
+    keys = [(entry.paper, entry.number) for entry in entries]
+    assert len(set(keys)) == len(keys)
+
+
+def test_tables_are_listed_with_cost_and_inputs(paraloom: Command) -> None:
+    status, out, _ = paraloom("papers", "list")
+    assert status == 0
+    lines = {line.split()[0]: line for line in out.splitlines()}
+    assert set(lines) == {"table", *PAPERS}
+    assert re.search(r"^park17-2 +\S+ (h|min), estimated +.* --loop +PARK17 Table 2: pairs of documents$", out, re.M)
+
+
+def test_the_catalog_is_listed_for_programs(paraloom: Command) -> None:
+    status, out, _ = paraloom("papers", "list", "--json")
+    assert status == 0
+    assert [row["subject"] for row in json.loads(out)] == [entry.subject for entry in catalog_entries()]
+
+
+def test_outcomes_are_computed_again_when_a_table_is_read() -> None:
+    table = json.loads((FOLDER / "w17-9.json").read_text(encoding="utf-8"))
+    assert {order["outcome"] for order in table["orders"]} <= set(OUTCOMES)
+    table["orders"][0]["outcome"] = "disagrees"
+    assert "0 disagree" in ReproducedTable.from_dict(table).format()

@@ -1,0 +1,376 @@
+"""Reproduced tables: from pairs and from a run of the loop, next to the published figures."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from commands import Command
+
+from paraloom.api.filter_grids import GRIDS
+from paraloom.core.schema import PAIRS
+from paraloom.core.stats import Estimate
+from paraloom.evaluate.sts_tasks import TASKS
+from paraloom.io import write_corpus
+from paraloom.papers import pair_tables, reproduce_tables
+from paraloom.papers.measurements import Accuracies
+from paraloom.papers.published import PAPERS
+from paraloom.papers.runner import LOOP_TABLES, PAIR_TABLES, PHRASE_TABLES
+from paraloom.papers.study import Study
+from paraloom.papers.verdicts import Order, summarize_verdicts
+from paraloom.papers.w17.classifier_tables import ClassifierTraining, classifier_accuracies, classifier_orders
+
+NOUNS = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy"]
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """References that differ in length, and translations that repeat their last words and know fewer nouns."""
+    folder = tmp_path_factory.mktemp("corpus") / "pairs"
+    rows = []
+    for i in range(600):
+        middle = " and ".join(f"the {NOUNS[(i + k) % 8]} of house {i + k}" for k in range(1 + i % 9))
+        translated = middle.replace("child", "boy").replace("woman", "man").replace("house", "home")
+        rows.append(
+            {
+                "pair_id": str(i),
+                "src": f"there stands {middle}",
+                "tgt": f"there is {translated} there is",
+                "src_lang": "en",
+                "tgt_lang": "en",
+                "origin": "toy",
+                "logprob": -3.0 - i % 7,
+                "tokens": 12,
+            }
+        )
+    schema = pa.schema([*PAIRS, ("logprob", pa.float32()), ("tokens", pa.int32())])
+    write_corpus(folder, [pa.RecordBatch.from_pylist(rows, schema=schema)], kind="PAIRS", shard_rows=300)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All tasks, with eight pairs each."""
+    folder = tmp_path_factory.mktemp("tasks") / "sts"
+    for number, task in enumerate(TASKS):
+        lines = [
+            f"{(i + number) % 6}\tthe {NOUNS[i]} of house {i} sleeps\tthe {NOUNS[(i * number) % 8]} naps at home {i}\n"
+            for i in range(8)
+        ]
+        (folder / task.file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / task.file).write_text("".join(lines), encoding="utf-8")
+    return folder
+
+
+def test_every_published_table_can_be_reproduced() -> None:
+    assert sorted([*PAIR_TABLES, *LOOP_TABLES, *PHRASE_TABLES]) == sorted(PAPERS)
+    for table in PAPERS.values():
+        assert all(len(row) == len(table.columns) for _, row in table.rows)
+
+
+def test_the_grid_of_all_overlaps_has_the_candidates_of_each() -> None:
+    assert len(GRIDS["w17-overlap"]) == sum(
+        len(GRIDS[f"w17-{name}"]) for name in ("overlap-1", "overlap-2", "overlap-3", "bleu")
+    )
+
+
+@pytest.mark.slow
+def test_tables_of_statistics(paraloom: Command, pairs: Path, tmp_path: Path) -> None:
+    pytest.importorskip("varikn", reason="training needs VariKN: pip install 'paraloom[language]'")
+    pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
+    call = ["--pairs", f"toy={pairs}", "--sts", "nowhere", "-o", "tables", "--workers", 1]
+    status, out, err = paraloom("papers", "run", "w17-9", "w17-10", "pnmt-1", "pnmt-3", *call)
+    assert status == 0, err
+    assert "| all ten corpora, paper | 0.46 | 0.74 | -2.80 | -2.26 |" in out
+    # Translations repeat 'there is' and have fewer nouns: more repetition and less entropy than the references.
+    entropy, repetition = (
+        next(line for line in out.splitlines() if line.startswith(f"| toy: {claim} |"))
+        for claim in ("references have more unigram entropy", "translations repeat more words")
+    )
+    assert entropy.endswith("| agrees |") and repetition.endswith("| agrees |")
+    assert "| toy |" in (tmp_path / "tables/pnmt-1.md").read_text(encoding="utf-8")
+    assert (tmp_path / "tables/pnmt-3/sheet.tsv").is_file()
+    status, _, err = paraloom("papers", "run", "w17-11", *call)
+    assert status == 1 and "w17-1" in err
+
+
+@pytest.mark.slow
+def test_a_table_of_classifiers(paraloom: Command, pairs: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
+    call = ["w17-8", "--sts", "nowhere", "-o", "tables", "--workers", 1, "--seeds", 1, "--classifier-pairs", 160]
+    status, _, err = paraloom("papers", "run", *call, "--pairs", f"toy={pairs}")
+    assert status == 0, err
+    # A second source: the first one's classifiers are not trained again.
+    (weights,) = (tmp_path / "tables/w17-8/toy").glob("*-lstm-random-1/artifact/classifier.safetensors")
+    trained = weights.stat().st_mtime_ns
+    status, out, err = paraloom("papers", "run", *call, "--pairs", f"toy={pairs}", "--pairs", f"more={pairs}")
+    assert status == 0, err
+    assert "| references to train on | 40,000 | toy 160, more 160 |" in out
+    assert "| references to test on | 5,000 | toy 20, more 20 |" in out
+    rows = [line for line in out.splitlines() if line.startswith(("| LSTM, toy |", "| AVG, more |"))]
+    assert len(rows) == 2 and all(0 <= float(row.split("|")[2].split()[0]) <= 100 for row in rows)
+    assert weights.stat().st_mtime_ns == trained
+
+
+@pytest.mark.slow
+def test_a_table_of_selections(paraloom: Command, pairs: Path, sts: Path) -> None:
+    call = ["--pairs", f"toy={pairs}", "--sts", sts, "--size", 50, "--epochs", 1, "--seeds", 1, "--recurrent-size", 0]
+    status, out, err = paraloom("papers", "run", "w17-6", *call, "-o", "tables")
+    assert status == 0, err
+    assert "| AVG, paper | 65.5 | 66.0 |" in out and "| AVG, ours |" in out and "GRAN, ours" not in out
+    assert "| AVG, untrained |" in out and "| overlap |" in out
+    assert "| toy: random (50 pairs), tuned length tgt_tokens" in out
+    assert "tables: Of 1 order of the papers" in out
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"),
+    [
+        (0.1, 0.5, "agrees"),
+        (-0.5, -0.1, "disagrees"),
+        (-0.1, 0.5, "undecided"),
+        (0.0, 0.5, "undecided"),
+        (math.nan, math.nan, "undecided"),
+    ],
+)
+def test_orders_are_judged_by_their_interval(low: float, high: float, outcome: str) -> None:
+    order = Order("tuned length above random", 0.5, Estimate(0.2, low, high))
+    assert order.outcome == outcome and order.to_dict()["outcome"] == outcome
+    again = Order.from_dict(json.loads(json.dumps(order.to_dict())))
+    assert again.outcome == outcome and again.ours.value == 0.2
+
+
+def test_verdicts_of_all_tables_in_a_folder_are_counted(tmp_path: Path) -> None:
+    assert summarize_verdicts(tmp_path) == ""
+    for name, outcomes in {"w17-4": ["agrees", "disagrees"], "pnmt-9": ["agrees"], "pnmt-1": []}.items():
+        table = {"orders": [{"outcome": outcome} for outcome in outcomes]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(table), encoding="utf-8")
+    sentence = summarize_verdicts(tmp_path)
+    assert sentence == "Of 3 orders of the papers, 2 agree, 1 disagrees, 0 are undecided."
+
+
+@pytest.mark.slow
+def test_a_table_of_encoders(paraloom: Command, pairs: Path, sts: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="GRAN needs torch: pip install 'paraloom[train]'")
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("".join(f"{noun} {i} 1 {i % 3}\n" for i, noun in enumerate(NOUNS)), encoding="utf-8")
+    human = tmp_path / "human.tsv"
+    human.write_text("".join(f"a {a} sleeps\tthe {a} naps\n" for a in NOUNS), encoding="utf-8")
+    call = ["--pairs", f"toy={pairs}", "--sts", sts, "--size", 50, "--recurrent-size", 40, "--epochs", 1]
+    call += ["--seeds", 2, "--vectors", vectors, "--simple-wikipedia", human, "--ppdb", human]
+    status, out, err = paraloom("papers", "run", "w17-4", *call, "-o", "tables")
+    assert status == 0, err
+    assert "| Simple Wikipedia, paper | 67.2 | 65.8 |" in out and "| toy, ours |" in out and "| PPDB, ours |" in out
+    assert "| given vectors averaged |" in out and "AVG, 40 pairs" in out
+    assert "GRAN above AVG on toy" in out and "GRAN: Simple Wikipedia above PPDB" in out
+    written = json.loads((tmp_path / "tables/w17-4.json").read_text(encoding="utf-8"))
+    assert {order["outcome"] for order in written["orders"]} <= {"agrees", "disagrees", "undecided"}
+    assert written["seeds"] == 2 and written["baselines"]["untrained"] == "rows or columns of that name"
+    # What is done is not done again.
+    again, repeated, _ = paraloom("papers", "run", "w17-4", *call, "-o", "tables")
+    assert again == 0 and repeated == out
+
+
+def loop_run(folder: Path) -> None:
+    """Write the files of a run of the loop that the tables are made from."""
+    stages = [
+        {"name": "documents-1", "folder": "10-documents-1", "figures": {"precision": 0.9, "recall": 0.7, "f1": 0.7875}},
+        {"name": "documents-2", "folder": "20-documents-2", "figures": {"precision": 1.0, "recall": 0.8, "f1": 0.8889}},
+        {"name": "sentences-2", "folder": "30-sentences-2", "figures": {"precision": 0.5, "recall": 0.5, "f1": 0.5}},
+        {"name": "bleu-news-1", "folder": "40-bleu-news-1", "figures": {"bleu": 3.5}},
+        {"name": "bleu-news-2", "folder": "50-bleu-news-2", "figures": {"bleu": 2.5}},
+    ]
+    kinds = {"1:1": {"f1": 0.95, "gold": 80}, "1:2": {"f1": 0.85, "gold": 40}, "3:3": {"f1": 0.1, "gold": 2}}
+    (folder / "30-sentences-2" / "artifact").mkdir(parents=True)
+    (folder / "30-sentences-2" / "artifact" / "result.json").write_text(json.dumps({"kinds": kinds}))
+    (folder / "run.json").write_text(json.dumps({"name": "toy", "seed": 1, "digest": "d" * 64, "stages": stages}))
+
+
+def test_tables_of_a_run_of_the_loop(paraloom: Command, tmp_path: Path) -> None:
+    loop_run(tmp_path / "run")
+    status, out, _ = paraloom("papers", "run", "all", "--loop", "run", "-o", "tables")
+    assert status == 0
+    assert "| round 2, ours | 1.0000 | 0.8000 | 0.8889 |" in out and "F1 rises in 1 of 1 rounds." in out
+    assert "1 of the 2 kinds that the gold alignment has 30 times or more have an F1 of .90 or more." in out
+    assert "| round 2, ours | 2.50 |" in out and "news rises in 0 of 1 rounds." in out
+    assert (tmp_path / "tables" / "park17-5.md").is_file()
+
+
+def phrase_run(folder: Path, seed: int) -> None:
+    """Write the files of a run of examples/pgru.toml: more pairs and more contrasting phrases are better."""
+    stages = []
+    for k, share in product((9, 29, 99), (1, 10, 100)):
+        stages.append((f"k{k}-of-{share}", 40 + k / 9 + 10 * math.log10(share), 60.0))
+    stages += [("task-semeval", 50.0, 70.0), ("task-turney", 50.0, 70.0)]
+    tasks = ("SemEval2013", "Turney2012(5)", "Turney2012(10)")
+    for stage, choosing, accuracy in stages:
+        (folder / stage / "artifact").mkdir(parents=True)
+        trained = {"choosing among 100": choosing + seed / 10, "rows": rows_of(tasks, accuracy + seed)}
+        average = {"choosing among 100": 45.0, "rows": rows_of(tasks, 65.0)}
+        result = {"pairs": {"used": 20_000}, "test": 2_000, "trained": trained, "average": average}
+        (folder / stage / "artifact" / "result.json").write_text(json.dumps(result))
+    listed = [{"name": stage, "folder": stage} for stage, _, _ in stages]
+    (folder / "run.json").write_text(json.dumps({"name": "pgru", "seed": seed, "digest": "e" * 64, "stages": listed}))
+
+
+def rows_of(tasks: tuple[str, ...], accuracy: float) -> list[dict[str, object]]:
+    return [{"task": task, "accuracy": accuracy, "n": 1_500} for task in tasks]
+
+
+def test_tables_of_runs_with_phrases(paraloom: Command, tmp_path: Path) -> None:
+    call = []
+    for seed in (1, 2, 3):
+        phrase_run(tmp_path / f"run-{seed}", seed)
+        call += ["--phrases", f"run-{seed}"]
+    status, out, err = paraloom("papers", "run", "all", *call, "-o", "tables")
+    assert status == 0, err
+    assert "| k = 99, ours | 51.20 [51.10, 51.30] | 61.20 [61.10, 61.30] | 71.20 [71.10, 71.30] |" in out
+    assert "| average of the same vectors, not trained | 45.00 [45.00, 45.00] |" in out
+    assert "| k = 9: 10 % of the pairs above 1 % |  | +10.00 [" in out
+    # 62 below 65 and 72 above it, of 1,500 items; one point between k = 9 and 29 is within two standard errors.
+    written = json.loads((tmp_path / "tables/pgru-1.json").read_text(encoding="utf-8"))
+    outcomes = {order["claim"]: order["outcome"] for order in written["orders"]}
+    assert outcomes["SemEval 2013: task-specific GRU above average"] == "agrees"
+    assert outcomes["Turney (5): GRU(PPDB) above average"] == "undecided"
+    assert written["seeds"] == 3 and written["signature"].startswith("pgru|seeds:1+2+3|")
+
+
+def test_runs_without_the_tasks_training_sets_have_no_row_of_them(tmp_path: Path) -> None:
+    phrase_run(tmp_path / "run", 1)
+    run = json.loads((tmp_path / "run/run.json").read_text(encoding="utf-8"))
+    run["stages"] = [stage for stage in run["stages"] if not stage["name"].startswith("task")]
+    (tmp_path / "run/run.json").write_text(json.dumps(run), encoding="utf-8")
+    (table,) = reproduce_tables("pgru-1", phrases=[tmp_path / "run"], folder=tmp_path / "tables")
+    assert [name for name, _ in table.rows] == [
+        "average of the same vectors, not trained",
+        "GRU of phrase pairs alone, ours",
+    ]
+    assert len(table.orders) == 3
+
+
+def test_tables_of_pairs_have_orders_and_idf_in_bits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def estimate(value: float) -> dict[str, float]:
+        return {"value": value, "low": value - 0.1, "high": value + 0.1}
+
+    def statistics(length: float, parse_entropy: float) -> dict[str, Any]:
+        return {
+            "reference": {"length": estimate(length), "idf": estimate(math.log(8)), "unigram_entropy": estimate(6.0)},
+            "paraphrase_score": estimate(0.8),
+            "spearman_of_reference_probability": {"tgt_idf": estimate(0.3), "tgt_tokens": estimate(0.2)},
+            "parse_entropy": parse_entropy,
+        }
+
+    sources = {"talks": statistics(8.0, 3.0), "news": statistics(20.0, 2.0)}
+    parsed = {name: {"reference": {"parse_entropy": estimate(row["parse_entropy"])}} for name, row in sources.items()}
+    monkeypatch.setattr(pair_tables, "_statistics", lambda study: sources)
+    monkeypatch.setattr(pair_tables, "_parsed_statistics", lambda study: parsed)
+    monkeypatch.setattr(pair_tables, "_reclassified_statistics", lambda study, seed: sources)
+    study = Study(sources={"talks": "a", "news": "b"}, sts="sts", folder=tmp_path, word_frequencies="words.txt")
+    table = pair_tables.source_statistics(study, "pnmt-1")
+    assert table.rows[0][1][1] == pytest.approx((3.0, 3 - 0.1 / math.log(2), 3 + 0.1 / math.log(2)))
+    assert "| IDF | of Wikipedia's sentences | log2 of all words by a word's count in words.txt |" in table.format()
+    (order,) = table.orders
+    assert "(talks) has more parse entropy than news" in order.claim and order.outcome == "agrees"
+    outcomes = {order.claim: order.outcome for order in pair_tables.reference_correlations(study, "w17-10").orders}
+    assert outcomes["news: p(reference) rises with the mean IDF"] == "agrees"
+    assert outcomes["news: p(reference) falls with the length"] == "disagrees"
+
+
+def test_classifiers_have_the_negatives_that_are_better_on_development_references() -> None:
+    def figures(development: float, accuracy: float) -> dict[str, float]:
+        shares = dict.fromkeys(("accuracy", "reference_accuracy", "translation_accuracy"), accuracy)
+        return {**shares, "development_accuracy": development, "test_sentences": 1000}
+
+    measured = classifier_accuracies(
+        {
+            ClassifierTraining("lstm", "news", "random", 1): figures(0.80, 0.90),
+            ClassifierTraining("lstm", "news", "random", 2): figures(0.80, 0.90),
+            ClassifierTraining("lstm", "news", "hardest", 1): figures(0.85, 0.86),
+            ClassifierTraining("lstm", "news", "hardest", 2): figures(0.83, 0.88),
+            ClassifierTraining("avg", "news", "random", 1): figures(0.70, 0.80),
+            ClassifierTraining("avg", "news", "random", 2): figures(0.70, 0.82),
+        }
+    )
+    accuracy, references, _ = measured["lstm", "news"]
+    assert accuracy.values == pytest.approx([86, 88]) and (accuracy.items, references.items) == (1000, 500)
+    (order,) = classifier_orders(measured)
+    # The paper's mean over ten corpora: 81.57 for the LSTM, 79.85 for AVG.
+    assert order.published == pytest.approx(1.72) and order.ours.value == pytest.approx(6)
+    assert order.claim == "LSTM above AVG on news"
+
+
+def test_a_table_of_classifiers_is_made_from_runs(paraloom: Command, tmp_path: Path) -> None:
+    def run(source: str, accuracies: dict[str, float]) -> Path:
+        folder = tmp_path / "w17-8" / source
+        folder.mkdir(parents=True)
+        of_all = {"reference_accuracy": 0.5, "translation_accuracy": 0.5, "test_sentences": 1000, "pairs": 4000}
+        stages = [
+            {"name": name, "figures": {**of_all, "accuracy": accuracy, "development_accuracy": accuracy}}
+            for name, accuracy in accuracies.items()
+        ]
+        (folder / "run.json").write_text(json.dumps({"stages": [{"name": f"{source}-pairs"}, *stages]}))
+        return folder
+
+    lstm = {"lstm-random-1": 0.7, "lstm-random-2": 0.72, "lstm-hardest-1": 0.6}
+    news = run("news", {**lstm, "avg-random-1": 0.6, "avg-random-2": 0.62, "avg-hardest-1": 0.5})
+    talks = run("talks", {"lstm-random-1": 0.8, "lstm-random-2": 0.8, "avg-random-1": 0.7, "avg-random-2": 0.7})
+    status, out, err = paraloom("papers", "run", "w17-8", "--classifiers", news, "--classifiers", talks, "-o", "tables")
+    assert status == 0, err
+    assert "| LSTM, news | 71.00 [" in out and "| AVG, talks | 70.00 [" in out
+    assert "tuned; a random one alone: LSTM of talks, AVG of talks |" in out
+    assert "| seeds | not stated | 2 |" in out and "2 seeds; brackets" in out
+    assert "| LSTM above AVG on talks | +1.72 | +10.00 [" in out
+    for folder, message in ((tmp_path, "run.json cannot be read"), (tmp_path / "empty", "no trained classifiers")):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        (tmp_path / "empty/run.json").write_text('{"stages": [{"name": "pairs"}]}')
+        status, _, err = paraloom("papers", "run", "w17-8", "--classifiers", folder)
+        assert status == 1 and message in err
+
+
+def test_a_difference_of_accuracies_has_an_interval_over_items_and_seeds() -> None:
+    # The variance of 60 and 50 per cent of 1,000 items is (60 · 40 + 50 · 50) / 1000 = 4.9; 1.96 · √4.9 = 4.339.
+    alone = Accuracies([60.0], 1000).above(Accuracies([50.0], 1000))
+    assert alone.value == 10 and alone.high - 10 == pytest.approx(4.339, abs=0.001)
+    # Welch's interval of 59, 60, 61 and 49, 50, 51 has a half width of 2.267.
+    seeds = Accuracies([59.0, 60.0, 61.0], 1000).above(Accuracies([49.0, 50.0, 51.0], 1000))
+    assert seeds.high - 10 == pytest.approx((4.339**2 + 2.267**2) ** 0.5, abs=0.001)
+
+
+def test_a_table_converts_to_a_dictionary(tmp_path: Path) -> None:
+    loop_run(tmp_path / "run")
+    (table,) = reproduce_tables("park17-6", loop=tmp_path / "run", folder=tmp_path / "tables")
+    row = table.to_dict()
+    assert row["ours"] == {"columns": ["news"], "rows": [["round 1, ours", 3.5], ["round 2, ours", 2.5]]}
+    assert row["paper"]["rows"][0] == ["before", 7.47, 9.17]
+    [order] = row["orders"]
+    assert order["value"] == -1 and order["low"] is None and order["outcome"] == "undecided"
+    assert (tmp_path / "tables/park17-6.md").read_text(encoding="utf-8") == table.format()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (["park17-2"], "table 'park17-2' needs a run of `paraloom research selftrain`"),
+        (["w17-9"], "table 'w17-9' needs pairs and similarity tasks"),
+        ([], "no table is named"),
+        (["all"], "'all' tables need pairs or a run"),
+        (["pgru-1"], "table 'pgru-1' needs runs of examples/pgru.toml"),
+        (["pgru-1", "--phrases", "run"], "the run has no stage 'k99-of-100'"),
+        (["pgru-1", "--phrases", "nowhere"], "run.json cannot be read"),
+        (["park17-2", "--loop", "nowhere"], "not that of a run of the loop"),
+        (["park17-3", "--loop", "run"], "did you mean 'park17-"),
+        (["park17-4", "--loop", "run"], "did not evaluate its sentences"),
+        (["pnmt-scrambling", "--pairs", "a=b", "--sts", "c", "--recurrent-size", "0"], "needs recurrent encoders"),
+        (["w17-4", "--pairs", "a=b", "--sts", "c", "--seeds", "0"], "'seeds' is 0; expected 1 or more"),
+    ],
+)
+def test_missing_inputs_and_unknown_tables(paraloom: Command, tmp_path: Path, call: list[str], message: str) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(json.dumps({"name": "a", "seed": 1, "digest": "d", "stages": []}))
+    status, _, err = paraloom("papers", "run", *call)
+    assert status == 1 and message in " ".join(err.split())
