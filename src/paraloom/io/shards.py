@@ -105,7 +105,8 @@ def open_shard(path: str | Path) -> Iterator[pq.ParquetFile]:
     if not os.path.isfile(path):  # noqa: PTH113 (is_file raises for names that are too long)
         raise DataError("file not found", file=path, remedy="Restore it from a copy, or create its corpus again.")
     with corruption_as_error(path):
-        file = pq.ParquetFile(openable(path), page_checksum_verification=True)
+        # With a buffer ahead, Arrow keeps all row groups that were read until the file is closed.
+        file = pq.ParquetFile(openable(path), page_checksum_verification=True, pre_buffer=False)
     with file:
         with corruption_as_error(path):
             _check_footer(file)

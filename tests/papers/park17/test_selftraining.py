@@ -199,7 +199,7 @@ def test_columns_of_the_table_of_rounds() -> None:
         ("source = 'ko'\ntarget = 'en'\n[first]\nurl = 'http://x/v1'", r"Give a translator .* as \[initial_translator"),
         ("source = 'ko'\ntarget = 'en'\n[initial_translator]\nmodel = 'ko-en'", "'use' must be load-translator, "),
         (
-            "source = 'ko'\ntarget = 'en'\n[first]\nsteps = 1\n[initial_translator]\nuse = 'load-ensemble'",
+            "source = 'ko'\ntarget = 'en'\n[first]\nsteps = 1\n[initial_translator]\nuse = 'load-endpoint'",
             "'initial_translator' takes its place",
         ),
         (
