@@ -379,7 +379,7 @@ class Workshop:
         if what == "parser":
             if not folder.exists():
                 treebank = self.small_data / "treebank/nltk-ptb-sample/wsj_0001-0199.mrg.gz"
-                self.paraloom("train", "parser", str(treebank), "-o", str(folder))
+                self.paraloom("train", "parser", str(treebank), "--method", "grammar", "-o", str(folder))
         elif what == "teacher":
             if not folder.exists():
                 self._call([sys.executable, "-c", TEACHER, str(folder)], {}, None)
@@ -403,7 +403,8 @@ class Workshop:
         variables = {name: self.need(what) for name, what in (example.needs or {}).items()}
         output = self.scratch / "runs" / example.name
         options = ("-o", str(output), "--workers", str(self.workers))
-        self.paraloom(example.verb, str(toml), *options, variables={**variables, **(example.variables or {})})
+        group = ["research"] if example.verb != "run" and (self.repo / "src" / "paraloom" / "papers").is_dir() else []
+        self.paraloom(*group, example.verb, str(toml), *options, variables={**variables, **(example.variables or {})})
         return output
 
 

@@ -357,7 +357,6 @@ def test_a_table_converts_to_a_dictionary(tmp_path: Path) -> None:
     [
         (["park17-2"], "table 'park17-2' needs a run of `paraloom research selftrain`"),
         (["w17-9"], "table 'w17-9' needs pairs and similarity tasks"),
-        ([], "no table is named"),
         (["all"], "'all' tables need pairs or a run"),
         (["pgru-1"], "table 'pgru-1' needs runs of examples/pgru.toml"),
         (["pgru-1", "--phrases", "run"], "the run has no stage 'k99-of-100'"),

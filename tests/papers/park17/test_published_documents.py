@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from toy_documents import documents
 
-from paraloom.alignment import topic_pairs
 from paraloom.alignment.document_features import Documents
 from paraloom.alignment.document_pairs import DocumentPair
 from paraloom.alignment.images import ImageKey
 from paraloom.papers.multinews.document_pairs import all_scores, pair_by_scores
+from paraloom.papers.park17 import topic_pairs
 from paraloom.papers.park17.topic_pairs import pair_by_topics
 
 SOURCE = documents(["our Zoo Riga since 1990\nis open\nagain", "nothing to see"], prefix="s")
