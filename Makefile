@@ -110,7 +110,10 @@ ifdef TEACHER  # the folder of a sentence-transformers model, such as all-MiniLM
 	$(BIN)/paraloom run examples/phrases.toml -o runs/phrases
 endif
 
+# Figures go into docs/explanations/results/*.json by hand; codebase.py writes its own, and results_pages.py all pages.
 bench: $(VENV)/bench
+	$(BIN)/python benchmarks/codebase.py --record after
+	$(BIN)/python benchmarks/results_pages.py
 	$(BIN)/python benchmarks/decoding.py --translator runs/multi30k-cs-en/40-translator/artifact
 	$(BIN)/python benchmarks/encoders.py
 	$(BIN)/python benchmarks/encoder_ladder.py english english-small $(if $(TEACHER),--teacher $(TEACHER))

@@ -1,38 +1,84 @@
-"""Print a table about a checkout: files, imports, duplicated code, old words, public names, types, start-up times.
+"""Measure a checkout for the page "Codebase": its lines, options, functions, and what its commands load.
 
-    python benchmarks/codebase.py --repo .
-    python benchmarks/codebase.py --repo ../before --json
+    python benchmarks/codebase.py --repo ../before --record before
+    python benchmarks/codebase.py --record after
+    python benchmarks/codebase.py
 
-It reads the sources and runs short commands of the checkout's own code; it trains nothing and needs no data.
+The first two write docs/explanations/results/codebase.json and its page; the third prints what the sources say.
+Nothing is trained, and no data are needed. Seconds are of the processor: the least of several runs.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import importlib.util
 import json
 import os
 import re
 import subprocess
 import sys
-import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from statistics import median
-from types import ModuleType
 from typing import Any
 
+from codebase_loading import loading
+from results_pages import FOLDER, read_topic, write_pages, write_topic
+
 HERE = Path(__file__).resolve().parents[1]
-"""The checkout that this script is in: its list of old words is applied to the other one."""
+"""The checkout that this script is in."""
+
+PAGE = "codebase"
+"""The topic that --record writes."""
 
 WINDOW = 6
 """Lines of a duplicated stretch, at least."""
 
-DOCSTRINGS = HERE / "tests/docstrings.py"
-"""The script that lists the public names, the modules that define them, and what their docstrings lack."""
+MANY_PARAMETERS, COMPLEX = 10, 15
+"""More parameters of a function, and a higher cyclomatic complexity, are counted."""
+
+SHOWN_COMMANDS = 20
+"""The commands with the most options are shown one by one."""
+
+PARAMETERS = {
+    "`max_bead_size`": r"\bmax[_-]bead[_-]size\b",
+    "`on_error`, `bad_rows`": r"\bon[_-]error\b|\bbad[_-]rows\b",
+}
+"""A parameter → what its name matches, in the code and on the command line."""
+
+AIMS = {
+    "lines of the product": "≤ 52,000",
+    "lines of the papers": "≤ 13,000",
+    "docstrings, % of the product": "≤ 18",
+    "commands and groups on the front page": "≤ 22",
+    "options of all commands": "≤ 400",
+    "options of the longest command": "≤ 25",
+}
+
+BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
+"""Nodes that add a way through a function."""
+
+OPTIONS = """
+import json
+import click
+import typer.main
+from paraloom.cli.main import app
+def walk(command, path, hidden):
+    hidden = hidden or command.hidden
+    if hasattr(command, "commands"):
+        for name, member in command.commands.items():
+            yield from walk(member, [*path, name], hidden)
+    else:
+        options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+        yield " ".join(path), {"options": len(options), "hidden": sum(p.hidden for p in options), "listed": not hidden}
+group = typer.main.get_command(app)
+front = sum(not command.hidden for command in group.commands.values())
+print(json.dumps({"front": front, "commands": dict(walk(group, [], False))}))
+"""
+"""Prints the commands of a checkout with their options, --help apart."""
 
 
 @dataclass(frozen=True)
@@ -72,24 +118,117 @@ class Checkout:
         )
 
 
-def sizes(checkout: Checkout) -> dict[str, Any]:
-    """Files, lines, and the lengths of files and functions in lines."""
-    lengths = {name: text.count("\n") for name, text in checkout.texts.items()}
-    largest = max(lengths, key=lambda name: lengths[name])
-    functions = [
-        (node.end_lineno or node.lineno) - node.lineno + 1
-        for tree in checkout.trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+def line_kinds(text: str, tree: ast.Module) -> dict[str, int]:
+    """All lines of a file, those of docstrings, and those of code; the rest is blank or a comment."""
+    strings: set[int] = set()
+    for node in ast.walk(tree):
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(node, ast.Expr) and isinstance(value, ast.Constant) and isinstance(value.value, str):
+            strings |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = text.splitlines()
+    code = sum(
+        bool(line.strip()) and not line.strip().startswith("#") and number not in strings
+        for number, line in enumerate(lines, start=1)
+    )
+    return {"lines": len(lines), "code": code, "docstrings": len(strings)}
+
+
+def is_paper(module: str) -> bool:
+    """Whether a module is of the papers' packages, not of the product."""
+    return module.split(".")[1:2] == ["papers"]
+
+
+def packages(checkout: Checkout) -> dict[str, dict[str, int]]:
+    """Package → files, lines, code and docstrings; modules of the top level are `paraloom`."""
+    sizes: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, text in checkout.texts.items():
+        parts = name.split(".")
+        is_package = len(parts) > 1 and checkout.paths[name].name == "__init__.py"
+        package = parts[1] if len(parts) > 2 or is_package else parts[0]
+        sizes[package].update({"files": 1, **line_kinds(text, checkout.trees[name])})
+    return {package: dict(sizes[package]) for package in sorted(sizes)}
+
+
+def functions_of(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """All functions and methods of a module."""
+    yield from (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def complexity(function: ast.AST) -> int:
+    """Cyclomatic complexity, boolean operators and comprehensions included; inner functions count by themselves."""
+    total = 1
+    nodes = list(ast.iter_child_nodes(function))
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if isinstance(
+            node, ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.ExceptHandler | ast.match_case
+        ):
+            total += 1
+        elif isinstance(node, ast.BoolOp):
+            total += len(node.values) - 1
+        elif isinstance(node, ast.comprehension):
+            total += 1 + len(node.ifs)
+        nodes.extend(ast.iter_child_nodes(node))
+    return total
+
+
+def annotations(tree: ast.Module) -> Iterator[ast.expr]:
+    """Annotations of parameters, results and variables."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
+            yield node.annotation
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None:
+            yield node.returns
+
+
+def structure(checkout: Checkout) -> dict[str, int]:
+    """Counts of the product's functions and annotations."""
+    trees = [tree for name, tree in checkout.trees.items() if not is_paper(name)]
+    functions = [function for tree in trees for function in functions_of(tree)]
+    parameters = [
+        len(function.args.posonlyargs) + len(function.args.args) + len(function.args.kwonlyargs)
+        for function in functions
     ]
+    complexities = [complexity(function) for function in functions]
+    annotated = [node for tree in trees for annotation in annotations(tree) for node in ast.walk(annotation)]
     return {
-        "files": len(lengths),
-        "lines": sum(lengths.values()),
-        "median file": median(lengths.values()),
-        "largest file": lengths[largest],
-        "largest file name": largest,
         "functions": len(functions),
-        "median function": median(functions),
+        "median function": int(median(function.end_lineno - function.lineno + 1 for function in functions)),  # type: ignore[operator]
+        "many parameters": sum(count > MANY_PARAMETERS for count in parameters),
+        "complex": sum(value > COMPLEX for value in complexities),
+        "most complex": max(complexities),
+        "Any": sum(isinstance(node, ast.Name) and node.id == "Any" for node in annotated),
+    }
+
+
+def named(checkout: Checkout) -> dict[str, dict[str, int]]:
+    """Parameter → lines and files of the product that name it."""
+    counts = {}
+    for parameter, pattern in PARAMETERS.items():
+        lines = {
+            name: sum(bool(re.search(pattern, line)) for line in text.splitlines())
+            for name, text in checkout.texts.items()
+            if not is_paper(name)
+        }
+        counts[parameter] = {"lines": sum(lines.values()), "files": sum(count > 0 for count in lines.values())}
+    return counts
+
+
+def commands(checkout: Checkout) -> dict[str, Any]:
+    """The commands with their options, and how many of the top level `paraloom --help` lists."""
+    record: dict[str, Any] = json.loads(checkout.run("-c", OPTIONS).stdout.splitlines()[-1])
+    return record
+
+
+def static_figures(checkout: Checkout) -> dict[str, Any]:
+    """What the sources say without measuring: seconds, not minutes."""
+    return {
+        "packages": packages(checkout),
+        "structure": structure(checkout),
+        "named": named(checkout),
+        **commands(checkout),
     }
 
 
@@ -229,109 +368,133 @@ def duplicates(checkout: Checkout) -> dict[str, Any]:
     return {"duplicated stretches": len(stretches), "stretches": stretches}
 
 
-def language_test() -> ModuleType:
-    """The test of plain language of the checkout that this script is in."""
-    spec = importlib.util.spec_from_file_location("language_test", HERE / "tests/test_language.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def old_words(checkout: Checkout) -> dict[str, Any]:
-    """Words and names of the glossary of old words in sources, tests, docs and examples."""
-    language = language_test()
-    words = names = 0
-    files: dict[str, int] = {}
-    folders = ("src", "tests", "benchmarks", "examples", "docs")
-    candidates = [path for folder in folders for path in sorted((checkout.repo / folder).rglob("*"))]
-    candidates += [*checkout.repo.glob("*.md"), *checkout.repo.glob("*.toml"), checkout.repo / "Makefile"]
-    for path in candidates:
-        if not path.is_file() or path.relative_to(checkout.repo).as_posix() in (*language.OWN, "CHANGELOG.md"):
-            continue
-        if path.suffix not in (".py", ".md", ".toml") and path.name != "Makefile":
-            continue
-        text = path.read_text(encoding="utf-8")
-        of_words = len(list(language.old_words(text)))
-        of_names = len(list(language.old_names(ast.parse(text)))) if path.suffix == ".py" else 0
-        words, names = words + of_words, names + of_names
-        if of_words + of_names:
-            files[path.relative_to(checkout.repo).as_posix()] = of_words + of_names
-    worst = dict(sorted(files.items(), key=lambda item: -item[1])[:10])
-    return {"old words": words, "old names": names, "files with most old words": worst}
-
-
-def public(checkout: Checkout) -> dict[str, Any]:
-    """Public names, the share of public docstrings that are complete, and mypy's strict errors in their modules."""
-    ended = checkout.run(str(DOCSTRINGS), check=False)
-    if ended.returncode:
-        return {"public names": None, "note": ended.stderr.strip().splitlines()[-1]}
-    record = json.loads(ended.stdout.splitlines()[-1])
-    names, missing = record["names"], record["missing"]
+def summary(figures: dict[str, Any]) -> dict[str, Any]:
+    """The rows of the first table."""
+    product = Counter[str]()
+    papers = Counter[str]()
+    for package, sizes in figures["packages"].items():
+        (papers if package == "papers" else product).update(sizes)
+    counts, options = figures["structure"], [command["options"] for command in figures["commands"].values()]
     return {
-        "public names": len(names),
-        "complete docstrings": round(1 - len(missing) / record["objects"], 3) if names else None,
-        "incomplete": missing,
-        "mypy errors, strict": strict_errors(checkout, record["modules"]),
+        "files of the product": product["files"],
+        "lines of the product": product["lines"],
+        "of these, code": product["code"],
+        "of these, docstrings": product["docstrings"],
+        "docstrings, % of the product": round(100 * product["docstrings"] / product["lines"]),
+        "lines of the papers": papers["lines"] or None,
+        "commands and groups on the front page": figures["front"],
+        "commands in all": len(options),
+        "options of all commands": sum(options),
+        "options of the longest command": max(options),
+        "functions of the product": counts["functions"],
+        "median function, lines": counts["median function"],
+        f"functions with more than {MANY_PARAMETERS} parameters": counts["many parameters"],
+        f"functions of a complexity above {COMPLEX}": counts["complex"],
+        "highest complexity": counts["most complex"],
+        "`Any` in annotations": counts["Any"],
+        f"duplicated stretches of {WINDOW} lines or more": figures.get("duplicated stretches"),
+        "import circles": figures.get("import circles"),
     }
 
 
-def strict_errors(checkout: Checkout, modules: list[str]) -> int | str | None:
-    """Errors of `mypy --strict` in the modules that define public names; a note where it cannot run."""
-    if not modules:
-        return None
-    if importlib.util.find_spec("mypy") is None:
-        return "mypy not installed"
-    paths = [str(checkout.paths[module]) for module in modules if module in checkout.paths]
-    options = ("--strict", "--no-error-summary", "--follow-imports=silent")
-    ended = checkout.run("-m", "mypy", *options, *paths, check=False)
-    if ended.returncode > 1:
-        return f"mypy failed: {(ended.stderr or ended.stdout).strip().splitlines()[-1]}"
-    return sum(": error:" in line for line in ended.stdout.splitlines())
+def shown(value: object) -> str:
+    """A figure as a cell."""
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def start_up(checkout: Checkout, times: int = 5) -> dict[str, Any]:
-    """Median seconds of `import paraloom` and of `paraloom --version`, without the start of Python itself."""
+def tables(before: dict[str, Any], after: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """The page's results, out of what was recorded of both checkouts."""
+    sides = [before, after]
+    present = [side for side in sides if side is not None]
 
-    def seconds(*command: str) -> float:
-        durations = []
-        for _ in range(times):
-            start = time.perf_counter()
-            checkout.run(*command)
-            durations.append(time.perf_counter() - start)
-        return median(durations)
+    def cells(values: list[object]) -> list[str]:
+        return [shown(value) for value in values]
 
-    empty = seconds("-c", "pass")
-    return {
-        "start of Python, s": round(empty, 3),
-        "import paraloom, s": round(max(0.0, seconds("-c", "import paraloom") - empty), 3),
-        "paraloom --version, s": round(seconds("-m", "paraloom.cli.main", "--version"), 3),
+    def figures(part: str, name: str, *keys: str) -> list[str]:
+        return cells([(side or {}).get(part, {}).get(name, {}).get(key) for side in sides for key in keys])
+
+    summaries = [summary(side) if side else {} for side in sides]
+    first = [[row, *cells([side.get(row) for side in summaries]), AIMS.get(row, "")] for row in summaries[0]]
+    names = sorted({package for side in present for package in side["packages"]})
+    kinds = ("lines", "code", "docstrings")
+    second = [[f"`{name}`", *figures("packages", name, *kinds)] for name in names]
+    options: Counter[str] = Counter()
+    for side in present:
+        options |= Counter({name: command["options"] for name, command in side["commands"].items()})
+    shown_commands = sorted(options.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_COMMANDS]
+    third = [[f"`{name}`", *figures("commands", name, "options")] for name, _ in shown_commands]
+    fourth = [[name, *figures("loading", name, "modules", "seconds")] for name in before["loading"]]
+    fifth = [[name, *figures("named", name, "lines", "files")] for name in PARAMETERS]
+    last = present[-1]
+    shared = {
+        "command": [
+            "python benchmarks/codebase.py --repo BEFORE --record before",
+            "python benchmarks/codebase.py --record after",
+        ],
+        "commit": last["commit"],
+        "date": last["date"],
+        "version": "0.2",
+        "machine": "cores",
+        "earlier": [f"{side['commit']} {side['date']}" for side in present[:-1]],
     }
+    both = [f"{side}, {kind}" for side in ("before", "after") for kind in kinds]
+    loads = [f"{side}, {kind}" for side in ("before", "after") for kind in ("modules of ours", "processor seconds")]
+    walks = [f"{side}, {kind}" for side in ("before", "after") for kind in ("lines", "files")]
+    return [
+        {"heading": "In all", **shared, "columns": ["", "before", "after", "aim"], "align": "lrrr", "rows": first},
+        {"heading": "Modules and seconds", **shared, "text": LOADING_TEXT, **_columns(loads), "rows": fourth},
+        {"heading": "Options of the longest commands", **shared, **_columns(["before", "after"]), "rows": third},
+        {"heading": "By package", **shared, **_columns(both), "rows": second},
+        {"heading": "Where a parameter is named", **shared, **_columns(walks), "rows": fifth},
+    ]
 
 
-def readme(checkout: Checkout) -> dict[str, Any]:
-    """The length of the README."""
-    path = checkout.repo / "README.md"
-    return {"README lines": path.read_text(encoding="utf-8").count("\n") if path.exists() else None}
+def _columns(names: list[str]) -> dict[str, Any]:
+    return {"columns": ["", *names], "align": "l" + "r" * len(names)}
+
+
+LOADING_TEXT = [
+    "The least of five runs, with byte code compiled, of processes that the command starts as well; modules are those "
+    "of `paraloom` in the first process when it ends. `numpy` and `pyarrow` are bare imports."
+]
+
+
+def record(checkout: Checkout, side: str) -> None:
+    """Measure a checkout and write the topic's JSON and page."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=8", "HEAD"], cwd=checkout.repo, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    figures = {
+        "commit": commit,
+        "date": date.today().isoformat(),
+        **static_figures(checkout),
+        **{name: value for name, value in (imports(checkout) | duplicates(checkout)).items() if isinstance(value, int)},
+        "loading": loading(checkout.repo),
+    }
+    topic = read_topic(FOLDER / f"{PAGE}.json")
+    recorded = {**topic.get("recorded", {}), side: figures}
+    results = tables(recorded["before"], recorded.get("after"))
+    write_topic(FOLDER / f"{PAGE}.json", {**topic, "results": results, "recorded": recorded})
+    write_pages()
 
 
 def main() -> None:
-    """Print the table, or all details as JSON."""
+    """Print what the sources say, or record it for the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repo", type=Path, default=HERE, help="the checkout (default: the one of this script)")
-    parser.add_argument("--json", action="store_true", help="print all details as JSON")
+    parser.add_argument("--record", choices=["before", "after"], help="measure all, and write the page's column")
+    parser.add_argument("--json", action="store_true", help="print the details that need no measuring as JSON")
     options = parser.parse_args()
     checkout = Checkout.read(options.repo.resolve())
-    figures: dict[str, Any] = {}
-    for part in (sizes, imports, duplicates, old_words, public, readme, start_up):
-        figures |= part(checkout)
+    if options.record:
+        record(checkout, options.record)
+        return
+    figures = static_figures(checkout) | imports(checkout) | duplicates(checkout)
     if options.json:
         print(json.dumps(figures, indent=1))
         return
-    for name, value in figures.items():
-        if not isinstance(value, dict | list):
-            shown = f"{value:,}" if isinstance(value, int) else "–" if value is None else str(value)
-            print(f"{name:<34} {shown:>12}")
+    for name, value in summary(figures).items():
+        print(f"{name:<48} {shown(value):>10}")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paraloom.diversity_metrics.lexical import LexicalDiversity, group_overlaps, signatures
+from paraloom.evaluate.diversity.lexical import LexicalDiversity, group_overlaps, signatures
 
 Groups = list[list[str]]
 

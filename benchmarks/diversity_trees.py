@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from paraloom.diversity_metrics.tree_differences import tree_kernel_difference
-from paraloom.diversity_metrics.tree_kernels import BBH22, TreeKernel, failures, kernel
-from paraloom.diversity_metrics.trees import read_trees
+from paraloom.evaluate.diversity.tree_differences import tree_kernel_difference
+from paraloom.evaluate.diversity.tree_kernels import BBH22, TreeKernel, failures, kernel
+from paraloom.evaluate.diversity.trees import read_trees
 from paraloom.syntax.treebank import read_brackets
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

@@ -27,7 +27,7 @@ import pyarrow as pa
 from mbr import captions, pairs_of_file, tatoeba
 
 from paraloom.core.stats import Estimate, Moments
-from paraloom.diversity_metrics.lexical import group_overlaps
+from paraloom.evaluate.diversity.lexical import group_overlaps
 from paraloom.io.atomic import atomic_write
 from paraloom.mt import Translator, translate_stream
 from paraloom.text.utility import expected_utility

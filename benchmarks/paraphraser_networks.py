@@ -102,7 +102,6 @@ def main() -> None:
                     seed=seed,
                     network=network,
                     steps=options.steps,
-                    noisy_share=0.0,
                     unmoved_share=0.0 if network == "scpn" or not options.sentences else 0.15,
                     hidden_dim=options.hidden_dim,
                     word_dim=options.word_dim,

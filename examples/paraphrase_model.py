@@ -52,11 +52,11 @@ from paraloom.stages.labels import LabeledScores, read_labeled, signs_of
 SCORES = ("overlap", "bleu1", "chrf", "ratio", "mismatch", "meaning", "glitches")
 RULES = (
     *("name_mismatch", "quantity_mismatch", "unit_mismatch", "negation_mismatch", "role_swap"),
-    *("tgt_loop", "tgt_character_runs", "truncation", "wrong_language"),
+    "wrong_language",
 )
 RATED = (
-    *("quantity_mismatch", "unit_mismatch", "negation_mismatch", "name_mismatch", "quantifier_mismatch"),
-    *("pronoun_mismatch", "role_swap", "truncation", "wrong_language", "tgt_loop"),
+    *("quantity_mismatch", "unit_mismatch", "negation_mismatch", "name_mismatch"),
+    *("role_swap", "wrong_language"),
 )
 FEATURES = ("reverse_cost", "translation_cost", *RULES)
 SURFACE = ("bigram_overlap", "chrf", "order_inversions", *RULES)
@@ -237,7 +237,7 @@ def rates(pairs: LabeledScores) -> list[str]:
         "bad translations": wrong & (pairs.kinds == "weak translation"),
     }
     changed = {"quantity_mismatch": "number", "negation_mismatch": "negation", "name_mismatch": "name",
-               "quantifier_mismatch": "quantifier", "role_swap": "role"}  # fmt: skip
+               "role_swap": "role"}  # fmt: skip
     header = [*(f"{name} ({inside.sum():,})" for name, inside in columns.items()), "changed: Tatoeba", "changed: news"]
     lines = [f"| score above 0 | {' | '.join(header)} |", "| --- |" + " ---: |" * len(header)]
     for name in RATED:

@@ -32,6 +32,7 @@ PROSE = {
     r"day's worth|cannot be had|was cut off is said|a crew|rooms? of": "plain words",
     r"weaves?|weaving": "turns into",
     r"artefacts?": "artifact",
+    r"met before|like a better one|more than wanted|other meaning": "duplicate, near-duplicate, over the limit",
     r"(normal|token|optim|serial|recogn|initial|summar|organ|minim|maxim|general|special|capital|lemmat|random|"
     r"quant|parallel|standard|vector|visual|penal|util)is(e|ed|es|er|ers|ing|ation)(?!-encoder)": "-ize",
     r"colours?|coloured|behaviour|neighbours?|neighbouring|favour|centres?|centred|licences?(?!\W+license)|catalogues?|"

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from paraloom.core.protocols import ParserLike as ParserLike
     from paraloom.core.protocols import TranslatorLike as TranslatorLike
     from paraloom.core.protocols import Variant as Variant
-    from paraloom.diversity_metrics.measures import diversity as diversity
     from paraloom.embed.config import EncoderConfig as EncoderConfig
     from paraloom.embed.encoder import Encoder as Encoder
     from paraloom.evaluate.classification import evaluate_classification as evaluate_classification
+    from paraloom.evaluate.diversity.measures import diversity as diversity
     from paraloom.evaluate.sts import evaluate_sts as evaluate_sts
     from paraloom.evaluate.translation import evaluate_translation as evaluate_translation
     from paraloom.mt.config import TranslatorConfig as TranslatorConfig
@@ -86,7 +86,7 @@ _EXPORTS = {
     "augment_labels": "paraloom.api.label_augmentation",
     "backtranslate": "paraloom.api.pair_functions",
     "distill_encoder": "paraloom.api.encoders",
-    "diversity": "paraloom.diversity_metrics.measures",
+    "diversity": "paraloom.evaluate.diversity.measures",
     "evaluate_classification": "paraloom.evaluate.classification",
     "evaluate_sts": "paraloom.evaluate.sts",
     "evaluate_translation": "paraloom.evaluate.translation",

@@ -357,7 +357,7 @@ def test_a_setting_out_of_range_is_an_error(wrong: dict[str, float]) -> None:
 
 
 def test_bleualigns_text_is_aligned_far_better_than_by_lengths(data: Path) -> None:
-    """Strict F1 on the Swiss Alpine Club's yearbook of 1957; docs/results.md has the figures."""
+    """Strict F1 on the Swiss Alpine Club's yearbook of 1957; docs/explanations/results/ has the figures."""
     folder = data / "align" / "bleualign-1957"
     source, target, forward, backward = (
         list(read_lines(folder / f"eval1957.{name}")) for name in ("de", "fr", "google.fr", "google.de")

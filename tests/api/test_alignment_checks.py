@@ -119,7 +119,7 @@ def test_sides_that_are_swapped_against_their_declared_languages_are_warned_abou
 def test_an_encoder_of_other_languages_is_warned_about(
     texts: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workflow, "encoder_languages", lambda encoder: ["cs", "en"])
+    monkeypatch.setattr("paraloom.api.mining.encoder_languages", lambda encoder: ["cs", "en"])
     vectors = workflow._default_encoder()
     (message,) = messages(lambda: align_files(*texts, tmp_path / "out.vecalign", encoder=vectors))
     assert message.startswith(f"{texts[0]} is German, but the encoder is of Czech, English")

@@ -20,6 +20,7 @@ from paraloom.api.paraphrase_sources import as_paraphraser, open_paraphraser, op
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
 from paraloom.paraphrasing import augmentation, protection, selection
+from paraloom.paraphrasing.selection_config import SelectionConfig
 
 ROWS = [
     {"id": 7, "text": "the red car is fast", "label": "car"},
@@ -27,6 +28,7 @@ ROWS = [
     {"id": 9, "text": "a loud car passed the gate", "label": "car"},
     {"id": 10, "text": "one tree lost its leaves", "label": "tree"},
 ]
+CHANGED = SelectionConfig(difference=0.1)
 SYNONYMS = {"red": "crimson", "fast": "quick", "old": "ancient", "loud": "noisy", "leaves": "foliage", "lost": "shed"}
 
 
@@ -82,7 +84,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 def run(
     folder: Path, paraphraser: Any = reword, rows: list[dict[str, Any]] = ROWS, **options: Any
 ) -> tuple[LabelAugmentation, list[dict[str, Any]]]:
-    options = {"encoder": None, "difference": 0.1, **options}
+    options = {"encoder": None, "selection": CHANGED, **options}
     result = augment_labels(write(folder / "set.jsonl", rows), paraphraser, folder / "more.jsonl", **options)
     return result, read(folder / "more.jsonl")
 
@@ -90,7 +92,7 @@ def run(
 @pytest.mark.parametrize("source", ["set.jsonl", "set.csv", "set.tsv", "set.parquet"])
 @pytest.mark.parametrize("output", ["more.jsonl", "more.csv", "more.tsv", "more.parquet"])
 def test_all_formats(tmp_path: Path, source: str, output: str) -> None:
-    result = augment_labels(write(tmp_path / source), reword, tmp_path / output, encoder=None, difference=0.1)
+    result = augment_labels(write(tmp_path / source), reword, tmp_path / output, encoder=None, selection=CHANGED)
     rows = read(tmp_path / output)
     assert list(rows[0]) == ["id", "text", "label", *PROVENANCE]
     assert [{name: row[name] for name in ("id", "text", "label")} for row in rows[:4]] == [
@@ -153,9 +155,8 @@ def test_paraphrases_have_no_line_breaks_that_the_text_has_not(tmp_path: Path) -
         lambda texts: [text.replace("car", "vehicle \n or so").replace("tree", "plant\tor so") for text in texts],
         output,
         encoder=None,
-        originals=False,
     )
-    assert [row["text"] for row in read(output)][::3] == [
+    assert [row["text"] for row in read(output)[4:]][::3] == [
         "the red vehicle or so is fast",
         "one plant or so lost its leaves",
     ]
@@ -165,13 +166,6 @@ def test_values_that_parquet_cannot_hold(tmp_path: Path) -> None:
     source = write(tmp_path / "a.jsonl", [*ROWS, {**ROWS[0], "id": "x"}])
     with pytest.raises(DataError, match=r"a\.jsonl: column 'id' has values that one type of Parquet cannot hold"):
         augment_labels(source, reword, tmp_path / "b.parquet", encoder=None)
-
-
-def test_terms_are_held(tmp_path: Path) -> None:
-    (tmp_path / "terms.txt").write_text("red car\n\nleaves\n")
-    result, rows = run(tmp_path, terms=tmp_path / "terms.txt", originals=False)
-    assert [row["text"] for row in rows if row["id"] in (7, 10)] == ["the red car is quick", "one tree shed its leaves"]
-    assert (result.written, result.new) == (4, 4)
 
 
 def test_texts_of_placeholders_only(tmp_path: Path) -> None:
@@ -197,17 +191,8 @@ def test_a_paraphrase_that_the_set_has_is_left_out(tmp_path: Path) -> None:
 def test_balance_fills_the_rarest_labels(tmp_path: Path) -> None:
     result, _ = run(tmp_path, balance=True, n=5)
     assert [(one.label, one.wanted, one.new) for one in result.labels] == [("car", 0, 0), ("tree", 2, 2)]
-    assert run(tmp_path, balance=True, n=5, max_new=1)[0].labels[1].wanted == 1
     with pytest.warns(UserWarning, match="same number of rows: nothing was wanted"):
         run(tmp_path, balance=True, rows=[ROWS[0], ROWS[3]])
-
-
-def test_a_number_of_new_rows_is_spread_over_the_labels(tmp_path: Path) -> None:
-    rows = [{"text": f"old {word} is red and {label}", "label": label} for label in "ab" for word in "xyzuvw"]
-    result, written = run(tmp_path, rows=rows, max_new=6, hold=[])
-    assert [(one.wanted, one.new) for one in result.labels] == [(3, 3), (3, 3)]
-    assert run(tmp_path, rows=rows, max_new=6, hold=[])[1] == written
-    assert run(tmp_path, rows=rows, max_new=6, hold=[], seed=5)[1] != written
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [True, False], [["a"], ["a", "b"]], [0.5, 1.0], ["0", "1"]])
@@ -232,7 +217,9 @@ def test_columns_are_noticed(tmp_path: Path) -> None:
 
 def test_a_table_without_a_header(tmp_path: Path) -> None:
     (tmp_path / "set.tsv").write_text("".join(f"{row['label']}\t{row['text']}\n" for row in ROWS))
-    augment_labels(tmp_path / "set.tsv", reword, tmp_path / "more.tsv", text=2, label=1, encoder=None, difference=0.1)
+    augment_labels(
+        tmp_path / "set.tsv", reword, tmp_path / "more.tsv", text=2, label=1, encoder=None, selection=CHANGED
+    )
     lines = (tmp_path / "more.tsv").read_text().splitlines()
     assert len(lines) == 8 and lines[0] == "car\tthe red car is fast\t\t\t\t\t"
     assert lines[4].startswith("car\tthe crimson car is quick\t1\tparaphrase#")
@@ -266,7 +253,7 @@ def test_a_row_that_cannot_be_read(tmp_path: Path) -> None:
     write(tmp_path / "set.jsonl")
     with (tmp_path / "set.jsonl").open("a") as stream:
         stream.write("{\n")
-    options: dict[str, Any] = {"encoder": None, "difference": 0.1}
+    options: dict[str, Any] = {"encoder": None, "selection": CHANGED}
     with pytest.raises(DataError, match="row 5: the line is not valid JSON"):
         augment_labels(tmp_path / "set.jsonl", reword, tmp_path / "more.jsonl", **options)
     with pytest.warns(UserWarning, match=r"row 5 of .*set\.jsonl: the line is not valid JSON"):
@@ -325,11 +312,7 @@ def test_an_encoder_of_another_language() -> None:
     ("options", "message"),
     [
         ({"n": 0}, "'n' must be 1 or more"),
-        ({"candidates": 0}, "'candidates' must be 1 or more"),
-        ({"max_new": 0}, "'max_new' must be 1 or more"),
-        ({"difference": 2}, "'difference' must be from 0 to 1, got 2"),
-        ({"preset": "closer"}, "did you mean 'close'"),
-        ({"hold": ["digits"]}, "unknown kind 'digits'"),
+        ({"selection": "closer"}, "did you mean 'close'"),
     ],
 )
 def test_options_out_of_range(tmp_path: Path, options: dict[str, Any], message: str) -> None:

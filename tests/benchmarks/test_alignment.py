@@ -145,8 +145,8 @@ def test_pages_are_made_of_the_same_sections_on_both_sides(scale: ModuleType) ->
     # Three sections of four lines each, from real pages, two of which may be the same one.
     sections = [pages[n][start : start + 4] for n in range(9) for start in range(9)]
     assert all(page[start : start + 4] in sections for start in (0, 4, 8))
-    made = [english for number in range(50) for _, english in scale.make_page(pages, number)]
-    assert len({english.split(".")[0] for english in made}) == 9
+    lines = [english for number in range(50) for _, english in scale.make_page(pages, number)]
+    assert len({english.split(".")[0] for english in lines}) == 9
     assert all(foreign[1:] == english[1:] for foreign, english in page)
 
 

@@ -122,24 +122,3 @@ def test_speed(toy_paraphraser: Path, tmp_path: Path) -> None:
     assert result["lines"] == 6 and all(row["ours"] > 0 for row in result["rows"])
     free = result["rows"][0]
     assert free["generate"] > 0 and len(free["ratios"]) == 1 and 0 <= result["same"] <= 1
-
-
-@pytest.mark.slow
-def test_canonicalization_without_a_model(tmp_path: Path) -> None:
-    (tmp_path / "clean.txt").write_text("We are late again, friends.\nMan Bites Dog In York.\nThey sleep a lot.\nno\n")
-    (tmp_path / "noisy.txt").write_text("u r late\nWe left early.\n")
-    output = tmp_path / "figures.json"
-    printed = run(
-        *("canonicalization", "--clean", tmp_path / "clean.txt", "--noisy", tmp_path / "noisy.txt"),
-        *("--rows", 0, "--seed", 3, "-o", output),
-    )
-    assert "2 sentences with noise, seed 3" in printed and "2 tweets" in printed
-    figures = json.loads(output.read_text())
-    noise = {name: {key: one["value"] for key, one in row.items()} for name, row in figures["noise"].items()}
-    assert (
-        set(noise) == {"nothing", "rules", "rules and words"}
-        and noise["nothing"]["left_alone"] == noise["rules"]["left_alone"] == 1
-    )
-    assert noise["rules"]["word_errors"] <= noise["nothing"]["word_errors"]
-    assert figures["tweets"]["nothing"]["changed"]["value"] == 0
-    assert figures["tweets"]["rules"]["changed"]["value"] == 0.5  # "You are late."

@@ -74,8 +74,6 @@ CASES: dict[str, tuple[object, ...]] = {
     "paraphrase --model": ("A dog sleeps.", "--model", "english", "-n", 1),
     "paraphrase --parser": ("A dog sleeps.", "--model", "english", "--parser", "english", "-n", 1),
     "augment-labels --model": ("set.csv", "--model", "english", "-o", "o.csv"),
-    "canonicalize --model": ("a dog sleep", "--model", "english"),
-    "canonicalize --encoder": ("a dog sleep", "--model", "english", "--encoder", "english"),
     "evaluate paraphraser model": ("english", "en.tsv", "--candidates", 2),
     "parse --parser": ("pairs.tsv", "--parser", "english", "--columns", "tgt", "-o", "o.parquet", *INLINE),
     "diversity --parser": ("variants.tsv", "--parser", "english"),

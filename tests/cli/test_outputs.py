@@ -126,9 +126,9 @@ def test_what_is_wrong_with_an_output_is_said_before_any_work(
     def work(*_: object, **__: object) -> None:
         raise AssertionError("work was done")
 
-    monkeypatch.setattr("paraloom.api.run.run_pipeline", work)
+    monkeypatch.setattr("paraloom.pipeline.runner.run_pipeline", work)
     monkeypatch.setattr("paraloom.api.encoders.open_encoder", work)
-    monkeypatch.setattr("paraloom.api.translators.Translator.load", work)
+    monkeypatch.setattr("paraloom.mt.translator.Translator.load", work)
     status, _, err = paraloom(*arguments)
     assert (status, message in err) == (1, True), err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.tsv"]

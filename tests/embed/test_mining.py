@@ -108,8 +108,8 @@ def test_a_graph_of_fewer_vectors_than_neighbors() -> None:
     np.testing.assert_allclose(neighbors.backward.cosines, -np.sort(-cosines.T, axis=1), atol=1e-5)
     # A walk among 250 may miss some of the nearest, but not the translation; what it finds has its exact cosine.
     assert neighbors.forward.rows.shape == (3, 4) and (neighbors.forward.rows[:, 0] == np.arange(3)).all()
-    found = np.take_along_axis(cosines, neighbors.forward.rows, axis=1)
-    np.testing.assert_allclose(neighbors.forward.cosines, found, atol=1e-5)
+    expected = np.take_along_axis(cosines, neighbors.forward.rows, axis=1)
+    np.testing.assert_allclose(neighbors.forward.cosines, expected, atol=1e-5)
     assert (np.diff(neighbors.forward.cosines) <= 0).all()
     assert bitext_neighbors(source, target[:0], index="graph").forward.rows.shape == (300, 0)
 

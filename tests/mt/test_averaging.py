@@ -1,4 +1,4 @@
-"""Averages of checkpoints: the mean by hand, and what cannot be averaged."""
+"""Averages of checkpoints: the mean by hand; ensembles are gone."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 from commands import Command
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
-from paraloom import Translator
 from paraloom.core.errors import ConfigError, ModelError
-from paraloom.mt.averaging import average_checkpoints, mean_weights
+from paraloom.mt.averaging import mean_weights
+from paraloom.mt.loading import open_translator
+from paraloom.pipeline.registry import load_stage
 
 
 def test_the_mean_by_hand(tmp_path: Path) -> None:
@@ -29,28 +30,13 @@ def test_the_mean_by_hand(tmp_path: Path) -> None:
         mean_weights(files)
 
 
-def test_the_average_of_a_translator_with_itself_is_that_translator(toy_translator: Path, tmp_path: Path) -> None:
-    figures = average_checkpoints([toy_translator, toy_translator], tmp_path / "average")
-    assert figures["models"] == 2
-    own, averaged = (load_file(f / "huggingface" / "model.safetensors") for f in (toy_translator, tmp_path / "average"))
-    assert all(torch.equal(own[name], averaged[name]) for name in own)
-    translator, expected = Translator.load(tmp_path / "average"), Translator.load(toy_translator)
-    assert translator.translate(["mi lo ka"]) == expected.translate(["mi lo ka"])
-    assert (translator.source, translator.target) == (expected.source, expected.target)
-
-
-def test_what_cannot_be_averaged(toy_translator: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="got 1"):
-        average_checkpoints([toy_translator], tmp_path / "average")
-    with pytest.raises(ConfigError, match="precision"):
-        average_checkpoints([toy_translator] * 2, tmp_path / "average", precision="int3")
-
-
-def test_the_commands(toy_translator: Path, tmp_path: Path, paraloom: Command) -> None:
-    paraloom("average-checkpoints", toy_translator, toy_translator, "-o", tmp_path / "average")
-    text = tmp_path / "text.txt"
-    text.write_text("mi lo ka\n")
-    members = f"{toy_translator}+{tmp_path / 'average'}"
-    paraloom("translate", members, text, "-o", tmp_path / "out.txt", "--no-language-check", "--decode", "beam:2")
-    expected = Translator.load(toy_translator, decode="beam:2").translate("mi lo ka")[0].text
-    assert (tmp_path / "out.txt").read_text() == f"{expected}\n"
+def test_ensembles_are_gone(tmp_path: Path, paraloom: Command) -> None:
+    (tmp_path / "text.txt").write_text("mi lo ka\n")
+    status, _, err = paraloom("translate", "de-en+de-en", tmp_path / "text.txt", "-o", tmp_path / "out.txt")
+    assert status == 1 and "ensembles are gone" in err and "Name one translator" in err
+    assert paraloom("average-checkpoints", "a", "b", "-o", "c")[0] == 2
+    with pytest.raises(ConfigError, match="stage 'load-ensemble' is gone"):
+        load_stage("load-ensemble")
+    (tmp_path / "ensemble.json").write_text("{}")
+    with pytest.raises(ModelError, match="ensembles are gone"):
+        open_translator(tmp_path, "beam:5")

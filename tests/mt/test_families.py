@@ -346,7 +346,7 @@ def test_commands_name_languages(
     status, out, err = paraloom("backtranslate", *arguments, "-o", "out.jsonl")
     assert status == 0, err
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    # An empty translation, as a random model may give, is no pair.
+    # An empty translation, as a random model may give, is left out.
     assert [(row["tgt"], row["pieces"]) for row in rows] == [(text, 1) for text in expected if text]
     status, _, err = paraloom("translate", folder, "in.txt", "--from", "de", "--to", "xx")
     assert status == 1 and "unknown target language 'xx' of NLLB-200" in err

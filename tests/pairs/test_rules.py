@@ -1,8 +1,7 @@
-"""Rules about meaning and glitches: values worked out by hand, plain references, and texts in other languages."""
+"""Rules about meaning and degenerate output: values by hand, plain references, and other languages."""
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
 from typing import Any
 
@@ -11,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paraloom.pairs.scoring.glitches import character_runs, loop
+from paraloom.core.errors import ConfigError
 from paraloom.pairs.scoring.meaning import order_inversions
-from paraloom.pairs.scoring.table import GROUPS, score
+from paraloom.pairs.scoring.table import GROUPS, missing_column, score
 from paraloom.pairs.scoring.word_classes import classified_words, word_table
 from paraloom.pairs.scoring.word_lists import german_number
 
@@ -54,6 +53,7 @@ CASES = [
     ("quantity_mismatch", "at 9:30", "at 9.30", 0),
     ("quantity_mismatch", "in 3 months", "within a third of it", 0),
     ("quantity_mismatch", "three hundred thousand", "300,000", 0),
+    ("quantity_mismatch", "several thousand men", "many men", 0),
     ("quantity_mismatch", "", "3", None),
     ("unit_mismatch", "5 km", "5 kilometres", 0),
     ("unit_mismatch", "5km", "5 miles", 1),
@@ -80,20 +80,6 @@ CASES = [
     ("negation_mismatch", "He came, didn't he?", "He came, right?", 0),
     ("negation_mismatch", "room no 5", "room 5", 0),
     ("negation_mismatch", "I do n't know", "I do know", 1),
-    ("quantifier_mismatch", "All birds sing.", "Some birds sing.", 1),
-    ("quantifier_mismatch", "Every dog barks.", "All dogs bark.", 0),
-    ("quantifier_mismatch", "A few dogs", "Several dogs", 0),
-    ("quantifier_mismatch", "Few dogs", "Many dogs", 1),
-    ("quantifier_mismatch", "Only dogs", "Dogs", 1),
-    ("quantifier_mismatch", "Both he and she", "He and she", 0),
-    ("quantifier_mismatch", "Some 500 men", "500 men", 0),
-    ("quantifier_mismatch", "Most of the dogs", "The majority of the dogs", 0),
-    ("quantifier_mismatch", "All dogs and many cats", "All dogs and cats", 1 / 3),
-    ("pronoun_mismatch", "He left.", "She left.", 1),
-    ("pronoun_mismatch", "I saw him.", "I saw her.", 1 / 2),
-    ("pronoun_mismatch", "He left.", "Tom left.", 0),
-    ("pronoun_mismatch", "We went to the US.", "We went to America.", 0),
-    ("pronoun_mismatch", "I'm here with my dog", "I am here", 0),
     ("role_swap", "The dog bit the man.", "The man bit the dog.", 1),
     ("role_swap", "The big dog bit the man.", "The man bit the big dog.", 1),
     ("role_swap", "Tom loves Mary.", "Mary loves Tom.", 1),
@@ -109,22 +95,6 @@ CASES = [
     ("src_content_missing", "The big dogs barked", "A dog was barking", 1 / 3),
     ("tgt_content_missing", "The big dogs barked", "A dog was barking", 0),
     ("src_content_missing", "He was there", "dog", None),
-    ("src_character_runs", "ssss", "", 4),
-    ("src_character_runs", "EVEVEV", "", 3),
-    ("src_character_runs", "the hahahaha dog", "", 4),
-    ("src_character_runs", "book", "", 2),
-    ("src_character_runs", "1000000 ...", "", 0),
-    ("src_character_runs", "Pope John XXIII of www.a.org", "", 1),
-    ("tgt_loop", "", "the the dog barks", 2 / 4),
-    ("tgt_loop", "", "go to go to go to bed", 6 / 7),
-    ("tgt_loop", "", "wait ... ... now", 0),
-    ("tgt_loop", "", "", None),
-    ("truncation", "He left.", "He left", 1),
-    ("truncation", "He left.", "He said: “Go!”", 0),
-    ("truncation", "He left", "He left the", 1),
-    ("truncation", "He left.", "He left,", 1),
-    ("truncation", "a man of the", "a man of", 0),
-    ("truncation", "He left.", "", None),
 ]
 
 
@@ -144,9 +114,6 @@ def test_values_worked_out_by_hand(name: str, src: str, tgt: str, expected: floa
         ("unit_mismatch", "zwei Stunden", "zwei Minuten", 1),
         ("negation_mismatch", "Er kommt nicht.", "Er kommt.", 1),
         ("negation_mismatch", "Weder er noch sie kam.", "Keiner kam.", 0),
-        ("quantifier_mismatch", "Alle Hunde", "Einige Hunde", 1),
-        ("pronoun_mismatch", "Ich sehe sie.", "Wir sehen sie.", 1),
-        ("truncation", "Er ging", "Er ging und", 1),
     ],
 )
 def test_german(name: str, src: str, tgt: str, expected: float) -> None:
@@ -164,15 +131,6 @@ def test_content_needs_function_words_and_order_does_not() -> None:
     assert value("src_content_missing", "le petit chien", "un chien", **french) == pytest.approx(1 / 2)
     assert value("src_content_missing", "alfa beta", "beta alfa", src_lang="xx", tgt_lang="xx") is None
     assert value("order_inversions", "alfa beta", "beta alfa", src_lang="xx", tgt_lang="xx") == 1
-
-
-def test_copied_source() -> None:
-    # "kleine" of the, kleine, dog is a word of the pivot; Berlin is a name, "hand" is in the first side as well.
-    pivot = "der kleine Hund in Berlin hat eine hand"
-    assert value("copied_source", "a hand", "The kleine dog", pivot=pivot) == pytest.approx(1 / 3)
-    assert value("copied_source", "a hand", "Berlin hand", pivot=pivot) == 0
-    assert value("copied_source", "a hand", "The kleine dog") is None
-    assert value("copied_source", "a hand", "The kleine dog", pivot="") is None
 
 
 @pytest.mark.parametrize(
@@ -194,33 +152,6 @@ def test_wrong_language(tgt: str, language: str, expected: float | None) -> None
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.sampled_from(["the", "dog", "ran", "."]), max_size=12))
-def test_loops_agree_with_a_plain_search(words: list[str]) -> None:
-    covered = 0
-    for start, period in ((i, p) for i in range(len(words)) for p in range(1, len(words))):
-        stretch, count = words[start : start + period], 1
-        while words[start + count * period : start + (count + 1) * period] == stretch:
-            count += 1
-        if count > 1 and set(stretch) != {"."}:
-            covered = max(covered, count * period)
-    expected = covered / len(words) if words else math.nan
-    assert loop(classified_words([" ".join(words)]))[0] == pytest.approx(expected, nan_ok=True)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.text(alphabet="abé", min_size=1, max_size=14))
-def test_character_runs_agree_with_a_plain_search(word: str) -> None:
-    expected = max(
-        count
-        for size in range(1, 5)
-        for start in range(len(word))
-        for count in range(1, len(word) + 1)
-        if count == 1 or (word[start : start + size] * count == word[start : start + size * count])
-    )
-    assert character_runs(classified_words([word])).tolist() == [expected]
-
-
-@settings(max_examples=100, deadline=None)
 @given(st.permutations(["alpha", "bravo", "tango", "delta", "kilos"]))
 def test_order_inversions_agree_with_a_count(words: list[str]) -> None:
     first = ["alpha", "bravo", "tango", "delta", "kilos"]
@@ -237,3 +168,15 @@ def test_german_numbers() -> None:
 
 def test_word_lists_have_lower_case_words_in_one_table() -> None:
     assert len(word_table().features) == len(word_table().numbers) > 4000
+
+
+@pytest.mark.parametrize("name", ["truncation", "pronoun_mismatch", "tgt_loop", "src_character_runs"])
+def test_removed_scores_say_so(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"score '{name}' was removed in version 0.2"):
+        value(name, "a", "b")
+    assert "was removed in version 0.2" in str(missing_column(name, ["src", "tgt"]))
+
+
+def test_groups_keep_what_is_left() -> None:
+    assert GROUPS["glitches"] == ("wrong_language",)
+    assert {"quantity_mismatch", "negation_mismatch", "role_swap", "order_inversions"} <= {*GROUPS["meaning"]}

@@ -12,7 +12,7 @@ from commands import Command
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.papers.catalog import catalog_entries
-from paraloom.papers.page import papers_page, write_page
+from paraloom.papers.page import papers_pages, write_page
 from paraloom.papers.published import PAPERS
 from paraloom.papers.tables import BASELINES, NOT_MEASURED, ReproducedTable, read_table, table_json
 from paraloom.papers.verdicts import OUTCOMES
@@ -25,6 +25,7 @@ title = "Tables"
 text = "$orders It costs $5.\\n\\n$verdicts"
 
 [[section]]
+paper = "W17"
 heading = "Pairs"
 text = "Before."
 tables = ["w17-9"]
@@ -32,9 +33,21 @@ after = "$orders"
 """
 
 
-def test_the_page_is_in_step_with_its_tables() -> None:
-    page = FOLDER.with_suffix(".md").read_text(encoding="utf-8")
-    assert page == papers_page(FOLDER), "run `paraloom papers page docs/explanations/papers`"
+def test_the_pages_are_in_step_with_their_tables() -> None:
+    pages = papers_pages(FOLDER)
+    assert set(pages) == {FOLDER.with_suffix(".md"), *FOLDER.glob("*.md")}
+    for page, text in pages.items():
+        assert page.read_text(encoding="utf-8") == text, "run `paraloom papers page docs/explanations/papers`"
+
+
+def test_a_condition_that_tables_share_is_said_once_a_page() -> None:
+    for page in FOLDER.glob("*.md"):
+        tables = [
+            read_table(FOLDER / f"{name}.json") for name in re.findall(r"^### .*\(`(\S+)`\)$", page.read_text(), re.M)
+        ]
+        lines = page.read_text(encoding="utf-8").splitlines()
+        for condition in {condition for table in tables for condition in table.conditions}:
+            assert sum(line.startswith(f"| {' | '.join(condition)} |") for line in lines) == 1, condition
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -79,8 +92,9 @@ def test_a_page_has_its_prose_and_the_counts_of_its_orders(tmp_path: Path, paral
     assert page.startswith(
         "# Tables\n\nOf 16 orders of the papers, 16 agree, 0 disagree, 0 are undecided. It costs $5."
     )
-    assert "\n## Pairs\n\nBefore.\n\n### W17 Table 9" in page and page.endswith("are undecided.\n")
     assert "| 16 | 0 | 0 | agrees |" in page
+    paper = (folder / "w17.md").read_text(encoding="utf-8")
+    assert "\n## Pairs\n\nBefore.\n\n### W17 Table 9" in paper and paper.endswith("are undecided.\n")
 
 
 def test_a_changed_figure_changes_the_page(tmp_path: Path) -> None:
@@ -90,7 +104,7 @@ def test_a_changed_figure_changes_the_page(tmp_path: Path) -> None:
     order = table["orders"][0]
     order["value"], order["low"], order["high"] = -order["value"], -order["high"], -order["low"]
     (folder / "w17-9.json").write_text(table_json(table), encoding="utf-8")
-    after = papers_page(folder)
+    after = papers_pages(folder)[tmp_path / "tables.md"]
     assert after != before and "15 agree, 1 disagrees, 0 are undecided" in after
 
 
@@ -98,16 +112,16 @@ def test_a_page_names_what_is_missing(tmp_path: Path) -> None:
     folder = small_page(tmp_path / "tables")
     (folder / "w17-10.json").write_text("{}", encoding="utf-8")
     with pytest.raises(DataError, match=r"not that of a reproduced table \(KeyError"):
-        papers_page(folder)
+        papers_pages(folder)
     shutil.copyfile(FOLDER / "w17-10.json", folder / "w17-10.json")
     with pytest.raises(DataError, match="no section of the page has this table"):
-        papers_page(folder)
+        papers_pages(folder)
     (folder / "page.toml").write_text(PROSE.replace('"w17-9"', '"w17-9", "w17-8", "w17-10"'), encoding="utf-8")
     with pytest.raises(ConfigError, match="table 'w17-8' has no file"):
-        papers_page(folder)
+        papers_pages(folder)
     (folder / "page.toml").write_text("title = 1", encoding="utf-8")
     with pytest.raises(ConfigError, match="prose cannot be read"):
-        papers_page(folder)
+        papers_pages(folder)
 
 
 def test_the_catalog_has_every_table_that_is_made() -> None:

@@ -210,10 +210,13 @@ def test_each_text_has_its_own_number() -> None:
 def test_every_candidate_has_a_reason_or_is_kept() -> None:
     groups = [variants("a b", "c d", "c d", ""), variants("e f", "g h")]
     selection = ParaphraseSelector(FREE).select(["a b", "x y"], groups, [1, 2])
-    assert selection.reasons == [["near copy of the text", "", "like a better one", "empty"], ["", ""]]
+    assert selection.reasons == [
+        ["near copy of the text", "", "near-duplicate of a better candidate", "empty"],
+        ["", ""],
+    ]
     assert selection.positions == [[1], [0, 1]]
     assert [[one.text for one in ones] for ones in selection.kept] == [["c d"], ["e f", "g h"]]
-    assert selection.dropped == {"near copy of the text": 1, "like a better one": 1, "empty": 1}
+    assert selection.dropped == {"near copy of the text": 1, "near-duplicate of a better candidate": 1, "empty": 1}
 
 
 def test_nothing_to_select() -> None:

@@ -18,9 +18,9 @@ from toy_variants import OURS, REFERENCES, plain_ibleu, write_references, write_
 
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
 from paraloom.core.schema import PAIRS
-from paraloom.diversity_metrics.adequacy import Adequacy
-from paraloom.diversity_metrics.groups import GroupSample, whole_groups
-from paraloom.diversity_metrics.measures import VariantStatistics
+from paraloom.evaluate.diversity.adequacy import Adequacy
+from paraloom.evaluate.diversity.groups import GroupSample, whole_groups
+from paraloom.evaluate.diversity.measures import VariantStatistics
 from paraloom.io import write_corpus
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline

@@ -14,10 +14,9 @@ import paraloom as library
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Variant
 from paraloom.io import Corpus
-from paraloom.stages import input_checks
 from paraloom.stages import pairs as pair_stages
 from paraloom.stages.input_checks import SAMPLE_ROWS, Direction, read_sample
-from paraloom.text import language_names
+from paraloom.text import function_words, language_names
 
 FRENCH = ["Je ne l'ai pas vu depuis hier, mais il viendra quand le repas sera sur la table, avec son frère."] * 60
 SAMPLE = [
@@ -203,4 +202,4 @@ def test_scores_of_models_for_other_languages_are_warned_about(
 
 
 def test_every_language_has_a_name() -> None:
-    assert set(input_checks.known_function_words()) <= set(language_names._NAMES)
+    assert set(function_words.known_function_words()) <= set(language_names._NAMES)

@@ -191,7 +191,7 @@ def test_scores_are_evaluated_from_files_and_stages(tmp_path: Path, paraloom: Co
     cells = {(row.set, row.score): row.auc.value for row in result.rows}
     assert cells["memory: number", "quantity_mismatch"] == 1
     status, out, _ = paraloom("evaluate", "scores", labeled, "--json")
-    assert status == 0 and any(row["score"] == "pronoun_mismatch" for row in json.loads(out)["rows"])
+    assert status == 0 and any(row["score"] == "unit_mismatch" for row in json.loads(out)["rows"])
 
     corpus = tmp_path / "corpus"
     library.read_pairs(labeled).write(corpus)

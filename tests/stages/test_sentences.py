@@ -54,7 +54,7 @@ def test_every_sentence_is_kept_once_with_its_vector(inputs: Path, field: int, l
     assert column.type == pa.list_(pa.float16(), 6)
     assert "encoder|spec:word" in signature_of(column)
     reasons = count_reasons(result.stage("read-sentences").folder)
-    assert set(reasons) == {"empty", "in 'de'", "met before", "more than 400 characters"}
+    assert set(reasons) == {"empty", "in 'de'", "duplicate", "more than 400 characters"}
 
 
 def test_a_text_in_another_language_does_not_make_an_equal_one_a_duplicate(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from paraloom.alignment.candidates import CandidatePairs
 from paraloom.core.errors import ConfigError, nearest
@@ -85,6 +83,9 @@ def _usual_scores(side: Ints, scores: Floats, size: int) -> Floats:
 
 
 def _one_to_one(pairs: CandidatePairs, scores: Floats, sizes: tuple[int, int]) -> Ints:
+    from scipy import sparse
+    from scipy.sparse import csgraph
+
     sources, targets = sizes
     # A dummy target for each source, worth next to nothing: a source without a counterpart is assigned to it.
     rows = np.concatenate([pairs.sources, np.arange(sources)])

@@ -35,7 +35,7 @@ def inner_breaks(source: Sequence[str], target: Sequence[str]) -> tuple[Floats, 
 
 
 def _has_case(starts: npt.NDArray[np.str_]) -> bool:
-    """Whether sentences begin with a capital, as a rule."""
+    """True if sentences begin with a capital, as a rule."""
     upper, lower = int(np.char.isupper(starts).sum()), int(np.char.islower(starts).sum())
     return upper >= _MIN_CAPITALS * lower and upper > 0
 
@@ -57,13 +57,13 @@ def _open_brackets(text: Sequence[str]) -> Floats:
 
 
 def _opens(sentence: str) -> bool:
-    """Whether the last bracket is an opening one."""
+    """True if the last bracket is an opening one."""
     last = max(sentence.rfind(bracket) for bracket in _OPENING)
     return last >= 0 and last > max(sentence.rfind(bracket) for bracket in _CLOSING)
 
 
 def _closes(sentence: str) -> bool:
-    """Whether the first bracket is a closing one."""
+    """True if the first bracket is a closing one."""
     opening = [at for bracket in _OPENING if (at := sentence.find(bracket)) >= 0]
     closing = [at for bracket in _CLOSING if (at := sentence.find(bracket)) >= 0]
     return bool(closing) and min(closing) < min(opening, default=len(sentence))

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from paraloom.alignment.neighbor_kernels import greatest_entries, nearest_rows, row_products
 from paraloom.text.tokens import TokenLists
@@ -37,6 +36,8 @@ class CandidatePairs(NamedTuple):
 
 def word_counts(lists: TokenLists, columns: npt.NDArray[np.uint64]) -> Matrix:
     """Count the words of each document."""
+    from scipy import sparse
+
     indices = np.searchsorted(columns, lists.ids)
     present = indices < len(columns)
     present[present] = columns[indices[present]] == lists.ids[present]
@@ -47,6 +48,8 @@ def word_counts(lists: TokenLists, columns: npt.NDArray[np.uint64]) -> Matrix:
 
 def unit_rows(matrix: Matrix) -> Matrix:
     """Divide each row by its Euclidean norm; empty rows stay empty."""
+    from scipy import sparse
+
     norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     return sparse.csr_matrix(sparse.diags(1 / np.maximum(norms, 1e-9)) @ matrix, dtype=np.float32)
 
@@ -117,6 +120,8 @@ def _of_cells(cells: Ints, targets: int) -> CandidatePairs:
 
 def dot_products(source: Matrix, target: Matrix, pairs: CandidatePairs) -> Floats:
     """The dot product of the rows of each pair."""
+    from scipy import sparse
+
     sides = [sparse.csr_matrix(side, dtype=np.float32) for side in (source, target)]
     a, b = sides
     return row_products(
@@ -126,6 +131,8 @@ def dot_products(source: Matrix, target: Matrix, pairs: CandidatePairs) -> Float
 
 def greatest(matrix: Matrix, k: int, worth: Vectors | None = None) -> Matrix:
     """The k greatest entries of each row; of equal ones those that come first."""
+    from scipy import sparse
+
     kept = greatest_entries(matrix.data if worth is None else matrix.data * worth[matrix.indices], matrix.indptr, k)
     lengths = np.minimum(np.diff(matrix.indptr), k)
     bounds = np.concatenate([[0], np.cumsum(lengths)])
@@ -133,6 +140,8 @@ def greatest(matrix: Matrix, k: int, worth: Vectors | None = None) -> Matrix:
 
 
 def _nearest(queries: Matrix, keys: Matrix, k: int) -> tuple[Ints, Ints]:
+    from scipy import sparse
+
     if not (queries.shape[0] and keys.shape[0]):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     index = sparse.csr_matrix(keys.T, dtype=np.float32)

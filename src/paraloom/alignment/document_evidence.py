@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from paraloom.alignment.candidates import CandidatePairs, Matrix, dot_products, greatest, unit_rows, word_counts
 from paraloom.alignment.document_features import Documents
@@ -53,6 +52,8 @@ def word_vectors(source: Documents, target: Documents, lexicons: Lexicons) -> Do
     translation's, its own where they are the same, and their translations by the lexicon.  tf is log(1 + count), idf
     log((documents + 1) / (documents with the word + ½)) over the other side.
     """
+    from scipy import sparse
+
     expected_target, actual_target = _direction(source, target, lexicons[0])
     expected_source, actual_source = _direction(target, source, lexicons[1])
     scale = np.float32(0.5**0.5)
@@ -67,6 +68,8 @@ def image_vectors(source: Documents, target: Documents) -> DocumentVectors:
 
     `images.group_images` decides which images are the same.  A document without images has an empty row.
     """
+    from scipy import sparse
+
     numbers = group_images(image for side in (source, target) for images in side.images for image in images)
     counts = []
     for side in (source, target):
@@ -97,6 +100,8 @@ def link_vectors(source: Documents, target: Documents) -> DocumentVectors | None
 
 
 def _token_vectors(source: TokenLists | None, target: TokenLists | None) -> DocumentVectors | None:
+    from scipy import sparse
+
     if source is None or target is None:
         return None
     columns = np.unique(np.concatenate([source.ids, target.ids]))
@@ -182,6 +187,8 @@ def words_in_other_language(side: Documents, lexicon: BilingualLexicon | None) -
 
 def _direction(predictors: Documents, observed: Documents, lexicon: BilingualLexicon | None) -> tuple[Matrix, Matrix]:
     """tf-idf vectors of the words expected by one side, and of the words of the other."""
+    from scipy import sparse
+
     columns = np.unique(observed.words.ids)
     actual = word_counts(observed.words, columns)
     idf = sparse.diags(np.log((len(observed) + 1) / (actual.getnnz(axis=0) + 0.5)).astype(np.float32))
@@ -208,6 +215,8 @@ def _part(lists: TokenLists, start: int) -> TokenLists:
 
 def _translation_table(lexicon: BilingualLexicon, columns: npt.NDArray[np.uint64]) -> Matrix:
     """The probabilities of translations: a row for each word of the lexicon, and the columns of the other side."""
+    from scipy import sparse
+
     indices = np.searchsorted(columns, lexicon.translations)
     present = indices < len(columns)
     present[present] = columns[indices[present]] == lexicon.translations[present]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from paraloom.alignment.assignment import assign, margins
 from paraloom.alignment.candidates import (
@@ -32,6 +31,9 @@ from paraloom.alignment.document_evidence import (
     word_vectors,
 )
 from paraloom.alignment.document_features import Documents
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Floats = npt.NDArray[np.float64]
 
@@ -157,6 +159,8 @@ def _stack(
     vectors: Mapping[str, DocumentVectors], weights: Mapping[str, float], names: list[str]
 ) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
     """Vectors whose product is the weighted sum of several kinds of evidence."""
+    from scipy import sparse
+
     scales = [np.float32(weights[name] ** 0.5) for name in names]
     sides = zip(*(vectors[name] for name in names), strict=True)
     stacked = [

@@ -16,7 +16,7 @@ Scores = npt.NDArray[np.float32]
 
 @kernel
 def log_ratio(margin: float, match: tuple[float, float], random: tuple[float, float], lowest: float) -> float:
-    """log N(margin; match) − log N(margin; random), at least `lowest`; margins above that mean count as it."""
+    """log N(margin; match) − log N(margin; random), at least `lowest`; margins above the mean count as it."""
     margin = min(margin, match[0])
     near, far = (margin - match[0]) / match[1], (margin - random[0]) / random[1]
     return max(lowest, (far * far - near * near) / 2 - math.log(match[1] / random[1]))

@@ -179,7 +179,7 @@ class _Current:
             self.available[side][rows[side]] = self.free[side][rows[side]] = False
 
     def has(self, rows: Rows) -> bool:
-        """Whether some rows are all available."""
+        """True if some rows are all available."""
         return all(bool(self.available[side][rows[side]].all()) for side in (0, 1))
 
     def with_neighbors(self, rows: Rows) -> Rows:

@@ -1,4 +1,4 @@
-"""What an encoder of both languages says about two texts: vectors of sentences, and near words as a lexicon."""
+"""Evidence of an encoder of both languages: vectors of sentences, and near words as a lexicon."""
 
 from __future__ import annotations
 

@@ -259,7 +259,7 @@ class PreparedPair:
 
 
 def _breaks_at(breaks: Floats, rows: Ints) -> Floats:
-    """Whether the boundary before each of some sentences is inside a sentence; the end is not."""
+    """True if the boundary before each of some sentences is inside a sentence; the end is not."""
     return np.append(breaks[rows], 0.0)
 
 

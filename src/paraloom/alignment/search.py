@@ -47,7 +47,7 @@ class Band:
 
     @property
     def is_full(self) -> bool:
-        """Whether every boundary is inside."""
+        """True if every boundary is inside."""
         return self.width > self.targets
 
 

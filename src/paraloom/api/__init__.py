@@ -1,6 +1,125 @@
 """What the commands call, for scripts as well: one function for each task, over files, models by name and folders."""
 
+from typing import TYPE_CHECKING
+
 from paraloom.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from paraloom.alignment.methods import aligner_config as aligner_config
+    from paraloom.api.alignment import align_files as align_files
+    from paraloom.api.alignment_evaluation import evaluate_alignment_files as evaluate_alignment_files
+    from paraloom.api.analysis import draw_sheet as draw_sheet
+    from paraloom.api.analysis import explain_empty_filter as explain_empty_filter
+    from paraloom.api.analysis import extract_lexicon as extract_lexicon
+    from paraloom.api.analysis import pair_statistics as pair_statistics
+    from paraloom.api.analysis import preview_filter as preview_filter
+    from paraloom.api.augmentation import augment as augment
+    from paraloom.api.canonicalization import Canonicalization as Canonicalization
+    from paraloom.api.canonicalization import canonicalize_file as canonicalize_file
+    from paraloom.api.canonicalization import check_english as check_english
+    from paraloom.api.canonicalization import open_canonicalizer as open_canonicalizer
+    from paraloom.api.control import measure_control as measure_control
+    from paraloom.api.documents import align_paired_documents as align_paired_documents
+    from paraloom.api.documents import pair_documents as pair_documents
+    from paraloom.api.documents import pivot_documents as pivot_documents
+    from paraloom.api.encoders import distill_encoder as distill_encoder
+    from paraloom.api.encoders import distill_words as distill_words
+    from paraloom.api.encoders import encode_file as encode_file
+    from paraloom.api.encoders import export_encoder as export_encoder
+    from paraloom.api.encoders import similarity_of_lines as similarity_of_lines
+    from paraloom.api.encoders import train_encoder as train_encoder
+    from paraloom.api.endpoints import answers_file as answers_file
+    from paraloom.api.endpoints import named_translator as named_translator
+    from paraloom.api.evaluate import compare_on_similarity as compare_on_similarity
+    from paraloom.api.evaluate import evaluate_classification_tasks as evaluate_classification_tasks
+    from paraloom.api.evaluate import evaluate_comet_files as evaluate_comet_files
+    from paraloom.api.evaluate import evaluate_document_pairs as evaluate_document_pairs
+    from paraloom.api.evaluate import evaluate_phrase_tasks as evaluate_phrase_tasks
+    from paraloom.api.evaluate import evaluate_sentence_aligner as evaluate_sentence_aligner
+    from paraloom.api.evaluate import evaluate_similarity as evaluate_similarity
+    from paraloom.api.evaluate import evaluate_translation_files as evaluate_translation_files
+    from paraloom.api.evaluate import evaluate_translator as evaluate_translator
+    from paraloom.api.exemplars import find_exemplars as find_exemplars
+    from paraloom.api.exemplars import measure_exemplars as measure_exemplars
+    from paraloom.api.exemplars import write_exemplars as write_exemplars
+    from paraloom.api.extract import ExtractConfig as ExtractConfig
+    from paraloom.api.extract import extract_documents as extract_documents
+    from paraloom.api.first_rows import preview as preview
+    from paraloom.api.first_rows import preview_output as preview_output
+    from paraloom.api.label_augmentation import augment_labels as augment_labels
+    from paraloom.api.labels import describe_paraphrase_model as describe_paraphrase_model
+    from paraloom.api.labels import evaluate_lookalikes as evaluate_lookalikes
+    from paraloom.api.labels import evaluate_scores as evaluate_scores
+    from paraloom.api.labels import train_paraphrase_model as train_paraphrase_model
+    from paraloom.api.mining import MinedLines as MinedLines
+    from paraloom.api.mining import mine_translations as mine_translations
+    from paraloom.api.models import find_model as find_model
+    from paraloom.api.models import list_models as list_models
+    from paraloom.api.outputs import check_output as check_output
+    from paraloom.api.outputs import content_digest as content_digest
+    from paraloom.api.outputs import files_named as files_named
+    from paraloom.api.outputs import is_up_to_date as is_up_to_date
+    from paraloom.api.outputs import record_output as record_output
+    from paraloom.api.outputs import set_aside as set_aside
+    from paraloom.api.pair_functions import backtranslate as backtranslate
+    from paraloom.api.pair_functions import filter_pairs as filter_pairs
+    from paraloom.api.pair_functions import score as score
+    from paraloom.api.pair_inputs import as_pairs as as_pairs
+    from paraloom.api.pair_inputs import read_pairs as read_pairs
+    from paraloom.api.pairs import Pairs as Pairs
+    from paraloom.api.paraphrase_evaluation import ParaphraserEvaluation as ParaphraserEvaluation
+    from paraloom.api.paraphrase_evaluation import measure_paraphrasers as measure_paraphrasers
+    from paraloom.api.paraphrase_evaluation import read_references as read_references
+    from paraloom.api.paraphrase_sources import AnyParaphraser as AnyParaphraser
+    from paraloom.api.paraphrase_sources import EndpointParaphraser as EndpointParaphraser
+    from paraloom.api.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser
+    from paraloom.api.paraphrase_sources import check_text_language as check_text_language
+    from paraloom.api.paraphrase_sources import language_of_paraphraser as language_of_paraphraser
+    from paraloom.api.paraphrase_sources import open_paraphraser as open_paraphraser
+    from paraloom.api.paraphrase_sources import open_selector as open_selector
+    from paraloom.api.paraphrasers import Paraphraser as Paraphraser
+    from paraloom.api.paraphrasers import count_templates as count_templates
+    from paraloom.api.paraphrasers import train_paraphraser as train_paraphraser
+    from paraloom.api.quickstart import run_quickstart as run_quickstart
+    from paraloom.api.scores import train_language_model as train_language_model
+    from paraloom.api.scores import train_word_counts as train_word_counts
+    from paraloom.api.search import mine_lines as mine_lines
+    from paraloom.api.search import search_lines as search_lines
+    from paraloom.api.selftraining import read_loop as read_loop
+    from paraloom.api.selftraining import selftrain as selftrain
+    from paraloom.api.status import run_status as run_status
+    from paraloom.api.syntax import add_parses as add_parses
+    from paraloom.api.syntax import find_syntax_groups as find_syntax_groups
+    from paraloom.api.syntax import train_parser as train_parser
+    from paraloom.api.translators import train_translator as train_translator
+    from paraloom.api.translators import translate_file as translate_file
+    from paraloom.api.tuning import Tuning as Tuning
+    from paraloom.api.tuning import TuningResult as TuningResult
+    from paraloom.api.tuning import tune as tune
+    from paraloom.api.urls import fetch_input as fetch_input
+    from paraloom.api.variants import format_diversity as format_diversity
+    from paraloom.api.variants import measure_diversity as measure_diversity
+    from paraloom.api.variants import translate_variants as translate_variants
+    from paraloom.core.devices import precision_on as precision_on
+    from paraloom.core.devices import use_device as use_device
+    from paraloom.core.devices import workers_on as workers_on
+    from paraloom.evaluate.paraphrase_sheet import check_sheet as check_sheet
+    from paraloom.evaluate.paraphrase_sheet import count_sheet as count_sheet
+    from paraloom.evaluate.paraphrase_sheet import write_sheet as write_sheet
+    from paraloom.io.bitext import READERS as READERS
+    from paraloom.io.bitext import is_device as is_device
+    from paraloom.io.compression import without_compression as without_compression
+    from paraloom.io.formats.moses import join_sides as join_sides
+    from paraloom.mt.endpoint_config import is_endpoint as is_endpoint
+    from paraloom.pairs.annotation import summarize_ratings as summarize_ratings
+    from paraloom.pairs.filtering.filters import format_preview as format_preview
+    from paraloom.pairs.scoring.table import COLUMNS as COLUMNS
+    from paraloom.pairs.scoring.table import GROUPS as GROUPS
+    from paraloom.pairs.scoring.table import SCORES as SCORES
+    from paraloom.pipeline.stage_docs import StageDescription as StageDescription
+    from paraloom.pipeline.stage_docs import describe_stage as describe_stage
+    from paraloom.pipeline.stage_docs import describe_stages as describe_stages
+
 
 _MODULES = {
     "alignment": ("align_files",),
@@ -80,7 +199,6 @@ _DOMAIN = {
     "SCORES": "paraloom.pairs.scoring.table",
     "StageDescription": "paraloom.pipeline.stage_docs",
     "describe_stage": "paraloom.pipeline.stage_docs",
-    "average_checkpoints": "paraloom.mt.averaging",
     "is_endpoint": "paraloom.mt.endpoint_config",
     "describe_stages": "paraloom.pipeline.stage_docs",
     "precision_on": "paraloom.core.devices",

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paraloom.alignment.aligner_config import AlignerConfig
-from paraloom.alignment.delimiters import align_between_delimiters
-from paraloom.alignment.lexicon import read_lexicon
-from paraloom.alignment.methods import PUBLISHED, aligner_config, fit_method
-from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
-from paraloom.alignment.prepared_pairs import LexiconPair
-from paraloom.alignment.sentences import align as align_sentences
-from paraloom.alignment.sentences import align_pair
-from paraloom.alignment.text_pairs import TextPair, Vectors
-from paraloom.api.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
-from paraloom.api.mining import encoder_languages
 from paraloom.api.run import as_list
-from paraloom.api.translators import AnyTranslator, named_model
 from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead, join_sentences
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import PAIRS
-from paraloom.embed.encoder import open_encoder
 from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
 from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
-from paraloom.mt.streams import best_translations
-from paraloom.stages.input_checks import Direction
+
+if TYPE_CHECKING:
+    from paraloom.alignment.aligner_config import AlignerConfig
+    from paraloom.alignment.prepared_pairs import LexiconPair
+    from paraloom.alignment.text_pairs import TextPair, Vectors
+    from paraloom.api.translators import AnyTranslator
 
 _BEADS = (".vecalign", ".ladder", ".parquet")
 _PAIRS = (".tsv", ".tmx", ".jsonl", "")
@@ -110,6 +101,8 @@ def align(
         >>> [(bead.source, bead.target) for bead in beads]
         [((0,), (0, 1)), ((1,), (2,))]
     """
+    from paraloom.alignment.sentences import align as align_sentences
+
     return align_sentences(
         source,
         target,
@@ -123,6 +116,8 @@ def align(
 
 
 def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
+    from paraloom.embed.encoder import open_encoder
+
     if encoder == ALIGNMENT_ENCODER:
         return _default_encoder()
     return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
@@ -131,6 +126,8 @@ def _opened(encoder: EncoderLike | str | Path) -> EncoderLike:
 @cache
 def _default_encoder() -> EncoderLike:
     """Opened once: programs that align many short texts call `align` for each."""
+    from paraloom.embed.encoder import open_encoder
+
     return open_encoder(ALIGNMENT_ENCODER)
 
 
@@ -187,29 +184,24 @@ def align_files(
         >>> align_files(folder / "de.txt", folder / "en.txt", folder / "beads.vecalign").beads
         2
     """
+    from paraloom.alignment.delimiters import align_between_delimiters
+    from paraloom.alignment.lexicon import read_lexicon
+    from paraloom.alignment.methods import PUBLISHED, aligner_config, fit_method
+    from paraloom.alignment.sentences import align_pair
+    from paraloom.alignment.text_pairs import TextPair
+    from paraloom.api.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
+    from paraloom.api.mining import encoder_languages
+    from paraloom.api.translators import named_model
+    from paraloom.mt.streams import best_translations
+    from paraloom.stages.input_checks import Direction
+
     source, target, output = str(source), str(target), str(output)
     config = aligner_config(method, max_bead_size, order)
     is_default = encoder == ALIGNMENT_ENCODER
-    for name, given in (("a lexicon", lexicon), ("an encoder", None if is_default else encoder)):
-        if given is not None and method != "evidence":
-            raise ConfigError(
-                f"method '{method}' does not use {name}", remedy="Leave it out, or choose another method."
-            )
-    suffix = without_compression(output).suffix
-    if suffix not in (*_BEADS, *_PAIRS) and output != PIPE and "{" not in output:
-        raise ConfigError(
-            f"unknown output format '{suffix}' of '{output}'",
-            remedy=f"For beads choose {', '.join(_BEADS)}; for the sentences {', '.join(_PAIRS[:-1])}, or a folder.",
-        )
-    if suffix == ".ladder" and order == "local":
-        raise ConfigError(
-            "the beads of a ladder cannot cross, as those of the order 'local' do",
-            remedy="Write .vecalign or .parquet.",
-        )
-    texts = [list(read_lines(path)) for path in (source, target)]
-    for path, text in zip((source, target), texts, strict=True):
-        if not any(line.strip() for line in text):
-            raise DataError("the file has no sentences", file=path, remedy="Write a sentence per line.")
+    if method != "evidence":
+        _refuse_evidence(method, {"a lexicon": lexicon, "an encoder": None if is_default else encoder})
+    _check_output(output, order)
+    texts = [_sentences(path) for path in (source, target)]
     forward = [_translation(path, source, texts[0]) for path in as_list(translations)]
     backward = [_translation(path, target, texts[1]) for path in as_list(target_translations)]
     model = None if translator is None else named_model(translator, "beam:5")
@@ -225,21 +217,16 @@ def align_files(
     )
     if model is not None:
         forward.append(best_translations(model, texts[0]))
-    lexicons = [read_lexicon(lexicon)] if lexicon is not None else []
     if pivot and (len(forward), len(backward)) != (1, 1):
         raise ConfigError(
             "a pivot needs one translation of each side",
             remedy="Give translations of both sides (or a translator of the source) into one language.",
         )
-    compared = (forward[0] if forward else texts[0], backward[0] if pivot else texts[1])
-    vectors = None
+    lexicons = [read_lexicon(lexicon)] if lexicon is not None else []
+    pair = TextPair(texts[0], texts[1], forward, backward)
     if encoder is not None and method == "evidence":
-        opened = _opened(encoder)
-        lexicons += encoder_lexicon(opened, *([text] for text in (compared if pivot else texts)))
-        # Beside a translation, vectors of sentences add mistakes: they say less, of the same.
-        if not is_default or (not forward and not backward):
-            vectors = encode_texts(opened, *compared)
-    pair = TextPair(texts[0], texts[1], forward, backward, vectors)
+        pair, words = _with_encoder(pair, encoder, pivot=pivot)
+        lexicons += words
     if hard_delimiter is None:
         pair = _in_pivot(pair) if pivot else pair
         published = method in PUBLISHED
@@ -247,14 +234,63 @@ def align_files(
     else:
         parts = partial(_parts, method=method, config=config, lexicons=lexicons, pivot=pivot)
         beads = align_between_delimiters(pair, hard_delimiter, parts)
-    if suffix in _BEADS:
+    if without_compression(output).suffix in _BEADS:
         write_beads(output, beads, src_doc=file_stem(source), tgt_doc=file_stem(target))
     else:
         shown = [bead for bead in beads if hard_delimiter is None or not _is_delimiter(bead, texts[0], hard_delimiter)]
         write_pairs(_pairs(shown, texts, source, languages), output)
+    return _counts(beads, texts)
+
+
+def _refuse_evidence(method: str, given: Mapping[str, object]) -> None:
+    """Raise ConfigError if evidence is given to a method that uses none."""
+    for name, value in given.items():
+        if value is not None:
+            raise ConfigError(
+                f"method '{method}' does not use {name}", remedy="Leave it out, or choose another method."
+            )
+
+
+def _check_output(output: str, order: str) -> None:
+    suffix = without_compression(output).suffix
+    if suffix not in (*_BEADS, *_PAIRS) and output != PIPE and "{" not in output:
+        raise ConfigError(
+            f"unknown output format '{suffix}' of '{output}'",
+            remedy=f"For beads choose {', '.join(_BEADS)}; for the sentences {', '.join(_PAIRS[:-1])}, or a folder.",
+        )
+    if suffix == ".ladder" and order == "local":
+        raise ConfigError(
+            "the beads of a ladder cannot cross, as those of the order 'local' do",
+            remedy="Write .vecalign or .parquet.",
+        )
+
+
+def _sentences(path: str) -> list[str]:
+    text = list(read_lines(path))
+    if not any(line.strip() for line in text):
+        raise DataError("the file has no sentences", file=path, remedy="Write a sentence per line.")
+    return text
+
+
+def _counts(beads: Sequence[Bead], texts: Sequence[Sequence[str]]) -> AlignmentCounts:
     both = [bead for bead in beads if bead.source and bead.target]
     aligned = (sum(len(bead.source) for bead in both), sum(len(bead.target) for bead in both))
     return AlignmentCounts(len(both), aligned, (len(texts[0]) - aligned[0], len(texts[1]) - aligned[1]))
+
+
+def _with_encoder(
+    pair: TextPair, encoder: EncoderLike | str | Path, *, pivot: bool
+) -> tuple[TextPair, Sequence[LexiconPair]]:
+    """A pair with vectors of its sentences, and the lexicon of an encoder."""
+    from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
+
+    opened, forward, backward = _opened(encoder), pair.source_translations, pair.target_translations
+    compared = (forward[0] if forward else pair.source, backward[0] if pivot else pair.target)
+    lexicon = encoder_lexicon(opened, *([text] for text in (compared if pivot else (pair.source, pair.target))))
+    # Beside a translation, vectors of sentences add mistakes: they say less, of the same.
+    if encoder != ALIGNMENT_ENCODER or not (forward or backward):
+        pair = replace(pair, embeddings=encode_texts(opened, *compared))
+    return pair, lexicon
 
 
 def _parts(
@@ -265,6 +301,8 @@ def _parts(
     lexicons: Sequence[LexiconPair],
     pivot: bool,
 ) -> list[list[Bead]]:
+    from paraloom.alignment.methods import fit_method
+
     parts = [_in_pivot(part) for part in parts] if pivot else parts
     aligner = fit_method(method, parts, config, lexicons=lexicons)
     return [aligner.align(part) for part in parts]
@@ -272,6 +310,8 @@ def _parts(
 
 def _in_pivot(pair: TextPair) -> TextPair:
     """The translations in place of the texts."""
+    from paraloom.alignment.text_pairs import TextPair
+
     return TextPair(pair.source_translations[0], pair.target_translations[0], embeddings=pair.embeddings)
 
 

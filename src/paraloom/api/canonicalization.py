@@ -13,12 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from paraloom.api.labeled_sets import TEXT_NAMES, choose_column
-from paraloom.api.named_models import named_encoder, named_language_model, named_protector
+from paraloom.api.named_models import named_protector
 from paraloom.api.outputs import check_output
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
-from paraloom.core.protocols import EncoderLike
-from paraloom.core.seeds import spawn_seed
 from paraloom.io import open_write, read_lines
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.records import (
@@ -30,22 +28,16 @@ from paraloom.io.records import (
     with_columns,
     write_records,
 )
-from paraloom.paraphrasing.canonicalization import CHANGED, KEPT, MIN_MEANING, UNCHANGED, Canonicalizer, CanonicalText
-from paraloom.paraphrasing.paraphraser import ControlledParaphraser
-from paraloom.paraphrasing.selection import FluencyModel
+from paraloom.paraphrasing.canonicalization import CHANGED, KEPT, UNCHANGED, Canonicalizer, CanonicalText
 from paraloom.stages.input_checks import SAMPLE_ROWS
-from paraloom.stages.spelling import speller_for
+from paraloom.stages.spelling import english_speller
 from paraloom.text.function_words import sample_language, suspected_language
 from paraloom.text.language_names import language_name
 
-FORM, STATUS, REASON, MEANING, PROBABILITY = COLUMNS = (
-    *("canonical", "canonical_status", "canonical_reason", "canonical_meaning", "canonical_probability"),
-)
-"""Columns that are added to a table: the standard form; changed, unchanged or kept; why a text was kept; cosine to the
-text; geometric mean probability of a subword."""
+FORM, STATUS, REASON = COLUMNS = ("canonical", "canonical_status", "canonical_reason")
+"""Columns that are added to a table: the standard form; changed, unchanged or kept; why a text was kept."""
 
-_TYPES = dict(zip(COLUMNS, (pa.string(), pa.string(), pa.string(), pa.float64(), pa.float64()), strict=True))
-_BATCH = 128
+_TYPES = dict.fromkeys(COLUMNS, pa.string())
 _NOT_TEXT = "not a text"
 
 
@@ -58,8 +50,8 @@ class Canonicalization:
         texts: Number of texts.
         changed: Texts that have another standard form.
         unchanged: Texts that are their own standard form.
-        kept: Reason → texts that stay as they are, because all candidates were unsafe.
-        method: Signature of the models and settings.
+        kept: Reason → texts that stay as they are, because they have no words.
+        method: Signature of the rules and settings.
     """
 
     output: str
@@ -82,32 +74,9 @@ class Canonicalization:
         return asdict(self)
 
 
-def open_canonicalizer(
-    paraphraser: ControlledParaphraser | None = None,
-    *,
-    rules: bool = True,
-    encoder: str | Path | EncoderLike | None = "english",
-    meaning: float | None = None,
-    language_model: str | Path | FluencyModel | None = None,
-    hold: Sequence[str] | None = None,
-    terms: str | Path | Sequence[str] = (),
-    candidates: int = 5,
-) -> Canonicalizer:
-    """A canonicalizer with models by name."""
-    if paraphraser is not None:
-        paraphraser.check_canonical()
-    elif not rules:
-        raise ConfigError("without rules, a paraphraser is needed", remedy="Name one with --model, or keep the rules.")
-    language = "en" if paraphraser is None else paraphraser.settings.language
-    return Canonicalizer(
-        paraphraser,
-        None if paraphraser is None else named_encoder(encoder, language),
-        speller=speller_for(language) if rules else None,
-        protector=named_protector(hold, terms, language),
-        meaning=MIN_MEANING if meaning is None else meaning,
-        language_model=named_language_model(language_model),
-        candidates=candidates,
-    )
+def open_canonicalizer(*, hold: Sequence[str] | None = None, terms: str | Path | Sequence[str] = ()) -> Canonicalizer:
+    """A canonicalizer of English text."""
+    return Canonicalizer(english_speller(), named_protector(hold, terms, "en"))
 
 
 def check_english(texts: Sequence[str]) -> None:
@@ -116,8 +85,7 @@ def check_english(texts: Sequence[str]) -> None:
     if identified not in (None, "en"):
         raise DataError(
             f"the texts are {language_name(identified)}, and the rules are for English",
-            remedy=f"Name a paraphraser of {language_name(identified)} with --model and --no-rules, or, if they are "
-            "right as they are, switch the check off: --no-language-check.",
+            remedy="If they are right as they are, switch the check off: --no-language-check.",
         )
     if identified is None and (suspected := suspected_language(texts, "en")) is not None:
         warnings.warn(f"the text looks {language_name(suspected)}, and the rules are for English", stacklevel=2)
@@ -131,8 +99,6 @@ def canonicalize_file(
     text: str | int | None = None,
     check: Callable[[Sequence[str]], None] | None = None,
     report: Callable[[CanonicalText], None] | None = None,
-    decode: str | None = None,
-    seed: int = 1,
 ) -> Canonicalization:
     """Write the standard form of texts.
 
@@ -160,7 +126,7 @@ def canonicalize_file(
 
     def forms() -> Iterator[tuple[dict[str, Any], CanonicalText]]:
         with progress("canonicalizing", total, unit="texts") as advance:
-            for row, one in _forms(rows, column, canonicalizer, decode, seed):
+            for row, one in _forms(rows, column, canonicalizer):
                 statuses[one.status, one.reason] += 1
                 if report is not None:
                     report(one)
@@ -219,25 +185,17 @@ def _schema(path: str, header: bool) -> pa.Schema:
 
 
 def _forms(
-    rows: Iterable[dict[str, Any]], column: str, canonicalizer: Canonicalizer, decode: str | None, seed: int
+    rows: Iterable[dict[str, Any]], column: str, canonicalizer: Canonicalizer
 ) -> Iterator[tuple[dict[str, Any], CanonicalText]]:
     """Each row with the form of its text, in order."""
-    remaining, number = iter(rows), 0
-    while batch := list(islice(remaining, _BATCH)):
-        texts = [value for row in batch if isinstance(value := row.get(column), str)]
-        forms = iter(canonicalizer.canonicalize(texts, decode=decode, seed=spawn_seed(seed, number)))
-        for row in batch:
-            is_text = isinstance(row.get(column), str)
-            yield row, next(forms) if is_text else CanonicalText("", "", KEPT, _NOT_TEXT)
-        number += 1
+    for row in rows:
+        value = row.get(column)
+        if isinstance(value, str):
+            (form,) = canonicalizer.canonicalize([value])
+        else:
+            form = CanonicalText("", "", KEPT, _NOT_TEXT)
+        yield row, form
 
 
 def _columns(one: CanonicalText) -> dict[str, Any]:
-    values = one.to_dict()
-    scores = {name: values[key] for name, key in ((MEANING, "meaning"), (PROBABILITY, "probability"))}
-    rounded = {name: None if value is None else round(value, 4) for name, value in scores.items()}
-    return {
-        FORM: None if one.reason == _NOT_TEXT else one.text,
-        STATUS: one.status,
-        REASON: one.reason or None,
-    } | rounded
+    return {FORM: None if one.reason == _NOT_TEXT else one.text, STATUS: one.status, REASON: one.reason or None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, input_stages_of, run_stages
 from paraloom.bundled import bundled_path
+from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
@@ -259,7 +260,7 @@ def encode_file(
         )
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
     rejected = RejectedLines(on_error)
-    chunks = _warn_of_columns(_chunks(rejected.read(source)), source)
+    chunks = _warn_of_columns(batched(rejected.read(source), CHUNK), source)
     if path.suffix == ".parquet":
         count = _to_parquet(model, chunks, path)
         rejected.report(path)
@@ -283,7 +284,7 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str, second: s
     missing = object()
     rows = zip_longest(read_lines(first), read_lines(second), fillvalue=missing)
     count = 0
-    while chunk := list(islice(rows, CHUNK)):
+    for chunk in batched(rows, CHUNK):
         for a, b in chunk:
             count += 1
             if a is missing or b is missing:
@@ -384,9 +385,3 @@ def _warn_of_columns(chunks: Iterable[list[str]], source: str) -> Iterator[list[
             f"one column, write `cut -f 1 {source} | paraloom encode …`",
             stacklevel=2,
         )
-
-
-def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
-    remaining = iter(lines)
-    while chunk := list(islice(remaining, CHUNK)):
-        yield chunk

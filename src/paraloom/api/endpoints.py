@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.api.outputs import files_named
 from paraloom.core.config import type_hints
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import Variant
 from paraloom.io.compression import PIPE
-from paraloom.mt.endpoint import EndpointTranslator
-from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
-from paraloom.mt.ensemble import JOINER, is_ensemble
-from paraloom.mt.language_model import (
-    LanguageModelConfig,
-    LanguageModelTranslator,
-    is_language_model,
-    load_language_model,
-)
-from paraloom.stages.ensembles import LoadEnsemble
+from paraloom.mt.endpoint_config import EndpointConfig
+from paraloom.mt.loading import ENSEMBLE_REMEDY
 from paraloom.stages.translators import LoadTranslator
+
+if TYPE_CHECKING:
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.language_model import LanguageModelTranslator
 
 ANSWERS = ".answers.sqlite"
 """End of the name of the file of answers beside an output."""
@@ -49,8 +45,12 @@ SETTINGS = tuple(f.name for f in fields(EndpointConfig) if f.name not in _OWN_OP
 
 def named_translator(
     translator: str, *, output: str = PIPE, settings: Sequence[str] = (), **options: Any
-) -> str | LoadTranslator | LoadEnsemble | EndpointTranslator | LanguageModelTranslator:
+) -> str | LoadTranslator | EndpointTranslator | LanguageModelTranslator:
     """A translator as the command line names it: an endpoint by its address, any other by its name or folder."""
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.endpoint_config import is_endpoint
+    from paraloom.mt.language_model import LanguageModelConfig, is_language_model, load_language_model
+
     given = {name: value for name, value in options.items() if value is not None}
     if is_language_model(translator):
         given |= dict(_setting(text) for text in settings)
@@ -71,8 +71,7 @@ def named_translator(
                 remedy="Name an address such as http://127.0.0.1:8000/v1 or the folder of a language model as the "
                 "translator, or leave the option out.",
             )
-        if is_ensemble(translator):
-            return ensemble_stage(translator, **given)
+        refuse_ensemble(translator)
         return LoadTranslator(model=_absolute(translator), **given) if given else translator
     if wrong := [_OWN_OPTIONS[name] for name in ("precision", "long") if name in given]:
         raise ConfigError(
@@ -87,15 +86,11 @@ def named_translator(
     return EndpointTranslator(translator, **given)
 
 
-def ensemble_stage(translator: str, **options: Any) -> LoadEnsemble:
-    """The stage that loads an ensemble."""
-    for name in options:
-        if name not in ("source", "target"):
-            raise ConfigError(
-                f"an ensemble does not have the option {_OWN_OPTIONS[name]}",
-                remedy="It computes in float32, and splits long lines.",
-            )
-    return LoadEnsemble(models=tuple(_absolute(part.strip()) for part in translator.split(JOINER)), **options)
+def refuse_ensemble(translator: object) -> None:
+    """Raise ConfigError if a name joins translators by '+', and is not that of a folder."""
+    named = isinstance(translator, str) and "+" in translator and "://" not in translator
+    if named and not Path(str(translator)).exists():
+        raise ConfigError(f"translator '{translator}': ensembles are gone", remedy=ENSEMBLE_REMEDY)
 
 
 def _absolute(translator: str) -> str:

@@ -5,24 +5,23 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from paraloom.api.labeled_sets import LabeledSet, label_key, survey_labeled_set
-from paraloom.api.named_models import named_protector
+from paraloom.api.named_models import named_encoder, named_protector
 from paraloom.api.outputs import check_output
 from paraloom.api.paraphrase_sources import (
     AnyParaphraser,
     as_paraphraser,
     check_text_language,
     language_of_paraphraser,
-    open_selector,
 )
+from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
@@ -30,7 +29,8 @@ from paraloom.core.seeds import generator, spawn_seed
 from paraloom.io.records import record_format, with_columns, write_records
 from paraloom.paraphrasing.augmentation import NOTHING_TO_SAY, LabelAugmenter, method_name
 from paraloom.paraphrasing.quotas import RowQuota, label_quotas
-from paraloom.paraphrasing.selection import EntailmentModel, FluencyModel, SelectedParaphrase
+from paraloom.paraphrasing.selection import ParaphraseSelector, SelectedParaphrase
+from paraloom.paraphrasing.selection_config import SelectionConfig, selection_config
 from paraloom.pipeline.shard import OnError
 
 FROM, BY, MEANING, DIFFERENCE, FLUENCY = PROVENANCE = (
@@ -119,28 +119,19 @@ def augment_labels(
     text: str | int | None = None,
     label: str | int | None = None,
     n: int = 1,
-    candidates: int = 10,
     balance: bool = False,
-    max_new: int | None = None,
-    originals: bool = True,
-    preset: str = "augmentation",
-    meaning: float | None = None,
-    difference: float | None = None,
-    entailment: float | None = None,
+    selection: str | SelectionConfig = "augmentation",
     encoder: str | Path | EncoderLike | None = "english",
-    cross_encoder: str | Path | EntailmentModel | None = None,
-    language_model: str | Path | FluencyModel | None = None,
-    hold: Sequence[str] | None = None,
-    terms: str | Path | Sequence[str] = (),
     check_languages: bool = True,
     on_error: OnError = "stop",
     seed: int = 1,
 ) -> LabelAugmentation:
     """Add paraphrases to a labeled set, with the label of the text that they paraphrase.
 
-    Near copies, other meanings and repetitions are left out. Numbers, links, names, markup and terms are replaced by
-    placeholders before a text is paraphrased, and put back. All other columns are copied from the row of the text. The
-    set is read in batches, and the output appears whole or not at all.
+    For research: no classifier that we measured gained from it. Near copies, other meanings and repetitions are left
+    out. Numbers, links, names and markup are replaced by placeholders before a text is paraphrased, and put back. All
+    other columns are copied from the row of the text. The set is read in batches, and the output appears whole or not
+    at all.
 
     Args:
         source: The set: .jsonl, .csv, .tsv or .parquet.
@@ -151,19 +142,9 @@ def augment_labels(
             header.
         label: Column of the labels; numbers and lists count as labels, too.
         n: New rows from each row at most, 1 or more.
-        candidates: Candidates of each text to select from, 1 or more; each kind of paraphraser gives so many.
         balance: Fill up the labels to the commonest one, as far as n new rows from each row reach.
-        max_new: New rows in all at most; with `balance` the rarest labels get them first.
-        originals: Write the rows of the set before the new ones.
-        preset: What is selected: 'close', 'augmentation', 'corpus' or 'varied'.
-        meaning: Minimum cosine to the text, 0 to 1. Default: the preset's.
-        difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
-        entailment: Minimum probability that each side entails the other, 0 to 1.
+        selection: What is kept of the candidates: the name of a preset, or thresholds.
         encoder: Encoder that measures meaning, or its name; None or 'none' does not measure it.
-        cross_encoder: An entailment model, or its folder.
-        language_model: A language model of fluency, or its folder.
-        hold: What placeholders hold, of `paraloom.paraphrasing.protection.KINDS`. Default: all; in German, not names.
-        terms: Further words and phrases that are held, or a file with one on each line.
         check_languages: Fail, before any work, if the texts are in another language than the paraphraser's.
         on_error: 'stop' at a row without text or label, or one that cannot be read; or 'reject' it into
             OUTPUT.rejected.jsonl.
@@ -202,25 +183,16 @@ def augment_labels(
             check_text_language(labeled.sample, language)
         except DataError as error:
             raise error.at(file=source) from None
-    quotas = label_quotas(labeled.counts, n, balance=balance, max_new=max_new)
-    selector = open_selector(
-        preset,
-        meaning=meaning,
-        difference=difference,
-        entailment=entailment,
-        encoder=encoder,
-        cross_encoder=cross_encoder,
-        language_model=language_model,
-        language=language,
-    )
-    augmenter = LabelAugmenter(opened, selector, named_protector(hold, terms, language), candidates=candidates)
+    quotas = label_quotas(labeled.counts, n, balance=balance)
+    config = selection_config(selection) if isinstance(selection, str) else selection
+    selector = ParaphraseSelector(config, named_encoder(encoder, language))
+    augmenter = LabelAugmenter(opened, selector, named_protector(language=language))
     method = method_name(opened, selector)
     new_counts: Counter[Hashable] = Counter()
 
     def rows() -> Iterator[dict[str, Any]]:
         empty = dict.fromkeys(PROVENANCE)
-        if originals:
-            yield from (record.values | empty for record in labeled.records())
+        yield from (record.values | empty for record in labeled.records())
         yield from _new_rows(labeled, augmenter, quotas, n, method, new_counts, seed)
 
     schema = with_columns(labeled.schema(), _TYPES) if record_format(output) == ".parquet" else None
@@ -255,7 +227,7 @@ def _new_rows(
     open_quotas = {key: RowQuota(quotas[key], count, n, random) for key, count in labeled.counts.items()}
     records = labeled.records()
     with progress("paraphrasing", labeled.counts.total(), unit="texts") as advance:
-        for number, batch in enumerate(_batches(records)):
+        for number, batch in enumerate(batched(records, _BATCH)):
             keys = [label_key(record.values[labeled.label]) for record in batch]
             wanted = [open_quotas[key].wanted() for key in keys]
             texts = [record.values[labeled.text] for record in batch]
@@ -266,11 +238,6 @@ def _new_rows(
                 for one in group:
                     yield record.values | {labeled.text: one.text} | _provenance(record.row, method, one)
             advance(len(batch))
-
-
-def _batches(records: Iterator[Any]) -> Iterator[list[Any]]:
-    while batch := list(islice(records, _BATCH)):
-        yield batch
 
 
 def _provenance(row: int, method: str, one: SelectedParaphrase) -> dict[str, Any]:

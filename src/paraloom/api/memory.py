@@ -16,10 +16,6 @@ from paraloom.core.protocols import TranslatorLike
 from paraloom.core.schema import PAIRS
 from paraloom.core.seeds import spawn_seed
 from paraloom.core.stage import Json, Source, StageContext
-from paraloom.mt.translator import Translator
-from paraloom.pairs.backtranslation import pair_translations, reject_empty
-from paraloom.stages.input_checks import Direction, SampledRows, name_languages
-from paraloom.stages.input_checks import check_languages as check_sample
 
 BATCH_ROWS = 1024
 """Rows of a batch."""
@@ -188,6 +184,11 @@ def translation_in_process(
     translator: TranslatorLike, decode: str | None, side: Literal["src", "tgt"], check_languages: bool
 ) -> Compute:
     """Back-translation of a batch by an object of this process; the first batch is checked."""
+    from paraloom.mt.translator import Translator
+    from paraloom.pairs.backtranslation import pair_translations, reject_empty
+    from paraloom.stages.input_checks import Direction, SampledRows, name_languages
+    from paraloom.stages.input_checks import check_languages as check_sample
+
     model = translator.with_decoding(decode) if isinstance(translator, Translator) and decode else translator
     signature = str(getattr(model, "signature", type(model).__name__))
     reference: Literal["src", "tgt"] = "tgt" if side == "src" else "src"

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from paraloom.bundled import bundled_path
 from paraloom.core.protocols import EncoderLike
-from paraloom.embed.average import SentenceEncoder
-from paraloom.embed.encoder import Encoder
 
 
 def named_encoder(encoder: EncoderLike | str | Path | None) -> tuple[Path | None, str, EncoderLike | None]:
@@ -15,6 +13,9 @@ def named_encoder(encoder: EncoderLike | str | Path | None) -> tuple[Path | None
     if encoder is None:
         return None, "", None
     if not isinstance(encoder, (str, Path)):
+        from paraloom.embed.average import SentenceEncoder
+        from paraloom.embed.encoder import Encoder
+
         if not isinstance(encoder, EncoderLike):
             raise TypeError(
                 f"expected an encoder (a name, a folder, or an object with encode, dimension and signature), "

@@ -11,9 +11,6 @@ from typing import Any
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.remote_files import cache_folder
-from paraloom.mt.model_card import read_card
-from paraloom.paraphrasing.settings import PARAPHRASER_FILE
-from paraloom.syntax.parsers.spans import MODEL as SPAN_MODEL
 
 _UNKNOWN = "not stated"
 
@@ -73,6 +70,8 @@ def find_model(name: str) -> ModelSummary:
 
 def summarize_model(folder: Path, name: str) -> ModelSummary:
     """Read what the card of a model says: its front matter, and its table of facts."""
+    from paraloom.mt.model_card import read_card
+
     front, facts = _front_matter(folder / "README.md"), read_card(folder)
     trained = json.loads(card.read_text("utf-8")) if (card := folder / "paraphrase_model.json").is_file() else {}
     languages = [*front.get("language", "").strip("[]").replace(" ", "").split(",")]
@@ -93,6 +92,9 @@ def summarize_model(folder: Path, name: str) -> ModelSummary:
 
 
 def _kind(folder: Path) -> str:
+    from paraloom.paraphrasing.settings import PARAPHRASER_FILE
+    from paraloom.syntax.parsers.spans import MODEL as SPAN_MODEL
+
     if (folder / "paraphrase_model.json").is_file():
         return "paraphrase model"
     if (folder / PARAPHRASER_FILE).is_file():

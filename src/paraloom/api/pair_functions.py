@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.api.pair_inputs import PairsLike, as_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.core.protocols import TranslatorLike
-from paraloom.mt.callable_translator import TranslatingFunction
-from paraloom.mt.translator import Translator
+
+if TYPE_CHECKING:
+    from paraloom.mt.callable_translator import TranslatingFunction
+    from paraloom.mt.translator import Translator
 
 
 def backtranslate(

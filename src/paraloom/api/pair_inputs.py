@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from paraloom.api.memory import pairs_from_data
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import input_stages
 from paraloom.pipeline.shard import OnError
@@ -110,6 +109,8 @@ def open_pairs(
     shard_rows: int | None = None,
 ) -> Pairs:
     """As `as_pairs`, but every string is a path: for commands, whose users name files only."""
+    from paraloom.api.memory import pairs_from_data
+
     if isinstance(pairs, Pairs):
         return pairs
     if isinstance(pairs, (str, Path)):

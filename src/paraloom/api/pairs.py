@@ -6,34 +6,28 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pyarrow as pa
 
-from paraloom.api.memory import Compute, InProcess, translation_in_process
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
-from paraloom.api.rejected import report_rejected
-from paraloom.api.run import run_stages
-from paraloom.api.translators import AnyTranslator, loads_by_folder, translator_stages
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.errors import ConfigError, suggestion
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus, write_table
-from paraloom.mt.callable_translator import TranslatingFunction, as_translator
-from paraloom.mt.translator import Translator
-from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, encoder_scorers, without_bilingual
-from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
-from paraloom.pairs.scoring.table import score as score_batch
 from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.registry import use_of
 from paraloom.pipeline.result import RunResult
-from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.pairs import BackTranslate, DropDuplicates, Filter, FindDuplicates
-from paraloom.stages.scores import Score
-from paraloom.stages.translators import LoadTranslator
+
+if TYPE_CHECKING:
+    from paraloom.api.memory import Compute
+    from paraloom.api.translators import AnyTranslator
+    from paraloom.mt.callable_translator import TranslatingFunction
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.translators import LoadTranslator
 
 PRESET_SCORES = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "glitches")
 """Scores that a preset computes, so that a reader sees why a pair was rejected."""
@@ -126,6 +120,10 @@ class Pairs:
             >>> as_pairs([("a b c", "a b d")]).score(["bleu1"]).to_list()[0]["bleu1"] > 0
             True
         """
+        from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, encoder_scorers, without_bilingual
+        from paraloom.pairs.scoring.table import score as score_batch
+        from paraloom.stages.scores import Score
+
         model, name, in_memory = named_encoder(encoder)
         # p_paraphrase is computed from the other scores, so it comes after those of an encoder of this process.
         last, paraphrase_model = (paraphrase_model, None) if in_memory is not None else (None, paraphrase_model)
@@ -133,6 +131,8 @@ class Pairs:
         references: dict[str, Ref] = {}
         for key, given in (("translator", translator), ("reverse_translator", reverse_translator)):
             if given is not None:
+                from paraloom.api.translators import translator_stages
+
                 stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
                 loading += stages
         names = (scores,) if isinstance(scores, str) else tuple(scores)
@@ -195,6 +195,9 @@ class Pairs:
             >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter("tgt = 'b'"))
             1
         """
+        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+        from paraloom.stages.pairs import Filter
+
         if preset is None:
             if encoder is not None or reverse_translator is not None:
                 raise ConfigError("'encoder' and 'reverse_translator' are for a preset", remedy="Call score first.")
@@ -250,6 +253,11 @@ class Pairs:
             >>> pairs.backtranslate("de-en").to_list()[0]["src"]
             'Good morning'
         """
+        from paraloom.api.memory import translation_in_process
+        from paraloom.api.translators import AnyTranslator, loads_by_folder, translator_stages
+        from paraloom.mt.callable_translator import as_translator
+        from paraloom.stages.pairs import BackTranslate
+
         if side not in ("src", "tgt"):
             raise ConfigError(f"'side' must be 'src' or 'tgt', not {side!r}")
         side_ = cast('Literal["src", "tgt"]', side)
@@ -282,6 +290,8 @@ class Pairs:
             >>> len(as_pairs([("a b c d", "e f g h"), ("a b c d", "e f g h")]).drop_duplicates())
             1
         """
+        from paraloom.stages.pairs import DropDuplicates, FindDuplicates
+
         find = FindDuplicates(
             name=self._unique("find-duplicates"), pairs=self.source, similarity=similarity, columns=tuple(columns)
         )
@@ -333,6 +343,8 @@ class Pairs:
         Raises:
             ParaloomError: Names stage, file and row. Nothing is left half-written.
         """
+        from paraloom.api.run import run_stages
+
         if not self._stages:
             check_output(path, [str(self._source)])
             write_table(self.corpus(), str(path))
@@ -411,6 +423,8 @@ class Pairs:
 
     def _in_process(self, compute: Compute) -> Pairs:
         """Pairs that an object of this process computes from these, when their rows are needed."""
+        from paraloom.api.memory import InProcess
+
         return Pairs([InProcess(rows=self.batches, compute=compute)], seed=self._seed)
 
     def _connected(self, stage: Map) -> Map:
@@ -430,6 +444,9 @@ class Pairs:
         Returns:
             The corpus that they come from, or else one in a temporary folder that lives as long as this object.
         """
+        from paraloom.api.rejected import report_rejected
+        from paraloom.pipeline.runner import run_pipeline
+
         if self._result is None:
             if not self._stages:
                 self._result = Corpus.open(Path(str(self._source)))

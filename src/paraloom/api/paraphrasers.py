@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from paraloom.api.canonicalization import open_canonicalizer
 from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.api.syntax import parser_fields
+from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
-from paraloom.core.protocols import EncoderLike, ParserLike
+from paraloom.core.protocols import ParserLike
 from paraloom.core.stage import Ref, Stage
 from paraloom.io import Corpus
 from paraloom.io.shards import read_rows
-from paraloom.paraphrasing.canonicalization import CanonicalText
 from paraloom.paraphrasing.examples import ParsedPair
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
-from paraloom.paraphrasing.selection import FluencyModel
 from paraloom.paraphrasing.settings import PARAPHRASER_FILE
 from paraloom.paraphrasing.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.pipeline.result import RunResult
@@ -70,63 +67,6 @@ class Paraphraser(ControlledParaphraser):
         """
         with loading(f"the paraphraser {folder}"):
             return cls(*paraphraser_parts(folder, parser=parser, device=device))
-
-    def canonicalize(
-        self,
-        texts: str | Sequence[str],
-        *,
-        rules: bool = True,
-        encoder: str | Path | EncoderLike | None = "english",
-        meaning: float | None = None,
-        language_model: str | Path | FluencyModel | None = None,
-        hold: Sequence[str] | None = None,
-        terms: str | Path | Sequence[str] = (),
-        candidates: int = 5,
-        seed: int = 0,
-        check_language: bool = True,
-    ) -> list[CanonicalText]:
-        """Write the standard form of noisy texts, such as tweets, chats or lower-cased text.
-
-        Args:
-            texts: m texts, or one.
-            rules: First apply rules and a list of words, where the language is English; the model may then change what
-                is not known.
-            encoder: Encoder that measures meaning, or its name; None or 'none' does not check it.
-            meaning: Minimum cosine of a form to its text, 0 to 1. Default: 0.6.
-            language_model: A language model, or its folder, or an ARPA file: prefers fluent forms.
-            hold: What stays as it is, of `paraloom.paraphrasing.protection.KINDS`. Default: all; in German, not names.
-            terms: Further words and phrases that stay as they are, or a file with one on each line.
-            candidates: Candidates of each text, 1 or more.
-            seed: Of a decoding that samples.
-            check_language: Refuse texts in another language than that of the training pairs.
-
-        Returns:
-            The form of each text. Where no candidate is safe, it is the text, with the status 'kept' and the reason.
-
-        Raises:
-            ModelError: The model was trained without noisy examples (`noisy_share`).
-            ConfigError: A value is out of its range, or the encoder is for another language.
-            DataError: The texts are in another language.
-
-        Example:
-            >>> paraphraser = Paraphraser.load("english")
-            >>> paraphraser.canonicalize(["u dont beleive me"])[0].text
-            "You don't believe me."
-        """
-        canonicalizer = open_canonicalizer(
-            self,
-            rules=rules,
-            encoder=encoder,
-            meaning=meaning,
-            language_model=language_model,
-            hold=hold,
-            terms=terms,
-            candidates=candidates,
-        )
-        given = [texts] if isinstance(texts, str) else list(texts)
-        if check_language:
-            self.check_language(given)
-        return canonicalizer.canonicalize(given, seed=seed)
 
 
 def train_paraphraser(
@@ -281,7 +221,7 @@ def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
         yield from (pairs for _, pairs in parsed_pairs([Corpus.open(source)]))
         return
     rows = read_rows(source, ["src", "tgt", *TREES])
-    while chunk := list(islice(rows, BATCH_ROWS)):
+    for chunk in batched(rows, BATCH_ROWS):
         yield [ParsedPair(row["src"] or "", row["tgt"] or "", *(row[name] for name in TREES)) for row in chunk]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.errors import DataError
+from paraloom.core.stage import Stage
 from paraloom.io import open_write, read_batches, read_lines
 from paraloom.io.compression import PIPE, decode, read_raw_lines
 from paraloom.io.formats import moses
@@ -17,9 +18,6 @@ from paraloom.io.formats.base import raw_text
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import UNREAD, ReadPairs, ReadScoredPairs
-from paraloom.stages.pairs import BackTranslate
-from paraloom.stages.variants import TranslateVariants
 
 SUFFIX = ".rejected.jsonl"
 """End of the name of the file beside an output."""
@@ -42,15 +40,25 @@ def rejected_file(output: str | Path) -> Path:
     return path.with_name(name + SUFFIX)
 
 
+def _asks_endpoint(stage: Stage) -> bool:
+    """Whether the rows that a stage rejects are sentences that an endpoint did not translate."""
+    from paraloom.stages.pairs import BackTranslate
+    from paraloom.stages.variants import TranslateVariants
+
+    return isinstance(stage, (BackTranslate, TranslateVariants))
+
+
 def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[str, Any]]:
     """The rows of the input that could not be read, and the rows that a stage could not process.
 
     Rows that a filter rejects are not among them.
     """
+    from paraloom.stages.bitext import ReadPairs, ReadScoredPairs
+
     for step, stage in zip(definition.steps, result.stages, strict=False):
         if isinstance(step.stage, (ReadPairs, ReadScoredPairs)):
             yield from _unread(str(step.stage.source), stage)
-        if isinstance(step.stage, (BackTranslate, TranslateVariants)) and "requests" in stage.figures:
+        if "requests" in stage.figures and _asks_endpoint(step.stage):
             for row in _rows(stage, "rejected"):
                 where = {"stage": step.name, "pair_id": row["pair_id"]}
                 yield {**where, "reason": row["reason"], "text": str(row.get("pivot", row.get("original")) or "")}
@@ -126,6 +134,8 @@ def _write_rejected(rows: Iterator[dict[str, Any]], output: str | Path | None) -
 
 
 def _unread(source: str, stage: StageResult) -> Iterator[dict[str, Any]]:
+    from paraloom.stages.bitext import UNREAD
+
     for row in _rows(stage, "rejected"):
         unread = row["origin"] == UNREAD
         where = {"row": int(row["pair_id"])} if unread else {"pair_id": row["pair_id"]}

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.api.outputs import check_corpus_folder, check_output
-from paraloom.api.rejected import report_rejected
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS
@@ -23,11 +22,7 @@ from paraloom.io.bitext import check_target
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
-from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.shard import OnError
-from paraloom.pipeline.toml import format_pipeline
-from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, files_of_bitext, has_further_columns, unread_columns
-from paraloom.stages.variants import ReadVariants, holds_variants
 
 WORK = ".paraloom"
 """Suffix of the work folder of an unfinished output, next to it."""
@@ -46,6 +41,9 @@ def input_stages(
     A corpus folder, and a Parquet file that Paraloom wrote (unless languages or columns are given), keep all their
     columns. A file of VARIANTS, as the commands write them, is read as that.
     """
+    from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, files_of_bitext, has_further_columns, unread_columns
+    from paraloom.stages.variants import ReadVariants, holds_variants
+
     if source == "-":
         raise ConfigError("standard input cannot be read more than once", remedy="Write the pairs to a file first.")
     source = str(fetched(source)) if is_url(source) else source
@@ -104,6 +102,10 @@ def run_stages(
     A corpus is written in the format of the suffix (a folder where there is none), a model as its folder. Stopped, the
     same call resumes.
     """
+    from paraloom.api.rejected import report_rejected
+    from paraloom.pipeline.runner import run_pipeline
+    from paraloom.pipeline.toml import format_pipeline
+
     definition = Definition(OF_COMMAND, seed, define_steps(stages, Path.cwd()))
     definition = replace(definition, text=format_pipeline(definition))
     with tempfile.TemporaryDirectory() as scratch:
@@ -136,6 +138,10 @@ def run_in(
     workers: int | None = None,
 ) -> RunResult:
     """Run stages in a folder that is kept, resuming from whatever is done there."""
+    from paraloom.api.rejected import report_rejected
+    from paraloom.pipeline.runner import run_pipeline
+    from paraloom.pipeline.toml import format_pipeline
+
     definition = Definition(name, seed, define_steps(stages, Path.cwd()))
     definition = replace(definition, text=format_pipeline(definition))
     result = run_pipeline(definition, folder, engine=engine, workers=workers)

@@ -9,16 +9,17 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain, islice, tee
+from itertools import chain, tee
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from paraloom.api.endpoints import ensemble_stage, without_rejected
+from paraloom.api.endpoints import refuse_ensemble, without_rejected
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.bundled import bundled_path
+from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import TranslatorLike, Variant
@@ -27,27 +28,17 @@ from paraloom.core.stage import Ref, Stage
 from paraloom.io import write_table
 from paraloom.io.bitext import check_target
 from paraloom.io.compression import PIPE, open_write
-from paraloom.mt.callable_translator import as_translator
-from paraloom.mt.checkpoint import bundled_translators
-from paraloom.mt.decoding import Beam, Decoding, describe_decoding, parse_decoding
-from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
-from paraloom.mt.endpoint_config import is_endpoint
-from paraloom.mt.ensemble import ENSEMBLE_FILE, EnsembleTranslator, is_ensemble
-from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
-from paraloom.mt.loading import is_ready, open_translator
-from paraloom.mt.streams import translate_stream
-from paraloom.mt.translator import Translator
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
-from paraloom.stages.ensembles import LoadEnsemble
-from paraloom.stages.input_checks import Direction, SampledRows
-from paraloom.stages.input_checks import check_languages as check_sample
-from paraloom.stages.translators import LoadTranslator, TrainTranslator
 
-AnyTranslator: TypeAlias = (
-    Translator | LoadTranslator | LoadEnsemble | EndpointTranslator | LanguageModelTranslator | str | Path
-)
+if TYPE_CHECKING:
+    from paraloom.mt.decoding import Decoding
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.language_model import LanguageModelTranslator
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.translators import LoadTranslator
+
+AnyTranslator: TypeAlias = "Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path"
 """A translator that worker processes can load, or what loads one."""
 
 CHUNK = 500
@@ -60,6 +51,16 @@ def translator_stages(
     name: str = "translator",
 ) -> tuple[list[Stage], Ref, str | None]:
     """The stages that bring a translator in, what later stages refer to, and the translator's own decoding."""
+    from paraloom.mt.checkpoint import bundled_translators
+    from paraloom.mt.decoding import describe_decoding
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.endpoint_config import is_endpoint
+    from paraloom.mt.language_model import LanguageModelTranslator
+    from paraloom.mt.loading import is_ready
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
+    from paraloom.stages.translators import LoadTranslator
+
     if isinstance(translator, Translator):
         if not loads_by_folder(translator):
             raise ConfigError(
@@ -75,13 +76,11 @@ def translator_stages(
             name=name, model=str(translator.checkpoint), precision=translator.precision, **asdict(translator.config)
         )
         return [model], model, describe_decoding(translator.decoding)
-    if isinstance(translator, (LoadTranslator, LoadEnsemble)):
+    if isinstance(translator, LoadTranslator):
         loading = replace(translator, name=name)
         return [loading], loading, None
     path, text = Path(translator), str(translator)
-    if is_ensemble(text):
-        ensemble = replace(ensemble_stage(text), name=name)
-        return [ensemble], ensemble, None
+    refuse_ensemble(text)
     if is_endpoint(text):
         raise _endpoint_without_model(text)
     bundled = bundled_path(text)
@@ -109,6 +108,11 @@ def _endpoint_without_model(address: str) -> ConfigError:
 
 def loads_by_folder(translator: object) -> bool:
     """Whether worker processes can load a translator: names, folders, and objects with nothing but their folder."""
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.language_model import LanguageModelTranslator
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.translators import LoadTranslator
+
     if isinstance(translator, Translator):
         try:
             plain = Translator(translator.folder)
@@ -118,7 +122,7 @@ def loads_by_folder(translator: object) -> bool:
         return own == loaded
     if isinstance(translator, LanguageModelTranslator):
         return translator.checkpoint is not None and translator.device == "cpu"
-    return isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble, EndpointTranslator))
+    return isinstance(translator, (str, Path, LoadTranslator, EndpointTranslator))
 
 
 def all_translator_stages(
@@ -159,7 +163,7 @@ def train_translator(
         development: Pairs whose loss decides when to stop; default: 1,000 pairs are held out.
         test: Pairs whose BLEU the model card reports.
         init_from: A translator of Paraloom to start from.
-        subwords_from: A translator of Paraloom whose subwords to use, so that both can be in one ensemble.
+        subwords_from: A translator of Paraloom whose subwords to use, so that both can score the same tokens.
         src_lang: Language of the source side; default: from the file's name.
         tgt_lang: Language of the target side.
         src_column: Source column of a table: a name, or a number from 1.
@@ -177,6 +181,8 @@ def train_translator(
     Example:
         >>> train_translator("train.{cs,en}", "cs-en", steps=1600)  # trains for minutes  # doctest: +SKIP
     """
+    from paraloom.stages.translators import TrainTranslator
+
     reading = {"src_lang": src_lang, "tgt_lang": tgt_lang, "src_column": src_column, "tgt_column": tgt_column}
     stages: list[Stage] = []
 
@@ -197,7 +203,7 @@ def train_translator(
 
 
 def translate_file(
-    translator: Translator | LoadTranslator | LoadEnsemble | TranslatorLike | str | Path,
+    translator: Translator | LoadTranslator | TranslatorLike | str | Path,
     source: str,
     output: str,
     *,
@@ -216,7 +222,15 @@ def translate_file(
     One translation per line is written as text, unless the suffix of `output` names a table; several are written as
     VARIANTS (.tsv, .jsonl, .parquet), with the number of the line, from 1, as `pair_id`.
     """
-    loaded = None if isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble)) else as_translator(translator)
+    from paraloom.mt.callable_translator import as_translator
+    from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.language_model import LanguageModelTranslator
+    from paraloom.mt.streams import translate_stream
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.translators import LoadTranslator
+
+    loaded = None if isinstance(translator, (str, Path, LoadTranslator)) else as_translator(translator)
     decoding = parse_decoding(decode) if decode else getattr(loaded, "decoding", Beam())
     method = decode or ("beam:5" if loaded is None else describe_decoding(decoding))
     if nbest is not None:
@@ -229,7 +243,7 @@ def translate_file(
         check_target(output)
     model = loaded if loaded is not None else named_model(translator, decoding)
     if loaded is not None and (decode or nbest is not None):
-        if not isinstance(loaded, (Translator, EnsembleTranslator, EndpointTranslator, LanguageModelTranslator)):
+        if not isinstance(loaded, (Translator, EndpointTranslator, LanguageModelTranslator)):
             raise ConfigError(f"{type(loaded).__name__} decodes in its own way", remedy="Leave out decode and nbest.")
         model = loaded.with_decoding(decoding)
     if decoding.nbest > 1 and not table:
@@ -238,10 +252,8 @@ def translate_file(
         )
     cores = threads or os.cpu_count() or 1
     count = empty = 0
-    if isinstance(model, EnsembleTranslator):
-        model.threads = cores
     rejected = RejectedLines(on_error)
-    chunks = _chunks(rejected.read(source), CHUNK)
+    chunks = batched(rejected.read(source), CHUNK)
     if check_languages:
         first = next(chunks, [])
         _check_language(first, model, source)
@@ -277,7 +289,15 @@ def translate_file(
 
 def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool = True) -> TranslatorLike:
     """A translator for this process, as the command line names it."""
-    if not isinstance(translator, (str, Path, LoadTranslator, LoadEnsemble)):
+    from paraloom.mt.callable_translator import as_translator
+    from paraloom.mt.endpoint import ENDPOINT_FILE
+    from paraloom.mt.endpoint_config import is_endpoint
+    from paraloom.mt.language_model import LANGUAGE_MODEL_FILE
+    from paraloom.mt.loading import open_translator
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.translators import LoadTranslator
+
+    if not isinstance(translator, (str, Path, LoadTranslator)):
         return as_translator(translator)
     if is_endpoint(translator):
         raise _endpoint_without_model(str(translator))
@@ -286,12 +306,8 @@ def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool 
         options = {name: getattr(translator, name) for name in fields}
         loaded: TranslatorLike = Translator.load(translator.model, decode=decoding, check_costs=check_costs, **options)
         return loaded
-    if isinstance(translator, str) and is_ensemble(translator):
-        translator = ensemble_stage(translator)
-    if isinstance(translator, LoadEnsemble):
-        languages = {"source": translator.source, "target": translator.target}
-        return EnsembleTranslator.load(translator.models, decode=decoding, **languages)
-    if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE, ENSEMBLE_FILE)):
+    refuse_ensemble(translator)
+    if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE)):
         return open_translator(translator, decoding)
     model: TranslatorLike = Translator.load(translator, decode=decoding, check_costs=check_costs)
     return model
@@ -299,6 +315,9 @@ def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool 
 
 def _check_language(lines: Sequence[str], model: TranslatorLike, source: str) -> None:
     """Fail if lines are in a language that a translator does not read."""
+    from paraloom.stages.input_checks import Direction, SampledRows
+    from paraloom.stages.input_checks import check_languages as check_sample
+
     sample = SampledRows([str(number) for number in range(1, len(lines) + 1)], {"text": list(lines)})
     try:
         check_sample(sample, "text", Direction.of(model))
@@ -308,12 +327,6 @@ def _check_language(lines: Sequence[str], model: TranslatorLike, source: str) ->
 
 def _folder(translator: str | Path) -> Path:
     return (bundled_path(str(translator)) if not Path(translator).exists() else None) or Path(translator).absolute()
-
-
-def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
-    remaining = iter(lines)
-    while chunk := list(islice(remaining, size)):
-        yield chunk
 
 
 def _variants(results: Iterable[list[list[Variant]]], method: str, rejected: RejectedLines) -> Iterator[pa.RecordBatch]:

@@ -14,7 +14,7 @@ from paraloom.api.syntax import parser_fields
 from paraloom.api.translators import AnyTranslator, all_translator_stages
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Ref, Stage
-from paraloom.diversity_metrics.names import NAMES, NOTE
+from paraloom.evaluate.diversity.names import NAMES, NOTE
 from paraloom.io import Corpus
 from paraloom.io.compression import without_compression
 from paraloom.pipeline.fit import ARTIFACT

@@ -23,7 +23,7 @@ def augment(
     translator: Annotated[
         list[str] | None,
         typer.Option(
-            help="From TEXT's language: a bundled name, a folder, OWNER/NAME, an ensemble A+B, the address of an "
+            help="From TEXT's language: a bundled name, a folder, OWNER/NAME, the address of an "
             "endpoint. Repeat it for `syntax`."
         ),
     ] = None,

@@ -13,7 +13,6 @@ from paraloom.cli import options, paraphraser_options
 from paraloom.cli.output import as_written, conclude
 from paraloom.core.errors import ConfigError
 
-CANDIDATES, ENCODER = 5, "english"
 _FILES = (".txt", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
@@ -25,16 +24,6 @@ def canonicalize(
             help="A file, a text per line, or a table: .jsonl, .csv, .tsv, .parquet; - for standard input; or texts.",
         ),
     ],
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Also a paraphraser: english, or a folder of `train paraphraser`, trained with --noisy-share.",
-            autocompletion=options.complete_paraphraser,
-        ),
-    ] = None,
-    rules: Annotated[
-        bool, typer.Option("--rules/--no-rules", help="English: rules and a list of words first, or the model alone.")
-    ] = True,
     output: Annotated[
         str, typer.Option("--output", "-o", help="Where to write; a table gets further columns. Default: print.")
     ] = "-",
@@ -43,59 +32,22 @@ def canonicalize(
     ] = None,
     hold: paraphraser_options.Hold = None,
     terms: paraphraser_options.Terms = None,
-    meaning: Annotated[
-        float | None,
-        typer.Option(
-            help="Minimum cosine to the text, 0 to 1. Default: 0.6.", rich_help_panel=paraphraser_options.SELECTION
-        ),
-    ] = None,
-    candidates: Annotated[
-        int,
-        typer.Option(help="Candidates of each text to choose from.", rich_help_panel=paraphraser_options.SELECTION),
-    ] = CANDIDATES,
-    encoder: paraphraser_options.Encoder = ENCODER,
-    language_model: paraphraser_options.LanguageModel = None,
-    decode: paraphraser_options.Decode = None,
-    device: options.Device = None,
     language_check: options.CheckLanguages = True,
-    seed: options.Seed = 1,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print each form as a line of JSON; with -o, figures as JSON.")
     ] = False,
 ) -> None:
     """Write noisy texts (tweets, chats, lower-cased or misspelled text) in their standard form.
 
-    English is corrected by rules and a list of words; with --model, a paraphraser may change what is left, such as
-    unknown words. Numbers, links and names stay as they are. A text of which no candidate is safe stays as it is, too;
-    tables and --json say so, in the column canonical_status, with the reason, and all are counted at the end.
+    English is corrected by rules and a list of words. Numbers, links and names stay as they are. A text without words
+    stays as it is, too; tables and --json say so, in the column canonical_status, with the reason.
 
     Example: `paraloom canonicalize "u dont need 2 tickets"`
 
-    Example: `paraloom canonicalize tweets.csv --model english -o standard.csv`
+    Example: `paraloom canonicalize tweets.csv -o standard.csv`
     """
-    if model is None:
-        _refuse_settings(
-            meaning=meaning is not None,
-            candidates=candidates != CANDIDATES,
-            language_model=language_model is not None,
-            decode=decode is not None,
-            encoder=encoder != ENCODER,
-        )
-    used = api.use_device(device)
     source = _source(texts)
-    on = None if used is None else str(used)
-    paraphraser = None if model is None else api.Paraphraser.load(model, device=on)
-    canonicalizer = api.open_canonicalizer(
-        paraphraser,
-        rules=rules,
-        encoder=encoder,
-        meaning=meaning,
-        language_model=language_model,
-        hold=None if hold is None else options.names(hold),
-        terms=terms or (),
-        candidates=candidates,
-    )
-    check = api.check_english if paraphraser is None else paraphraser.check_language
+    canonicalizer = api.open_canonicalizer(hold=None if hold is None else options.names(hold), terms=terms or ())
     printing = output == "-"
 
     def print_form(one: Any) -> None:
@@ -106,27 +58,14 @@ def canonicalize(
         canonicalizer,
         output,
         text=options.column(text),
-        check=check if language_check else None,
+        check=api.check_english if language_check else None,
         report=print_form if printing else None,
-        decode=decode,
-        seed=seed,
     )
     if as_json and not printing:
         typer.echo(as_written(output, **{name: value for name, value in result.to_dict().items() if name != "output"}))
         return
     typer.echo(result.format(), err=True)
     conclude(output, rows=False)
-
-
-def _refuse_settings(**given: bool) -> None:
-    """Raise ConfigError if one of the settings of a model is given without one."""
-    for name, is_given in given.items():
-        if is_given:
-            option = f"--{name.replace('_', '-')}"
-            raise ConfigError(
-                f"{option} is for the candidates of a model, and has no effect on rules",
-                remedy=f"Name a model, such as --model english, or leave {option} out.",
-            )
 
 
 def _source(texts: list[str]) -> str | list[str]:

@@ -133,7 +133,7 @@ def translator(
     translator: Annotated[
         str,
         typer.Argument(
-            help="A bundled name such as de-en, a folder, a Hugging Face name, an ensemble A+B, or the address of an "
+            help="A bundled name such as de-en, a folder, a Hugging Face name, or the address of an "
             "endpoint such as http://127.0.0.1:8000/v1."
         ),
     ],
@@ -240,9 +240,7 @@ def aligner(
     gold: Annotated[Path, typer.Argument(metavar="GOLD.jsonl", help="Documents: source, target, gold.")],
     translator: Annotated[
         str | None,
-        typer.Option(
-            help="Source to target: a bundled name, a folder, an ensemble A+B, or the address of an endpoint."
-        ),
+        typer.Option(help="Source to target: a bundled name, a folder, or the address of an endpoint."),
     ] = None,
     encoder: options.AlignmentEncoder = ALIGNMENT_ENCODER,
     max_bead_size: Annotated[

@@ -8,16 +8,17 @@ import typer
 
 from paraloom import api
 from paraloom.cli import options, paraphraser_options
-from paraloom.cli.output import as_written, conclude, print_usage
+from paraloom.cli.output import as_written, conclude
 
 
-@paraphraser_options.paraphrasing
 def augment_labels(
     source: Annotated[
         str, typer.Argument(metavar="FILE", help="A labeled set: .jsonl, .csv, .tsv or .parquet, with any columns.")
     ],
     output: options.Output,
-    paraphraser: paraphraser_options.ParaphraserOptions,
+    model: paraphraser_options.Model = None,
+    forward: paraphraser_options.Forward = None,
+    backward: paraphraser_options.Backward = None,
     text: Annotated[
         str | None,
         typer.Option(help="Column of the texts. Default: text, sentence, question … Of a table without a header: 2."),
@@ -28,31 +29,16 @@ def augment_labels(
     ] = None,
     n: Annotated[int, typer.Option("-n", "--variants", help="New rows from each row at most.")] = 1,
     balance: Annotated[bool, typer.Option("--balance", help="Fill up the labels to the commonest one.")] = False,
-    max_new: Annotated[
-        int | None, typer.Option(help="New rows in all at most; with --balance, rare labels first.")
-    ] = None,
-    originals: Annotated[
-        bool, typer.Option("--originals/--new-only", help="Write the rows of FILE first, or new rows only.")
-    ] = True,
-    hold: paraphraser_options.Hold = None,
-    terms: paraphraser_options.Terms = None,
     preset: Annotated[
-        paraphraser_options.PresetChoice,
-        typer.Option(help="What is kept of the candidates.", rich_help_panel=paraphraser_options.SELECTION),
+        paraphraser_options.PresetChoice, typer.Option(help="What is kept of the candidates.")
     ] = paraphraser_options.PresetChoice.augmentation,
-    meaning: paraphraser_options.Meaning = None,
-    difference: paraphraser_options.Difference = None,
-    candidates: paraphraser_options.Candidates = None,
     encoder: paraphraser_options.Encoder = "english",
-    cross_encoder: paraphraser_options.CrossEncoder = None,
-    entailment: paraphraser_options.Entailment = None,
-    language_model: paraphraser_options.LanguageModel = None,
     language_check: options.CheckLanguages = True,
     on_error: options.OnError = options.OnErrorChoice.stop,
     seed: options.Seed = 1,
     as_json: options.Json = False,
 ) -> None:
-    """Add paraphrases to a labeled set of texts, with the label of the text and all its other columns.
+    """Add paraphrases to a labeled set, with the label of the text: for research, no classifier gained from it.
 
     Near copies and other meanings are left out. The columns augmented_from (row of FILE), augmented_by,
     augmented_meaning, augmented_difference and augmented_fluency say where a row comes from.
@@ -61,32 +47,20 @@ def augment_labels(
 
     Example: `paraloom augment-labels train.tsv -o more.tsv --model english --text 2 --label 1`
     """
-    opened = paraphraser.opened(output)
     result = api.augment_labels(
         source,
-        opened,
+        api.open_paraphraser(model, forward=forward, backward=backward),
         output,
         text=options.column(text),
         label=options.column(label),
         n=n,
-        candidates=paraphraser_options.DEFAULT_CANDIDATES if candidates is None else candidates,
         balance=balance,
-        max_new=max_new,
-        originals=originals,
-        preset=preset.value,
-        meaning=meaning,
-        difference=difference,
-        entailment=entailment,
+        selection=preset.value,
         encoder=encoder,
-        cross_encoder=cross_encoder,
-        language_model=language_model,
-        hold=None if hold is None else options.names(hold),
-        terms=terms or (),
         check_languages=language_check,
         on_error=on_error.value,
         seed=seed,
     )
-    print_usage(getattr(opened, "translator", None))
     if as_json:
         typer.echo(as_written(output, **{name: value for name, value in result.to_dict().items() if name != "output"}))
         return

@@ -138,7 +138,7 @@ Pairs = Annotated[
 Translator = Annotated[
     str,
     typer.Option(
-        help="A bundled name such as de-en, a folder, a Hugging Face name such as OWNER/MODEL, an ensemble A+B, or the "
+        help="A bundled name such as de-en, a folder, a Hugging Face name such as OWNER/MODEL, or the "
         "address of an endpoint such as http://127.0.0.1:8000/v1.",
         autocompletion=complete_translator,
     ),

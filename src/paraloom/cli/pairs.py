@@ -341,8 +341,8 @@ def tune(
     """
     tuning = api.Tuning(
         pairs=options.pairs(pairs),
-        grids=grids or ["w17-overlap"],
-        sts=str(sts),
+        grids=tuple(grids or ["w17-overlap"]),
+        sts=Path(sts),
         development=development,
         size=size,
         epochs=epochs,

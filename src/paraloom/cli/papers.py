@@ -27,12 +27,14 @@ def list_tables(as_json: options.Json = False) -> None:
 
 def page(
     folder: Annotated[Path, typer.Argument(help="A folder with page.toml and NAME.json of tables.")],
+    as_json: options.Json = False,
 ) -> None:
     """Write the page of the tables in a folder beside it, FOLDER.md.
 
     Example: `paraloom papers page docs/papers`
     """
-    typer.echo(papers.write_page(folder))
+    written = papers.write_page(folder)
+    typer.echo(json.dumps({"page": str(written)}) if as_json else written)
 
 
 def run(

@@ -27,10 +27,6 @@ def train_paraphraser(
         list[str] | None,
         typer.Option(help="Monolingual text, a sentence per line, which teaches to follow templates. Repeatable."),
     ] = None,
-    noisy_share: Annotated[
-        float,
-        typer.Option(help="Share of the examples of --sentences with noise, for `paraloom canonicalize`, 0 to 1."),
-    ] = 0.0,
     unmoved_share: Annotated[
         float,
         typer.Option(help="Share of the other --sentences that are examples as they are: they teach to copy, 0 to 1."),
@@ -72,7 +68,6 @@ def train_paraphraser(
         pairs,
         output,
         sentences=sentences or (),
-        noisy_share=noisy_share,
         unmoved_share=unmoved_share,
         parser=parser,
         on_error=on_error.value,
@@ -149,9 +144,8 @@ def paraphrase(
         raise ConfigError(
             "--template, --like and --parser are for a trained paraphraser", remedy="Name its folder with --model."
         )
-    chosen = {"meaning": meaning, "difference": difference, "entailment": entailment}
-    models = {"cross_encoder": cross_encoder, "language_model": language_model}
-    selecting = preset is not None or any(value is not None for value in (chosen | models).values())
+    chosen = (meaning, difference, entailment, cross_encoder, language_model)
+    selecting = preset is not None or any(value is not None for value in chosen)
     pool = paraphraser_options.number_of_candidates(
         candidates, selecting, "give --preset, --meaning or --difference, too (-n is the number of variants)"
     )
@@ -180,8 +174,11 @@ def paraphrase(
         preset.value if preset is not None else "augmentation",
         encoder=encoder,
         language=api.language_of_paraphraser(source),
-        **chosen,
-        **models,
+        meaning=meaning,
+        difference=difference,
+        entailment=entailment,
+        cross_encoder=cross_encoder,
+        language_model=language_model,
     )
     selection = selector.select(given, source.paraphrase(given, n=max(n, pool), seed=seed), n)
     for text, kept in zip(given, selection.kept, strict=True):

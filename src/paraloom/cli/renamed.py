@@ -45,6 +45,26 @@ OPTIONS: dict[str, dict[str, str]] = {
 }
 """Command → old name of an option → its name now."""
 
+_RULES_ONLY = "this option is gone: canonicalize corrects English by rules and a list of words"
+REMOVED_OPTIONS: dict[str, dict[str, str]] = {
+    "canonicalize": dict.fromkeys(
+        ("--model", "--rules", "--no-rules", "--meaning", "--candidates", "--encoder", "--language-model", "--decode"),
+        _RULES_ONLY,
+    ),
+    "augment-labels": dict.fromkeys(
+        (
+            *("--pivots", "--endpoint-model", "--language", "--endpoint", "--decode", "--device", "--max-new"),
+            *("--originals", "--new-only", "--hold", "--terms", "--meaning", "--difference", "--candidates"),
+            *("--cross-encoder", "--entailment", "--language-model"),
+        ),
+        "this option is gone; in Python, `paraloom.augment_labels` takes any paraphraser and selection",
+    ),
+    "train paraphraser": {
+        "--noisy-share": "this option is gone: paraphrasers write no standard forms; use `paraloom canonicalize`"
+    },
+}
+"""Command → name of an option that is gone → what to write instead."""
+
 
 class Renamed(typer.BadParameter):
     """A usage error that does not begin with "Invalid value": the name is at fault."""
@@ -52,6 +72,10 @@ class Renamed(typer.BadParameter):
     def format_message(self) -> str:
         """The message alone."""
         return self.message
+
+
+REMOVED_COMMANDS = {"average-checkpoints": "this command is gone; `train translator --average-last K` averages"}
+"""Name of a command that is gone → what to do instead."""
 
 
 class RenamedOptions(TyperCommand):
@@ -62,6 +86,9 @@ class RenamedOptions(TyperCommand):
         command = " ".join(ctx.command_path.split()[1:])
         for arg in args:
             new = OPTIONS.get(command, {}).get(arg.partition("=")[0])
+            gone = REMOVED_OPTIONS.get(command, {}).get(arg.partition("=")[0])
+            if gone is not None:
+                raise Renamed(f"{arg.partition('=')[0]}: {gone}", ctx)
             if new is not None:
                 raise Renamed(f"{arg.partition('=')[0]}: this option is now called {new}", ctx)
         return super().parse_args(ctx, args)
@@ -74,6 +101,8 @@ class RenamedCommands(TyperGroup):
         """Check for old commands before click reports an unknown one."""
         if args and args[0] in COMMANDS and args[0] not in self.commands and COMMANDS[args[0]] in self.commands:
             raise Renamed(f"{args[0]}: this command is now called '{COMMANDS[args[0]]}'", ctx)
+        if args and args[0] in REMOVED_COMMANDS and args[0] not in self.commands:
+            raise Renamed(f"{args[0]}: {REMOVED_COMMANDS[args[0]]}", ctx)
         path = " ".join([*ctx.command_path.split()[1:], *args[:1]])
         if path in MOVED and args[0] not in self.commands:
             raise Renamed(f"{path}: this command is now called '{MOVED[path]}'", ctx)

@@ -76,9 +76,14 @@ def train_language_model(
 
     Example: `paraloom train language-model --pairs references.parquet --columns src --units characters -o lm`
     """
-    settings = {"order": order, "units": units.value, "smoothing": smoothing}
     result = api.train_language_model(
-        corpora, output, columns=options.names(columns), on_error=on_error.value, **settings
+        corpora,
+        output,
+        columns=options.names(columns),
+        order=order,
+        units=units.value,
+        smoothing=smoothing,
+        on_error=on_error.value,
     )
     print_figures(result, "score pairs.parquet --language-model {output} -o scored.parquet", as_json)
 

@@ -66,9 +66,12 @@ def _describe(name: str, console: Console) -> None:
 
 
 def _as_dict(stage: api.StageDescription) -> dict[str, object]:
-    keys = [asdict(key) for key in stage.keys]
-    return {"use": stage.use, "kind": stage.kind, "name": stage.name, "keys": keys} | {
-        "description": [_plain(paragraph) for paragraph in stage.docstring.paragraphs]
+    return {
+        "use": stage.use,
+        "kind": stage.kind,
+        "name": stage.name,
+        "keys": [asdict(key) for key in stage.keys],
+        "description": [_plain(paragraph) for paragraph in stage.docstring.paragraphs],
     }
 
 

@@ -77,7 +77,7 @@ class TranslatorOptions:
         if api.is_endpoint(translator):
             raise ConfigError(
                 f"the endpoint {translator} cannot score given translations",
-                remedy="Name a translator, an ensemble or the folder of a language model.",
+                remedy="Name a translator or the folder of a language model.",
             )
         return self.named(translator, output)
 

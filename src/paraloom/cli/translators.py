@@ -22,7 +22,7 @@ def train_translator(
     test: Annotated[str | None, typer.Option(help="Pairs whose BLEU is printed on the model card.")] = None,
     init_from: Annotated[Path | None, typer.Option(help="A translator of Paraloom to start from.")] = None,
     subwords_from: Annotated[
-        Path | None, typer.Option(help="A translator of Paraloom whose subwords to use: for an ensemble of both.")
+        Path | None, typer.Option(help="A translator of Paraloom whose subwords to use: to score the same tokens.")
     ] = None,
     steps: Annotated[int, typer.Option(help="Number of updates; the progress bar shows the time left.")] = 1600,
     vocab_size: Annotated[int, typer.Option(help="Size of the joint sub-word vocabulary.")] = 8000,
@@ -87,7 +87,7 @@ def translate(
         str,
         typer.Argument(
             help="A bundled name such as de-en, a folder, a Hugging Face name such as Helsinki-NLP/opus-mt-de-en, an "
-            "ensemble A+B, or the address of an endpoint such as http://127.0.0.1:8000/v1."
+            "or the address of an endpoint such as http://127.0.0.1:8000/v1."
         ),
     ],
     source: Annotated[str, typer.Argument(metavar="[IN]", help="A sentence per line; - is standard input.")] = "-",
@@ -135,27 +135,5 @@ def translate(
     conclude(output, "" if table else "evaluate translation {output} references.txt")
 
 
-def average_checkpoints(
-    translators: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="TRANSLATORS...", help="Two or more of one shape: folders of `train translator`, or OWNER/MODEL."
-        ),
-    ],
-    output: options.Folder,
-    precision: Annotated[str, typer.Option(help="Number format of the translator: int8, float16, float32 …")] = "int8",
-    as_json: options.Json = False,
-) -> None:
-    """Average the weights of translators into one: of one training, or of trainings from the same weights.
-
-    Example: `paraloom average-checkpoints run-1 run-2 run-3 -o average`
-    """
-    figures = api.average_checkpoints(translators, output, precision=precision)
-    if as_json:
-        typer.echo(as_written(output, **figures))
-        return
-    conclude(output, "translate {output} sentences.txt", rows=False)
-
-
-COMMANDS: options.Commands = {"translate": translate, "average-checkpoints": average_checkpoints}
+COMMANDS: options.Commands = {"translate": translate}
 TRAIN: options.Commands = {"translator": train_translator}

@@ -1,1 +1,1 @@
-"""What every other package builds on: errors, schemas, stages, protocols, seeds, digests, progress and statistics."""
+"""Foundations of every other package: errors, schemas, stages, protocols, seeds, digests, progress and statistics."""

@@ -1,4 +1,4 @@
-"""Where models run: the processor or GPUs, and the number formats that suit them."""
+"""Devices that models run on: the processor or GPUs, and the number formats that suit them."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def system_errno(error: BaseException) -> int | None:
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether an error is Ctrl-C, or what DuckDB raises in its place in the middle of a query."""
+    """True if an error is Ctrl-C, or what DuckDB raises in its place in the middle of a query."""
     interrupted_query = type(error) is RuntimeError and str(error) == "Query interrupted"
     return interrupted_query or isinstance(error, KeyboardInterrupt)
 

@@ -1,4 +1,4 @@
-"""What this machine has: its memory, and what its processor supports."""
+"""Memory of this machine, and features of its processor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def main_memory() -> int:
 
 
 def supports_bfloat16() -> bool:
-    """Whether the processor multiplies bfloat16 in hardware; emulated, it is slower than float32. Needs torch."""
+    """True if the processor multiplies bfloat16 in hardware; emulated, it is slower than float32. Needs torch."""
     import torch
 
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())

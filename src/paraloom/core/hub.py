@@ -1,4 +1,4 @@
-"""Whether the Hugging Face hub can be reached: asked once, in seconds, before its libraries retry for minutes."""
+"""True if the Hugging Face hub can be reached: asked once, in seconds, before its libraries retry for minutes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def require_hub(model: str | Path) -> None:
 
 @cache
 def hub_answers(endpoint: str) -> bool:
-    """Whether a connection to the endpoint (or to the proxy in front of it) can be made within seconds."""
+    """True if a connection to the endpoint (or to the proxy in front of it) can be made within seconds."""
     if any(os.environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE") for name in _OFFLINE):
         return False
     address = urlsplit(endpoint)
@@ -75,7 +75,7 @@ def _endpoint() -> str:
 
 
 def _in_cache(model: str) -> bool:
-    """Whether the hub's cache has a folder for the model, or for sentence-transformers' model of this name."""
+    """True if the hub's cache has a folder for the model, or for sentence-transformers' model of this name."""
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     cache_ = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
     names = [model] if "/" in model else [model, f"sentence-transformers/{model}"]

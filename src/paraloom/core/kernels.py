@@ -1,21 +1,22 @@
-"""Compiles inner loops with numba: cached on disk, without the lock of Python, and by one process at a time."""
+"""Compiles inner loops with numba, which the first call imports: cached on disk, and by one process at a time."""
 
 from __future__ import annotations
 
 import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from functools import partial, update_wrapper
 from pathlib import Path
+from threading import RLock
+from types import CodeType
 from typing import Any, TypeVar, overload
-
-from numba import njit
-from numba.core.compiler_lock import global_compiler_lock
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 _locked: set[str] = set()
 """Files whose kernels this process is compiling."""
+
+_loading = RLock()
 
 
 @overload
@@ -32,10 +33,51 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     Processes that need the same kernel at the same time would all compile it, and those that need it for different
     types could overwrite each other's entry of numba's cache. So they take turns, file by file.
     """
-    return partial(_compiled, **options) if function is None else _compiled(function)
+    return partial(_Kernel, **options) if function is None else _Kernel(function)
 
 
-def _compiled(function: Callable[..., Any], **options: Any) -> Any:
+class _Kernel:
+    """A function that becomes numba's dispatcher when it is first called, so that no import needs numba."""
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        update_wrapper(self, function)
+        self._function = function
+        self._options = options
+        self._dispatcher: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        return (self._dispatcher or self.dispatcher())(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher(), name)
+
+    def __reduce__(self) -> str:
+        return self._function.__qualname__
+
+    def dispatcher(self) -> Any:
+        """The dispatcher, of this function and of the kernels it calls, which numba looks up in the module."""
+        with _loading:
+            if self._dispatcher is None:
+                self._dispatcher = _dispatcher(self._function, self._options)
+                known = self._function.__globals__
+                for name in _names(self._function.__code__):
+                    if isinstance(called := known.get(name), _Kernel):
+                        known[name] = called.dispatcher()
+            return self._dispatcher
+
+
+def _names(code: CodeType) -> set[str]:
+    """The global names in a function and in the comprehensions in it."""
+    nested = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*nested)
+
+
+def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    from numba import njit
+    from numba.core.compiler_lock import global_compiler_lock
+
     dispatcher = njit(cache=True, nogil=True, **options)(function)
     if dispatcher is function:  # NUMBA_DISABLE_JIT
         return function

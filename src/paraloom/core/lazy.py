@@ -11,7 +11,7 @@ from typing import Any
 def lazy_exports(
     package: str, exports: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """What a package assigns to `__getattr__`, `__dir__` and `__all__`.
+    """Values that a package assigns to `__getattr__`, `__dir__` and `__all__`.
 
     Args:
         package: Name of the package.

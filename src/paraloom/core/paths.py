@@ -9,7 +9,7 @@ from paraloom.core.errors import DataError
 
 
 def is_below(name: object) -> bool:
-    """Whether a value is a relative path that does not lead out of its folder."""
+    """True if a value is a relative path that does not lead out of its folder."""
     if not isinstance(name, str) or not name or "\0" in name:
         return False
     try:
@@ -24,6 +24,8 @@ def path_below(folder: Path, name: object, file: Path) -> Path:
     """The path that a file names."""
     if not is_below(name):
         raise DataError(
-            f"the path {name!r:.80} leads out of the folder", file=file, remedy="Restore the file from a copy."
+            f"the path {name!r:.80} cannot be read: it leads out of the folder, or is not text",
+            file=file,
+            remedy="Restore the file from a copy.",
         )
     return folder / str(name)

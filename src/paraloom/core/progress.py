@@ -34,7 +34,7 @@ _REPORT_INTERVAL = 0.2
 
 @dataclass(frozen=True)
 class ProgressState:
-    """How far some work is.
+    """Progress of some work.
 
     Args:
         label: What is being done.
@@ -49,14 +49,14 @@ class ProgressState:
     unit: str
 
     def continues(self, before: ProgressState) -> bool:
-        """Whether this is the same work as `before`, equally far or further."""
+        """True if this is the same work as `before`, equally far or further."""
         return replace(self, done=before.done) == before and self.done >= before.done
 
 
 _callback: ProgressCallback | None = None
 _observers: tuple[ProgressCallback, ...] = ()
 _visible = False
-"""Whether something is shown already, which says that the program is at work."""
+"""True if something is shown already, which says that the program is at work."""
 
 
 def disable_progress() -> None:

@@ -259,7 +259,7 @@ class ParaphraserLike(Protocol):
         Args:
             texts: m texts.
             n: Variants of each text at most.
-            seed: Of a decoding that samples.
+            seed: Seed for decodings that sample.
 
         Returns:
             m lists of variants in the order of the texts, each list best first.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 SAMPLE_REASON = "not: in the sample of "
-"""How the reason of a row begins that a random sample leaves out."""
+"""Prefix of the reason of a row that a random sample leaves out."""
 
 NOT_SAMPLED = "not sampled"
-"""What rows are called that meet the conditions of a filter, and that its random sample leaves out."""
+"""Name of rows that meet the conditions of a filter, but are left out by its random sample."""
 
 
 def not_sampled(sample: float) -> str:
@@ -15,5 +15,5 @@ def not_sampled(sample: float) -> str:
 
 
 def is_not_sampled(reason: object) -> bool:
-    """Whether a reason is that of a row that a random sample leaves out."""
+    """True if a reason is that of a row that a random sample leaves out."""
     return isinstance(reason, str) and reason.startswith(SAMPLE_REASON)

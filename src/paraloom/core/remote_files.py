@@ -41,7 +41,7 @@ _origins: dict[Path, str] = {}
 
 
 def is_url(path: object) -> bool:
-    """Whether a path, or text, is the URL of a remote file or folder."""
+    """True if a path, or text, is the URL of a remote file or folder."""
     return isinstance(path, (str, Path)) and _URL.match(str(path)) is not None
 
 
@@ -61,7 +61,7 @@ def cache_folder() -> Path:
 
 
 def local_copy(folder: str | Path) -> Path:
-    """Where the files of a run are on this machine: for a URL, a folder of the cache."""
+    """Folder of the files of a run on this machine: for a URL, a folder of the cache."""
     if not is_url(folder):
         return Path(folder)
     return cache_folder().absolute() / "runs" / digest(redacted(as_url(folder)))[:24]
@@ -186,7 +186,7 @@ def _content(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _is_complete(slot: Path, target: Path) -> bool:
-    """Whether the cache has all files of `target` with the bytes that were fetched."""
+    """True if the cache has all files of `target` with the bytes that were fetched."""
     try:
         recorded = json.loads((slot / _RECORD).read_text(encoding="utf-8"))
         return all(file_digest(target / name if name else target) == known for name, known in recorded.items())

@@ -1,4 +1,4 @@
-"""What a worker of a stage needs of a machine: processors, GPUs, memory."""
+"""Resources of a worker of a stage: processors, GPUs, memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNITS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Resources(Config):
-    """What each worker of a stage needs. Results do not depend on it, and neither do digests.
+    """Resources of each worker of a stage. Results do not depend on it, and neither do digests.
 
     The Ray engine reserves it on a machine, for each worker. The local engine reserves nothing, but starts no more
     workers than fit the machine, one at least, and gives each one GPUs of its own.
@@ -94,11 +94,11 @@ class Resources(Config):
 
 
 ONE_CPU = Resources()
-"""What a worker needs by default."""
+"""Default resources of a worker."""
 
 
 def describe_machine(machine: Mapping[str, float], *, zeros: bool = True) -> str:
-    """What a machine has, in words."""
+    """Resources of a machine, in words."""
     memory = machine.get("memory", 0)
     counts = [(machine.get(name, 0), name) for name in ("CPU", "GPU")]
     parts = [f"{count:g} {name}{'s' * (count != 1)}" for count, name in counts if count or zeros]

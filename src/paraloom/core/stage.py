@@ -20,7 +20,7 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True)
 class StageContext:
-    """What the engine hands to a stage besides its rows.
+    """Context that the engine hands to a stage besides its rows.
 
     Args:
         seed: From 0 to 2**31 − 1, derived from the run's seed, the stage's name and (for a Map) the shard and the
@@ -65,6 +65,7 @@ class Stage(Config):
         optional_fields: Fields that are left out of the digest while they have their default, so that runs made before
             the field existed stay valid.
         renamed_fields: Old name → new name of fields, for errors that say what to write now.
+        removed_fields: Name of a field that is gone → what to do instead.
         in_memory: Names of fields that hold data, which cannot be written down in TOML.
     """
 
@@ -111,7 +112,7 @@ class Stage(Config):
 
 
 Ref: TypeAlias = str | Path | Stage
-"""What a stage takes as input: the name of an earlier stage, that stage itself, or a path outside of the run."""
+"""Input of a stage: the name of an earlier stage, that stage itself, or a path outside of the run."""
 
 
 @dataclass(frozen=True, kw_only=True)

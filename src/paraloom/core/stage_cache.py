@@ -1,4 +1,4 @@
-"""What a worker keeps loaded from shard to shard of one stage: models and tables, dropped when another stage begins.
+"""Cache of a worker from shard to shard of one stage: models and tables, dropped when another stage begins.
 
 A folder may hold another model than before: a stage that runs again writes to the same path. So nothing that is loaded
 by its path outlives the stage; otherwise a process that runs several stages would take the old model for the new one.

@@ -137,8 +137,8 @@ class EncoderConfig(PartsConfig):
         megabatch_size: M, the number of mini-batches that are searched together for hard negatives (PNMT §4.1).
         megabatch_warmup: Grow M from 1 in the first epoch to `megabatch_size` in the last, by equal factors.
         margin: δ of the margin loss.
-        learning_rate: Of Adam.
-        weight_learning_rate: Of Adam in `weight_epochs`; weights start at 1.
+        learning_rate: Learning rate of Adam.
+        weight_learning_rate: That of Adam in `weight_epochs`; weights start at 1.
         relative_learning_rate: Of Adam for the vectors of averages, relative to the root mean square of each one's
             initial values, so that frequent units, which damping makes short, stay short; 0 for `learning_rate`, the
             same for all, as in the papers.

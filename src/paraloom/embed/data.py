@@ -179,7 +179,7 @@ class PairDataset:
         units: The sentences' units by kind.
         keys: uint64 `(2n,)`, equal for sentences of the same words (in the same order, if order matters).
         counts: `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
-        digest: Of all of it.
+        digest: Digest of the data.
     """
 
     units: dict[str, UnitLists]

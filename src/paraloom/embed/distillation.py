@@ -61,7 +61,7 @@ class DistillationConfig(PartsConfig):
             other sentences of the batch, in which near ones count most; or `both`, their sum.
         temperature: τ of `softmax`.
         softmax_weight: Factor of `softmax` in `both`.
-        learning_rate: Of Adam; it rises for 200 steps and then falls linearly to 0.
+        learning_rate: Rate of Adam; it rises for 200 steps and then falls linearly to 0.
         max_tokens: Sentences with more words than this are left out.
     """
 
@@ -101,7 +101,7 @@ class DistillationData:
         units: The sentences' units by kind.
         vectors: float16 `(n, d)`, of norm 1.
         counts: `read` = `used` + `empty` (no word, or no vector) + `too_long`.
-        digest: Of all of it.
+        digest: Digest of the data.
     """
 
     units: dict[str, UnitLists]

@@ -55,7 +55,7 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) ->
 
 
 def is_exported(folder: Path) -> bool:
-    """Whether a folder is an export for sentence-transformers with the encoder in it, as we load it."""
+    """True if a folder is an export for sentence-transformers with the encoder in it, as we load it."""
     return (folder / "modules.json").is_file() and (folder / EXPORTED / CONFIG).is_file()
 
 

@@ -62,7 +62,7 @@ def margin(vectors, anchors, positives, negatives, delta, weight, gradient, acti
 
 @kernel(inline="always")
 def _overlap(a, b, c, d):
-    """Whether the pairs (a, b) and (c, d) have a sentence in common."""
+    """True if the pairs (a, b) and (c, d) have a sentence in common."""
     return a in (c, d) or b in (c, d)
 
 

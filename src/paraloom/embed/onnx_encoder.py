@@ -94,7 +94,7 @@ class OnnxEncoder:
 
 
 def is_onnx(folder: str | Path) -> bool:
-    """Whether a folder has an exported graph of an encoder."""
+    """True if a folder has an exported graph of an encoder."""
     try:
         config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
         return (Path(folder) / FILE).is_file() and {"inputs", "dimension", "signature"} <= set(config)

@@ -65,7 +65,7 @@ class TokenizerVocabulary(Vocabulary):
 
 
 def is_static(folder: str | Path) -> bool:
-    """Whether a folder contains a static model of model2vec or sentence-transformers."""
+    """True if a folder contains a static model of model2vec or sentence-transformers."""
     folder = Path(folder)
     names = ("modules.json", "tokenizer.json", "model.safetensors")
     if not all((folder / name).is_file() for name in names):

@@ -9,7 +9,6 @@ from itertools import chain
 
 import numpy as np
 import pyarrow.compute as pc
-import sentencepiece
 
 from paraloom.core.errors import DataError, ModelError
 from paraloom.embed.vocabulary import RowLists, Vocabulary
@@ -31,6 +30,8 @@ class SubwordVocabulary(Vocabulary):
     """
 
     def __init__(self, model: bytes) -> None:
+        import sentencepiece
+
         try:
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         except (RuntimeError, OSError) as error:
@@ -69,6 +70,8 @@ def train_subwords(lines: Iterable[str], size: int, seed: int = 1) -> bytes:
     Reference:
         Kudo 2018, "Subword Regularization".
     """
+    import sentencepiece
+
     sentencepiece.set_random_generator_seed(seed)
     model = io.BytesIO()
     try:

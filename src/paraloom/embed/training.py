@@ -398,7 +398,7 @@ def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
 
 
 def is_best(figures: Mapping[str, float], curve: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the first figure is higher than in every epoch of the curve so far; NaN never is."""
+    """True if the first figure is higher than in every epoch of the curve so far; NaN never is."""
     name, figure = next(iter(figures.items()))
     before = [line["dev"][name] for line in curve if "dev" in line]
     return not before or figure > max(before)

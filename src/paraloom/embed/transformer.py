@@ -73,12 +73,12 @@ def convert_transformer(model: str | Path, folder: Path, *, precision: str = "in
 
 
 def is_trained_transformer(folder: str | Path) -> bool:
-    """Whether a folder was written by `distill_transformer`: one of sentence-transformers that Paraloom trained."""
+    """True if a folder was written by `distill_transformer`: one of sentence-transformers that Paraloom trained."""
     return (Path(folder) / TRAINED).is_file() and (Path(folder) / "modules.json").is_file()
 
 
 def is_transformer(folder: str | Path) -> bool:
-    """Whether a folder was written by `convert_transformer`."""
+    """True if a folder was written by `convert_transformer`."""
     return (Path(folder) / CONFIG).is_file()
 
 

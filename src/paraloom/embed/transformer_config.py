@@ -38,10 +38,10 @@ class TransformerConfig(Config):
         num_hyperplanes: Random hyperplanes of the hash that finds neighbors.
         learning_rate: Peak of AdamW.
         warmup_steps: Steps in which the learning rate rises; at most a tenth of all.
-        final_learning_rate: Of the last step, as a share of the peak, to which it falls linearly; 0 to 1.
-        weight_decay: Of AdamW, for weight matrices; embeddings, biases and norms have none.
+        final_learning_rate: Last rate, as a share of the peak, to which it falls linearly; 0 to 1.
+        weight_decay: Decay of AdamW for weight matrices; embeddings, biases and norms have none.
         clip_norm: The gradient's norm is limited to this.
-        precision: Of the computation in training: `float32`, `bfloat16`, or `auto` for bfloat16 where the processor
+        precision: Number format in training: `float32`, `bfloat16`, or `auto` for bfloat16 where the processor
             multiplies it in hardware, which is three times as fast. Weights are float32 in any case.
         threads: Slices of a batch that are computed in parallel, one per core. Another number gives other weights.
         device: Where it is trained: `cpu`, `cuda`, `cuda:0,1`, or `auto` for GPUs if there are any.

@@ -38,7 +38,7 @@ class TransformerData:
         rows: int64 `(n,)`, the row of each sentence in `vectors`.
         vectors: float16 `(m, d)`, of norm 1, memory-mapped.
         counts: `read` = `used` + `empty` (no text, or no vector) + `too_long`.
-        digest: Of all of it.
+        digest: Digest of the data.
     """
 
     ids: npt.NDArray[np.int32]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from paraloom.core.beads import Bead
 from paraloom.core.digests import signature
+from paraloom.core.results import text_table
 from paraloom.evaluate.base import EvaluationResult
 
 BeadSize = tuple[int, int]
@@ -39,7 +40,7 @@ class PrecisionRecall(NamedTuple):
 
 @dataclass(frozen=True)
 class DocumentScore(EvaluationResult):
-    """What `score_documents` returns.
+    """Result of `score_documents`.
 
     Args:
         precision: Share of the predicted pairs that are correct, 0 to 1.
@@ -52,10 +53,6 @@ class DocumentScore(EvaluationResult):
     recall: float
     f1: float
     gold: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
-        return vars(self).copy()
 
     def format(self) -> str:
         """One line."""
@@ -172,7 +169,7 @@ class AlignmentScore(EvaluationResult):
 
     @property
     def signature(self) -> str:
-        """What was measured, and on how much."""
+        """Kind and size of the measurement."""
         return signature("alignment", pairs=self.pairs, beads=sum(self.sizes["gold"].values()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -188,17 +185,19 @@ class AlignmentScore(EvaluationResult):
 
     def format(self) -> str:
         """A plain-text table: `gold` are the beads that recall counts, `predicted` and `correct` those of precision."""
-        lines = [f"{'':12}{'precision':>10}{'recall':>8}{'F1':>8}{'gold':>9}{'predicted':>10}{'correct':>8}"]
         gold, predicted = self.counts["gold"], self.counts["predicted"]
-        for name, figures in (("strict", self.strict), ("lax", self.lax)):
-            lines.append(_row(name, figures, gold, predicted, self.counts[f"predicted {name}"]))
+        rows = [
+            _row(name, figures, gold, predicted, self.counts[f"predicted {name}"])
+            for name, figures in (("strict", self.strict), ("lax", self.lax))
+        ]
         total = KindCounts(*(sum(self.sizes[name].values()) for name in ("correct", "predicted", "gold")))
-        lines.append(_row("all beads", self.exact, total.gold, total.predicted, total.correct))
-        lines += [
+        rows.append(_row("all beads", self.exact, total.gold, total.predicted, total.correct))
+        rows += [
             _row(f"{a}:{b}", counts, counts.gold, counts.predicted, counts.correct)
             for (a, b), counts in self.kinds.items()
         ]
-        return "\n".join([*lines, self.signature])
+        header = ["", "precision", "recall", "F1", "gold", "predicted", "correct"]
+        return "\n".join([*text_table(header, rows), self.signature])
 
     def _vecalign(self, how: str) -> PrecisionRecall:
         counts = self.counts
@@ -207,9 +206,9 @@ class AlignmentScore(EvaluationResult):
         )
 
 
-def _row(name: str, figures: PrecisionRecall | KindCounts, gold: int, predicted: int, correct: int) -> str:
-    shown = [f"{'–' if value is None else f'{value:.4f}'}" for value in (figures.precision, figures.recall, figures.f1)]
-    return f"{name:12}{shown[0]:>10}{shown[1]:>8}{shown[2]:>8}{gold:9,}{predicted:10,}{correct:8,}"
+def _row(name: str, figures: PrecisionRecall | KindCounts, gold: int, predicted: int, correct: int) -> tuple[str, ...]:
+    shown = ("–" if value is None else f"{value:.4f}" for value in (figures.precision, figures.recall, figures.f1))
+    return (name, *shown, f"{gold:,}", f"{predicted:,}", f"{correct:,}")
 
 
 def score_documents(gold: Iterable[tuple[str, str]], predicted: Iterable[tuple[str, str]]) -> DocumentScore:
@@ -224,7 +223,7 @@ def score_documents(gold: Iterable[tuple[str, str]], predicted: Iterable[tuple[s
 
 
 def _count_overlapping(beads: Iterable[_Indices], others: Iterable[_Indices]) -> int:
-    """How many beads are among the others, or share a source and a target sentence with linked ones."""
+    """Number of beads that are among the others, or share a source and a target sentence with linked ones."""
     linked: dict[int, set[int]] = {}
     listed = set(others)
     for source, target in listed:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from paraloom.core.results import text_table
 from paraloom.evaluate.alignment import AlignmentScore
 from paraloom.evaluate.base import EvaluationResult
 
@@ -30,7 +31,7 @@ class FileScore:
 
 @dataclass(frozen=True)
 class AlignmentReport(EvaluationResult):
-    """What `evaluate_alignment_files` returns.
+    """Result of `evaluate_alignment_files`.
 
     Args:
         files: The score of each pair of texts, in order.
@@ -61,13 +62,12 @@ class AlignmentReport(EvaluationResult):
         """A table of the files if they are several, then the pooled figures by kind of bead."""
         lines = []
         if len(self.files) > 1:
-            names = [_short(file.gold) for file in self.files]
-            width = max(len(name) for name in (*names, "pooled"))
-            lines.append(f"{'':{width}}{'strict P':>10}{'R':>8}{'F1':>8}{'lax P':>10}{'R':>8}{'F1':>8}{'gold':>9}")
-            scores = [*(file.score for file in self.files), self.pooled]
-            for name, score in zip([*names, "pooled"], scores, strict=True):
-                cells = "".join(f"{p:10.4f}{r:8.4f}{f1:8.4f}" for p, r, f1 in (score.strict, score.lax))
-                lines.append(f"{name:{width}}{cells}{score.counts['gold']:9,}")
+            scores = [*((_short(file.gold), file.score) for file in self.files), ("pooled", self.pooled)]
+            rows = []
+            for name, score in scores:
+                figures = (f"{figure:.4f}" for kind in (score.strict, score.lax) for figure in kind)
+                rows.append((name, *figures, f"{score.counts['gold']:,}"))
+            lines += text_table(["", "strict P", "R", "F1", "lax P", "R", "F1", "gold"], rows)
         if self.crossing:
             noun = "bead crosses" if self.crossing == 1 else "beads cross"
             lines.append(f"{self.crossing:,} {noun} a hard delimiter, wrong in each text that a part of it is in")

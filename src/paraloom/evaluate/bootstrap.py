@@ -14,7 +14,7 @@ from paraloom.evaluate.resampling import SAMPLES, Floats, percentile_interval
 
 
 def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> npt.NDArray[np.int64]:
-    """How often each sentence is in each bootstrap sample.
+    """Count how often each sentence is in each bootstrap sample.
 
     Holds the result, 8 bytes for each sentence and sample (8 kB a sentence with 1,000 samples), and one sample more.
     """

@@ -17,8 +17,9 @@ from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
+from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.seeds import generator
-from paraloom.core.stats import paired_difference, wilson_interval
+from paraloom.core.stats import Estimate, paired_difference, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.classification_tasks import (
     ClassificationTask,
@@ -48,7 +49,7 @@ _COARSE, _EXACT = 1e-4, 1e-5
 
 
 @dataclass(frozen=True)
-class ClassificationRow:
+class ClassificationRow(ResultRecord):
     """Accuracy of one system on one task.
 
     Args:
@@ -75,13 +76,9 @@ class ClassificationRow:
     high: float
     strength: float = math.nan
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields; an undefined figure is None."""
-        return {key: None if value != value else value for key, value in vars(self).items()}
-
 
 @dataclass(frozen=True)
-class ClassificationDifference:
+class ClassificationDifference(ResultRecord):
     """Accuracy of an encoder minus that of a baseline, in points.
 
     Args:
@@ -103,7 +100,7 @@ class ClassificationDifference:
 
 @dataclass(frozen=True)
 class ClassificationResult(EvaluationResult):
-    """What `evaluate_classification` returns.
+    """Result of `evaluate_classification`.
 
     Args:
         rows: Accuracies, task by task; with several tasks, the means at the end.
@@ -130,7 +127,7 @@ class ClassificationResult(EvaluationResult):
             "signature": self.signature,
             "encoders": self.encoders,
             "classification": [row.to_dict() for row in self.rows],
-            "differences": [vars(one) for one in self.differences],
+            "differences": [one.to_dict() for one in self.differences],
         }
 
     def format(self) -> str:
@@ -139,11 +136,11 @@ class ClassificationResult(EvaluationResult):
         lines = ["accuracy in percent of logistic regression on frozen vectors, with 95 % intervals"]
         cells: dict[str, dict[str, str]] = {}
         for row in self.rows:
-            cells.setdefault(row.system, {})[row.task] = f"{row.accuracy:.1f} [{row.low:.1f}, {row.high:.1f}]"
+            cells.setdefault(row.system, {})[row.task] = Estimate(row.accuracy, row.low, row.high).format(".1f")
         lines += _table(tasks, cells)
         compared: dict[str, dict[str, str]] = {}
         for one in self.differences:
-            figure = f"{one.value:+.1f} [{one.low:+.1f}, {one.high:+.1f}]"
+            figure = Estimate(one.value, one.low, one.high).format("+.1f")
             compared.setdefault(f"{one.system} - {one.baseline}", {})[one.task] = figure
         if compared:
             lines += ["", "difference in points, with 95 % intervals", *_table(tasks, compared)]
@@ -170,7 +167,7 @@ def evaluate_classification(
             lines `fold<TAB>label<TAB>text` for a test of each fold; or a folder of such folders. Plain or compressed.
         tasks: Names of subfolders; all by default.
         untrained: What the training of the encoder started from; for several encoders, by their names.
-        seed: Of the choice of held-out texts.
+        seed: Seed for choosing the held-out texts.
 
     Returns:
         Accuracies in percent with intervals, and differences of each encoder to what it started from and to TF-IDF.
@@ -226,7 +223,7 @@ def evaluate_classification(
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """Which tested texts a system got right, and the strengths that it chose."""
+    """Tested texts that a system got right, and the strengths that it chose."""
 
     right: npt.NDArray[np.bool_]
     strengths: Sequence[float] = ()
@@ -379,11 +376,6 @@ def _means(rows: Sequence[ClassificationRow]) -> list[ClassificationRow]:
 
 
 def _table(columns: Sequence[str], rows: Mapping[str, Mapping[str, str]]) -> list[str]:
-    width = max(map(len, rows))
-    widths = [max(len(column), *(len(cells.get(column, "-")) for cells in rows.values())) for column in columns]
-    heads = "  ".join(f"{column:>{size}}" for column, size in zip(columns, widths, strict=True))
-    lines = [f"{'':<{width}}  {heads}"]
-    for name, cells in rows.items():
-        figures = "  ".join(f"{cells.get(column, '-'):>{size}}" for column, size in zip(columns, widths, strict=True))
-        lines.append(f"{name:<{width}}  {figures}")
-    return lines
+    return text_table(
+        ["", *columns], [(name, *(cells.get(column, "-") for column in columns)) for name, cells in rows.items()]
+    )

@@ -31,7 +31,7 @@ _INSTALL = "Create a virtual environment for it, run pip install unbabel-comet t
 
 @dataclass(frozen=True)
 class COMETResult(EvaluationResult):
-    """What `evaluate_comet` returns.
+    """Result of `evaluate_comet`.
 
     Args:
         scores: Of each sentence, higher is better; about 0 to 1 for most models.
@@ -64,7 +64,7 @@ class COMETResult(EvaluationResult):
 
 @lru_cache(maxsize=8)
 def has_comet(python: str) -> bool:
-    """Whether an interpreter exists and has unbabel-comet; checked once."""
+    """True if an interpreter exists and has unbabel-comet; checked once."""
     command = shutil.which(python)
     if command is None:
         return False
@@ -77,7 +77,7 @@ def has_comet(python: str) -> bool:
 
 
 def has_model(model: str) -> bool:
-    """Whether a model's checkpoint file exists; True for a named model, which only COMET can look up."""
+    """True if a model's checkpoint file exists; True for a named model, which only COMET can look up."""
     return not model.endswith(".ckpt") or Path(model).is_file()
 
 

@@ -14,7 +14,9 @@ from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
+from paraloom.core.results import text_table
 from paraloom.core.seeds import generator
+from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import pearson
 from paraloom.evaluate.resampling import SAMPLES, Floats, percentile_interval, resampled_pearson
@@ -25,7 +27,7 @@ from paraloom.evaluate.translation import sacrebleu
 
 @dataclass(frozen=True)
 class EncoderComparison(EvaluationResult):
-    """What `compare_encoders` returns, for k encoders, t tasks and b bootstrap samples.
+    """Result of `compare_encoders`, for k encoders, t tasks and b bootstrap samples.
 
     Args:
         names: The encoders.
@@ -73,14 +75,17 @@ class EncoderComparison(EvaluationResult):
 
     def format(self) -> str:
         """A plain-text table."""
-        width = max(map(len, self.names))
-        lines = [f"{'':<{width}}  mean Pearson × 100 over {len(self.tasks)} tasks; minus the first encoder's"]
-        for k, (name, (mean, low, high)) in enumerate(zip(self.names, self.means, strict=True)):
-            difference = "" if k == 0 else "  {:+.2f} [{:+.2f}, {:+.2f}]".format(*self.difference(k, 0))
-            lines.append(f"{name:<{width}}  {mean:.2f} [{low:.2f}, {high:.2f}]{difference}")
+        lines = [f"mean Pearson × 100 over {len(self.tasks)} tasks; minus the first encoder's"]
+        rows = []
+        for k, (name, mean) in enumerate(zip(self.names, self.means, strict=True)):
+            difference = Estimate(*self.difference(k, 0)).format("+.2f") if k else ""
+            rows.append((name, Estimate(*mean).format(".2f"), difference))
+        lines += text_table(["", "mean", "difference"], rows)
         lines += ["", "mean absolute difference of Pearson × 100 (PNMT Table 10: 2.2 to 2.9 between its encoders)"]
-        for name, row in zip(self.names, self.distances, strict=True):
-            lines.append(f"{name:<{width}}  " + "  ".join(f"{figure:5.2f}" for figure in row))
+        distances = zip(self.names, self.distances, strict=True)
+        lines += text_table(
+            ["", *self.names], [(name, *(f"{figure:.2f}" for figure in row)) for name, row in distances]
+        )
         return "\n".join([*lines, "", self.signature])
 
 
@@ -115,7 +120,7 @@ def compare_encoders(
 
 @dataclass(frozen=True)
 class TranslatorDifference:
-    """How far one system is above another by one metric.
+    """Difference of two systems by one metric.
 
     Args:
         metric: `bleu` or `chrf`.
@@ -138,7 +143,7 @@ class TranslatorDifference:
 
     @property
     def significant(self) -> bool:
-        """Whether the interval excludes 0."""
+        """True if the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -157,7 +162,7 @@ class TranslatorDifference:
 
 @dataclass(frozen=True)
 class TranslatorComparison(EvaluationResult):
-    """What `compare_translators` returns.
+    """Result of `compare_translators`.
 
     Args:
         differences: Of each pair of systems, each later one against each earlier one; BLEU first, then chrF.

@@ -1,16 +1,16 @@
-"""How well scores tell right pairs from wrong ones: the area under the ROC curve, by set of labeled pairs."""
+"""Discrimination of right and wrong pairs by scores: the area under the ROC curve, by set of labeled pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
+from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.stats import Z_95, Estimate, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import ranks
@@ -44,7 +44,7 @@ def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:
 
 
 @dataclass(frozen=True)
-class DiscriminationRow:
+class DiscriminationRow(ResultRecord):
     """One score on one set.
 
     Args:
@@ -66,7 +66,7 @@ class DiscriminationRow:
 
 @dataclass(frozen=True)
 class DiscriminationResult(EvaluationResult):
-    """What `evaluate_discrimination` returns.
+    """Result of `evaluate_discrimination`.
 
     Args:
         rows: One for each set and score; the sets in the order given, scores as in the mapping.
@@ -75,19 +75,6 @@ class DiscriminationResult(EvaluationResult):
 
     rows: tuple[DiscriminationRow, ...]
     signature: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """All rows as JSON values; an undefined figure is None."""
-        return {
-            "signature": self.signature,
-            "rows": [
-                {
-                    **{name: getattr(row, name) for name in ("set", "score", "right", "wrong", "undefined")},
-                    "auc": _json(row.auc),
-                }
-                for row in self.rows
-            ],
-        }
 
     def format(self) -> str:
         """A table: a row for each score, a column for each set, the best scores first."""
@@ -98,12 +85,9 @@ class DiscriminationResult(EvaluationResult):
         for score in scores:
             known = [value for name in sets if not np.isnan(value := cells[score, name].value)]
             means[score] = float(np.mean(known)) if known else -1.0
-        width = max([len("score"), *map(len, scores)])
-        widths = [max(len(name), len(".000 [.000, .000]")) for name in sets]
-        lines = [f"{'score':<{width}}  " + "  ".join(f"{name:>{w}}" for name, w in zip(sets, widths, strict=True))]
-        for score in sorted(scores, key=lambda name: -means[name]):
-            row = (f"{_format(cells[score, name]):>{w}}" for name, w in zip(sets, widths, strict=True))
-            lines.append(f"{score:<{width}}  " + "  ".join(row))
+        best_first = sorted(scores, key=lambda name: -means[name])
+        table = [(score, *(_format(cells[score, name]) for name in sets)) for score in best_first]
+        lines = text_table(["score", *sets], table)
         counts = {row.set: (row.right + row.wrong + row.undefined) for row in self.rows}
         lines.append("\nPairs: " + ", ".join(f"{name} {count:,}" for name, count in counts.items()))
         lines.append("Probability that a right pair has the better value; .500: no better than chance.")
@@ -154,8 +138,8 @@ def evaluate_discrimination(
 
 
 @dataclass(frozen=True)
-class LookalikeRow:
-    """How often a score prefers look-alikes of one kind.
+class LookalikeRow(ResultRecord):
+    """Share of minimal pairs of one kind in which a score prefers the changed side.
 
     Args:
         kind: What was changed, such as 'negation'.
@@ -172,7 +156,7 @@ class LookalikeRow:
 
 @dataclass(frozen=True)
 class LookalikeResult(EvaluationResult):
-    """What `evaluate_lookalikes` returns.
+    """Result of `evaluate_lookalikes`.
 
     Args:
         rows: One for each kind and score.
@@ -184,35 +168,14 @@ class LookalikeResult(EvaluationResult):
     changed: str
     signature: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """All rows as JSON values."""
-        return {
-            "signature": self.signature,
-            "changed": self.changed,
-            "rows": [
-                {"kind": row.kind, "score": row.score, "pairs": row.pairs, "preferred": _json(row.preferred)}
-                for row in self.rows
-            ],
-        }
-
     def format(self) -> str:
         """A table: a row for each score, a column for each kind of look-alike."""
         kinds = list(dict.fromkeys(row.kind for row in self.rows))
         scores = list(dict.fromkeys(row.score for row in self.rows))
         cells = {(row.score, row.kind): row for row in self.rows}
-        width = max([len("score"), *map(len, scores)])
         heads = [f"{kind} ({cells[scores[0], kind].pairs:,})" if scores else kind for kind in kinds]
-        widths = [max(len(head), len("100.0 [100.0, 100.0]")) for head in heads]
-        lines = [f"{'score':<{width}}  " + "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))]
-        for score in scores:
-            values = (cells[score, kind].preferred for kind in kinds)
-            shown = (
-                "–"
-                if np.isnan(value.value)
-                else f"{100 * value.value:.1f} [{100 * value.low:.1f}, {100 * value.high:.1f}]"
-                for value in values
-            )
-            lines.append(f"{score:<{width}}  " + "  ".join(f"{v:>{w}}" for v, w in zip(shown, widths, strict=True)))
+        table = [(score, *(cells[score, kind].preferred.format(".1f", 100) for kind in kinds)) for score in scores]
+        lines = text_table(["score", *heads], table)
         lines.append("\nPercent of the look-alikes preferred to the true paraphrase: 0 is best, 50 is chance.")
         return "\n".join(lines)
 
@@ -245,11 +208,6 @@ def _share(wins: npt.NDArray[np.float64]) -> Estimate:
     share = float(wins.mean())
     low, high = wilson_interval(share * len(wins), len(wins))
     return Estimate(share, low, high)
-
-
-def _json(estimate: Estimate) -> dict[str, float | None]:
-    """An estimate as JSON values; None where it is undefined."""
-    return {name: None if np.isnan(value) else value for name, value in estimate.to_dict().items()}
 
 
 def _format(estimate: Estimate) -> str:

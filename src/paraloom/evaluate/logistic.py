@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, sparse
+from scipy import sparse
 
 Floats = npt.NDArray[np.float64]
 Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_matrix
@@ -49,6 +49,8 @@ def fit_logistic(
     Two classes share one row of weights, more have one each; intercepts have no penalty. That is the objective, and for
     equal `C` the result, of scikit-learn's LogisticRegression.
     """
+    from scipy import optimize
+
     n, d = features.shape
     rows = 1 if classes == 2 else classes
     signs = np.where(labels == 1, 1.0, -1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import DataError
+from paraloom.core.results import ResultRecord
 from paraloom.io import read_lines
 
 
 @dataclass(frozen=True)
-class MiningScore:
-    """How well mined pairs agree with the true ones.
+class MiningScore(ResultRecord):
+    """Agreement of mined pairs with the true ones.
 
     Args:
         pairs: Mined pairs at the threshold.
@@ -41,10 +42,6 @@ class MiningScore:
     best_precision: float
     best_recall: float
     best_f1: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures by name."""
-        return asdict(self)
 
     def format(self) -> str:
         """Two lines: at the threshold, and at the best one."""

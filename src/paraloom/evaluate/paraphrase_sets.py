@@ -23,7 +23,7 @@ class ReferencedSentence(NamedTuple):
 
 
 def is_test_image(image: str) -> bool:
-    """Whether the captions of an image of coco-captions are held out: a quarter of the images, by a hash of their ids.
+    """True if the captions of an image of coco-captions are held out: a quarter of the images, by a hash of their ids.
 
     Whoever trains a paraphraser on captions leaves these images out, wherever their captions come from. In a pipeline,
     the stage `split` with `share = 0.25` and the column of the ids keeps the others: it is the same rule.

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.seeds import generator
-from paraloom.core.stats import wilson_interval
+from paraloom.core.stats import Estimate, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.io.atomic import atomic_write_all
 from paraloom.io.sheets import read_sheet, sheet_lines
@@ -25,8 +25,8 @@ _ALL = "all three"
 
 
 @dataclass(frozen=True)
-class SheetRow:
-    """How a system was judged.
+class SheetRow(ResultRecord):
+    """Judgments of a system.
 
     Args:
         set: Name of the test.
@@ -51,25 +51,19 @@ class SheetResult(EvaluationResult):
 
     rows: tuple[SheetRow, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The rows."""
-        return {"rows": [dict(vars(row)) for row in self.rows]}
-
     def format(self) -> str:
         """A Markdown table."""
         names = [*QUESTIONS, _ALL]
-        lines = [f"| set | system | n | {' | '.join(name.replace('_', ' ') for name in names)} |"]
-        lines.append("| --- | --- |" + " ---: |" * (len(names) + 1))
-        for row in self.rows:
-            cells = (
-                f"{share:.0%} [{low:.0%}, {high:.0%}]" for share, low, high in (row.shares[name] for name in names)
-            )
-            lines.append(f"| {row.set} | {row.system} | {row.n} | {' | '.join(cells)} |")
-        return "\n".join(lines)
+        header = ["set", "system", "n", *(name.replace("_", " ") for name in names)]
+        rows = [
+            (row.set, row.system, str(row.n), *(Estimate(*row.shares[name]).format(".0%") for name in names))
+            for row in self.rows
+        ]
+        return "\n".join(markdown_table(header, rows, left=2))
 
 
 def key_path(sheet: str | Path) -> Path:
-    """Where the key of a sheet is: beside it, with the ending .key.tsv after its name."""
+    """Path of the key of a sheet: next to it, with the ending .key.tsv after its name."""
     return Path(f"{sheet}.key.tsv")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
+from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
@@ -32,8 +33,8 @@ MEANING_WEIGHT = 4
 
 
 @dataclass(frozen=True)
-class ParaphraseRow:
-    """What the paraphrases of one system are like.
+class ParaphraseRow(ResultRecord):
+    """Figures of the paraphrases of one system.
 
     Args:
         system: Its name.
@@ -67,15 +68,6 @@ class ParaphraseRow:
     length_ratio: float
     kept: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name; an interval as `value`, `low` and `high`."""
-        figures: dict[str, Any] = {}
-        for name, value in vars(self).items():
-            if name == "ibleu":
-                value = None if value is None else {str(alpha): one.to_dict() for alpha, one in value.items()}
-            figures[name] = value.to_dict() if isinstance(value, Estimate) else value
-        return figures
-
 
 @dataclass(frozen=True)
 class ParaphraseResult(EvaluationResult):
@@ -108,15 +100,15 @@ class ParaphraseResult(EvaluationResult):
         """A Markdown table with 95 % intervals, then the signature."""
         head = ["system", "BLEU", "chrF", "self-BLEU", *(f"iBLEU {alpha:g}" for alpha in ALPHAS)]
         head += ["meaning-iBLEU", "meaning", "copies", "repeats", "distinct", "length", "kept"]
-        lines = [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
+        rows = []
         for row in self.rows:
             cells = [row.system, *map(_cell, (row.bleu, row.chrf, row.self_bleu))]
             cells += [_cell(None if row.ibleu is None else row.ibleu[alpha]) for alpha in ALPHAS]
             cells += [_cell(row.meaning_ibleu), _cell(row.meaning, 3)]
             cells += [f"{share:.1%}" for share in (row.copies, row.repeats, row.distinct)]
             cells += [f"{row.length_ratio:.2f}", "" if row.kept is None else f"{row.kept:.1%}"]
-            lines.append(f"| {' | '.join(cells)} |")
-        return "\n".join([*lines, "", f"n = {self.rows[0].n} · {self.signature}"])
+            rows.append(cells)
+        return "\n".join([*markdown_table(head, rows), "", f"n = {self.rows[0].n} · {self.signature}"])
 
 
 def evaluate_paraphrases(
@@ -204,7 +196,7 @@ def sentence_bleus(outputs: Sequence[str], others: Sequence[str], lowercase: boo
 
 
 def repeats_itself(text: str) -> bool:
-    """Whether a text has a word twice in a row, or three words in a row that occur twice."""
+    """True if a text has a word twice in a row, or three words in a row that occur twice."""
     units = words(text, punctuation=False)
     trigrams = list(zip(units, units[1:], units[2:], strict=False))
     return any(one == other for one, other in pairwise(units)) or len(set(trigrams)) < len(trigrams)
@@ -232,6 +224,4 @@ def paraphrase_signature(
 
 
 def _cell(estimate: Estimate | None, digits: int = 1) -> str:
-    if estimate is None:
-        return ""
-    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    return "" if estimate is None else estimate.format(f".{digits}f")

@@ -88,7 +88,7 @@ class PhraseRow:
 
 @dataclass(frozen=True)
 class PhraseResult(EvaluationResult):
-    """What `evaluate_phrases` returns.
+    """Result of `evaluate_phrases`.
 
     Args:
         rows: The accuracies.

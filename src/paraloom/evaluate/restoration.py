@@ -1,15 +1,15 @@
-"""How much of noisy texts a system restored: word error rate, chrF, exact texts, and clean texts that it left alone."""
+"""Restoration of noisy texts: word error rate, chrF, exact texts, and clean texts that it left alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from paraloom.core.errors import DataError
+from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.evaluate.resampling import SAMPLES
@@ -17,8 +17,8 @@ from paraloom.evaluate.translation import sacrebleu
 
 
 @dataclass(frozen=True)
-class Restoration:
-    """What a system made of noisy texts whose clean form is known, and of the clean ones.
+class Restoration(ResultRecord):
+    """Figures of a system on noisy texts whose clean form is known, and on the clean ones.
 
     Args:
         word_errors: Edits of words between outputs and clean texts, divided by the words of the clean texts; 0 or
@@ -32,10 +32,6 @@ class Restoration:
     chrf: Estimate
     exact: Estimate
     left_alone: Estimate
-
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """The figures by name, each with its interval."""
-        return {name: figure.to_dict() for name, figure in vars(self).items()}
 
     def format(self) -> str:
         """A line with the four figures and their 95 % intervals."""
@@ -74,8 +70,6 @@ def _equal(firsts: Sequence[str], seconds: Sequence[str]) -> list[float]:
 
 def restoration_table(results: dict[str, Restoration]) -> str:
     """A Markdown table of systems."""
-    lines = ["| system | word error rate | chrF | exact | clean text left alone |", "| --- | --- | --- | --- | --- |"]
-    for name, result in results.items():
-        cells: list[Any] = [figure.format() for figure in vars(result).values()]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    header = ["system", "word error rate", "chrF", "exact", "clean text left alone"]
+    rows = [(name, *(figure.format() for figure in vars(result).values())) for name, result in results.items()]
+    return "\n".join(markdown_table(header, rows, left=5))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ _TIE = 1e-6
 
 @dataclass(frozen=True)
 class RetrievalResult(EvaluationResult):
-    """What `evaluate_retrieval` returns.
+    """Result of `evaluate_retrieval`.
 
     Args:
         accuracy: Share of queries whose own paraphrase was nearest, 0 to 1.
@@ -32,10 +32,6 @@ class RetrievalResult(EvaluationResult):
     accuracy: float
     queries: int
     signature: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields, as json.dumps takes them."""
-        return vars(self).copy()
 
     def format(self) -> str:
         """One line."""

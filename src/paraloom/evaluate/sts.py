@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ import numpy.typing as npt
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
+from paraloom.core.results import ResultRecord, text_table
+from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import pearson, pearson_interval, spearman
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB, W17_MEAN, YEARS_MEAN
@@ -40,7 +42,7 @@ class PairScorer(Protocol):
 
     @property
     def signature(self) -> str:
-        """What the similarities depend on."""
+        """Everything that the similarities depend on."""
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> Cosines:
         """float32 `(n,)`, similarity of each sentence with the one at the same position."""
@@ -51,7 +53,7 @@ System: TypeAlias = EncoderLike | PairScorer
 
 
 @dataclass(frozen=True)
-class STSRow:
+class STSRow(ResultRecord):
     """Correlations of one subset of a group, of the group's `mean` over subsets, or of `all` its pairs together.
 
     Args:
@@ -72,13 +74,9 @@ class STSRow:
     low: float = math.nan
     high: float = math.nan
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields; an undefined figure is None."""
-        return {key: None if value != value else value for key, value in vars(self).items()}
-
 
 @dataclass(frozen=True)
-class MTEBRow:
+class MTEBRow(ResultRecord):
     """A task by MTEB's protocol: correlations of all its pairs together.
 
     Args:
@@ -93,13 +91,9 @@ class MTEBRow:
     spearman: float
     pearson: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields; an undefined figure is None."""
-        return {key: None if value != value else value for key, value in vars(self).items()}
-
 
 @dataclass(frozen=True)
-class STSSystem:
+class STSSystem(ResultRecord):
     """The figures of one system: an encoder, or something that it has to beat.
 
     Args:
@@ -116,20 +110,10 @@ class STSSystem:
     rows: tuple[STSRow, ...]
     mteb: tuple[MTEBRow, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All figures, as json.dumps takes them."""
-        return {
-            "name": self.name,
-            "role": self.role,
-            "signature": self.signature,
-            "rows": [row.to_dict() for row in self.rows],
-            "mteb": [row.to_dict() for row in self.mteb],
-        }
-
 
 @dataclass(frozen=True)
-class STSDifference:
-    """How far an encoder is above a baseline: the difference of their means of Pearson's r × 100 over a group.
+class STSDifference(ResultRecord):
+    """Difference of an encoder and a baseline: that of their means of Pearson's r × 100 over a group.
 
     Args:
         system: The encoder.
@@ -150,7 +134,7 @@ class STSDifference:
 
 @dataclass(frozen=True)
 class STSResult(EvaluationResult):
-    """What `evaluate_sts` returns.
+    """Result of `evaluate_sts`.
 
     Args:
         rows: The correlations of the (first) encoder, group by group.
@@ -187,19 +171,6 @@ class STSResult(EvaluationResult):
                 return system
         raise DataError(f"system '{name}' not found; the systems are {', '.join(one.name for one in self.systems)}")
 
-    def to_dict(self) -> dict[str, Any]:
-        """All rows and signatures, as json.dumps takes them; an undefined correlation is None."""
-        return {
-            "signature": self.signature,
-            "encoder": self.encoder,
-            "rows": [row.to_dict() for row in self.rows],
-            "skipped": list(self.skipped),
-            "systems": [system.to_dict() for system in self.systems],
-            "differences": [
-                {key: None if value != value else value for key, value in vars(one).items()} for one in self.differences
-            ],
-        }
-
     def format(self, *, published: bool = False) -> str:
         """Plain-text tables: every subset (of one encoder), all systems by both protocols, differences."""
         parts: list[list[str]] = []
@@ -211,12 +182,12 @@ class STSResult(EvaluationResult):
         return "\n\n".join("\n".join(part) for part in [*parts, [self.signature]] if part)
 
     def _subsets(self) -> list[str]:
-        lines = [f"{'group':<12} {'subset':<18} {'pairs':>6} {'Pearson':>8} {'95 %':>14} {'Spearman':>8}"]
-        lines += [
-            f"{row.group:<12} {row.subset:<18} {row.n:>6} {row.pearson:>8.1f} {_interval(row):>14} {row.spearman:>8.1f}"
+        header = ["group", "subset", "pairs", "Pearson", "95 %", "Spearman"]
+        rows = [
+            (row.group, row.subset, str(row.n), f"{row.pearson:.1f}", _interval(row), f"{row.spearman:.1f}")
             for row in self.rows
         ]
-        return lines
+        return text_table(header, rows, left=2)
 
     def _means(self, published: bool) -> list[str]:
         groups = list(summary_rows(self.rows))
@@ -252,7 +223,7 @@ class STSResult(EvaluationResult):
         groups = list(dict.fromkeys(one.group for one in self.differences))
         cells: dict[str, list[str]] = {}
         for one in self.differences:
-            figure = f"{one.value:+.1f} [{one.low:+.1f}, {one.high:+.1f}]"
+            figure = Estimate(one.value, one.low, one.high).format("+.1f")
             cells.setdefault(f"{one.system} - {one.baseline}", []).append(figure)
         title = "difference of the means of Pearson × 100, with 95 % intervals (paired bootstrap)"
         return _table(title, groups, list(cells.items()))
@@ -281,7 +252,7 @@ def evaluate_sts(
         vectors: Word vectors that are averaged, as one more row.
         overlap: Whether to add the row `overlap`: TF-IDF of words and trigrams, see `tfidf.Overlap`.
         resamples: Bootstrap samples for the differences to the baselines.
-        seed: Of the samples.
+        seed: Seed of the bootstrap samples.
 
     Returns:
         Pearson's and Spearman's correlations × 100 of each task.  A group of several subsets has two more rows: `mean`,
@@ -461,12 +432,7 @@ def _differences(
 def _table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     if not rows:
         return []
-    width = max(len(name) for name, _ in rows)
-    widths = [max(len(column), *(len(cells[i]) for _, cells in rows)) for i, column in enumerate(columns)]
-    lines = [title, " ".join([" " * width, *(f"{column:>{w}}" for column, w in zip(columns, widths, strict=True))])]
-    for name, cells in rows:
-        lines.append(" ".join([f"{name:<{width}}", *(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))]))
-    return lines
+    return [title, *text_table(["", *columns], [(name, *cells) for name, cells in rows])]
 
 
 def _figure(value: float | None) -> str:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from paraloom.core.digests import signature
 from paraloom.core.stats import IdCounts, merge_all
 from paraloom.text.buffers import Texts
 from paraloom.text.ngrams import character_ngrams
 from paraloom.text.tokens import TokenLists, tokenize
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,8 @@ class TfIdf:
 
     def matrix(self, lists: TokenLists) -> sparse.csr_matrix:
         """The vectors of m sentences."""
+        from scipy import sparse
+
         vocabulary = self.frequencies.ids
         rows = np.repeat(np.arange(len(lists)), lists.lengths)
         columns = np.searchsorted(vocabulary, lists.ids)
@@ -87,7 +92,7 @@ class Overlap:
 
     @property
     def signature(self) -> str:
-        """What is compared, and how many sentences IDF was counted on."""
+        """Kind of the comparison, and the number of sentences that IDF was counted on."""
         return signature("overlap", units="words+trigrams", weights="tfidf", sentences=self.words.sentences)
 
     def similarities(self, first: Texts, second: Texts) -> npt.NDArray[np.float32]:

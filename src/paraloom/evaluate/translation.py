@@ -32,7 +32,7 @@ class MetricScore:
 
 @dataclass(frozen=True)
 class TranslationResult(EvaluationResult):
-    """What `evaluate_translation` returns.
+    """Result of `evaluate_translation`.
 
     Args:
         n: Number of sentences.

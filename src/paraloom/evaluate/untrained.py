@@ -1,4 +1,4 @@
-"""The start of a training, which is the row *untrained* of every table of encoders: where it lies, whose it is."""
+"""Find the initial weights that a training started from: the row *untrained* of every table of encoders."""
 
 from __future__ import annotations
 

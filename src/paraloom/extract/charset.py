@@ -112,7 +112,7 @@ def _decode_replacing(body: bytes, charset: str) -> DecodedPage:
 
 
 def _mostly_valid(decoded: DecodedPage) -> bool:
-    """Whether more characters outside of ASCII are valid than were replaced."""
+    """True if more characters outside of ASCII are valid than were replaced."""
     ascii_only = len(decoded.text.encode("ascii", "ignore"))
     return len(decoded.text) - ascii_only - decoded.replaced > decoded.replaced
 

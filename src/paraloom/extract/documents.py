@@ -85,7 +85,7 @@ class DocumentBuilder:
                 yield _Candidate(row, text, prose, len(own) - len(paragraphs))
 
     def _own_paragraphs(self, row: Row) -> list[bool]:
-        """Which paragraphs the site does not repeat."""
+        """Mask of the paragraphs that the site does not repeat."""
         repeated = self.repeated.get(row["site"])
         if repeated is None or not row["hashes"]:
             return [True] * len(row["paragraphs"])

@@ -121,7 +121,7 @@ def find_sources(arguments: Sequence[str]) -> list[PageSource]:
 
 
 def is_archive(path: Path) -> bool:
-    """Whether the file is named like a WARC archive."""
+    """True if the file is named like a WARC archive."""
     return path.name.lower().endswith(ARCHIVES)
 
 

@@ -93,7 +93,7 @@ def _check_local(path: Path) -> None:
 
 
 def is_temporary(path: Path) -> bool:
-    """Whether `path` is named like a temporary file, which a killed process may have left behind."""
+    """True if `path` is named like a temporary file, which a killed process may have left behind."""
     return path.name.startswith(".") and path.name.endswith(".tmp")
 
 

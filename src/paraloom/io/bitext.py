@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS, SCHEMAS, require
@@ -138,7 +139,7 @@ def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
 
 
 def is_device(path: str | Path) -> bool:
-    """Whether a path is a device or a pipe, such as /dev/null, which is written directly."""
+    """True if a path is a device or a pipe, such as /dev/null, which is written directly."""
     path = Path(path)
     return path.exists() and not path.is_file() and not path.is_dir()
 
@@ -191,7 +192,7 @@ def _other_side(path: str) -> str | None:
 def _batches(
     pairs: Iterator[PairRow], options: ReadOptions, origin: str | None, default_origin: str, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
-    while chunk := list(islice(pairs, batch_rows)):
+    for chunk in batched(pairs, batch_rows):
         origins = [origin or pair.origin or default_origin for pair in chunk]
         ids = [
             pair.pair_id if pair.pair_id and not origin else f"{source}:{pair.row}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from paraloom.core.errors import DataError
 
-_RENAME = "Add the suffix {} to its name, so that it is read as that."
+_RENAME = "Rename it so that its name ends in {}."
 _KINDS = (
     (b"\x89PNG\r\n", "a PNG image", "Name a file of text."),
     (b"\xff\xd8\xff", "a JPEG image", "Name a file of text."),
@@ -27,7 +27,7 @@ _KINDS = (
 
 
 def check_text(begin: bytes, path: str | Path) -> None:
-    """Check that a file may be text, because an error about its first line would be a riddle."""
+    """Check that a file may be text, because an error about its first line would be cryptic."""
     for magic, kind, remedy in _KINDS:
         if begin.startswith(magic):
             raise DataError(f"expected text, got {kind}", file=path, remedy=remedy)

@@ -161,7 +161,7 @@ def _fields(
 
 
 def _end(inside: re.Pattern[str], line: str, at: int) -> int:
-    """Where a field that is open at a position of a line is closed; the length of the line if it is not."""
+    """Position at which a field that is open in a line is closed; the length of the line if it is not."""
     match = inside.match(line, at)
     assert match is not None, "the pattern matches the empty text"
     return match.end()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
+from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.compression import SUFFIXES, decode, open_write, read_raw_lines, without_compression
 from paraloom.io.formats import csv, parquet
@@ -124,8 +125,7 @@ def write_records(
 def schema_of_records(records: Iterable[dict[str, Any]]) -> pa.Schema:
     """The columns and types that hold all values of some records."""
     schemas: list[pa.Schema] = []
-    remaining = iter(records)
-    while batch := list(islice(remaining, _BATCH_ROWS)):
+    for batch in batched(records, _BATCH_ROWS):
         names = list(dict.fromkeys(name for record in batch for name in record))
         for name in names:
             try:
@@ -222,8 +222,7 @@ def _table_records(
 
 
 def _batches(records: Iterable[dict[str, Any]], schema: pa.Schema, path: str | Path) -> Iterator[pa.RecordBatch]:
-    remaining = iter(records)
-    while batch := list(islice(remaining, _BATCH_ROWS)):
+    for batch in batched(records, _BATCH_ROWS):
         try:
             yield pa.RecordBatch.from_pylist(batch, schema=schema)
         except pa.ArrowException as error:

@@ -1,21 +1,30 @@
 """Machine translation: training on a few cores, decoding, and loading of models."""
 
-from paraloom.mt.config import TranslatorConfig
-from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, Sampling, TopK, parse_decoding
-from paraloom.mt.streams import best_translations, translate_stream
-from paraloom.mt.translator import Translator
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Beam",
-    "Decoding",
-    "Diverse",
-    "Mbr",
-    "Nucleus",
-    "Sampling",
-    "TopK",
-    "Translator",
-    "TranslatorConfig",
-    "best_translations",
-    "parse_decoding",
-    "translate_stream",
-]
+from paraloom.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from paraloom.mt.config import TranslatorConfig as TranslatorConfig
+    from paraloom.mt.decoding import Beam as Beam
+    from paraloom.mt.decoding import Decoding as Decoding
+    from paraloom.mt.decoding import Diverse as Diverse
+    from paraloom.mt.decoding import Mbr as Mbr
+    from paraloom.mt.decoding import Nucleus as Nucleus
+    from paraloom.mt.decoding import Sampling as Sampling
+    from paraloom.mt.decoding import TopK as TopK
+    from paraloom.mt.decoding import parse_decoding as parse_decoding
+    from paraloom.mt.streams import best_translations as best_translations
+    from paraloom.mt.streams import translate_stream as translate_stream
+    from paraloom.mt.translator import Translator as Translator
+
+_MODULES = {
+    "config": ("TranslatorConfig",),
+    "decoding": ("Beam", "Decoding", "Diverse", "Mbr", "Nucleus", "Sampling", "TopK", "parse_decoding"),
+    "streams": ("best_translations", "translate_stream"),
+    "translator": ("Translator",),
+}
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__, {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
+)

@@ -1,4 +1,4 @@
-"""Whether the answer of a language model is the translation of one line, and nothing else."""
+"""Checks that the answer of a language model is the translation of one line, and nothing else."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class BatchDecoder:
         return [float(sum(own[:-1])) if fits else nan for fits, own in self._token_scores(sources, prefixes)]
 
     def _token_scores(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[bool, list[float]]]:
-        """Whether the model takes both sides, and the log-probability of each token, the end of sentence last."""
+        """True if the model takes both sides, and the log-probability of each token, the end of sentence last."""
         prefix = list(self.codec.prefix)
         rows = self.codec.encode(sources)
         pieces = [[*prefix, *row] for row in self.codec.encode_target(targets)]

@@ -158,7 +158,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def is_checkpoint(folder: Path) -> bool:
-    """Whether a folder has weights of transformers, and none of CTranslate2."""
+    """True if a folder has weights of transformers, and none of CTranslate2."""
     names = (*WEIGHTS, *PICKLES)
     return not (folder / "model.bin").is_file() and any((folder / name).is_file() for name in names)
 

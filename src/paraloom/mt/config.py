@@ -17,8 +17,8 @@ TRAINING_PRECISIONS = ("auto", "float32", "bfloat16")
 class TranslatorConfig(Config):
     """Architecture and training of a translator.
 
-    The defaults worked best for 30,000 pairs of a narrow domain in 20 minutes on two cores (docs/results.md). A corpus
-    ten times as large needs more steps and no subword sampling.
+    The defaults worked best for 30,000 pairs of a narrow domain in 20 minutes on two cores (docs/explanations/results/). A
+    corpus ten times as large needs more steps and no subword sampling.
 
     Args:
         vocab_size: Subwords of the joint vocabulary. A small corpus may yield fewer.
@@ -28,7 +28,7 @@ class TranslatorConfig(Config):
         decoder_layers: Layers of the decoder.
         ffn_dim: Width of the feed-forward layers.
         dropout: Dropout rate in training, 0 to 1.
-        activation: Of the feed-forward layers: 'relu' or 'swish'.
+        activation: Function of the feed-forward layers: 'relu' or 'swish'.
         max_length: Subwords of a training sentence; pairs with a longer side are left out.
         steps: Updates in all.
         batch_tokens: Padded tokens of an update, counted on its longer side.
@@ -59,7 +59,7 @@ class TranslatorConfig(Config):
             times as large, in the memory of one.
         average_last: Average the weights of this many evaluations, the last ones, instead of keeping the moving average
             with the lowest development loss; 0 does not.
-        precision: Of the converted weights; see `paraloom.mt.checkpoint.PRECISIONS`.
+        precision: Number format of the converted weights; see `paraloom.mt.checkpoint.PRECISIONS`.
         keep_last: Keep the averaged weights of the last evaluation instead of those with the lowest development loss.
         special_tokens: Tokens that are never split, such as the <BT> of tagged back-translation.
 

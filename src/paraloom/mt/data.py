@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import sentencepiece
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
@@ -116,6 +115,8 @@ def encode_examples(
     seed: int = 0,
 ) -> Examples:
     """Encode a bitext as subword ids."""
+    import sentencepiece
+
     if subword_sampling:
         # SentencePiece seeds its generator once per thread: a new thread starts from this seed.
         sentencepiece.set_random_generator_seed(seed)
@@ -127,6 +128,8 @@ def encode_examples(
 def _encode_all(
     pairs: Iterable[SentencePairs], subwords: Path, ids_file: Path, max_length: int, subword_sampling: float
 ) -> Examples:
+    import sentencepiece
+
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(subwords / "source.spm"))
 
     def encode(sentences: Sequence[str]) -> list[list[int]]:

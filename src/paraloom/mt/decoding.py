@@ -212,8 +212,8 @@ class Mbr:
         samples: Samples per sentence, 2 or more: the candidates, without repetitions, and what they are compared with.
         nbest: Translations per sentence, from 1 to `samples`; fewer where the samples have fewer distinct texts.
         p: Samples are drawn by `Nucleus` sampling with this p; 1 draws from the whole distribution.
-        temperature: Of the samples; see `Nucleus`.
-        within: Of the samples; see `Nucleus`.
+        temperature: Temperature of sampling; see `Nucleus`.
+        within: Limit of sampling; see `Nucleus`.
         beam: Size of a beam whose best translation is one more candidate, but not compared with; 0 for none.
         shortlist: See `Beam`.
 
@@ -274,12 +274,12 @@ class Diverse:
         metric: What the dissimilarity is measured by: 'chrf' or 'bleu'.
         samples: Samples per sentence, 2 or more.
         nbest: Translations per sentence, from 1 to `samples`; fewer where the samples have fewer distinct texts.
-        weight: Of the quality, 0 to 1: 1 takes the best, 0 those that are least alike.
+        weight: Weight of the quality, 0 to 1: 1 takes the best, 0 those that are least alike.
         quality: 'probability', the geometric mean of the probabilities of the tokens; 'utility', the mean score of a
             sample against all, as of `Mbr`, from 0 to 1; or 'both', their product.
         p: Samples are drawn by `Nucleus` sampling with this p.
-        temperature: Of the samples; see `Nucleus`.
-        within: Of the samples; see `Nucleus`.
+        temperature: Temperature of sampling; see `Nucleus`.
+        within: Limit of sampling; see `Nucleus`.
         shortlist: See `Beam`.
 
     Raises:

@@ -224,7 +224,7 @@ class EndpointTranslator:
 
         Args:
             sentences: A list of texts, or one text.
-            seed: Of random decodings.
+            seed: Seed of decodings that sample.
 
         Returns:
             For each text its variants. One that was not answered, or whose answer did not pass the checks, has no

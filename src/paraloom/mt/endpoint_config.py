@@ -1,4 +1,4 @@
-"""What a translator behind an endpoint asks, and how: its settings, checked."""
+"""Settings of a translator behind an endpoint, checked."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def api_key(variable: str) -> str:
 
 
 def is_endpoint(translator: object) -> bool:
-    """Whether what names a translator is the address of an endpoint."""
+    """True if what names a translator is the address of an endpoint."""
     return isinstance(translator, str) and translator.startswith(("http://", "https://"))
 
 

@@ -1,4 +1,4 @@
-"""What the server of an endpoint supports, found out by short requests."""
+"""Short requests that find out what the server of an endpoint supports."""
 
 from __future__ import annotations
 

@@ -313,7 +313,7 @@ def load_language_model(
 
 
 def is_language_model(folder: str | Path) -> bool:
-    """Whether a folder has a checkpoint of a language model of a known kind."""
+    """True if a folder has a checkpoint of a language model of a known kind."""
     return _model_type(Path(folder)) in MODEL_TYPES
 
 

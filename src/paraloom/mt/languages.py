@@ -67,7 +67,7 @@ def language_of(text: str | None) -> str | None:
 
 
 def same_language(one: str, other: str) -> bool:
-    """Whether two codes mean the same language."""
+    """True if two codes mean the same language."""
     return language_of(one) == language_of(other)
 
 

@@ -1,4 +1,4 @@
-"""What happens to texts that are longer than a translator takes: split, truncated, rejected, or an error."""
+"""Treatment of texts that are longer than a translator takes: split, truncated, rejected, or an error."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class Method:
 
     Args:
         name: One of `METHODS`.
-        decoding: Of each translator.
+        decoding: Decoding of each translator.
         translators: How many translate the same text.
         texts: How many times as much text the method translates as the others do.
     """

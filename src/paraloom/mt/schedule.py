@@ -1,4 +1,4 @@
-"""What all trainers of translators share: their interface, the order of batches, and the factor of learning rates."""
+"""Shared by all trainers of translators: their interface, the order of batches, and the factor of learning rates."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TrainerLike(Protocol):
 
     @property
     def exhausted(self) -> bool:
-        """Whether the development loss has not fallen for `config.patience` evaluations."""
+        """True if the development loss has not fallen for `config.patience` evaluations."""
 
     def update(self, batch: Batch, examples: Examples, pool: ThreadPoolExecutor) -> float:
         """Take one step; returns the mean loss per token, in nats."""

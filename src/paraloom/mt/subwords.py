@@ -7,10 +7,12 @@ import json
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-
-import sentencepiece
+from typing import TYPE_CHECKING
 
 from paraloom.core.errors import DataError, ModelError
+
+if TYPE_CHECKING:
+    import sentencepiece
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 
@@ -35,6 +37,8 @@ def train_subwords(
         Kudo 2018, "Subword regularization: Improving neural network translation models with multiple subword
         candidates".
     """
+    import sentencepiece
+
     sentencepiece.set_random_generator_seed(seed)
     model = io.BytesIO()
     try:
@@ -108,11 +112,13 @@ class Subwords:
 
 
 def has_language_tag(sentence: str) -> bool:
-    """Whether a sentence begins with the target language tag of a multilingual Marian model."""
+    """True if a sentence begins with the target language tag of a multilingual Marian model."""
     return sentence.startswith(">>") and "<< " in sentence
 
 
 def _load(path: Path) -> sentencepiece.SentencePieceProcessor:
+    import sentencepiece
+
     if not path.is_file():
         raise ModelError(
             f"{path.name} not found", file=path.parent, remedy="Copy the whole model folder, or train it again."

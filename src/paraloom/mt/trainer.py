@@ -111,7 +111,7 @@ class Trainer:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the development loss has not fallen for `config.patience` evaluations."""
+        """True if the development loss has not fallen for `config.patience` evaluations."""
         return 0 < self.config.patience <= self.evaluations_without_gain
 
     def update(self, batch: Batch, examples: Examples, pool: ThreadPoolExecutor) -> float:
@@ -367,7 +367,7 @@ def _find_devices(config: TranslatorConfig) -> list[torch.device]:
 
 
 def _computes_in_bfloat16(precision: str, device: torch.device) -> bool:
-    """Whether the network computes in bfloat16; ConfigError where the processor cannot."""
+    """True if the network computes in bfloat16; ConfigError where the processor cannot."""
     able = device.type != "cpu" or supports_bfloat16()
     if precision == "bfloat16" and not able:
         raise ConfigError(

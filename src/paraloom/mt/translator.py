@@ -224,7 +224,7 @@ class Translator:
 
     @property
     def _has_languages(self) -> bool:
-        """Whether the languages decide what it translates, so that they belong to its signature."""
+        """True if the languages decide what it translates, so that they belong to its signature."""
         return bool(folder_settings(self.folder)["family"] != "marian")
 
     def __repr__(self) -> str:
@@ -286,7 +286,7 @@ class Translator:
             decode: How to translate, such as 'beam:12,nbest=3', 'nucleus:0.95' or 'mbr:chrf,samples=16'; None takes
                 the default of the translator. The model is not loaded again, except that every random decoding starts
                 an engine of its own (CTranslate2 reads its seed only then).
-            seed: Of random decodings. The same texts in the same order with the same seed give the same translations.
+            seed: Seed of sampling. The same texts in the same order with the same seed give the same translations.
             batch_tokens: Subwords that are decoded at a time; None chooses by the number of hypotheses. It affects
                 speed and memory, and what random decodings draw.
             prefixes: How each translation begins, one text for each of `sentences`: the decoder has no choice there.

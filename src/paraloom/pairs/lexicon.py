@@ -19,7 +19,7 @@ from paraloom.text.word_alignment import WordAlignmentConfig, Words, align_words
 
 @dataclass(frozen=True, kw_only=True)
 class LexiconConfig(WordAlignmentConfig, Config):
-    """Which phrase pairs go into a lexicon, and how words are aligned.
+    """Configuration of a lexicon: which phrase pairs it keeps, and how words are aligned.
 
     Args:
         max_phrase_length: Maximum number of words of a phrase.

@@ -66,7 +66,7 @@ def variant_rows(
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingPairs(Config):
-    """How VARIANTS become pairs to train on, and which are rejected. A bound of 0 switches its rule off.
+    """Rules by which VARIANTS become pairs to train on. A bound of 0 switches its rule off.
 
     Variants that the decoder stopped before their end (column `cut`) are rejected in any case.
 
@@ -175,7 +175,7 @@ def _faults(
 
 
 def _repeated(source: npt.NDArray[np.int32], texts: pa.Array) -> list[bool]:
-    """Whether an earlier row of the same source has the same text."""
+    """True if an earlier row of the same source has the same text."""
     seen: set[tuple[int, str]] = set()
     repeated = []
     for key in zip(source.tolist(), normalize(texts).to_pylist(), strict=True):

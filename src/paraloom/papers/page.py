@@ -1,11 +1,12 @@
-"""The page of the papers' tables, generated whole: prose of page.toml, and the tables' JSON files beside it."""
+"""The pages of the papers' tables, generated whole: prose of page.toml, and the tables' JSON files beside it."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 
@@ -13,7 +14,7 @@ from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.atomic import atomic_write
 from paraloom.papers.catalog import catalog_entries, format_catalog
-from paraloom.papers.tables import ReproducedTable, read_table
+from paraloom.papers.tables import ExperimentCondition, ReproducedTable, read_table
 from paraloom.papers.verdicts import OUTCOMES, count_outcomes, verdict_of
 
 PROSE = "page.toml"
@@ -22,16 +23,17 @@ PROSE = "page.toml"
 
 @dataclass(frozen=True, kw_only=True)
 class Section(Config):
-    """A section of the page.
+    """A section of a paper's page.
 
     Args:
+        paper: Short name of the paper.
         heading: Its heading.
-        text: Markdown before the tables. `$orders` becomes a sentence on the orders of the section's tables,
-            `$verdicts` a table of the verdicts on all tables, `$catalog` the table of all tables of the papers.
+        text: Markdown before the tables. `$orders` becomes a sentence on the orders of the section's tables.
         tables: Names of the tables, in order.
         after: Markdown behind the tables.
     """
 
+    paper: str
     heading: str
     text: str = ""
     tables: tuple[str, ...] = ()
@@ -40,11 +42,11 @@ class Section(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Prose(Config):
-    """What a person wrote of the page.
+    """What a person wrote of the pages.
 
     Args:
-        title: Its title.
-        text: Markdown below the title, with the placeholders of a section; `$orders` is on all tables.
+        title: The title of the page of verdicts.
+        text: Markdown below it; `$orders` is on all tables, `$verdicts` a table of the verdicts on them.
         section: The sections.
     """
 
@@ -53,34 +55,68 @@ class Prose(Config):
     section: tuple[dict[str, object], ...]
 
 
-def papers_page(folder: str | Path) -> str:
-    """The page as Markdown."""
+def papers_pages(folder: str | Path) -> dict[Path, str]:
+    """The pages as Markdown: FOLDER.md, the page of verdicts, and FOLDER/PAPER.md, a page for each paper."""
     folder = Path(folder)
     prose, sections = _read_prose(folder / PROSE)
     tables = {path.stem: read_table(path) for path in sorted(folder.glob("*.json"))}
     _check_names(folder, sections, tables)
-    shown = [name for section in sections for name in section.tables]
-    generated = {
-        "verdicts": "\n".join(_verdicts(tables[name] for name in shown)),
-        "catalog": "\n".join(format_catalog(catalog_entries(), {name: anchor(tables[name].heading) for name in shown})),
-    }
-    parts = [f"# {prose.title}", _filled(prose.text, generated, tables.values())]
-    for section in sections:
-        of_section = [tables[name] for name in section.tables]
-        parts += [f"## {section.heading}", _filled(section.text, generated, of_section)]
-        parts += [table.format() for table in of_section]
-        parts.append(_filled(section.after, generated, of_section))
-    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+    papers = list(dict.fromkeys([entry.paper for entry in catalog_entries()] + [part.paper for part in sections]))
+    of_paper = {paper: [section for section in sections if section.paper == paper] for paper in papers}
+    verdicts = "\n".join(_verdicts(folder.name, of_paper, tables))
+    parts = [f"# {prose.title}", _filled(prose.text, tables.values(), verdicts), _contents(folder.name, papers)]
+    pages = {folder.with_name(f"{folder.name}.md"): _joined(parts)}
+    for paper, of_page in of_paper.items():
+        pages[folder / f"{paper.lower()}.md"] = _joined(_paper_parts(paper, of_page, tables))
+    return pages
 
 
 def write_page(folder: str | Path) -> Path:
-    """Write the page beside its folder, as FOLDER.md."""
-    path = Path(folder)
-    page = path.with_name(f"{path.name}.md")
-    text = papers_page(path)
-    with atomic_write(page) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    return page
+    """Write the page of verdicts beside its folder, as FOLDER.md, and the pages of the papers into it."""
+    pages = papers_pages(folder)
+    for page, text in pages.items():
+        with atomic_write(page) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return next(iter(pages))
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+
+
+def _contents(folder: str, papers: Iterable[str]) -> str:
+    return "\n".join(["```{toctree}", ":hidden:", "", *(f"{folder}/{paper.lower()}" for paper in papers), "```"])
+
+
+def _paper_parts(paper: str, sections: Sequence[Section], tables: Mapping[str, ReproducedTable]) -> Iterable[str]:
+    """The parts of a paper's page: its catalog, the conditions that tables share, and its sections."""
+    of_paper = [tables[name] for section in sections for name in section.tables]
+    anchors = {table.name: anchor(table.heading) for table in of_paper}
+    entries = [entry for entry in catalog_entries() if entry.paper == paper]
+    yield f"# The tables of {paper}"
+    yield "\n".join(format_catalog(entries, anchors)).replace("](results/", "](../results/")
+    counts = Counter(condition for table in of_paper for condition in table.conditions)
+    shared = [condition for condition, count in counts.items() if count > 1]
+    if shared:
+        yield "## Conditions that tables share"
+        yield "\n".join(_shared_conditions(shared, of_paper))
+    for section in sections:
+        of_section = [tables[name] for name in section.tables]
+        yield f"## {section.heading}"
+        yield _filled(section.text, of_section)
+        for table in of_section:
+            own = [condition for condition in table.conditions if condition not in shared]
+            yield replace(table, conditions=own).format()
+        yield _filled(section.after, of_section)
+
+
+def _shared_conditions(shared: Iterable[ExperimentCondition], tables: Sequence[ReproducedTable]) -> Iterable[str]:
+    """Conditions of more than one table, lines of Markdown."""
+    yield "| condition | the paper | ours | why | tables |"
+    yield "|---|---|---|---|---|"
+    for condition in shared:
+        names = [f"`{table.name}`" for table in tables if condition in table.conditions]
+        yield f"| {' | '.join(condition)} | {'all' if len(names) == len(tables) else ', '.join(names)} |"
 
 
 def _read_prose(path: Path) -> tuple[Prose, list[Section]]:
@@ -108,10 +144,10 @@ def _check_names(folder: Path, sections: Iterable[Section], tables: Mapping[str,
         )
 
 
-def _filled(text: str, generated: Mapping[str, str], tables: Iterable[ReproducedTable]) -> str:
+def _filled(text: str, tables: Iterable[ReproducedTable], verdicts: str = "") -> str:
     """Text with its placeholders replaced; other dollar signs stay."""
     outcomes = [order.outcome for table in tables for order in table.orders]
-    return Template(text).safe_substitute(generated, orders=count_outcomes(outcomes, "the papers"))
+    return Template(text).safe_substitute(verdicts=verdicts, orders=count_outcomes(outcomes, "the papers"))
 
 
 def anchor(heading: str) -> str:
@@ -119,16 +155,24 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def _verdicts(tables: Iterable[ReproducedTable]) -> Iterable[str]:
+def _verdicts(
+    folder: str, papers: Mapping[str, Sequence[Section]], tables: Mapping[str, ReproducedTable]
+) -> Iterable[str]:
     """A table of the verdicts, lines of Markdown."""
-    yield "| table | | orders that agree | disagree | undecided | verdict |"
-    yield "|---|---|---:|---:|---:|---|"
-    for table in tables:
-        outcomes = [order.outcome for order in table.orders]
-        cells = (
-            f"[`{table.name}`](#{anchor(table.heading)})",
-            table.paper.title,
-            *(str(outcomes.count(outcome)) for outcome in OUTCOMES),
-            verdict_of(table.orders),
-        )
-        yield f"| {' | '.join(cells)} |"
+    yield "| paper | table | | orders that agree | disagree | undecided | verdict |"
+    yield "|---|---|---|---:|---:|---:|---|"
+    for paper, sections in papers.items():
+        page = f"[{paper}]({folder}/{paper.lower()}.md)"
+        named = [tables[name] for section in sections for name in section.tables]
+        if not named:
+            yield f"| {page} | | its tables, and why they are not made or where else | | | | |"
+        for table in named:
+            outcomes = [order.outcome for order in table.orders]
+            cells = (
+                page,
+                f"[`{table.name}`]({folder}/{paper.lower()}.md#{anchor(table.heading)})",
+                table.paper.title,
+                *(str(outcomes.count(outcome)) for outcome in OUTCOMES),
+                verdict_of(table.orders),
+            )
+            yield f"| {' | '.join(cells)} |"

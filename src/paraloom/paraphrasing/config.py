@@ -1,4 +1,4 @@
-"""How a paraphraser is trained: what its examples show of the syntax of both sentences."""
+"""Mixture of a paraphraser's training examples: what they show of the syntax of both sentences."""
 
 from __future__ import annotations
 

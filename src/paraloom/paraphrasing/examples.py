@@ -8,7 +8,6 @@ import numpy as np
 
 from paraloom.paraphrasing.config import ControlConfig
 from paraloom.paraphrasing.linearization import (
-    CANONICAL,
     SEPARATOR,
     cut_tree,
     height_of,
@@ -49,16 +48,6 @@ def source_text(text: str, template: str | None = None) -> str:
     return plain_text(text) + tokens
 
 
-def canonical_source(text: str) -> str:
-    """What the encoder reads of a text whose standard form is wanted."""
-    return f"{CANONICAL} {plain_text(text)}"
-
-
-def canonical_example(noisy: str, clean: str) -> ControlExample:
-    """The example of a noisy text and its standard form, in free mode."""
-    return ControlExample(canonical_source(noisy), f"{target_prefix()} {plain_text(clean)}", FREE, 0)
-
-
 def target_prefix(template: str | None = None) -> str:
     """What the decoder is made to begin with: the template and the separator; the separator alone for free writing."""
     return ("".join(template_tokens(template)) if template else "") + SEPARATOR
@@ -77,7 +66,7 @@ TEMPLATE_HEIGHT = 2
 
 
 def same_template(pair: ParsedPair) -> bool:
-    """Whether both sides of a pair have the same template; False where one has no tree."""
+    """True if both sides of a pair have the same template; False where one has no tree."""
     if pair.source_tree is None or pair.paraphrase_tree is None:
         return False
     one, other = (cut_tree(tree, TEMPLATE_HEIGHT) for tree in (pair.source_tree, pair.paraphrase_tree))

@@ -16,10 +16,8 @@ SEPARATOR = "<sep>"
 CLOSE = "<)>"
 """Token of a closing bracket."""
 
-CANONICAL = "<canonical>"
-"""Token before a text that is to be written in its standard form: spelling, case, punctuation, full words."""
-
 _OPEN = re.compile(r"<\((\S+)>")
+# <canonical> is in the vocabulary of the bundled paraphraser, and has no use any more: no text may read as it.
 _TOKEN = re.compile(r"<\(\S+?>|<\)>|<sep>|<canonical>")
 _SYMBOL = re.compile(r"<(?=\(\S+>|\)>|sep>|canonical>)")
 _PIECE = re.compile(r"[()]|[^\s()]+")
@@ -110,7 +108,7 @@ def tokens_of(text: str) -> list[str]:
 
 
 def is_template(tokens: Sequence[str]) -> bool:
-    """Whether tokens are one template: brackets balanced, one root, nothing else."""
+    """True if tokens are one template: brackets balanced, one root, nothing else."""
     depth = 0
     for position, token in enumerate(tokens):
         if position and not depth:
@@ -129,9 +127,9 @@ def template_of(tokens: Sequence[str]) -> str:
     return "".join(pieces).strip()
 
 
-def special_tokens(labels: Iterable[str], *, canonical: bool = False) -> tuple[str, ...]:
+def special_tokens(labels: Iterable[str]) -> tuple[str, ...]:
     """The tokens that a vocabulary needs for templates of these labels."""
-    return (SEPARATOR, CLOSE, *(f"<({label}>" for label in sorted(set(labels))), *([CANONICAL] if canonical else []))
+    return (SEPARATOR, CLOSE, *(f"<({label}>" for label in sorted(set(labels))))
 
 
 def plain_text(text: str) -> str:

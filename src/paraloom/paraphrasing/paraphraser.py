@@ -9,14 +9,13 @@ from itertools import islice
 from typing import cast
 
 from paraloom.core.digests import digest, signature
-from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import ParserLike, PrefixScorerLike, PrefixTranslatorLike, ScoringTranslatorLike
 from paraloom.paraphrasing.control import ControlledVariant, control_variants, join_parts, nearness, warn_of_distance
 from paraloom.paraphrasing.decodings import with_variants
 from paraloom.paraphrasing.examples import (
     TEMPLATE_HEIGHT,
     bounded_cut,
-    canonical_source,
     source_template,
     source_text,
     target_prefix,
@@ -97,7 +96,7 @@ class ControlledParaphraser:
             height: Levels of the tree of `like` to follow, below ROOT; None follows all.
             decode: How to decode, such as 'beam:12', 'sampling' or 'nucleus:0.95'. Default: a beam of n, at least 5;
                 with a template and a parser, of 2n, at least 5, whose n nearest to the template are returned.
-            seed: Of decodings that sample.
+            seed: Seed of decodings that sample.
             check_language: Identify the language of the texts together, and refuse them if it is another one than that
                 of the training pairs. A few short sentences are not enough to tell.
 
@@ -192,72 +191,6 @@ class ControlledParaphraser:
             for (_, one), (logprob, tokens) in zip(places, scores, strict=True)
         )
         return [list(islice(scored, len(group))) for group in groups]
-
-    def canonical_candidates(
-        self, texts: Sequence[str], *, n: int = 5, decode: str | None = None, seed: int = 0
-    ) -> list[list[ControlledVariant]]:
-        """Candidates of the standard form of noisy texts; `Canonicalizer` chooses among them.
-
-        Args:
-            texts: m texts.
-            n: Candidates of each text at most, 1 or more.
-            decode: See `paraphrase`.
-            seed: See `paraphrase`.
-
-        Returns:
-            For each text its candidates, best first; an empty text has one empty candidate.
-
-        Raises:
-            ConfigError: `n` is below 1, or the decoding is not valid.
-            ModelError: The model was not trained for it.
-        """
-        self.check_canonical()
-        if n < 1:
-            raise ConfigError(f"'n' must be 1 or more, got {n}")
-        parts = self.translator.split(texts, reserve=2)
-        flat = [part for of_text in parts for part in of_text]
-        variants = self.translator.translate(
-            [canonical_source(part) if part else "" for part in flat],
-            decode=_decoding(decode, n, n),
-            seed=seed,
-            prefixes=[target_prefix()] * len(flat),
-        )
-        remaining = iter(control_variants(variants, [None] * len(flat), None))
-        return [join_parts(list(islice(remaining, len(of_text))))[:n] for of_text in parts]
-
-    def canonical_logprobs(self, texts: Sequence[str], forms: Sequence[str]) -> list[float]:
-        """How probable given forms are as the standard form of texts.
-
-        Args:
-            texts: m texts.
-            forms: A form of each.
-
-        Returns:
-            m natural logarithms of probabilities, means over the subwords of the form; NaN for a text, or a form, that
-            is longer than the model takes, and for networks that do not score given texts.
-
-        Raises:
-            ModelError: The model was not trained for it.
-        """
-        self.check_canonical()
-        if not hasattr(self.translator, "score"):
-            return [math.nan] * len(forms)
-        targets = [f"{target_prefix()} {plain_text(form)}" for form in forms]
-        scores = cast(ScoringTranslatorLike, self.translator).score(list(map(canonical_source, texts)), targets)
-        return [logprob / max(1, tokens) for logprob, tokens in scores]
-
-    def check_canonical(self) -> None:
-        """Refuse a model that did not learn to write the standard form of texts.
-
-        Raises:
-            ModelError: It was trained without noisy examples.
-        """
-        if not self.settings.canonical:
-            raise ModelError(
-                "the paraphraser was not trained to write the standard form of texts",
-                remedy="Train one with noisy examples: train paraphraser … --sentences TEXT --noisy-share 0.3, or "
-                "noisy_share = 0.3 in a pipeline.",
-            )
 
     def check_language(self, texts: Sequence[str]) -> None:
         """Refuse texts in another language than that of the training pairs; warn where they are too few to be sure.

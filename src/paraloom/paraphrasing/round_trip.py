@@ -90,7 +90,7 @@ class PivotParaphraser:
         Args:
             texts: m texts, or one.
             n: Variants of each text at most, 1 or more; equal ones count once.
-            seed: Of a decoding that samples.
+            seed: Seed of a decoding that samples.
 
         Returns:
             For each text its variants, the most probable first by the mean over all subwords. Copies are among them.
@@ -165,7 +165,7 @@ class MonolingualParaphraser:
         Args:
             texts: m texts, or one.
             n: Variants of each text at most, 1 or more; equal ones count once.
-            seed: Of the sampling.
+            seed: Seed for sampling.
 
         Returns:
             For each text its variants. One that the model refused, or that did not pass its checks, has a `reason`.

@@ -21,7 +21,14 @@ from paraloom.text.tokens import words
 
 EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, IMPROBABLE, DUPLICATE, SURPLUS = (
     *("empty", "refused by the model", "cut off by the decoder", "repeats a word", "near copy of the text"),
-    *("length", "other meaning", "not entailed", "improbable", "like a better one", "more than wanted"),
+    *(
+        "length",
+        "meaning changed",
+        "not entailed",
+        "improbable",
+        "near-duplicate of a better candidate",
+        "over the limit",
+    ),
 )
 """Why a candidate is dropped, in the order in which it is checked."""
 

@@ -1,4 +1,4 @@
-"""What a paraphraser's folder says beside its translator: the labels it knows, how it was trained, and its parser."""
+"""Settings in a paraphraser's folder, beside its translator: labels, training, parser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ class ParaphraserSettings:
         network: Its network: 'transformer', 'lstm' or 'scpn'.
         max_parse_labels: Of SCPN, whose sources show their full parse: labels of it at most; else 0.
         tags: Of SCPN: labels of words.
-        canonical: Whether it learned to write the standard form of noisy texts.
     """
 
     labels: tuple[str, ...]
@@ -40,7 +39,6 @@ class ParaphraserSettings:
     network: str = TRANSFORMER
     max_parse_labels: int = 0
     tags: tuple[str, ...] = ()
-    canonical: bool = False
 
     def save(self, folder: Path) -> None:
         """Write paraphraser.json."""
@@ -50,7 +48,6 @@ class ParaphraserSettings:
             # The files of a transformer are those that earlier versions wrote.
             **({"network": self.network} if self.network != TRANSFORMER else {}),
             **({"max_parse_labels": self.max_parse_labels, "tags": self.tags} if self.network == SCPN else {}),
-            **({"canonical": True} if self.canonical else {}),
         }
         with atomic_write(folder / PARAPHRASER_FILE) as temporary:
             temporary.write_text(json.dumps(values, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -76,7 +73,6 @@ class ParaphraserSettings:
                 str(values.get("network", TRANSFORMER)),
                 int(values.get("max_parse_labels", 0)),
                 tuple(values.get("tags", ())),
-                bool(values.get("canonical", False)),
             )
         except (ValueError, KeyError, TypeError, ParaloomError) as error:
             raise ModelError(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from paraloom.core.digests import digest, signature
-from paraloom.paraphrasing.noise import expand_abbreviations
+from paraloom.paraphrasing.abbreviations import expand_abbreviations
 
 FREQUENT = 20_000
 """A correction is one of so many most frequent words: rarer ones are seldom what a typing error hides."""
@@ -58,17 +58,16 @@ _ENDED = re.compile(r"[.!?…:;,][\"”’')\]]*$")
 _BARE_END = re.compile(r"(?<![@#/.\d])\b[^\W\d_]+(?:['’][^\W\d_]+)*[%)\]\"”’]*$")
 _STRETCHED = re.compile(r"(.)\1{2,}")
 _BRITISH = ((re.compile(r"ys(?=e|ing)"), "yz"), (re.compile(r"is(?=e|ing|ation)"), "iz"), (re.compile(r"our"), "or"))
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 class Speller:
     """Writes English text in its standard form without a model: rules, then words that are not in a list.
 
-    Abbreviations and contractions are written in full (`paraloom.paraphrasing.noise.expand_abbreviations`); the first
-    letter and the pronoun "I" become capitals; text in capitals becomes small; a full stop is added where the text ends
-    with a word. A word that is not in the list becomes the most frequent one that differs by one letter too many, too
-    few, another, or two swapped, or by letters that are repeated ("sooo"). Words with a capital within a text may be
-    names, and stay; so do words of texts of which many are unknown, which may be in another language.
+    Abbreviations and contractions are written in full (`paraloom.paraphrasing.abbreviations`); the first letter and the
+    pronoun "I" become capitals; text in capitals becomes small; a full stop is added where the text ends with a word. A
+    word that is not in the list becomes the most frequent one that differs by one letter too many, too few, another, or
+    two swapped, or by letters that are repeated ("sooo"). Words with a capital within a text may be names, and stay; so
+    do words of texts of which many are unknown, which may be in another language.
 
     Reference:
         Damerau 1964, "A technique for computer detection and correction of spelling errors", whose four kinds of errors
@@ -85,7 +84,7 @@ class Speller:
         return signature("speller", words=digest(self.words)[:8])
 
     def knows(self, word: str) -> bool:
-        """Whether a word is in the list, or its singular, or its American spelling."""
+        """True if a word is in the list, or its singular, or its American spelling."""
         lower = word.lower()
         if lower in MISSPELLINGS:
             return False
@@ -117,16 +116,8 @@ class Speller:
         text = _FIRST.sub(lambda match: match[0][:-1] + match[1].upper(), text)
         return f"{text}." if _BARE_END.search(text) and not _ENDED.search(text) else text
 
-    def only_corrects(self, text: str, form: str) -> bool:
-        """Whether a form has the words of a text, but for case and for unknown words that became known ones."""
-        before, after = (_TOKEN.findall(one.lower()) for one in (text, form))
-        if len(before) != len(after):
-            return False
-        pairs = zip(before, after, strict=True)
-        return all(one == other or (not self.knows(one) and self.knows(other)) for one, other in pairs)
-
     def _is_foreign(self, text: str) -> bool:
-        """Whether at least four words, and a third of all, are unknown, but for those with a capital."""
+        """True if at least four words, and a third of all, are unknown, but for those with a capital."""
         words = [
             word for word in _WORD.findall(text) if len(word) >= _SHORTEST and (not word[0].isupper() or text.isupper())
         ]

@@ -1,4 +1,4 @@
-"""What a pipeline is made of: named stages, checked, each referring only to earlier ones."""
+"""Definition of a pipeline: named stages, checked, each referring only to earlier ones."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _STEPS = 90
 
 @dataclass(frozen=True)
 class StageEstimate:
-    """What a stage will take.
+    """Estimate of a stage.
 
     Args:
         name: Name of the stage.
@@ -87,7 +87,7 @@ class StageEstimate:
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """What a run will take.
+    """Estimate of a run.
 
     Args:
         pipeline: Name of the pipeline.
@@ -177,7 +177,7 @@ class RunEstimate:
         return "\n".join(lines)
 
     def compare(self, result: RunResult, wall_seconds: float | None = None) -> str:
-        """What was expected beside what a run took, for the stages that ran from beginning to end."""
+        """Expected and actual figures of a run, for the stages that ran from beginning to end."""
         expected = {stage.name: stage for stage in self.stages}
         whole = [s for s in result.stages if s.name in expected and s.written == max(1, s.shards)]
         if not whole:
@@ -195,7 +195,7 @@ class RunEstimate:
         return "\n".join(lines)
 
     def is_of(self, settings: Mapping[str, str]) -> bool:
-        """Whether it was made for these stages."""
+        """True if it was made for these stages."""
         return all(settings.get(stage.name) == stage.settings for stage in self.stages)
 
     def to_dict(self) -> dict[str, Any]:
@@ -340,7 +340,7 @@ _USAGE = ("requests", "input_tokens", "output_tokens", "cost")
 
 
 def _usage(small: StageResult, large: StageResult, first: int, second: int, units: int) -> dict[str, Any]:
-    """What a stage will ask endpoints for: the requests by which the server is probed are asked only once."""
+    """Requests that a stage will send to endpoints; the requests by which the server is probed are asked only once."""
     usage: dict[str, Any] = {}
     for name in _USAGE:
         before, after = (float(stage.figures.get(name) or 0) for stage in (small, large))

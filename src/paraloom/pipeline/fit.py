@@ -74,7 +74,7 @@ class FitTask:
 
 
 def scratch_folder(folder: Path, key: str) -> Path:
-    """Where a Fit with these inputs and settings works; checkpoints of others are never resumed."""
+    """Folder in which a Fit with these inputs and settings works; checkpoints of others are never resumed."""
     return folder / f"scratch-{key[:16]}"
 
 

@@ -49,12 +49,12 @@ class ProgressTracker:
             self._state, self._changed = state, now
 
     def reset(self) -> None:
-        """Forget the work: another begins, of which nothing is known yet."""
+        """Reset for the next work."""
         with self._lock:
             self._state = None
 
     def figures(self) -> dict[str, Any] | None:
-        """What is done of how much, units per second, and seconds that remain; None without any work.
+        """Work done, total, units per second, and seconds that remain; None without any work.
 
         `rate` and `remaining` are None as long as they are unknown. `idle` is the time since the work last advanced.
         """

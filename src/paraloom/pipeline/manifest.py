@@ -92,7 +92,7 @@ class Manifest:
         return [ShardRecord.from_dict(record) for (kind, _), record in self._records.items() if kind == "shard"]
 
     def holds(self, files: Mapping[str, str], counts: Mapping[str, Any]) -> bool:
-        """Whether all of `files` are there with the bytes that were recorded, and as many rows as `counts` says."""
+        """True if all of `files` are there with the bytes that were recorded, and as many rows as `counts` says."""
         return intact(self.path.parent, files) and _rows_fit(self.path.parent, files, counts)
 
     def fetch(self, files: Mapping[str, str]) -> None:
@@ -113,7 +113,7 @@ class Manifest:
 
 
 def is_record(kind: str, record: Any) -> bool:
-    """Whether a record has what is read of its kind, with the right types; raises KeyError or TypeError, too."""
+    """True if a record has what is read of its kind, with the right types; raises KeyError or TypeError, too."""
     if not isinstance(record, dict):
         return False
     if kind == "survey":
@@ -143,12 +143,12 @@ def _are_measures(record: Mapping[str, Any]) -> bool:
 
 
 def intact(folder: Path, files: Mapping[str, str]) -> bool:
-    """Whether all of `files` are below `folder` with the bytes that were recorded; reads every byte."""
+    """True if all of `files` are below `folder` with the bytes that were recorded; reads every byte."""
     return all((folder / name).is_file() and file_digest(folder / name) == recorded for name, recorded in files.items())
 
 
 def _rows_fit(folder: Path, files: Mapping[str, str], counts: Mapping[str, Any]) -> bool:
-    """Whether files have the rows that are recorded as written and failed, and the row counts add up."""
+    """True if files have the rows that are recorded as written and failed, and the row counts add up."""
     rows: Counter[str] = Counter()
     for name in files:
         if name.endswith(".parquet"):

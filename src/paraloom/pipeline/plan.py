@@ -15,7 +15,7 @@ from paraloom.pipeline.store import check, stage_folder
 
 @dataclass(frozen=True)
 class StagePlan:
-    """What a run would do with a stage.
+    """Action of a run for a stage.
 
     Args:
         name: Name of the stage.
@@ -35,7 +35,7 @@ class StagePlan:
 
 
 def plan(pipeline: Definition, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:
-    """What `run_pipeline` would do, stage by stage; reads the folder and changes nothing."""
+    """Plan of `run_pipeline`, stage by stage; reads the folder and changes nothing."""
     remote = remote_run(folder)
     folder = remote.folder if remote is not None else Path(folder).absolute()
     check(folder)

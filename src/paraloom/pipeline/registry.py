@@ -20,7 +20,6 @@ STAGES: dict[str, str] = {
     "load-translator": "paraloom.stages.translators:LoadTranslator",
     "load-endpoint": "paraloom.stages.endpoints:LoadEndpoint",
     "load-language-model": "paraloom.stages.endpoints:LoadLanguageModel",
-    "load-ensemble": "paraloom.stages.ensembles:LoadEnsemble",
     "backtranslate": "paraloom.stages.pairs:BackTranslate",
     "translate-variants": "paraloom.stages.variants:TranslateVariants",
     "read-variants": "paraloom.stages.variants:ReadVariants",
@@ -101,11 +100,16 @@ RENAMED: dict[str, str] = {
 }
 """Old name of a kind of stage → its name now."""
 
+REMOVED = {"load-ensemble": 'Load one translator with use = "load-translator"; train it on what several translate.'}
+"""Name of a kind of stage that is gone → what to write instead."""
+
 
 def load_stage(use: str) -> type[Stage]:
     """The class of a kind of stage."""
     if use in RENAMED:
         raise ConfigError(f"stage '{use}' is now called '{RENAMED[use]}'", remedy=f'Write use = "{RENAMED[use]}".')
+    if use in REMOVED:
+        raise ConfigError(f"stage '{use}' is gone", remedy=REMOVED[use])
     if use not in STAGES and ":" not in use:
         raise ConfigError(f"unknown stage '{use}'{nearest(use, list(STAGES))}")
     module, _, name = STAGES.get(use, use).partition(":")

@@ -65,7 +65,7 @@ class RemoteRun:
             (self.folder / _TOKEN).write_text(self.token, encoding="ascii")
 
     def is_shared(self) -> bool:
-        """Whether this process sees the driver's local copy, and not just another folder at the same path."""
+        """True if this process sees the driver's local copy, and not just another folder at the same path."""
         if local_copy(self.store.url) != self.folder:
             return False
         try:

@@ -79,7 +79,7 @@ class RemoteManifest(Manifest):
         return super().put(kind, record, name)
 
     def holds(self, files: Mapping[str, str], counts: Mapping[str, Any]) -> bool:
-        """Whether the storage has all of `files`; RunError if one has other bytes."""
+        """True if the storage has all of `files`; RunError if one has other bytes."""
         objects = {name: self.objects.file(name, content) for name, content in files.items()}
         unseen = [
             Recorded(objects[name], content, self._checksums.get(name, ""))
@@ -91,7 +91,7 @@ class RemoteManifest(Manifest):
         return held
 
     def holds_artifact(self, output: str) -> bool:
-        """Whether the storage has all of the artifact with this digest; RunError if a file has other bytes."""
+        """True if the storage has all of the artifact with this digest; RunError if a file has other bytes."""
         return holds_tree(self.run.store, self.objects.artifact(output), self._present)
 
     def fetch(self, files: Mapping[str, str]) -> None:

@@ -23,7 +23,7 @@ from paraloom.pipeline.transfer import Files
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What workers that do not see the driver's files fetch; empty where all of them do.
+    """Files that workers fetch when they do not see the driver's; empty where all of them do.
 
     Args:
         source: Name of each shard of the corpus that is mapped → its object, and its SHA-256.

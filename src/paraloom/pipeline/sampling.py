@@ -120,7 +120,7 @@ def inputs_of(step: Step) -> list[str]:
 
 
 def _reads_files(step: Step) -> bool:
-    """Whether it is a source that no earlier step gives its rows to."""
+    """True if it is a source that no earlier step gives its rows to."""
     return isinstance(step.stage, Source) and all(isinstance(value, Path) for value in step.references.values())
 
 

@@ -1,4 +1,4 @@
-"""What a worker does with one shard of a Map: batch by batch, nothing lost, the row counts add up."""
+"""Work on one shard of a Map: batch by batch, nothing lost, the row counts add up."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class KeyDescription:
 
 @dataclass(frozen=True)
 class StageDescription:
-    """What a stage does, and its keys.
+    """Summary of a stage, and its keys.
 
     Args:
         use: Name of the stage in TOML files.

@@ -1,4 +1,4 @@
-"""What of a stage is done, decided by digests alone: the same decision for a run and for a dry run."""
+"""State of a stage, decided by digests alone: the same decision for a run and for a dry run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LAYOUT = ["paraloom-run", "1", BATCH_ROWS]
 
 @dataclass(frozen=True)
 class Output:
-    """What a stage, or a path outside of the run, gives to other stages.
+    """Output of a stage, or of a path outside of the run, for other stages.
 
     Args:
         folder: For `StageContext.inputs`.
@@ -132,7 +132,7 @@ def state_of(
 
 
 def survey_of(state: State, mapping: Map) -> tuple[bool, Json]:
-    """Whether the survey of a Map is known, and the survey: from the manifest, or None if the class has none."""
+    """True if the survey of a Map is known, and the survey: from the manifest, or None if the class has none."""
     if type(mapping).survey is Map.survey:
         return True, None
     record = state.manifest.get("survey")
@@ -149,7 +149,7 @@ def shard_keys(state: State, survey: Json) -> dict[str, str]:
 
 
 def output_of(state: State, end: Mapping[str, Any], stage: object) -> Output:
-    """What a finished stage gives to later stages."""
+    """Output of a finished stage for later stages."""
     if isinstance(stage, Fit):
         return Output(state.folder / ARTIFACT, end["output"])
     shards = {name: content for name, content in sorted(end["files"].items()) if _is_kept(name)}
@@ -157,7 +157,7 @@ def output_of(state: State, end: Mapping[str, Any], stage: object) -> Output:
 
 
 def outside(path: Path) -> Output:
-    """What is at a path outside of the run: a corpus, a folder such as a model's, or a file."""
+    """Kind and content of a path outside of the run: a corpus, a folder such as a model's, or a file."""
     if (path / "corpus.json").is_file():
         corpus = Corpus.open(path)
         corpus.verify()

@@ -226,7 +226,7 @@ def read_status(folder: str | Path) -> RunStatus:
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder is that of a run, which may have just begun."""
+    """True if a folder is that of a run, which may have just begun."""
     return (folder / RUN_FILE).is_file() or (folder / STATUS).is_file()
 
 
@@ -242,7 +242,7 @@ def _state(written: Mapping[str, Any], run: Mapping[str, Any], locked: bool | No
 
 
 def _is_locked(folder: Path) -> bool | None:
-    """Whether a run holds the lock of the folder; None if that cannot be found out."""
+    """True if a run holds the lock of the folder; None if that cannot be found out."""
     try:
         lock = (folder / LOCK).open("rb")
     except FileNotFoundError:
@@ -260,7 +260,7 @@ def _is_locked(folder: Path) -> bool | None:
 
 
 def _status_file(folder: Path) -> dict[str, Any]:
-    """What the run wrote last; empty where it wrote nothing, or nothing whole."""
+    """Last output of the run; empty where it wrote nothing, or nothing whole."""
     try:
         status = json.loads((folder / STATUS).read_text(encoding="utf-8"))
         stage, progress = status["stage"], status["progress"]

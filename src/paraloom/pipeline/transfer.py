@@ -74,7 +74,7 @@ class Recorded:
 
 
 def holds(store: Store, files: Iterable[Recorded], present: Mapping[str, str]) -> bool:
-    """Whether a storage has all of some files; their bytes are read where its checksums do not tell."""
+    """True if a storage has all of some files; their bytes are read where its checksums do not tell."""
     files = list(files)
     if not all(file.name in present for file in files):
         return False
@@ -110,7 +110,7 @@ def upload_tree(store: Store, prefix: str, path: Path) -> None:
 
 
 def holds_tree(store: Store, prefix: str, present: Mapping[str, str]) -> bool:
-    """Whether a storage has all that `upload_tree` uploaded; raises RunError where bytes differ."""
+    """True if a storage has all that `upload_tree` uploaded; raises RunError where bytes differ."""
     if f"{prefix}/{FILES}" not in present:
         return False
     listed, checksums = _listed(store, prefix)
@@ -119,7 +119,7 @@ def holds_tree(store: Store, prefix: str, present: Mapping[str, str]) -> bool:
 
 
 def listed_tree(store: Store, prefix: str) -> Files:
-    """What `upload_tree` uploaded."""
+    """Objects that `upload_tree` uploaded."""
     return _listed(store, prefix)[0]
 
 

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from paraloom.stages.encoders import TrainEncoder as TrainEncoder
     from paraloom.stages.endpoints import LoadEndpoint as LoadEndpoint
     from paraloom.stages.endpoints import LoadLanguageModel as LoadLanguageModel
-    from paraloom.stages.ensembles import LoadEnsemble as LoadEnsemble
     from paraloom.stages.labels import EvaluateScores as EvaluateScores
     from paraloom.stages.labels import LabelPairs as LabelPairs
     from paraloom.stages.labels import MakeLookalikes as MakeLookalikes
@@ -101,7 +100,6 @@ _MODULES = {
         "TrainEncoder",
     ),
     "endpoints": ("LoadEndpoint", "LoadLanguageModel"),
-    "ensembles": ("LoadEnsemble",),
     "labels": (
         "EvaluateScores",
         "LabelPairs",

@@ -16,8 +16,8 @@ import pyarrow as pa
 from paraloom.core.errors import DataError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Z_95, Estimate, Moments, merge_all
-from paraloom.diversity_metrics.corpus_statistics import TextStatistics
 from paraloom.evaluate.correlation import ranks
+from paraloom.evaluate.diversity.corpus_statistics import TextStatistics
 from paraloom.io import Corpus, write_shard
 from paraloom.io.shards import rebatch
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, find_cut

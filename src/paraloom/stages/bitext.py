@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,12 @@ from paraloom.io.bitext import UNKNOWN
 from paraloom.io.formats import moses
 from paraloom.io.formats.hf_datasets import dataset_schema, is_dataset, read_dataset
 from paraloom.io.shards import open_shard, read_batches
-from paraloom.pairs.common_translations import common_translations
-from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
-from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut, is_held_out
-from paraloom.text.languages import LanguageIdentifier, check_candidates
+from paraloom.pairs.filtering.cleaning import CleaningRules
 from paraloom.text.normalize import normalize
+
+if TYPE_CHECKING:
+    from paraloom.pairs.filtering.held_out import HeldOut
+    from paraloom.text.languages import LanguageIdentifier
 
 UNREAD = "unread"
 """Origin of rejected rows of a file; their `pair_id` is the row, from 1."""
@@ -200,6 +201,8 @@ class CommonTranslations(Source):
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """The pairs."""
+        from paraloom.pairs.common_translations import common_translations
+
         corpus = Corpus.open(context.inputs["bitext"])
         for batch in common_translations(corpus.shards, side=self.side, max_pairs=self.max_pairs, limit=self.limit):
             yield batch if self.keep_pivot else batch.select(PAIRS.names)
@@ -364,6 +367,8 @@ class Split(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`."""
+        from paraloom.pairs.filtering.held_out import is_held_out
+
         if self.column not in batch.schema.names:
             raise DataError(f"column '{self.column}' not found", remedy="Set 'column' to a text column of the corpus.")
         held = [is_held_out(text or "", self.share) for text in normalize(batch.column(self.column)).to_pylist()]
@@ -412,11 +417,16 @@ class Clean(CleaningRules, Map):
     languages: tuple[str, ...] = ()
 
     def validate(self) -> None:
+        from paraloom.text.languages import check_candidates
+
         super().validate()
         check_candidates(self.languages)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`; held-out texts and language models are loaded once per worker."""
+        from paraloom.pairs.filtering.cleaning import line_faults
+        from paraloom.pairs.filtering.held_out import IN_HELD_OUT
+
         columns = _columns(batch.schema.names)
         rules = base_config(CleaningRules, self)
         reasons = line_faults({name: batch.column(name) for name in columns}, rules)
@@ -460,12 +470,15 @@ def _columns(names: list[str]) -> list[str]:
 
 @cached_per_stage()
 def _identifier(languages: tuple[str, ...]) -> LanguageIdentifier:
+    from paraloom.text.languages import LanguageIdentifier
+
     return LanguageIdentifier(languages)
 
 
 @cached_per_stage()
 def held_out(folders: tuple[Path, ...]) -> HeldOut:
     """All texts of corpora of pairs or of sentences, loaded once per worker."""
+    from paraloom.pairs.filtering.held_out import HeldOut
 
     def texts() -> Iterator[pa.Array]:
         for folder in folders:

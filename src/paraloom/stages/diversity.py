@@ -16,9 +16,9 @@ from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import CorpusReader
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stats import Estimate, merge_all
-from paraloom.diversity_metrics.groups import GroupSample, whole_groups
-from paraloom.diversity_metrics.measures import VariantStatistics, named_kernels
-from paraloom.diversity_metrics.tree_differences import TreeStatistics
+from paraloom.evaluate.diversity.groups import GroupSample, whole_groups
+from paraloom.evaluate.diversity.measures import VariantStatistics, named_kernels
+from paraloom.evaluate.diversity.tree_differences import TreeStatistics
 from paraloom.io import Corpus
 
 _UNKNOWN = "und"

@@ -10,9 +10,9 @@ from typing import ClassVar
 from paraloom.core.config import base_config
 from paraloom.core.digests import file_digest
 from paraloom.core.stage import Fit, Json, StageContext
-from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
+from paraloom.mt.endpoint import ENDPOINT_FILE
 from paraloom.mt.endpoint_config import EndpointConfig
-from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelConfig, convert_language_model
+from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelConfig
 
 ANSWERS = "answers.sqlite"
 """File of the answers, beside the artifact."""
@@ -41,6 +41,8 @@ class LoadEndpoint(EndpointConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Probe the server, and write the artifact; return what it supports."""
+        from paraloom.mt.endpoint import EndpointTranslator
+
         config = base_config(EndpointConfig, self)
         beside = folder.parent / ANSWERS
         kept = config.answers or str(beside)
@@ -79,6 +81,8 @@ class LoadLanguageModel(LanguageModelConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Convert the checkpoint into the artifact."""
+        from paraloom.mt.language_model import convert_language_model
+
         engine = folder / "checkpoint" / "engine"
         config = base_config(LanguageModelConfig, self)
         convert_language_model(self.model, engine, precision=self.precision, config=config)
@@ -89,6 +93,8 @@ class LoadLanguageModel(LanguageModelConfig, Fit):
 
 def endpoint_usage(folders: Sequence[Path]) -> Mapping[str, Json]:
     """What the endpoints among translators were asked so far, for run.json; empty without one."""
+    from paraloom.mt.endpoint import EndpointTranslator
+
     usage = []
     for folder in folders:
         if (folder / ENDPOINT_FILE).is_file():

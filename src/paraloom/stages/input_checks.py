@@ -15,10 +15,6 @@ from paraloom.core.protocols import CorpusReader, TranslatorLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Json
 from paraloom.io.bitext import UNKNOWN
-from paraloom.mt.costs import COST_DECODING, COST_SAMPLE, MIN_SENTENCES, CostDistribution, cost_warning
-from paraloom.mt.streams import best_variants
-from paraloom.mt.translator import Translator
-from paraloom.text.function_words import known_function_words, likeness, sample_language
 from paraloom.text.language_names import language_code, language_name
 from paraloom.text.normalize import normalize
 
@@ -77,6 +73,8 @@ def read_sample(corpus: CorpusReader, columns: Sequence[str], ids: str, seed: in
 
 def check_languages(sample: SampledRows, column: str, direction: Direction, reference: str = "") -> dict[str, Json]:
     """Check that the columns are in the languages of the translator, where they can be identified."""
+    from paraloom.text.function_words import sample_language
+
     columns = [column, *([reference] if reference else [])]
     identified = {name: sample_language(sample.columns[name]).language for name in columns}
     source = identified[column]
@@ -128,6 +126,10 @@ def check_costs(sample: SampledRows, column: str, translator: TranslatorLike, re
 
     The sample is translated with `COST_DECODING` like the development text, whatever the decoding of the stage.
     """
+    from paraloom.mt.costs import COST_DECODING, COST_SAMPLE, MIN_SENTENCES, CostDistribution, cost_warning
+    from paraloom.mt.streams import best_variants
+    from paraloom.mt.translator import Translator
+
     if not isinstance(translator, Translator) or translator.costs is None:
         return {}
     rows = [row for row, text in enumerate(sample.columns[column]) if text.strip()]
@@ -188,6 +190,8 @@ def check_scored_languages(
     seed: int = 0,
 ) -> Mapping[str, Json]:
     """Warn if pairs that are to be scored are in other languages than the models of the scores."""
+    from paraloom.text.function_words import sample_language
+
     columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
     sample = read_sample(corpus, columns, "pair_id" if "pair_id" in corpus.schema.names else "src", seed)
     identified = {name: sample_language(sample.columns[name]).language for name in columns}
@@ -215,6 +219,8 @@ def check_scored_languages(
 
 def _contradicts(identified: str | None, expected: str | None, opposite: str | None) -> bool:
     """Whether an identified language is not the expected one; a language that cannot be identified is not denied."""
+    from paraloom.text.function_words import known_function_words
+
     if identified is None or expected is None or identified == expected:
         return False
     return expected in known_function_words() or identified == opposite
@@ -222,6 +228,8 @@ def _contradicts(identified: str | None, expected: str | None, opposite: str | N
 
 def _rows(sample: SampledRows, column: str, language: str | None) -> str:
     """The rows of a sample that are most clearly in a language, with their texts."""
+    from paraloom.text.function_words import likeness
+
     texts = sample.columns[column]
     order = sorted(range(len(texts)), key=lambda row: -likeness(texts[row], language or "") * min(len(texts[row]), 60))
     shown = [f"{sample.ids[row]} {texts[row][:40]!r}" for row in sorted(order[:_SHOWN_ROWS])]

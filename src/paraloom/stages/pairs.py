@@ -8,7 +8,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -20,20 +20,13 @@ from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
-from paraloom.mt.decoding import parse_decoding
-from paraloom.mt.loading import open_translator
-from paraloom.pairs.backtranslation import pair_translations, reject_empty
-from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
-from paraloom.pairs.filtering.duplicates import (
-    DuplicateConfig,
-    Duplicates,
-    find_duplicates,
-    first_copies,
-    is_duplicate,
-)
-from paraloom.pairs.filtering.filters import Criteria, preview_filter, select, survey
+from paraloom.pairs.filtering.duplicates import DuplicateConfig
+from paraloom.pairs.filtering.filters import Criteria
 from paraloom.stages.endpoints import endpoint_usage
 from paraloom.stages.input_checks import Direction, check_translation, name_languages
+
+if TYPE_CHECKING:
+    from paraloom.pairs.filtering.duplicates import Duplicates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +70,8 @@ class BackTranslate(Map):
     check_languages: bool = True
 
     def validate(self) -> None:
+        from paraloom.mt.decoding import parse_decoding
+
         parse_decoding(self.decode)
 
     def configuration(self) -> dict[str, Json]:
@@ -96,6 +91,8 @@ class BackTranslate(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The pairs of one batch of bitext; the translator is loaded once per worker."""
+        from paraloom.pairs.backtranslation import pair_translations, reject_empty
+
         translator = _translator(context.inputs["translator"], self.decode)
         batch = name_languages(batch, Direction.of(translator), self.side)
         variants = translator.translate(pc.fill_null(batch.column(self.side), "").to_pylist(), seed=context.seed)
@@ -115,6 +112,8 @@ class BackTranslate(Map):
 
 @cached_per_stage(2)
 def _translator(folder: Path, decode: str) -> TranslatorLike:
+    from paraloom.mt.loading import open_translator
+
     return open_translator(folder, decode)
 
 
@@ -145,6 +144,8 @@ class Filter(Criteria, Map):
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
         """The cuts for top, decile and sample, after a check of the columns."""
+        from paraloom.pairs.filtering.filters import survey
+
         if self.exact_sample and isinstance(self.sample, int) and corpus.rows < self.sample:
             raise DataError(
                 f"cannot sample {self.sample} rows: the corpus has {corpus.rows}",
@@ -155,6 +156,8 @@ class Filter(Criteria, Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`."""
+        from paraloom.pairs.filtering.filters import select
+
         return select(self, batch, context.survey)
 
 
@@ -183,6 +186,8 @@ class PreviewFilter(Criteria, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: `criterion`, `rows`, `alone` and `together` of each criterion."""
+        from paraloom.pairs.filtering.filters import preview_filter
+
         corpus = Corpus.open(context.inputs["pairs"])
         counts = [asdict(count) for count in preview_filter(self, corpus.schema, corpus.batches, context.seed)]
         (folder / "result.json").write_text(json.dumps(counts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -216,6 +221,8 @@ class FindDuplicates(DuplicateConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the hashes of the duplicates."""
+        from paraloom.pairs.filtering.duplicates import find_duplicates
+
         corpus = Corpus.open(context.inputs["pairs"])
         known = corpus.schema.names
         for name in self.columns:
@@ -255,6 +262,9 @@ class DropDuplicates(Map):
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
         """By shard, which rows are the first ones of several that are equal, and kept: bits, compressed, in base64."""
+        from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
+        from paraloom.pairs.filtering.duplicates import first_copies
+
         duplicates = _load_duplicates(context.inputs["duplicates"])
         if not len(duplicates.repeated):
             return {}
@@ -273,6 +283,8 @@ class DropDuplicates(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`."""
+        from paraloom.pairs.filtering.duplicates import is_duplicate
+
         first = None
         if bits := (context.survey or {}).get(context.shard):
             flags = np.unpackbits(np.frombuffer(zlib.decompress(b64decode(bits)), np.uint8)).astype(np.bool_)
@@ -284,6 +296,8 @@ class DropDuplicates(Map):
 
 
 def _load_duplicates(folder: Path) -> Duplicates:
+    from paraloom.pairs.filtering.duplicates import Duplicates
+
     try:
         described = json.loads((folder / "duplicates.json").read_text(encoding="utf-8"))
         hashes, repeated = (

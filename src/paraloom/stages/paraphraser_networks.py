@@ -23,8 +23,7 @@ from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.paraphrasing.config import ControlConfig
-from paraloom.paraphrasing.examples import MODES, ParsedPair, canonical_example, make_example
-from paraloom.paraphrasing.noise import NoiseConfig, is_edited, noisy_pair
+from paraloom.paraphrasing.examples import MODES, ParsedPair, make_example
 from paraloom.paraphrasing.recurrent_config import RecurrentConfig
 from paraloom.paraphrasing.reordering import reordered
 from paraloom.paraphrasing.scpn_config import ScpnConfig
@@ -45,10 +44,8 @@ TREE = "text_parse"
 _BATCH_ROWS = 1024
 _SENTENCE = 2
 """Key of the random numbers of a sentence; 0 and 1 are the directions of a pair."""
-_NOISE = 3
-"""Key of those that decide about its noise."""
-_TWO_SENTENCES = 0.2
-"""Share of the noisy examples whose text is two sentences: tweets and messages have several."""
+_UNMOVED = 3
+"""Key of the random number that decides whether it is an example as it is."""
 
 SENTENCES, PARSES = "examples", "parse-examples"
 """Beginnings of the names of files with examples: of sentences, and of SCPN's parse generator."""
@@ -166,36 +163,26 @@ class ExampleWriter:
         return dict(counts)
 
     def write_sentences(
-        self, corpora: Sequence[Corpus], folder: Path, *, noisy_share: float = 0.0, unmoved_share: float = 0.0
+        self, corpora: Sequence[Corpus], folder: Path, *, unmoved_share: float = 0.0
     ) -> dict[str, Json]:
         """Add the examples of monolingual text; what is held out of the pairs is left out.
 
-        They are sentences in another order and unmoved ones, each with a template, and sentences with noise.
+        They are sentences in another order and unmoved ones, each with a template.
         """
         counts = Counter({"reordered_examples": 0, "reordered_left_out": 0})
-        if noisy_share:
-            counts["noisy_examples"] = 0
         if unmoved_share:
             counts["unmoved_examples"] = 0
-        always, noise = replace(self.control, free_share=0.0), NoiseConfig()
-        first, before = 0, ""
+        always = replace(self.control, free_share=0.0)
+        first = 0
         with example_file(folder, SENTENCES, False).open("a", encoding="utf-8") as training:
             for trees in sentence_trees(corpora):
                 for row, (text, tree) in enumerate(trees, start=first):
                     held = is_held_out(text, self.share) or text in self.held_out_texts
-                    drawn = generator(self.seed, row, _NOISE)
-                    if is_edited(text) and not held and drawn.random() < noisy_share:
-                        both = f"{before} {text}" if before and drawn.random() < _TWO_SENTENCES else text
-                        noisy = canonical_example(*noisy_pair(both, noise, drawn))
-                        training.write(f"{noisy.source}\t{noisy.target}\n")
-                        counts["noisy_examples"] += 1
-                        before = text
-                        continue
                     random = generator(self.seed, row, _SENTENCE)
                     source, kind = None, "reordered"
                     if tree is not None and not held:
                         source = reordered(text, tree, random)
-                        if source is None and drawn.random() < unmoved_share:
+                        if source is None and generator(self.seed, row, _UNMOVED).random() < unmoved_share:
                             source, kind = text, "unmoved"
                     if source is None:
                         counts["reordered_left_out"] += 1

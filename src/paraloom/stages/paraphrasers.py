@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -56,9 +57,6 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         sentences: Corpora of monolingual text with its trees (column `text_parse`): examples with a template whose
             source is the sentence in another order (`paraloom.paraphrasing.reordering`). They teach the model to follow
             templates, where pairs have the same syntax on both sides. Not for SCPN.
-        noisy_share: Share of the `sentences` that teach the standard form instead, 0 to 1, of those that look like
-            edited text (`paraloom.paraphrasing.noise.is_edited`): the source, after a token of its own, is the sentence
-            with noise, the target the sentence.
         unmoved_share: Share of the `sentences` with nothing to move that are examples as they are, 0 to 1: source and
             target are the same sentence, with its own template. They teach the model to copy rare words.
         network: 'transformer'; 'lstm', PNMT's paraphraser (`paraloom.papers.pnmt.lstm`); or 'scpn', whose examples all
@@ -79,7 +77,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
 
     Raises:
         ConfigError: A setting is out of range, `special_tokens` is set, both `parser` and `parser_name` are, or
-            `noisy_share` or `unmoved_share` is without `sentences`.
+            `unmoved_share` is without `sentences`.
         DataError: When it runs: there are too few pairs, or no pair has a tree.
 
     Reference:
@@ -93,15 +91,18 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     """
 
     sentinel: ClassVar[str] = "paraphraser.json"
+    version: ClassVar[str] = "2"  # Examples with nothing to move are other draws than before.
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
+    removed_fields: ClassVar[Mapping[str, str]] = {
+        "noisy_share": "Paraphrasers no longer learn standard forms: remove it, and use `paraloom canonicalize`."
+    }
     optional_fields: ClassVar[tuple[str, ...]] = (
-        *("sentences", "noisy_share", "unmoved_share", "network"),
+        *("sentences", "unmoved_share", "network"),
         *(field.name for kind in (RecurrentConfig, ScpnConfig) for field in fields(kind)),
     )
 
     pairs: tuple[Ref, ...]
     sentences: tuple[Ref, ...] = ()
-    noisy_share: float = 0.0
     unmoved_share: float = 0.0
     network: Literal["transformer", "lstm", "scpn"] = "transformer"
     direction: Literal["both", "src-tgt", "tgt-src"] = "both"
@@ -122,13 +123,12 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         ScpnConfig.validate(self)
         if self.special_tokens:
             raise ConfigError("'special_tokens' follow from the trees", remedy="Leave it out.")
-        check_range(self, "noisy_share", "unmoved_share", low=0, high=1)
-        for name in ("noisy_share", "unmoved_share"):
-            if getattr(self, name) and not self.sentences:
-                raise ConfigError(
-                    f"'{name}' is a share of the examples of monolingual text, and 'sentences' is empty",
-                    remedy=f"Name corpora of edited text in 'sentences' (--sentences), or leave '{name}' out.",
-                )
+        check_range(self, "unmoved_share", low=0, high=1)
+        if self.unmoved_share and not self.sentences:
+            raise ConfigError(
+                "'unmoved_share' is a share of the examples of monolingual text, and 'sentences' is empty",
+                remedy="Name corpora of edited text in 'sentences' (--sentences), or leave 'unmoved_share' out.",
+            )
         if self.parser is not None and self.parser_name:
             raise ConfigError("keys 'parser' and 'parser_name' cannot be combined", remedy="Give one of them.")
         if self.sentences and self.network == SCPN:
@@ -176,11 +176,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         if sentences:
             for trees in sentence_trees(sentences):
                 labels |= labels_of_trees(ParsedPair(text, text, None, tree) for text, tree in trees)
-            counts |= writer.write_sentences(
-                sentences, scratch, noisy_share=self.noisy_share, unmoved_share=self.unmoved_share
-            )
-        canonical = self.noisy_share > 0
-        tokens = special_tokens(labels, canonical=canonical)
+            counts |= writer.write_sentences(sentences, scratch, unmoved_share=self.unmoved_share)
+        tokens = special_tokens(labels)
         config = replace(base_config(TranslatorConfig, self), special_tokens=tokens)
         recurrent = base_config(RecurrentConfig, self)
         figures = train_network(self.network, scratch, config, recurrent, scpn, folder, context.seed)
@@ -192,7 +189,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         if self.network == SCPN:
             only = tuple(sorted(tags - phrases))
             settings = replace(settings, max_parse_labels=self.max_parse_labels, tags=only)
-        replace(settings, canonical=canonical).save(folder)
+        settings.save(folder)
         if "parser" in context.inputs:
             shutil.copytree(context.inputs["parser"], folder / PARSER_FOLDER, dirs_exist_ok=True)
         figures |= {**counts, "same_template_pairs": same[True], "templates": len(table.counts), "labels": len(labels)}

@@ -23,16 +23,13 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.mt.decoding import Beam, parse_decoding
 from paraloom.mt.loading import open_translator
 from paraloom.pairs.variants import variant_rows
-from paraloom.paraphrasing.canonicalization import MIN_MEANING, Canonicalizer
 from paraloom.paraphrasing.linearization import read_template
 from paraloom.paraphrasing.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
-from paraloom.paraphrasing.protection import Protector, kinds_for
 from paraloom.paraphrasing.round_trip import PIVOTS, PivotParaphraser
 from paraloom.paraphrasing.selection import EMPTY, Measured, ParaphraseSelector
 from paraloom.paraphrasing.selection_config import selection_config
 from paraloom.stages.input_checks import read_sample
 from paraloom.stages.paraphrasers import open_paraphraser
-from paraloom.stages.spelling import speller_for
 from paraloom.stages.variants import originals_of
 from paraloom.text.language_names import language_name
 
@@ -54,9 +51,6 @@ class Paraphrase(Map):
     added, the best variants come first, and the others are rejected, each with its reason and what was measured of it:
     `meaning` is null where another check came before.
 
-    With `canonical`, the one variant of a text is its standard form; column `canonical_status` says whether it was
-    changed, is unchanged, or kept because no candidate was safe.
-
     Args:
         paraphraser: A stage that trained a paraphraser, or its folder.
         forward: Instead of a paraphraser, a round trip: the translator into another language, a stage or a folder.
@@ -75,10 +69,7 @@ class Paraphrase(Map):
             `paraloom.paraphrasing.selection_config.SELECTION_PRESETS`, such as 'varied'.
         meaning: Select variants: minimum cosine similarity to the text, 0 to 1, instead of the preset's.
         difference: Select variants: minimum difference from the text, 0 to 1, instead of the preset's.
-        canonical: Write the standard form of noisy texts instead of paraphrases, with a paraphraser that was trained
-            with `noisy_share`; `meaning` is then the minimum cosine, by default 0.6. English texts are first corrected
-            by rules and a list of words (`paraloom.paraphrasing.spelling`).
-        encoder: With a selection, or `canonical`: what measures meaning, such as 'english'.
+        encoder: With a selection: what measures meaning, such as 'english'.
         column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
         check_languages: Before any work, identify the language of a sample, and fail if the paraphraser was trained on
             another one.
@@ -95,15 +86,16 @@ class Paraphrase(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser", "forward", "backward", "encoder")
-    # 2: selections drop improbable candidates, automatic templates are the most probable ones, free variants no copies,
-    # standard forms begin with rules.
+    # 2: selections drop improbable candidates, automatic templates are the most probable ones, free variants no copies.
     version: ClassVar[str] = "2"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("forward", "backward", "pivots", "candidates", "preset", "meaning", "difference", "encoder"),
-        "canonical",
     )
+    removed_fields: ClassVar[Mapping[str, str]] = {
+        "canonical": "A paraphraser no longer writes standard forms: use `paraloom canonicalize` on the file of texts."
+    }
 
     paraphraser: Ref | None = None
     forward: Ref | None = None
@@ -119,7 +111,6 @@ class Paraphrase(Map):
     preset: str = ""
     meaning: float | None = None
     difference: float | None = None
-    canonical: bool = False
     encoder: Ref | None = None
     column: Literal["", "text", "src", "tgt"] = ""
     check_languages: bool = True
@@ -130,7 +121,7 @@ class Paraphrase(Map):
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """The language of a sample is that of the paraphraser, and of the encoder that selects."""
-        if self.selects or self.canonical:
+        if self.selects:
             source = self._source(context)
             language = source.language if isinstance(source, PivotParaphraser) else source.settings.language
             if self.encoder is not None and language not in (None, "", "en"):
@@ -168,39 +159,27 @@ class Paraphrase(Map):
             read_template(self.template)
         if self.decode:
             parse_decoding(self.decode)
-        if self.canonical and (self.forward is not None or self.template or self.like or self.preset):
-            raise ConfigError(
-                "'canonical' writes the standard form, and follows no template",
-                remedy="Remove 'forward', 'backward', 'template', 'like' and 'preset', or 'canonical'.",
-            )
-        if self.canonical and self.encoder is None:
-            raise ConfigError("'canonical' needs an encoder", remedy="Set encoder = 'english', or another one.")
         if self.selects:
             selection_config(self.preset or DEFAULT_PRESET, meaning=self.meaning, difference=self.difference)
             if self.encoder is None:
                 raise ConfigError("a selection needs an encoder", remedy="Set encoder = 'english', or another one.")
-        elif self.candidates != type(self).candidates and not self.canonical:
+        elif self.candidates != type(self).candidates:
             raise ConfigError(
                 "'candidates' is for a selection, and has no effect without one",
                 remedy="Remove it ('n' is the number of variants), or set 'preset', 'meaning' or 'difference', too.",
             )
-        elif self.encoder is not None and not self.canonical:
-            raise ConfigError(
-                "'encoder' is for a selection", remedy="Set 'preset', 'meaning', 'difference' or 'canonical', too."
-            )
+        elif self.encoder is not None:
+            raise ConfigError("'encoder' is for a selection", remedy="Set 'preset', 'meaning' or 'difference', too.")
 
     @property
     def selects(self) -> bool:
         """Whether variants are selected."""
-        chosen = bool(self.preset) or self.meaning is not None or self.difference is not None
-        return chosen and not self.canonical
+        return bool(self.preset) or self.meaning is not None or self.difference is not None
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The variants of one batch; models are loaded once per worker."""
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
-        if self.canonical:
-            return self._standard_forms(originals, texts, context)
         groups, signed, method = self._candidates(texts, context)
         if self.selects:
             selector = _selector(
@@ -232,26 +211,6 @@ class Paraphrase(Map):
         if any(one.reason for one in flat):
             rows = rows.append_column("keep", pa.array(np.array([not one.reason for one in flat], bool)))
             rows = rows.append_column("reason", pa.array([one.reason or None for one in flat], pa.string()))
-        return rows
-
-    def _standard_forms(self, originals: pa.RecordBatch, texts: Sequence[str], context: StageContext) -> pa.RecordBatch:
-        """The standard form of each text."""
-        parser = context.inputs.get("parser")
-        meaning = MIN_MEANING if self.meaning is None else self.meaning
-        canonicalizer = _canonicalizer(
-            context.inputs["paraphraser"], parser, context.inputs["encoder"], meaning, self.candidates
-        )
-        forms = canonicalizer.canonicalize(texts, decode=self.decode or None, seed=context.seed)
-        variants = [[Variant(one.text, math.nan, 0)] for one in forms]
-        signed = f"{canonicalizer.signature}|{signature('decode', decode=self.decode or 'beam')}"
-        rows = variant_rows(originals, variants, "canonicalize", signature=signed)
-        columns: list[tuple[str, list[Any], pa.DataType]] = [
-            ("canonical_status", [one.status for one in forms], pa.string()),
-            ("canonical_reason", [one.reason or None for one in forms], pa.string()),
-            ("meaning", [one.to_dict()["meaning"] for one in forms], pa.float32()),
-        ]
-        for name, values, kind in columns:
-            rows = rows.append_column(pa.field(name, kind, metadata={"signature": signed}), pa.array(values, kind))
         return rows
 
     def _source(self, context: StageContext) -> ControlledParaphraser | PivotParaphraser:
@@ -325,20 +284,6 @@ def _variant(one: ParaphraseLike) -> Variant:
 @cached_per_stage()
 def _paraphraser(folder: Path, parser: Path | None) -> ControlledParaphraser:
     return open_paraphraser(folder, parser=parser)
-
-
-@cached_per_stage()
-def _canonicalizer(folder: Path, parser: Path | None, encoder: Path, meaning: float, candidates: int) -> Canonicalizer:
-    paraphraser = _paraphraser(folder, parser)
-    protector = Protector(kinds_for(paraphraser.settings.language))
-    return Canonicalizer(
-        paraphraser,
-        open_encoder(encoder),
-        speller=speller_for(paraphraser.settings.language),
-        protector=protector,
-        meaning=meaning,
-        candidates=candidates,
-    )
 
 
 @cached_per_stage()

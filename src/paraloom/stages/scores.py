@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import pyarrow as pa
 
@@ -14,31 +14,11 @@ from paraloom.core.lazy import load_object
 from paraloom.core.protocols import CorpusReader, ScoringTranslatorLike
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.embed.encoder import open_encoder
-from paraloom.embed.word_vectors import read_words
 from paraloom.io import Corpus
-from paraloom.mt import Mbr
-from paraloom.mt.loading import open_translator
-from paraloom.pairs.scoring.cross_encoder import CrossEncoder
-from paraloom.pairs.scoring.idf import DocumentFrequencies, count_document_frequencies, listed_frequencies
-from paraloom.pairs.scoring.language_model import has_varikn, load_language_model, train_language_model
-from paraloom.pairs.scoring.models import (
-    PARAPHRASE_SCORE,
-    classifier_scorers,
-    cross_encoder_scorers,
-    encoder_scorers,
-    idf_scorers,
-    language_scorers,
-    perplexity_scorers,
-    without_bilingual,
-)
-from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel, paraphrase_scorers
-from paraloom.pairs.scoring.scorer import Scorer
-from paraloom.pairs.scoring.table import MODEL_OPTIONS, find_scorers, score
-from paraloom.pairs.scoring.translation import translation_scorers
-from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
 from paraloom.stages.input_checks import check_scored_languages
-from paraloom.text.languages import LanguageIdentifier, check_candidates
+
+if TYPE_CHECKING:
+    from paraloom.pairs.scoring.scorer import Scorer
 
 CLASSIFIER = "paraloom.papers.w17.classifier:open_classifier"
 """Opens the classifier of references and translations of a folder."""
@@ -118,6 +98,9 @@ class Score(Map):
     languages: tuple[str, ...] = ()
 
     def validate(self) -> None:
+        from paraloom.pairs.scoring.table import find_scorers
+        from paraloom.text.languages import check_candidates
+
         names, bilingual = self._surface_names()
         find_scorers(names)
         if bilingual and not (self.encoder or self.sentence_transformer):
@@ -141,6 +124,9 @@ class Score(Map):
 
     def _surface_names(self) -> tuple[tuple[str, ...], bool]:
         """The named scores that no model adds, and whether the encoder is to add `bilingual_similarity`."""
+        from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, without_bilingual
+        from paraloom.pairs.scoring.table import MODEL_OPTIONS
+
         names, bilingual = without_bilingual(self.scores)
         added = {name for name in MODEL_OPTIONS if not (bilingual and name == PARAPHRASE_SCORE.name)}
         given = {key for key in {*self.inputs, "agreement_samples", "languages"} if getattr(self, key)}
@@ -150,6 +136,8 @@ class Score(Map):
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """Languages of a sample, with a warning if translators or the paraphrase model are for others."""
+        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+
         paths = context.inputs
         if not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
             return {}
@@ -167,6 +155,8 @@ class Score(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its scores; models are loaded once per worker."""
+        from paraloom.pairs.scoring.table import score
+
         models = tuple(sorted(context.inputs.items()))
         options = (self.cross_encoder_file, self.cross_encoder_label)
         names, bilingual = self._surface_names()
@@ -176,12 +166,14 @@ class Score(Map):
 
 def _scoring_translator(folder: Path) -> ScoringTranslatorLike:
     """The translator of a folder, if it can tell how likely a given translation is."""
+    from paraloom.mt.loading import open_translator
+
     translator = open_translator(folder, "greedy")
     if not isinstance(translator, ScoringTranslatorLike):
         raise ConfigError(
             "an endpoint cannot score given translations",
             file=folder,
-            remedy="Score with a model on this machine: a translator, an ensemble, or the folder of a language model.",
+            remedy="Score with a model on this machine: a translator, or the folder of a language model.",
         )
     return translator
 
@@ -221,6 +213,9 @@ class CountWords(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the table of counts."""
+        from paraloom.embed.word_vectors import read_words
+        from paraloom.pairs.scoring.idf import count_document_frequencies, listed_frequencies
+
         if self.frequencies is None:
             frequencies = count_document_frequencies(_texts(context, self.columns))
         else:
@@ -266,6 +261,8 @@ class TrainLanguageModel(Fit):
     smoothing: str = ""
 
     def validate(self) -> None:
+        from paraloom.pairs.scoring.witten_bell import ORDERS
+
         if self.units not in ORDERS:
             raise ConfigError(f"key 'units' must be one of {', '.join(ORDERS)}, not '{self.units}'")
         if self.smoothing not in ("", *_SMOOTHINGS):
@@ -279,6 +276,9 @@ class TrainLanguageModel(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the model."""
+        from paraloom.pairs.scoring.language_model import has_varikn, train_language_model
+        from paraloom.pairs.scoring.witten_bell import ORDERS, train_witten_bell
+
         texts, order = _texts(context, self.columns), self.order or ORDERS[self.units]
         smoothing = self.smoothing or ("kneser-ney" if self.units == "words" and has_varikn() else "witten-bell")
         if smoothing == "kneser-ney":
@@ -300,33 +300,54 @@ def _model_scorers(
     cross_encoder_label: str,
 ) -> tuple[Scorer, ...]:
     """The scorers of all models that are given, loaded once per worker."""
+    from paraloom.pairs.scoring import models as made
+
     scorers: list[Scorer] = []
     paths = dict(models)
-    if "encoder" in paths:
-        scorers += encoder_scorers(open_encoder(paths["encoder"]), bilingual=bilingual)
-    if sentence_transformer:
-        scorers += encoder_scorers(open_encoder(sentence_transformer), bilingual=bilingual)
+    if encoder := paths.get("encoder") or sentence_transformer:
+        from paraloom.embed.encoder import open_encoder
+
+        scorers += made.encoder_scorers(open_encoder(encoder), bilingual=bilingual)
     if "word_counts" in paths:
-        scorers += idf_scorers(DocumentFrequencies.load(paths["word_counts"]))
+        from paraloom.pairs.scoring.idf import DocumentFrequencies
+
+        scorers += made.idf_scorers(DocumentFrequencies.load(paths["word_counts"]))
     if "language_model" in paths:
-        scorers += perplexity_scorers(load_language_model(paths["language_model"]))
+        from paraloom.pairs.scoring.language_model import load_language_model
+
+        scorers += made.perplexity_scorers(load_language_model(paths["language_model"]))
     if "classifier" in paths:
-        scorers += classifier_scorers(load_object(CLASSIFIER)(paths["classifier"]))
+        scorers += made.classifier_scorers(load_object(CLASSIFIER)(paths["classifier"]))
+    if "translator" in paths or "reverse_translator" in paths:
+        scorers += _translation_scorers(paths, agreement_samples)
+    if "cross_encoder" in paths:
+        from paraloom.pairs.scoring.cross_encoder import CrossEncoder
+
+        cross_encoder = CrossEncoder.load(paths["cross_encoder"], file=cross_encoder_file, label=cross_encoder_label)
+        scorers += made.cross_encoder_scorers(cross_encoder)
+    if languages:
+        from paraloom.text.languages import LanguageIdentifier
+
+        scorers += made.language_scorers(LanguageIdentifier(languages))
+    if "paraphrase_model" in paths:  # last: it reads the others
+        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel, paraphrase_scorers
+
+        scorers += paraphrase_scorers(ParaphraseModel.load(paths["paraphrase_model"]))
+    return tuple(scorers)
+
+
+def _translation_scorers(paths: Mapping[str, Path], agreement_samples: int) -> tuple[Scorer, ...]:
+    from paraloom.mt.decoding import Mbr
+    from paraloom.mt.loading import open_translator
+    from paraloom.pairs.scoring.translation import translation_scorers
+
     forward, reverse = (
         _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
     )
     sampler = None
     if forward is not None and agreement_samples:
         sampler = open_translator(paths["translator"], Mbr(samples=agreement_samples).proposal)
-    scorers += translation_scorers(forward, reverse, sampler=sampler)
-    if "cross_encoder" in paths:
-        cross_encoder = CrossEncoder.load(paths["cross_encoder"], file=cross_encoder_file, label=cross_encoder_label)
-        scorers += cross_encoder_scorers(cross_encoder)
-    if languages:
-        scorers += language_scorers(LanguageIdentifier(languages))
-    if "paraphrase_model" in paths:
-        scorers += paraphrase_scorers(ParaphraseModel.load(paths["paraphrase_model"]))  # last: it reads the others
-    return tuple(scorers)
+    return translation_scorers(forward, reverse, sampler=sampler)
 
 
 def _texts(context: StageContext, columns: tuple[str, ...]) -> Iterator[pa.Array]:

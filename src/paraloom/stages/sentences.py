@@ -18,13 +18,9 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.schema import LANGUAGE_OF, SENTENCES, add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.embed.average import normalize_vectors
-from paraloom.embed.encoder import open_encoder
-from paraloom.embed.transformer import TransformerEncoder, convert_transformer
 from paraloom.io import Corpus
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.texts import read_texts
-from paraloom.text.hashing import TextSet
 
 _CHUNK_ROWS = 5000
 
@@ -98,6 +94,8 @@ class ReadSentences(Source):
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All sentences in order, with `keep` and `reason`."""
+        from paraloom.text.hashing import TextSet
+
         seen, count = TextSet(), 0
         for name, texts, langs, faults in self._within_limit(context):
             stripped = [" ".join(text.split()) for text in texts]
@@ -186,6 +184,8 @@ class LoadEncoder(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Convert the model into the artifact."""
+        from paraloom.embed.transformer import TransformerEncoder, convert_transformer
+
         convert_transformer(context.inputs.get("folder") or self.model, folder, precision=self.precision)
         encoder = TransformerEncoder(folder)
         return {"dimension": encoder.dimension, "signature": encoder.signature}
@@ -215,6 +215,8 @@ class Encode(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its vectors; each encoder is loaded once per worker."""
+        from paraloom.embed.average import normalize_vectors
+
         encoders = [_encoder(path) for path in (context.inputs["encoder"], *context.paths("ensemble"))]
         texts = [text or "" for text in batch.column(self.column).to_pylist()]
         units = [normalize_vectors(encoder.encode(texts)) for encoder in encoders]
@@ -225,6 +227,8 @@ class Encode(Map):
 
 @cached_per_stage()
 def _encoder(path: Path) -> EncoderLike:
+    from paraloom.embed.encoder import open_encoder
+
     return open_encoder(path)
 
 
@@ -233,4 +237,4 @@ def _reason(text: str, is_new: bool, max_length: int) -> str | None:
         return "empty"
     if len(text) > max_length:
         return f"more than {max_length} characters"
-    return None if is_new else "met before"
+    return None if is_new else "duplicate"

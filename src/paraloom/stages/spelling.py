@@ -1,4 +1,4 @@
-"""The list of words by which noisy text of a language is corrected."""
+"""The list of words by which noisy English text is corrected."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from paraloom.stages.syntax import word_vectors
 
 
 @cache
-def speller_for(language: str) -> Speller | None:
-    """A speller for a language, with the words of the bundled encoder."""
-    folder = bundled_path("english") if language == "en" else None
-    if folder is None:
-        return None
+def english_speller() -> Speller:
+    """A speller with the words of the bundled encoder."""
+    folder = bundled_path("english")
+    assert folder is not None
     words, _ = word_vectors(folder)
     return Speller(words)

@@ -18,26 +18,10 @@ from paraloom.core.errors import ConfigError, DataError, MissingExtraError, near
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import spawn_seeds
 from paraloom.core.stage import Fit, Json, Ref, StageContext
-from paraloom.evaluate.comet import COMETResult, evaluate_comet, has_comet, has_model
-from paraloom.evaluate.compare import compare_translators
-from paraloom.evaluate.row_groups import evaluate_groups, read_row_ranges, row_groups, row_number
-from paraloom.evaluate.translation import evaluate_translation
+from paraloom.evaluate.comet import COMETResult
 from paraloom.io import Corpus
 from paraloom.io.compression import read_lines
-from paraloom.mt.checkpoint import CHECKPOINT, check_precision, convert, copy_file, find_translator
 from paraloom.mt.config import TranslatorConfig
-from paraloom.mt.costs import COST_DECODING, CostDistribution, write_costs
-from paraloom.mt.data import mixture_sizes, repeat_to
-from paraloom.mt.decoding import parse_decoding
-from paraloom.mt.families import FOLDER_FILE, folder_settings
-from paraloom.mt.families.base import write_settings
-from paraloom.mt.loading import open_translator
-from paraloom.mt.model_card import write_card
-from paraloom.mt.splitting import check_long
-from paraloom.mt.streams import best_translations, best_variants
-from paraloom.mt.training import train_translator
-from paraloom.mt.translator import Translator
-from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.text.normalize import normalize
 
 Sides = tuple[Sequence[str], Sequence[str]]
@@ -100,12 +84,18 @@ class TrainTranslator(TranslatorConfig, Fit):
     description: str = "Trained by Paraloom."
 
     def validate(self) -> None:
+        from paraloom.mt.data import mixture_sizes
+
         super().validate()
         if self.weights:
             mixture_sizes([1] * len(self.bitext), self.weights)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train, measure BLEU of the converted and of the float32 model on the test pairs, write the model card."""
+        from paraloom.mt.costs import CostDistribution
+        from paraloom.mt.training import train_translator
+        from paraloom.pairs.filtering.held_out import is_held_out
+
         corpora = [Corpus.open(path) for path in context.paths("bitext")]
         rows = sum(corpus.rows for corpus in corpora)
         if not rows:
@@ -157,6 +147,10 @@ class TrainTranslator(TranslatorConfig, Fit):
 
     def _keep_costs(self, folder: Path, pairs: list[Sides], kind: str) -> list[Variant]:
         """Translate the development text, and keep the distribution of its costs, for warnings about other text."""
+        from paraloom.mt.costs import COST_DECODING, CostDistribution, write_costs
+        from paraloom.mt.streams import best_variants
+        from paraloom.mt.translator import Translator
+
         sources = [text for batch in pairs for text in batch[0]]
         best = best_variants(Translator.load(folder, decode=COST_DECODING), sources)
         write_costs(folder, CostDistribution.of(best), f"{len(sources)} {kind} pairs")
@@ -164,6 +158,11 @@ class TrainTranslator(TranslatorConfig, Fit):
 
     def _measure(self, folder: Path, pairs: list[Sides], kind: str, translations: list[str] | None) -> dict[str, Json]:
         """BLEU of the model and of its float32 original; `translations` are those of the model, if known."""
+        from paraloom.evaluate.translation import evaluate_translation
+        from paraloom.mt.checkpoint import CHECKPOINT, convert
+        from paraloom.mt.streams import best_translations
+        from paraloom.mt.translator import Translator
+
         sources, references = ([text for batch in pairs for text in batch[side]] for side in (0, 1))
         exact = folder / "checkpoint" / "float32"
         convert(folder / CHECKPOINT, exact, precision="float32")
@@ -180,6 +179,8 @@ class TrainTranslator(TranslatorConfig, Fit):
         return figures
 
     def _card(self, folder: Path, corpora: list[Corpus], figures: dict[str, Json]) -> None:
+        from paraloom.mt.model_card import write_card
+
         facts = card_facts(corpora, self.license, figures)
         write_card(folder, title=self.title, facts=facts, text=self.description)
 
@@ -232,11 +233,19 @@ class LoadTranslator(Fit):
     long: str = "split"
 
     def validate(self) -> None:
+        from paraloom.mt.checkpoint import check_precision
+        from paraloom.mt.splitting import check_long
+
         check_precision(self.precision)
         check_long(self.long)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Convert the checkpoint, unless the cache has it, and put the model into the artifact."""
+        from paraloom.mt.checkpoint import copy_file, find_translator
+        from paraloom.mt.families import FOLDER_FILE, folder_settings
+        from paraloom.mt.families.base import write_settings
+        from paraloom.mt.translator import Translator
+
         kind = parse_device(default_device()).kind
         engine = find_translator(self.model, precision=self.precision, device=kind, revision=self.revision)
         for path in sorted(path for path in engine.iterdir() if path.is_file()):
@@ -264,6 +273,8 @@ def _mixture(
     parts: list[Callable[[], Iterator[Sides]]], weights: Sequence[float], seed: int
 ) -> Callable[[], Iterator[Sides]]:
     """Reads all parts, one after the other, each repeated as its weight asks for; every pass gives the same rows."""
+    from paraloom.mt.data import mixture_sizes, repeat_to
+
     if not weights:
         return lambda: chain.from_iterable(part() for part in parts)
     rows = [sum(len(sources) for sources, _ in part()) for part in parts]
@@ -325,18 +336,27 @@ class EvaluateTranslator(Fit):
     comet_model: str = "wmt20-comet-da"
 
     def validate(self) -> None:
+        from paraloom.mt.decoding import parse_decoding
+
         parse_decoding(self.decode)
         if self.sets is not None and self.group_by:
             raise ConfigError("keys 'sets' and 'group_by' cannot be combined", remedy="Give one of them.")
 
     def configuration(self) -> dict[str, Json]:
         """The fields, with whether COMET is available instead of the path of its interpreter."""
+        from paraloom.evaluate.comet import has_comet, has_model
+
         values = {name: value for name, value in super().configuration().items() if name != "comet_python"}
         available = bool(self.comet_python) and has_comet(self.comet_python) and has_model(self.comet_model)
         return values | ({"comet": True} if available else {})
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json and hypotheses.txt; return bleu and chrf with intervals and signatures, comet, groups."""
+        from paraloom.evaluate.row_groups import evaluate_groups
+        from paraloom.evaluate.translation import evaluate_translation
+        from paraloom.mt.loading import open_translator
+        from paraloom.mt.streams import best_translations
+
         test = self._test(Corpus.open(context.inputs["pairs"]))
         translator = open_translator(context.inputs["translator"], self.decode)
         hypotheses = best_translations(translator, test.sources)
@@ -376,6 +396,8 @@ class EvaluateTranslator(Fit):
         return _Test(sources, references, groups)
 
     def _groups_of(self, pair_ids: list[str]) -> list[tuple[str, ...]]:
+        from paraloom.evaluate.row_groups import read_row_ranges, row_groups, row_number
+
         if self.sets is None:
             return [()] * len(pair_ids)
         rows = []
@@ -390,6 +412,8 @@ class EvaluateTranslator(Fit):
         return row_groups(read_row_ranges(self.sets), rows)
 
     def _comet(self, test: _Test, hypotheses: list[str]) -> _Comet:
+        from paraloom.evaluate.comet import evaluate_comet
+
         if not self.comet_python:
             return _Comet()
         try:
@@ -466,6 +490,8 @@ class CompareTranslators(Fit):
 
         `lowest` and `highest` are those of a single training of the system, minus the mean of the other system.
         """
+        from paraloom.evaluate.compare import compare_translators
+
         systems: dict[str, list[Sequence[str]]] = {}
         for name, path in zip(self.names, context.paths("evaluations"), strict=True):
             systems.setdefault(name, []).append(list(read_lines(path / "hypotheses.txt")))

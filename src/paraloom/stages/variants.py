@@ -6,13 +6,14 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.batches import batched
 from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, ParaloomError
 from paraloom.core.protocols import CorpusReader, TranslatorLike, Variant
@@ -20,18 +21,18 @@ from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS, require
 from paraloom.core.seeds import strided_seed
 from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.diversity_metrics.groups import group_bounds, whole_groups
 from paraloom.io import Corpus
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.shards import open_shard, read_batches
-from paraloom.mt.choice import diverse_choices
-from paraloom.mt.decoding import Decoding, Diverse, parse_decoding
-from paraloom.mt.loading import open_translator
-from paraloom.mt.presets import Method, method
-from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
+from paraloom.mt.presets import method
+from paraloom.pairs.variants import ORIGINALS, TrainingPairs
 from paraloom.stages.bitext import held_out
 from paraloom.stages.endpoints import endpoint_usage
 from paraloom.stages.input_checks import check_translation
+
+if TYPE_CHECKING:
+    from paraloom.mt.decoding import Decoding, Diverse
+    from paraloom.mt.presets import Method
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +88,16 @@ class TranslateVariants(Map):
     @property
     def decoding(self) -> Decoding:
         """How each translator decodes."""
+        from paraloom.mt.decoding import parse_decoding
+
         return self._preset().decoding if self.method else parse_decoding(self.decode)
 
     def _preset(self) -> Method:
         return method(self.method, self.outputs, fairseq=self.fairseq)
 
     def validate(self) -> None:
+        from paraloom.mt.decoding import parse_decoding
+
         if bool(self.decode) == bool(self.method):
             raise ConfigError("expected one of the keys 'decode' and 'method'", remedy="Give exactly one of them.")
         if not self.translator:
@@ -121,6 +126,8 @@ class TranslateVariants(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The variants of one batch; translators are loaded once per worker."""
+        from paraloom.pairs.variants import variant_rows
+
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
         translators = [_translator(path, self.decoding) for path in context.paths("translator")]
@@ -171,6 +178,8 @@ class VariantsToBitext(TrainingPairs, Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The pairs of one batch, with keep and reason."""
+        from paraloom.pairs.variants import training_pairs
+
         config = base_config(TrainingPairs, self)
         held = held_out(context.paths("held_out")) if self.held_out else None
         return training_pairs(batch, config, held)
@@ -207,6 +216,8 @@ def _merged(of_translators: Sequence[Sequence[Variant]]) -> list[Variant]:
 
 @cached_per_stage(8)
 def _translator(folder: Path, decoding: Decoding) -> TranslatorLike:
+    from paraloom.mt.loading import open_translator
+
     return open_translator(folder, decoding)
 
 
@@ -249,6 +260,8 @@ class ChooseVariants(Source):
     @property
     def decoding(self) -> Diverse:
         """The decoding that chooses in the same way."""
+        from paraloom.mt.decoding import Diverse
+
         return Diverse(self.metric, max(2, self.k), self.k, self.weight, self.quality)
 
     def validate(self) -> None:
@@ -257,6 +270,8 @@ class ChooseVariants(Source):
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All variants in order, with `choice`, `keep` and `reason`."""
+        from paraloom.evaluate.diversity.groups import whole_groups
+
         corpus = Corpus.open(context.inputs["variants"])
         names = [name for name in corpus.schema.names if name not in ("pair_id", *_CHOICE.names)]
         try:
@@ -267,6 +282,9 @@ class ChooseVariants(Source):
             raise error.at(file=corpus.folder) from None
 
     def _chosen(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        from paraloom.evaluate.diversity.groups import group_bounds
+        from paraloom.mt.choice import diverse_choices
+
         texts = pc.fill_null(batch.column("text"), "").to_pylist()
         logprobs = batch.column("logprob").to_pylist()
         tokens = pc.fill_null(batch.column("tokens"), 0).to_pylist()
@@ -361,7 +379,7 @@ class ReadVariants(Source):
             )
         rows = _tsv_rows(self.source) if kind == ".tsv" else _json_rows(self.source)
         schema = VARIANTS.append(_TREES) if _TREES.name in columns_of_file(self.source) else VARIANTS
-        while chunk := list(islice(rows, _CHUNK_ROWS)):
+        for chunk in batched(rows, _CHUNK_ROWS):
             yield pa.RecordBatch.from_pylist(chunk, schema=schema)
 
     def _from_parquet(self) -> Iterator[pa.RecordBatch]:

@@ -9,7 +9,7 @@ from paraloom.core.errors import DataError
 from paraloom.text.trees import constituents
 
 NO_TREE = ("", "null", "None", "()", "(())")
-"""What parsers write for a sentence that they could not parse."""
+"""Output of parsers for a sentence that they could not parse."""
 
 TOP = "TOP"
 """Label of the root above several sentences of one text."""

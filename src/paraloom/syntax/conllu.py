@@ -29,7 +29,7 @@ class Word(NamedTuple):
 
 
 def is_conllu(path: str | Path) -> bool:
-    """Whether a file has the suffix of CoNLL-U, before that of a compression."""
+    """True if a file has the suffix of CoNLL-U, before that of a compression."""
     return without_compression(path).suffix in SUFFIXES
 
 

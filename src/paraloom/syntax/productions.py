@@ -59,7 +59,7 @@ def root_productions(trees: Iterable[str | None]) -> list[str | None]:
 
 @dataclass(frozen=True)
 class ProductionCounts:
-    """How often each root production occurs. Two of them add up to those of all their trees.
+    """Counts of root productions. Two of them add up to those of all their trees.
 
     Args:
         counts: Rows by production.

@@ -268,7 +268,7 @@ class Projection:
         return self.words[first].tag in _WH_TAGS
 
     def is_question_phrase(self, part: Part) -> bool:
-        """Whether a constituent asks, or is a relative pronoun; not a clause that begins with one: "when he came"."""
+        """True if a constituent asks, or is a relative pronoun; not a clause that begins with one: "when he came"."""
         if isinstance(part, int):
             return self.words[part].tag in _WH_TAGS
         return part.label in _WH_LABELS.values()

@@ -1,4 +1,4 @@
-"""What a span parser knows of a word: its number, its affixes and shape, and its given vector."""
+"""Features of a word for a span parser: its number, its affixes and shape, and its given vector."""
 
 from __future__ import annotations
 

@@ -51,13 +51,13 @@ def class_table() -> npt.NDArray[np.uint8]:
 
 @cache
 def white_table() -> npt.NDArray[np.bool_]:
-    """Whether each code point is white space to `str.split`, by which sacreBLEU splits: bool `(0x110000,)`."""
+    """True if each code point is white space to `str.split`, by which sacreBLEU splits: bool `(0x110000,)`."""
     return _by_character(str.isspace)
 
 
 @cache
 def capital_table() -> npt.NDArray[np.bool_]:
-    """Whether each code point is an uppercase or titlecase letter (Lu, Lt): bool `(0x110000,)`."""
+    """True if each code point is an uppercase or titlecase letter (Lu, Lt): bool `(0x110000,)`."""
     return _by_character(lambda character: unicodedata.category(character) in ("Lu", "Lt"))
 
 

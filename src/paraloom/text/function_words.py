@@ -104,7 +104,7 @@ _MIN_SCRIPT = 0.3
 
 
 class SampleLanguage(NamedTuple):
-    """What language a sample of texts is in."""
+    """Guess the language of a sample of texts."""
 
     language: str | None
     share: float

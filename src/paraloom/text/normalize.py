@@ -31,7 +31,7 @@ def lowercase_in_context(texts: Texts) -> pa.Array:
 
 
 def is_copy(text: str, other: str) -> bool:
-    """Whether two texts are equal but for case, spaces and punctuation."""
+    """True if two texts are equal but for case, spaces and punctuation."""
     return _letters_and_digits(text) == _letters_and_digits(other)
 
 

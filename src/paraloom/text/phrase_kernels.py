@@ -74,7 +74,7 @@ def phrase_pairs(a_of_b: Words, a_offsets: Ints, b_of_a: Words, b_offsets: Ints,
 
 @kernel
 def _consistent(grid: Grid, n: int, i: int, i_end: int, first: int, last: int) -> bool:
-    """Whether no word from `first` to `last` is linked to a word outside of the phrase."""
+    """True if no word from `first` to `last` is linked to a word outside of the phrase."""
     for y in range(first, last + 1):
         for x in range(n):
             if grid[x, y] and not i <= x < i_end:

@@ -252,3 +252,16 @@ def insert(ids: Ids, table: Ids) -> npt.NDArray[np.bool_]:
             table[slot] = ids[k]
             new[k] = True
     return new
+
+
+@kernel
+def build_table(keys: Ids) -> tuple[Ids, npt.NDArray[np.int32]]:
+    """Hash table of keys, at most half full, and the position of each slot's key, from 1."""
+    slots = 2
+    while slots < 2 * len(keys):
+        slots *= 2
+    table, rows = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
+    for k in range(len(keys)):
+        slot = slot_of(table, keys[k])
+        table[slot], rows[slot] = keys[k], k + 1
+    return table, rows

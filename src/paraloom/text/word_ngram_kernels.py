@@ -17,7 +17,7 @@ _OPEN, _CLOSE = np.uint8(ord("<")), np.uint8(ord(">"))
 
 @kernel(inline="always")
 def _is_syllabic(point: Int) -> bool:
-    """Whether a character is a syllable or a word by itself: Hangul, Han, hiragana, katakana."""
+    """True if a character is a syllable or a word by itself: Hangul, Han, hiragana, katakana."""
     return bool(
         0x3041 <= point <= 0x30FF
         or 0x3400 <= point <= 0x4DBF

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from paraloom.diversity_metrics.names import NAMES, NOTE
+from paraloom.evaluate.diversity.names import NAMES, NOTE
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB
 from paraloom.web.charts import paired_bars
 from paraloom.web.formatting import count, label, number

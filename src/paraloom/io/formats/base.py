@@ -1,4 +1,4 @@
-"""What the readers and writers of all formats share: options, rows, names, and conversion of columns to text."""
+"""Base of the readers and writers of all formats: options, rows, names, and conversion of columns to text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class PairRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What to read.
+    """Options of reading.
 
     Args:
         path: The file; two files for Moses pairs, `PREFIX.{de,en}`.
@@ -99,7 +99,7 @@ def origin_in_name(stem: str) -> str:
 
 
 class Header(NamedTuple):
-    """What a header says about the two sides."""
+    """Names and languages of the two sides by a header."""
 
     src: int
     tgt: int

@@ -114,7 +114,7 @@ def side_column(batch: pa.RecordBatch, side: Side) -> pa.Array:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type has text."""
+    """True if a column of this type has text."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
@@ -174,7 +174,7 @@ def _types(columns: Sequence[list[Any]]) -> set[type]:
 
 
 def _row_error(names: list[str], values: Sequence[Any]) -> DataError | None:
-    """What is wrong with the two sides and the columns of PROVENANCE, None if nothing is."""
+    """Fault of the two sides and the columns of PROVENANCE, None if they are right."""
     for name, value in zip((*names, *PROVENANCE), values, strict=True):
         if isinstance(value, bytes):
             try:

@@ -56,7 +56,7 @@ class _File(NamedTuple):
 
 
 def is_dataset(path: str | Path) -> bool:
-    """Whether a path is a folder that `save_to_disk` wrote: of a data set, or of several splits."""
+    """True if a path is a folder that `save_to_disk` wrote: of a data set, or of several splits."""
     folder = Path(path)
     return (folder / SPLITS).is_file() or ((folder / STATE).is_file() and (folder / INFO).is_file())
 
@@ -230,7 +230,7 @@ def _files(folder: Path) -> list[_File]:
 
 
 def _is_name(name: object) -> bool:
-    """Whether a value is the name of a file in the same folder, not a path out of it."""
+    """True if a value is the name of a file in the same folder, not a path out of it."""
     return is_below(name) and Path(str(name)).name == name
 
 

@@ -81,7 +81,7 @@ def _language(name: str) -> str | None:
 
 
 def _common_stem(first: str, second: str) -> str:
-    """What the names of two files have in common, up to a separator."""
+    """Common beginning of the names of two files, up to a separator."""
     names = [without_compression(name).name for name in (first, second)]
     if names[0] == names[1]:
         return Path(names[0]).stem

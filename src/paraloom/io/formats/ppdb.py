@@ -13,7 +13,7 @@ _BAR = " ||| "
 
 
 def is_named_ppdb(name: str) -> bool:
-    """Whether a file is named like those of PPDB, which have no suffix of their own."""
+    """True if a file is named like those of PPDB, which have no suffix of their own."""
     return name.lower().startswith("ppdb")
 
 

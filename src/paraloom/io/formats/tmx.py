@@ -147,7 +147,7 @@ def _languages(options: ReadOptions, unit: list[tuple[str, str]]) -> tuple[str, 
 
 
 def _same(a: str, b: str) -> bool:
-    """Whether two language tags have the same primary subtag."""
+    """True if two language tags have the same primary subtag."""
     return re.split("[-_]", a.lower())[0] == re.split("[-_]", b.lower())[0]
 
 

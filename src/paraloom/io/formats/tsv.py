@@ -75,7 +75,7 @@ def column_number(column: ColumnName) -> int | None:
 
 
 class TableColumns(NamedTuple):
-    """Where the sides and the optional columns of a table are."""
+    """Positions of the sides and the optional columns of a table."""
 
     header: bool
     src: int

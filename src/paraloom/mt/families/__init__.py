@@ -53,7 +53,7 @@ class Family(Protocol):
         """Its name in errors."""
 
     def fits(self, folder: Path) -> bool:
-        """Whether a checkpoint of one of its model types belongs to it; only small files are looked at."""
+        """True if a checkpoint of one of its model types belongs to it; only small files are looked at."""
 
     def check_files(self, checkpoint: str | Path, names: Sequence[str]) -> None:
         """Check that a checkpoint has a tokenizer."""

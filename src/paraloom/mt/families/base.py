@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import sentencepiece
 
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.mt.families import FOLDER_FILE, folder_settings
@@ -77,7 +76,7 @@ class EncoderDecoder:
     float16: bool = True
 
     def fits(self, folder: Path) -> bool:
-        """Whether a checkpoint of one of its model types belongs to it."""
+        """True if a checkpoint of one of its model types belongs to it."""
         return True
 
     def check_files(self, checkpoint: str | Path, names: Sequence[str]) -> None:
@@ -269,6 +268,8 @@ class SentencePieceCodec:
     """Texts as tokens by a SentencePiece model."""
 
     def __init__(self, path: Path, before: Sequence[str], after: Sequence[str], special: Sequence[str]) -> None:
+        import sentencepiece
+
         try:
             self._pieces = sentencepiece.SentencePieceProcessor(model_file=str(path))
         except (RuntimeError, OSError) as error:

@@ -14,7 +14,7 @@ class Nllb(EncoderDecoder):
     """Differs from M2M100, which has the same configuration, by its tokenizer."""
 
     def fits(self, folder: Path) -> bool:
-        """Whether the tokenizer is NLLB's."""
+        """True if the tokenizer is NLLB's."""
         path = folder / "tokenizer_config.json"
         settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         return str(settings.get("tokenizer_class", "")).startswith("Nllb")

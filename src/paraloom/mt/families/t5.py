@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import sentencepiece
-
 from paraloom.core.errors import ConfigError
 from paraloom.mt.families import folder_settings
 from paraloom.mt.families.base import Codec, EncoderDecoder, _codec, read_vocabulary
@@ -24,7 +22,9 @@ class Madlad(EncoderDecoder):
     """MADLAD-400: a token `<2de>` before the text says what to translate it into; the source language is not named."""
 
     def fits(self, folder: Path) -> bool:
-        """Whether its tokenizer has the token for English."""
+        """True if its tokenizer has the token for English."""
+        import sentencepiece
+
         path = folder / "tokenizer.json"
         if path.is_file():
             return '"<2en>"' in path.read_text(encoding="utf-8")

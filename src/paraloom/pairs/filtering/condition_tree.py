@@ -10,8 +10,6 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-import duckdb
-
 from paraloom.core.errors import ConfigError
 from paraloom.io.database import Connection, Sql, connect, sql
 
@@ -44,6 +42,8 @@ _TOO_DEEP = "it is too deeply nested"
 
 def parse(statement: str, text: str) -> Node:
     """The tree of a statement; ConfigError if it is not valid SQL."""
+    import duckdb
+
     try:
         tree: dict[str, Any] = json.loads(str(_query(sql("SELECT json_serialize_sql(?)"), statement)))
     except RecursionError:
@@ -70,6 +70,8 @@ def walk(root: Any) -> Iterator[Node]:
 
 def to_sql(tree: Node, expression: Node, text: str) -> Sql:
     """An expression of a tree as SQL."""
+    import duckdb
+
     node = {**tree["statements"][0]["node"], "select_list": [expression]}
     statement = {**tree, "statements": [{**tree["statements"][0], "node": node}]}
     try:
@@ -184,7 +186,7 @@ def _slots(node: Node) -> Iterator[tuple[Any, Any]]:
 
 
 def _closes_at_end(sql: str) -> bool:
-    """Whether the parenthesis that opens `sql` is closed by its last character; quoted text is skipped."""
+    """True if the parenthesis that opens `sql` is closed by its last character; quoted text is skipped."""
     depth, quote = 0, ""
     for position, character in enumerate(sql):
         if quote:

@@ -15,7 +15,7 @@ from paraloom.io.database import sql, sql_list, sql_text
 from paraloom.pairs.filtering.expressions import evaluate_sql
 
 SortKey: TypeAlias = tuple[float, int]
-"""What rows are ordered by: a value, then a hash that breaks ties."""
+"""Sort key of rows: a value, then a hash that breaks ties."""
 
 SortKeys: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.uint64]]
 """Sort keys of m rows: values float64 (m,) and hashes uint64 (m,)."""

@@ -28,7 +28,7 @@ _FETCHED_ROWS = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class DuplicateConfig(Config):
-    """Which rows are duplicates of each other.
+    """Groups of rows that are duplicates of each other.
 
     Args:
         similarity: Jaccard similarity of the character 5-grams of two rows, above 0 to 1, from which on the later one
@@ -148,7 +148,7 @@ def _repeated(
 
 
 def _contains(known: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """Whether each hash is in an ascending array."""
+    """True where the hash is in an ascending array."""
     if not len(known):
         return np.zeros(len(hashes), np.bool_)
     positions = np.minimum(np.searchsorted(known, hashes), len(known) - 1)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -132,6 +131,8 @@ def evaluate(parsed: Condition, batch: pa.RecordBatch) -> list[pa.BooleanArray]:
     pass lower bounds. Edit distances compare the first thousand characters of a text. Names of columns are compared as
     in SQL, without case; where columns differ in case only, the one spelled like in the condition is meant.
     """
+    import duckdb
+
     # Without columns, the first one is enough: only the number of rows matters.
     batch = batch.select(_find_columns(parsed, batch.schema) or [0])
     try:
@@ -197,7 +198,7 @@ def _without_nan(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _has_more(node: dict[str, Any]) -> bool:
-    """Whether a SELECT has anything besides its list, which a closing parenthesis in the text could add."""
+    """True if a SELECT has anything besides its list, which a closing parenthesis in the text could add."""
     clauses = ("where_clause", "having", "qualify", "sample", "modifiers", "group_expressions")
     return any(node.get(clause) for clause in clauses) or node["from_table"]["type"] != "EMPTY"
 

@@ -24,7 +24,7 @@ ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 
 @dataclass(frozen=True, kw_only=True)
 class Criteria(Config):
-    """What a filter keeps: the rows that meet all criteria, applied in the order where, top or decile, sample.
+    """Criteria of a filter, applied in the order where, top or decile, sample; a row is kept if it meets all.
 
     Args:
         where: SQL condition over the columns of a row, true for the rows to keep. A row for which it is undefined
@@ -74,7 +74,7 @@ class Criteria(Config):
             self.prefers_highest()
 
     def prefers_highest(self) -> bool:
-        """Whether a best share is taken from the upper end of `by`.
+        """True if a best share is taken from the upper end of `by`.
 
         Raises:
             ConfigError: `by` is not a score with a direction, and `best` is not given.
@@ -171,7 +171,7 @@ def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | 
 
 @dataclass(frozen=True)
 class CriterionCount:
-    """How many rows one criterion of a filter keeps.
+    """Counts of rows that one criterion of a filter keeps.
 
     Args:
         criterion: The criterion, as text.

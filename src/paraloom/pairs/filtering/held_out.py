@@ -60,5 +60,5 @@ def _hashes(texts: Texts) -> npt.NDArray[np.uint64]:
 
 
 def is_held_out(text: str, share: float) -> bool:
-    """Whether a text is among the share of all texts that is held out, by its hash alone."""
+    """True if a text is among the share of all texts that is held out, by its hash alone."""
     return token_hash(text) < share * 2.0**64

@@ -53,7 +53,7 @@ def repeats(points: Points, offsets: Ints, white: Flags, min_length: int, max_le
 
 @kernel
 def _may_repeat(text: Points, threshold: int, dense: Points) -> bool:
-    """Whether some stretch occurs threshold + 1 times in a row when blanks are ignored; hardly any sentence has one.
+    """True if some stretch occurs threshold + 1 times in a row when blanks are ignored; hardly any sentence has one.
 
     If its length is p, then threshold · p consecutive characters equal those p positions later. One of them is the
     last of a block of threshold · p, so testing those positions first takes n log n comparisons instead of n².
@@ -115,7 +115,7 @@ def _same(text: Points, first: int, second: int, length: int) -> bool:
 
 @kernel
 def _occurrences(text: Points, start: int, end: int, length: int) -> int:
-    """How often text[start : start + length] occurs in text[start : end], counted without overlap from the left."""
+    """Count how often text[start : start + length] occurs in text[start : end], without overlap from the left."""
     count, i = 0, start
     while i + length <= end:
         if _same(text, start, i, length):

@@ -18,7 +18,7 @@ from paraloom.core.digests import digest, file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
 
 GRAPHS = ("model.onnx", "onnx/model.onnx")
-"""Where the graph is looked for first."""
+"""Name of the graph's file."""
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 
@@ -53,7 +53,7 @@ _PARAPHRASE = re.compile(r"(is[_ -]?)?(paraphrases?|duplicates?|equivalent)$", r
 
 @dataclass(frozen=True)
 class Readout:
-    """How outputs of a cross-encoder become one value.
+    """Conversion of the outputs of a cross-encoder to one value.
 
     Args:
         index: The output that is read.
@@ -106,7 +106,7 @@ class CrossEncoder:
 
     @property
     def signature(self) -> str:
-        """What the value is, and the digest of the model."""
+        """Kind of the value, and the digest of the model."""
         value = f"{self.readout.activation}({self.readout.label or self.readout.index})"
         return signature("cross-encoder", value=value, max_length=self.max_length, digest=self.digest or "none")
 
@@ -423,7 +423,7 @@ def _sentence_transformers_activation(folder: Path, config: Mapping[str, Any]) -
 
 
 def _contains(path: Path, text: bytes) -> bool:
-    """Whether a file contains some bytes; graphs name their operators in plain text."""
+    """True if a file contains some bytes; graphs name their operators in plain text."""
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return content.find(text) >= 0
 

@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.pairs.scoring.language_model_kernels import hash_table, ngram_id, sentence_logprobs
+from paraloom.pairs.scoring.language_model_kernels import ngram_id, sentence_logprobs
 from paraloom.pairs.scoring.witten_bell import FILE, WittenBellModel
 from paraloom.text.buffers import Texts
+from paraloom.text.token_kernels import build_table
 from paraloom.text.tokens import token_hash, token_strings, tokenize
 
 BEGIN, END = "<s>", "</s>"
@@ -46,7 +47,7 @@ class NgramModel:
 
     @property
     def units(self) -> str:
-        """What the n-grams are made of: words."""
+        """Units of the n-grams: words."""
         return "words"
 
     @property
@@ -99,7 +100,12 @@ class NgramModel:
 
     @cached_property
     def _table(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        return hash_table(self.keys, self.logprobs, self.backoffs)
+        table, positions = build_table(self.keys)
+        return (
+            table,
+            np.append(self.logprobs, np.float32(0))[positions - 1],
+            np.append(self.backoffs, np.float32(0))[positions - 1],
+        )
 
     @cached_property
     def _unknown(self) -> np.uint64:
@@ -169,7 +175,7 @@ def read_arpa(path: Path) -> NgramModel:
 
 
 def has_varikn() -> bool:
-    """Whether VariKN is installed, which trains Kneser–Ney models."""
+    """True if VariKN is installed, which trains Kneser–Ney models."""
     return importlib.util.find_spec("varikn") is not None
 
 

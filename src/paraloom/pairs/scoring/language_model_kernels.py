@@ -1,4 +1,4 @@
-"""Inner loops of n-gram language models, compiled by numba: a hash table of n-grams, back-off probabilities."""
+"""Inner loops of n-gram language models, compiled by numba: ids of n-grams, back-off probabilities."""
 
 from __future__ import annotations
 
@@ -20,20 +20,6 @@ def ngram_id(ids: Ids, start: Int, end: Int) -> np.uint64:
     for i in range(start, end):
         value = mix((value ^ ids[i]) * PRIME)
     return value
-
-
-@kernel
-def hash_table(keys: Ids, logprobs: Floats, backoffs: Floats) -> tuple[Ids, Floats, Floats]:
-    """Hash table of the n-grams: a power of two of slots, at most half of them full."""
-    slots = 2
-    while slots < 2 * len(keys):
-        slots *= 2
-    table = np.zeros(slots, np.uint64)
-    table_logprobs, table_backoffs = np.zeros(slots, np.float32), np.zeros(slots, np.float32)
-    for i in range(len(keys)):
-        slot = slot_of(table, keys[i])
-        table[slot], table_logprobs[slot], table_backoffs[slot] = keys[i], logprobs[i], backoffs[i]
-    return table, table_logprobs, table_backoffs
 
 
 @kernel

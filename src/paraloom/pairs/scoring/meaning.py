@@ -1,4 +1,4 @@
-"""Meaning by rules: quantities, units, negations, quantifiers, persons, roles and content that only one side has."""
+"""Meaning by rules: quantities, units, negations, roles and content words that only one side has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from paraloom.pairs.scoring import meaning_kernels as kernels
 from paraloom.pairs.scoring.word_classes import LANGUAGES, ClassifiedWords, lower_table, word_table
-from paraloom.text.characters import capital_table
 
 MIN_SHARED = 0.8
 """Share of the content words of the longer side that both sides must have, for `role_swap`."""
@@ -49,28 +48,6 @@ def negation_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     excused = ((a_count == 0) & a_near) | ((b_count == 0) & b_near)
     both = (a_count > 0) & (b_count > 0)
     return _ruled(np.where(both, 0.5, 1.0) * (odd & ~excused), a, b)
-
-
-def quantifier_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
-    """Compute the share of the classes of quantifiers of both sides that the other side lacks.
-
-    The classes are all (every, each), some (several, a few), few, many (numerous), most (of), only and both. A class
-    is missing where neither its words nor others that can stand for them occur ("whole" for "all", "just" for "only").
-    """
-    return _ruled(_missing_bits(_quantifiers(a), _quantifiers(b)), a, b)
-
-
-def pronoun_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
-    """Compute the share of persons that are replaced by another one: I, we, you, he, she, they, in all their forms.
-
-    A person counts as replaced where each side has one that the other lacks; a pronoun that became a name, or "it",
-    does not count.
-    """
-    (a_counted, a_present), (b_counted, b_present) = _persons(a), _persons(b)
-    lost, gained = np.bitwise_count(a_counted & ~b_present), np.bitwise_count(b_counted & ~a_present)
-    replaced = np.minimum(lost, gained).astype(np.float32)
-    shared = np.bitwise_count(a_counted & b_counted)
-    return _ruled(replaced / np.maximum(replaced + shared, 1), a, b)
 
 
 def content_missing(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
@@ -124,17 +101,6 @@ def _units(words: ClassifiedWords) -> _Bits:
 def _negations(words: ClassifiedWords) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
     parts = (words.points, words.starts, words.ends, words.kinds, words.offsets, words.rows)
     return kernels.negations(*parts, word_table().features)
-
-
-def _quantifiers(words: ClassifiedWords) -> _Bits:
-    return kernels.quantifier_classes(
-        words.points, words.starts, words.kinds, words.offsets, words.rows, word_table().features
-    )
-
-
-def _persons(words: ClassifiedWords) -> _Bits:
-    parts = (words.points, words.starts, words.ends, words.offsets, words.rows)
-    return kernels.person_classes(*parts, word_table().features, capital_table())
 
 
 def _content(

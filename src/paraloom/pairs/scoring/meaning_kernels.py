@@ -17,22 +17,20 @@ from paraloom.pairs.scoring.word_classes import (
     ENDS_NOTHING,
     FUNCTION,
     MARK,
-    NEAR_PERSON,
-    NEAR_QUANTIFIER,
     NEARLY_NEGATES,
     NEGATES,
     NEGATION,
     PERSON,
-    QUANTIFIER,
     ROLE,
     ROLES,
     SHORT,
     UNCOUNTED,
     UNIT,
     UNNEGATES,
+    VAGUE,
     WORD_MARK,
 )
-from paraloom.pairs.scoring.word_lists import CURRENCIES, QUANTIFIERS
+from paraloom.pairs.scoring.word_lists import CURRENCIES
 from paraloom.text.token_kernels import PRIME, START, Ids, Int, Ints, Points, mix
 
 Flags = npt.NDArray[np.bool_]
@@ -43,14 +41,11 @@ _UNIT, _TEN, _HUNDRED, _SCALE = (ROLES.index(name) for name in ("unit", "ten", "
 _PLURAL_SCALE, _ORDINAL, _DENOMINATOR = (ROLES.index(name) for name in ("plural_scale", "ordinal", "denominator"))
 _DOZEN, _HALF, _LOOSE, _SHORT_SCALE = (ROLES.index(name) for name in ("dozen", "half", "loose", "short_scale"))
 _DIGITS = len(ROLES)
-_AND, _BY, _BE, _ARTICLE, _THE = MARK["and"], MARK["by"], MARK["be"], MARK["article"], MARK["the"]
+_AND, _BY, _BE, _ARTICLE = MARK["and"], MARK["by"], MARK["be"], MARK["article"]
 _PER, _CENT, _NO, _NOT, _NEITHER, _NOR = (MARK[name] for name in ("per", "cent", "no", "not", "neither", "nor"))
-_OR, _OF, _BOTH, _SOME, _FEW, _MOST = (MARK[name] for name in ("or", "of", "both", "some", "few", "most"))
-_OLD, _IDIOM = MARK["old"], MARK["idiom"]
+_OR, _OLD = MARK["or"], MARK["old"]
 _CURRENCIES = len(CURRENCIES.split("|"))
 _PERCENT, _CELSIUS, _FAHRENHEIT = _CURRENCIES + 1, _CURRENCIES + 17, _CURRENCIES + 18
-_QUANTIFIER = {name: 1 << number for number, name in enumerate(QUANTIFIERS)}
-_SOME_BIT, _FEW_BIT, _BOTH_BIT, _MOST_BIT = (_QUANTIFIER[name] for name in ("some", "few", "both", "most"))
 _HYPHENS = (45, 8208, 8209, 8211)
 _COMMA, _FULL_STOP, _EXCLAMATION, _QUESTION, _DEGREE = 44, 46, 33, 63, 176
 _SMALL_C, _SMALL_F, _SMALL_M, _SMALL_S = 99, 102, 109, 115
@@ -133,7 +128,7 @@ def quantities(
                 group, last, only_one = value, role, value == 1
             elif role in (_HUNDRED, _SCALE, _DOZEN):
                 group, last = value * _half_before(k, offsets[text], rows, features), role
-                only_one = k > offsets[text] and _is_vague(rows[k - 1], features)  # "several thousand"
+                only_one = k > offsets[text] and features[rows[k - 1], VAGUE] != 0  # "several thousand"
             elif role in (_HALF, _LOOSE):
                 amounts[count], loose[count] = value, True
                 count += 1
@@ -168,7 +163,7 @@ def _continues(
     rows: Rows,
     features: Features,
 ) -> int:
-    """Whether token k continues the open number: 0 no, 1 yes, 2 with "and a half", 3 by a word without a value."""
+    """True if token k continues the open number: 0 no, 1 yes, 2 with "and a half", 3 by a word without a value."""
     if role in (_SCALE, _PLURAL_SCALE, _HUNDRED, _DOZEN):
         return 1 if group > 0 and (last != _HUNDRED or role in (_SCALE, _PLURAL_SCALE)) else 0
     if role == _SHORT_SCALE:
@@ -219,15 +214,10 @@ def _is_currency(k: Int, rows: Rows, features: Features) -> bool:
 
 @kernel
 def _is_decade(points: Points, starts: Ints, ends: Ints, kinds: Kinds, k: Int, end: Int, value: float) -> bool:
-    """Whether number k is a decade: "1990s", "90s"."""
+    """True if number k is a decade: "1990s", "90s"."""
     if k + 1 >= end or kinds[k + 1] != WORD or starts[k + 1] != ends[k] or ends[k + 1] - starts[k + 1] != 1:
         return False
     return points[starts[k + 1]] == _SMALL_S and value >= 10 and value % 10 == 0
-
-
-@kernel(inline="always")
-def _is_vague(row: Int, features: Features) -> bool:
-    return features[row, QUANTIFIER] != 0 or features[row, WORD_MARK] == _FEW
 
 
 @kernel
@@ -326,7 +316,7 @@ def unit_classes(
 
 @kernel
 def _is_age(k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features) -> bool:
-    """Whether the unit at k is followed by "old": "15 years old" is "aged 15"."""
+    """True if the unit at k is followed by "old": "15 years old" is "aged 15"."""
     j = k + 1
     while j < end and kinds[j] == SIGN and points[starts[j]] in _HYPHENS:
         j += 1
@@ -369,7 +359,7 @@ def negations(
 
 @kernel
 def _is_antonym(k: Int, points: Points, starts: Ints, ends: Ints, kinds: Kinds, rows: Rows, features: Features) -> bool:
-    """Whether the word at k begins with un- and may negate: "unharmed", not "under", "until", "union"."""
+    """True if the word at k begins with un- and may negate: "unharmed", not "under", "until", "union"."""
     start = starts[k]
     if kinds[k] != WORD or ends[k] - start < 6 or features[rows[k], FUNCTION]:
         return False
@@ -379,7 +369,7 @@ def _is_antonym(k: Int, points: Points, starts: Ints, ends: Ints, kinds: Kinds, 
 
 @kernel
 def _is_interjection(k: Int, points: Points, starts: Ints, kinds: Kinds) -> bool:
-    """Whether "no" at k is an answer ("No, thanks") or stands for "number" ("No. 5", "no 5")."""
+    """True if "no" at k is an answer ("No, thanks") or stands for "number" ("No. 5", "no 5")."""
     if kinds[k + 1] == NUMBER:
         return True
     point = points[starts[k + 1]]
@@ -390,88 +380,10 @@ def _is_interjection(k: Int, points: Points, starts: Ints, kinds: Kinds) -> bool
 def _is_question_tag(
     k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features
 ) -> bool:
-    """Whether the word at k begins a question tag: a comma, "isn't", a function word, a question mark."""
+    """True if the word at k begins a question tag: a comma, "isn't", a function word, a question mark."""
     if k + 2 >= end or kinds[k + 2] != SIGN or points[starts[k + 2]] != _QUESTION:
         return False
     return bool(k > 0 and points[starts[k - 1]] == _COMMA and features[rows[k + 1], FUNCTION] == 1)
-
-
-@kernel
-def quantifier_classes(
-    points: Points, starts: Ints, kinds: Kinds, offsets: Ints, rows: Rows, features: Features
-) -> tuple[Ints, Ints]:
-    """Classes of the quantifiers of each text as bits: those that count, and all that may stand for them: int64."""
-    counted = np.zeros(len(offsets) - 1, np.int64)
-    present = np.zeros(len(offsets) - 1, np.int64)
-    for text in range(len(counted)):
-        start, end = offsets[text], offsets[text + 1]
-        for k in range(start, end):
-            word = features[rows[k]]
-            bits, near, mark = word[QUANTIFIER], word[NEAR_QUANTIFIER], word[WORD_MARK]
-            before = features[rows[k - 1], WORD_MARK] if k > start else 0
-            number_follows = k + 1 < end and (kinds[k + 1] == NUMBER or 0 < features[rows[k + 1], ROLE] < _PLURAL_SCALE)
-            if mark == _FEW:
-                # "a few" is some; "the last few years" is neither.
-                if before == _ARTICLE:
-                    bits, near = _SOME_BIT, near | _SOME_BIT
-                elif k > start and kinds[k - 1] == WORD and before != _AND:
-                    bits = 0
-                    near |= _SOME_BIT | _FEW_BIT
-            elif mark == _SOME and number_follows:  # "some 500 people": about
-                bits = 0
-            elif mark == _BOTH and _joins_two(k, end, rows, features):
-                bits, near = 0, near | _BOTH_BIT
-            elif mark == _MOST and k + 1 < end and features[rows[k + 1], WORD_MARK] == _OF and before != _THE:
-                bits = _MOST_BIT
-            elif bits and (before in (_OF, _IDIOM) or _is_fixed(k, start, rows, features)):
-                near |= bits
-                bits = 0
-            counted[text] |= bits
-            present[text] |= bits | near
-    return counted, present
-
-
-@kernel
-def _joins_two(k: Int, end: Int, rows: Rows, features: Features) -> bool:
-    """Whether "both" at k is followed by "and": both A and B says the same as A and B."""
-    for j in range(k + 1, end):  # noqa: SIM110
-        if features[rows[j], WORD_MARK] == _AND:
-            return True
-    return False
-
-
-@kernel
-def _is_fixed(k: Int, start: Int, rows: Rows, features: Features) -> bool:
-    """Whether the quantifier at k follows "not", as in "not only", "not all", which the negation rules count."""
-    return bool(k > start and features[rows[k - 1], NEGATION] == NEGATES)
-
-
-@kernel
-def person_classes(
-    points: Points,
-    starts: Ints,
-    ends: Ints,
-    offsets: Ints,
-    rows: Rows,
-    features: Features,
-    capitals: Flags,
-) -> tuple[Ints, Ints]:
-    """Persons of the pronouns of each text as bits: those that count, and all that they may be; two int64 (n,).
-
-    Capitals of two letters or more ("US", "IT") are names.
-    """
-    counted = np.zeros(len(offsets) - 1, np.int64)
-    present = np.zeros(len(offsets) - 1, np.int64)
-    for text in range(len(counted)):
-        for k in range(offsets[text], offsets[text + 1]):
-            persons, near = features[rows[k], PERSON], features[rows[k], NEAR_PERSON]
-            if persons == 0 and near == 0:
-                continue
-            if ends[k] - starts[k] > 1 and capitals[points[starts[k] + 1]]:
-                continue
-            counted[text] |= persons
-            present[text] |= persons | near
-    return counted, present
 
 
 @kernel
@@ -665,7 +577,7 @@ def role_swaps(
             continue
         a_left, a_right = a_tokens[of_a[second - 1]], a_tokens[of_a[third]]
         b_left, b_right = b_tokens[order[last]], b_tokens[order[first]]
-        if _listed(a_marks, a_left, a_right) or _listed(b_marks, b_left, b_right):
+        if _has_mark(a_marks, a_left, a_right, 4) or _has_mark(b_marks, b_left, b_right, 4):
             continue
         if _has_mark(a_marks, a_left, a_right, 1) == _has_mark(b_marks, b_left, b_right, 1):
             swaps[row] = 1
@@ -682,18 +594,13 @@ def _has_mark(marks: Ids, start: Int, end: Int, bit: int) -> bool:
 
 @kernel
 def _passive(marks: Ids, start: Int, end: Int) -> bool:
-    """Whether a form of "be" is followed by "by"."""
+    """True if a form of "be" is followed by "by"."""
     be = False
     for k in range(start, end + 1):
         be = be or (marks[k] & np.uint64(2)) != 0
         if be and marks[k] & np.uint64(1):
             return True
     return False
-
-
-@kernel
-def _listed(marks: Ids, start: Int, end: Int) -> bool:
-    return _has_mark(marks, start, end, 4)
 
 
 @kernel

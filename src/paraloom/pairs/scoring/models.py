@@ -132,7 +132,7 @@ class PerplexityModel(Protocol):
 
     @property
     def units(self) -> str:
-        """What perplexity is measured per: 'words' or 'characters'."""
+        """Unit of perplexity: 'words' or 'characters'."""
 
     @property
     def signature(self) -> str:

@@ -13,8 +13,6 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import file_digest, signature
@@ -95,6 +93,8 @@ class LogisticModel:
 
     def probability(self, scores: Mapping[str, npt.ArrayLike]) -> Floats:
         """Compute the probability of a paraphrase."""
+        from scipy.special import expit
+
         logits: Floats = np.asarray(self.intercept, np.float64)
         for feature in self.features:
             values = np.asarray(scores[feature.name], np.float64)
@@ -230,7 +230,7 @@ def _has_text(pairs: PairBatch, column: str) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True, kw_only=True)
 class ParaphraseModelConfig(Config):
-    """How a paraphrase model is trained.
+    """Configuration of the training of a paraphrase model.
 
     Args:
         features: The scores of the first regression.
@@ -345,6 +345,8 @@ def fit_logistic(
     signs: Mapping[str, int] | None = None,
 ) -> LogisticModel:
     """Fit a logistic regression by L-BFGS-B, to the least weighted cross-entropy plus ½ · l2 · ‖w‖²."""
+    from scipy.optimize import minimize
+
     names = list(scores)
     low, high, center, scale = (np.zeros(len(names)) for _ in range(4))
     design = np.zeros((len(labels), len(names)))
@@ -383,6 +385,8 @@ def logistic_loss(
     parameters: Floats, design: Floats, labels: Floats, weights: Floats, l2: float
 ) -> tuple[float, Floats]:
     """Weighted cross-entropy of a logistic regression with an L2 penalty, and its gradient."""
+    from scipy.special import expit
+
     logits = design @ parameters[:-1] + parameters[-1]
     loss = float(weights @ (np.logaddexp(0, logits) - labels * logits) + l2 / 2 * parameters[:-1] @ parameters[:-1])
     residual = weights * (expit(logits) - labels)

@@ -1,4 +1,4 @@
-"""How much of a text is repeated: words and trigrams that occurred before, and immediate repetition of any stretch."""
+"""Repetition within a text: words and trigrams that occurred before, and immediate repetition of any stretch."""
 
 from __future__ import annotations
 

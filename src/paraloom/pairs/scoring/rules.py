@@ -1,4 +1,4 @@
-"""The scorers of rules: whether a pair keeps its meaning, and glitches of translators."""
+"""The scorers of rules: meaning that a pair keeps, and degenerate output of translators."""
 
 from __future__ import annotations
 
@@ -7,30 +7,18 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.pairs.scoring.glitches import (
-    KNOWN_LANGUAGES,
-    MAX_PERIOD,
-    MIN_LETTERS,
-    character_runs,
-    copied_source,
-    loop,
-    truncation,
-    wrong_language,
-)
+from paraloom.pairs.scoring.foreign_words import KNOWN_LANGUAGES, wrong_language
 from paraloom.pairs.scoring.meaning import (
     MIN_SHARED,
     content_missing,
     negation_mismatch,
     order_inversions,
-    pronoun_mismatch,
-    quantifier_mismatch,
     quantity_mismatch,
     role_swap,
     unit_mismatch,
 )
 from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
 from paraloom.pairs.scoring.word_classes import ClassifiedWords, classify, language_indices, text_languages
-from paraloom.text.buffers import code_points
 
 _SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
 _LISTS = ("lists", "en,de")
@@ -58,11 +46,6 @@ def _of_both(
 def _content_missing(pairs: PairBatch, side: Side) -> Values:
     other: Side = "tgt" if side == "src" else "src"
     return content_missing(words_of(pairs, side), words_of(pairs, other))
-
-
-def _copied_source(pairs: PairBatch) -> Values:
-    pivot = classify(code_points(pairs.batch.column("pivot")), np.full(pairs.batch.num_rows, -1, np.int32))
-    return copied_source(words_of(pairs, "src"), words_of(pairs, "tgt"), pivot)
 
 
 def _wrong_language(pairs: PairBatch) -> Values:
@@ -108,16 +91,6 @@ MEANING: tuple[Scorer, ...] = (
         unit="0, 0.5 or 1",
     ),
     _mismatch(
-        "quantifier_mismatch",
-        "share of the classes of quantifiers (all, some, few, only …) of both sides that the other lacks",
-        quantifier_mismatch,
-    ),
-    _mismatch(
-        "pronoun_mismatch",
-        "share of the persons of pronouns (I, you, she …) that another person replaces",
-        pronoun_mismatch,
-    ),
-    _mismatch(
         "role_swap",
         "1 if two parts of nearly the same sentence changed places around a third (who did what), else 0",
         role_swap,
@@ -147,51 +120,7 @@ MEANING: tuple[Scorer, ...] = (
 )
 """In the order in which columns are added."""
 
-GLITCHES: tuple[Scorer, ...] = (
-    *(
-        Scorer(
-            name=f"{side}_character_runs",
-            description=f"how often 1 to {MAX_PERIOD} letters occur in a row inside a word of the {which}, at most",
-            compute=for_side(lambda pairs, side: character_runs(words_of(pairs, side)), side),
-            input_columns=(side,),
-            direction="lower",
-            unit="occurrences",
-            parameters=(("length", f"1-{MAX_PERIOD}"),),
-        )
-        for side, which in _SIDES
-    ),
-    *(
-        Scorer(
-            name=f"{side}_loop",
-            description=f"share of the {which} covered by immediate repetition of one stretch of words",
-            compute=for_side(lambda pairs, side: loop(words_of(pairs, side)), side),
-            input_columns=(side,),
-            direction="lower",
-            maximum=1,
-            unit="share",
-        )
-        for side, which in _SIDES
-    ),
-    Scorer(
-        name="truncation",
-        description="1 if the second side stops before its end: no final mark where the first has one, or a dangling "
-        "word or comma, else 0",
-        compute=lambda pairs: truncation(words_of(pairs, "src"), words_of(pairs, "tgt")),
-        direction="lower",
-        maximum=1,
-        unit="0 or 1",
-        parameters=(_LISTS,),
-    ),
-    Scorer(
-        name="copied_source",
-        description=f"share of the words of {MIN_LETTERS} letters or more in the second side left as in the pivot",
-        compute=_copied_source,
-        input_columns=("src", "tgt", "pivot"),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=(("letters", f"{MIN_LETTERS}+"),),
-    ),
+DEGENERATE: tuple[Scorer, ...] = (
     Scorer(
         name="wrong_language",
         description="share of the words of the second side that are function words of other languages",

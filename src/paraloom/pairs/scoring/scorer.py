@@ -1,4 +1,4 @@
-"""What a score is: a column about pairs with description, unit, range and direction, and how it is computed."""
+"""Scores: columns about pairs with description, unit, range and direction, and how they are computed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Values: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float32]
 
 
 class PairBatch:
-    """What the scores of a batch of n pairs have in common (tokens, lengths, shared n-grams), computed once, on demand.
+    """Statistics that the scores of n pairs share (tokens, lengths, shared n-grams), computed once, on demand.
 
     Args:
         batch: Pairs with the columns `src` and `tgt`; null counts as an empty text.
@@ -100,7 +100,7 @@ class PairBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """How to read a column of scores.
+    """Description of a column of scores.
 
     Args:
         name: Name of the column.

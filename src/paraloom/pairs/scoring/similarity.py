@@ -1,4 +1,4 @@
-"""How similar two texts are: n-gram overlap, BLEU+1, chrF and edit distance."""
+"""Similarity of two texts: n-gram overlap, BLEU+1, chrF and edit distance."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from paraloom.pairs.scoring.repetition import (
     trigram_repetition,
     unigram_repetition,
 )
-from paraloom.pairs.scoring.rules import GLITCHES, MEANING
+from paraloom.pairs.scoring.rules import DEGENERATE, MEANING
 from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
 from paraloom.pairs.scoring.similarity import edit_distance, overlap_from_counts
 from paraloom.text.bleu import BLEU_ORDER, bleu_plus_one_from_counts
@@ -246,7 +246,16 @@ _COST = Scorer(
     reference=f"{_W17}, §5.4",
 )
 
-SURFACE: tuple[Scorer, ...] = (*_LENGTHS, *_RATIOS, _COST, *_SIMILARITY, *_REPETITION, *_MISMATCH, *MEANING, *GLITCHES)
+SURFACE: tuple[Scorer, ...] = (
+    *_LENGTHS,
+    *_RATIOS,
+    _COST,
+    *_SIMILARITY,
+    *_REPETITION,
+    *_MISMATCH,
+    *MEANING,
+    *DEGENERATE,
+)
 """In the order in which columns are added."""
 
 SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
@@ -257,7 +266,7 @@ SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
     "repetition": tuple(scorer.name for scorer in _REPETITION),
     "mismatch": tuple(scorer.name for scorer in _MISMATCH),
     "meaning": tuple(scorer.name for scorer in MEANING),
-    "glitches": tuple(scorer.name for scorer in GLITCHES),
+    "glitches": tuple(scorer.name for scorer in DEGENERATE),
     "common": (
         *("src_tokens", "tgt_tokens", "length_ratio", "translation_cost"),
         *("unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1"),

@@ -30,6 +30,15 @@ MODEL_OPTIONS: dict[str, frozenset[str]] = {
 """Scores, and groups of them, that models add → the options that name these models."""
 
 
+REMOVED = frozenset(
+    [
+        *("quantifier_mismatch", "pronoun_mismatch", "truncation", "copied_source"),
+        *(f"{side}_{name}" for side in ("src", "tgt") for name in ("character_runs", "loop")),
+    ]
+)
+"""Scores of version 0.1 that separated right pairs from wrong ones no better than chance."""
+
+
 def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
     """Find scorers by name."""
     chosen: dict[str, Scorer] = {}
@@ -39,6 +48,8 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
         elif name in SCORES or name in GROUPS:
             for member in GROUPS.get(name, (name,)):
                 chosen.setdefault(member, SCORES[member])
+        elif name in REMOVED:
+            raise removed(name)
         elif name in COLUMNS:
             raise ConfigError(f"score '{name}' needs a model", remedy=f"{_keys(name)}: `{COLUMNS[name].command}`.")
         elif name in MODEL_GROUPS:
@@ -52,8 +63,16 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
     return list(chosen.values())
 
 
+def removed(name: str) -> ConfigError:
+    """Make the error for a score that an earlier version had."""
+    return ConfigError(
+        f"score '{name}' was removed in version 0.2: it separated right pairs from wrong ones no better than chance",
+        remedy="Use p_paraphrase, quantity_mismatch or negation_mismatch; `paraloom scores` lists all scores.",
+    )
+
+
 def _keys(name: str) -> str:
-    """What to set for a score that needs a model, as the start of a sentence."""
+    """Options of a score that needs a model, as the start of a sentence."""
     options = MODEL_OPTIONS[name]
     return "Set " + " and ".join(f"'{option}'" for option in sorted(options, reverse=True))
 
@@ -73,6 +92,8 @@ def score(batch: pa.RecordBatch, names: Sequence[str | Scorer]) -> pa.RecordBatc
 
 def missing_column(name: str, columns: Sequence[str], purpose: str = "") -> ConfigError:
     """Make the error for a column that a corpus does not have."""
+    if name in REMOVED:
+        return removed(name)
     known = list(dict.fromkeys([*columns, *COLUMNS]))
     close = get_close_matches(name.lower(), known, n=1, cutoff=0.6)
     what = " ".join(filter(None, [f"column '{name}'", purpose, "not found"]))

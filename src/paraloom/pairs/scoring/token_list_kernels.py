@@ -128,7 +128,7 @@ def missing_counts(ids: Ids, offsets: Ints, chosen: Flags, other_ids: Ids, other
 def name_flags(
     data: Bytes, starts: Ints, ends: Ints, offsets: Ints, capitals: Flags, classes: Bytes, letter: int
 ) -> Flags:
-    """Which tokens look like names: a capital followed by a letter, after a word or a comma.
+    """Mask of the tokens that look like names: a capital followed by a letter, after a word or a comma.
 
     data, starts, ends, offsets: TokenSpans of texts in their original case. capitals, classes: tables of code points.
     """

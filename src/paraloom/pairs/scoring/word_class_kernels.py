@@ -154,7 +154,7 @@ def _number(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]
 
 @kernel
 def _two_digits(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8]) -> bool:
-    """Whether exactly two digits start here, as the minutes of a time do."""
+    """True if exactly two digits start here, as the minutes of a time do."""
     two = start + 1 < end and decimals[points[start + 1]] >= 0
     return bool(two and not (start + 2 < end and decimals[points[start + 2]] >= 0))
 
@@ -177,19 +177,6 @@ def _value(points: Points, start: Int, end: Int, decimals: npt.NDArray[np.int8],
 def language_key(word: np.uint64, language: Int) -> np.uint64:
     """Key of a word in a language, in a table of several languages."""
     return mix((word ^ np.uint64(language + 1)) * PRIME)
-
-
-@kernel
-def build_table(keys: Ids) -> tuple[Ids, Rows]:
-    """Hash table of keys, whose values are their positions, from 1."""
-    slots = 2
-    while slots < 4 * len(keys):
-        slots *= 2
-    table, rows = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
-    for k in range(len(keys)):
-        slot = slot_of(table, keys[k])
-        table[slot], rows[slot] = keys[k], k + 1
-    return table, rows
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Texts as words with the classes that the rules about meaning need: number, unit, negation, quantifier, person."""
+"""Texts as words with the classes that the rules about meaning need: number, unit, negation, person."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from paraloom.pairs.scoring.word_lists import (
     MEASURES,
     MORE_FUNCTION_WORDS,
     NEAR_NEGATIONS,
-    NEAR_PRONOUNS,
-    NEAR_QUANTIFIERS,
     NEGATIONS,
     NUMBERS,
     PERSONS,
     PRONOUNS,
-    QUANTIFIER_WORDS,
-    QUANTIFIERS,
     SHORT_UNITS,
     UNCOUNTED_UNITS,
     UNNEGATED,
     Role,
+)
+from paraloom.pairs.scoring.word_lists import (
+    VAGUE as VAGUE_WORDS,
 )
 from paraloom.text.buffers import Texts, code_points
 from paraloom.text.characters import class_table, decimal_table
 from paraloom.text.chrf import Points
 from paraloom.text.function_words import FUNCTION_WORDS
 from paraloom.text.normalize import lowercase
+from paraloom.text.token_kernels import build_table
 
 LANGUAGES = tuple(FUNCTION_WORDS)
 """Languages with function words."""
@@ -47,7 +47,7 @@ RULED = ("en", "de")
 
 UNKNOWN = "und"
 DEFAULT = "en"
-"""What a text without a language is taken for."""
+"""Language of a text without one."""
 
 ROLES: tuple[Role | str, ...] = (
     *("", "unit", "ten", "hundred", "scale", "plural_scale", "ordinal", "denominator", "dozen", "half", "loose"),
@@ -55,10 +55,9 @@ ROLES: tuple[Role | str, ...] = (
 )
 MARKS = {
     "and": "and und &",
-    "by": "by von",
+    "by": "by",
     "be": "be is are am was were been being wird wurde wurden worden werden",
     "article": "a an ein eine einen einem einer",
-    "the": "the der die das den dem",
     "per": "per pro",
     "cent": "cent",
     "no": "no",
@@ -66,13 +65,7 @@ MARKS = {
     "neither": "neither weder",
     "nor": "nor noch",
     "or": "or oder",
-    "of": "of von",
-    "both": "both sowohl",
-    "some": "some",
-    "few": "few",
-    "most": "most",
     "old": "old alt alte alten alter",
-    "idiom": "at after above",
 }
 """Words that rules ask for by themselves."""
 
@@ -84,14 +77,12 @@ MARKS = {
     BETWEEN_UNITS,
     NEGATION,
     UNNEGATES,
-    QUANTIFIER,
-    NEAR_QUANTIFIER,
+    VAGUE,
     PERSON,
-    NEAR_PERSON,
     FUNCTION,
     ENDS_NOTHING,
     WORD_MARK,
-) = range(14)
+) = range(12)
 """Columns of the features of a word."""
 
 MARK = {name: number for number, name in enumerate(MARKS, start=1)}
@@ -137,12 +128,12 @@ class ClassifiedWords:
 
     @property
     def ruled(self) -> npt.NDArray[np.bool_]:
-        """Whether each text is in a language of `RULED`: bool `(n,)`."""
+        """True where the text is in a language of `RULED`: bool `(n,)`."""
         return np.isin(self.languages, [LANGUAGES.index(language) for language in RULED])
 
     @property
     def listed(self) -> npt.NDArray[np.bool_]:
-        """Whether each text is in a language with function words: bool `(n,)`."""
+        """True where the text is in a language with function words: bool `(n,)`."""
         return self.languages >= 0
 
 
@@ -202,14 +193,9 @@ def word_table() -> WordTable:
         add(language, NEAR_NEGATIONS[language].split(), NEGATION, NEARLY_NEGATES)
         add(language, NEGATIONS[language].split(), NEGATION, NEGATES)
         add(language, UNNEGATED[language].split(), UNNEGATES, 1)
-        for column, lists, names in (
-            (QUANTIFIER, QUANTIFIER_WORDS, QUANTIFIERS),
-            (NEAR_QUANTIFIER, NEAR_QUANTIFIERS, QUANTIFIERS),
-            (PERSON, PRONOUNS, PERSONS),
-            (NEAR_PERSON, NEAR_PRONOUNS, PERSONS),
-        ):
-            for name, text in lists[language].items():
-                add(language, text.split(), column, 1 << names.index(name), bits=True)
+        add(language, VAGUE_WORDS[language].split(), VAGUE, 1)
+        for name, text in PRONOUNS[language].items():
+            add(language, text.split(), PERSON, 1 << PERSONS.index(name), bits=True)
         add(language, DANGLING[language].split(), ENDS_NOTHING, 1)
         for name, text in MARKS.items():
             add(language, text.split(), WORD_MARK, MARK[name])
@@ -222,7 +208,7 @@ def word_table() -> WordTable:
     pairs = zip(hashes, indices, strict=True)
     keys = np.array([kernels.language_key(word, language) for word, language in pairs], np.uint64)
     amounts = np.array([np.nan, *(numbers.get(name, np.nan) for name in features)])
-    return WordTable(*kernels.build_table(keys), values, amounts)
+    return WordTable(*build_table(keys), values, amounts)
 
 
 def hash_words(words: Sequence[str]) -> npt.NDArray[np.uint64]:

@@ -1,4 +1,4 @@
-"""Word lists of the rules about meaning: numbers, units, negations, quantifiers, pronouns; English and German."""
+"""Word lists of the rules about meaning: numbers, units, negations, pronouns; English and German."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 Role: TypeAlias = Literal[
     "unit", "ten", "hundred", "scale", "plural_scale", "ordinal", "denominator", "dozen", "half", "loose", "short_scale"
 ]
-"""What a number word does in a number; 'loose' numbers can be matched, but are never missing ("both", "twice")."""
+"""Role of a number word in a number; 'loose' numbers can be matched, but are never missing ("both", "twice")."""
 
 _EN_SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 _EN_SMALL += " seventeen eighteen nineteen"
@@ -161,59 +161,14 @@ UNNEGATED = {
 }
 """Words after which "not" or "no" negates no statement: "not only", "no doubt", "no later than"."""
 
-QUANTIFIERS = ("all", "some", "few", "many", "most", "only", "both")
-"""Classes of quantifiers."""
-
-QUANTIFIER_WORDS = {
-    "en": {
-        "all": "all every each everyone everybody everything",
-        "some": "some several certain",
-        "few": "few",
-        "many": "many numerous",
-        "most": "majority",
-        "only": "only solely exclusively",
-        "both": "both",
-    },
-    "de": {
-        "all": "alle allen aller alles jeder jede jeden jedem jedes",
-        "some": "einige einigen einiger manche manchen mancher mehrere mehreren",
-        "few": "wenige wenigen weniger",
-        "many": "viele vielen vieler zahlreiche zahlreichen",
-        "most": "mehrheit",
-        "only": "nur lediglich ausschließlich",
-        "both": "beide beiden beides",
-    },
+VAGUE = {
+    "en": "all every each everyone everybody everything some several certain few many numerous majority only solely "
+    "exclusively both",
+    "de": "alle allen aller alles jeder jede jeden jedem jedes einige einigen einiger manche manchen mancher mehrere "
+    "mehreren wenige wenigen weniger viele vielen vieler zahlreiche zahlreichen mehrheit nur lediglich ausschließlich "
+    "beide beiden beides few",
 }
-"""Language → class → words that count."""
-
-NEAR_QUANTIFIERS = {
-    "en": {
-        "all": "whole entire any always both total totally complete completely full fully everywhere throughout "
-        "overall wholly entirely altogether per no none either anyone anything anybody nothing nobody never whatever "
-        "whoever across universal",
-        "some": "any various number couple part partly partially somewhat somebody someone something few many most "
-        "handful range group series multiple different dozen dozens two three four five six seven numerous "
-        "about around approximately roughly nearly almost specific particular sure those these others other",
-        "few": "little several some couple handful small rare rarely hardly scarce limited less fewer minority",
-        "many": "several much large most great dozens hundreds thousands millions lots lot plenty multiple numerous "
-        "countless wide variety number often widely various scores some majority more frequently common so too how "
-        "such tens series mass multitude crowd",
-        "most": "most mostly mainly largely more half almost many primarily generally predominantly",
-        "only": "just but alone sole single simply purely mere merely until except than nothing limited unique "
-        "barely even unless restricted lone",
-        "both": "two either neither all each pair together double couple and also",
-    },
-    "de": {
-        "all": "ganz ganze ganzen gesamt gesamte gesamten sämtliche sämtlichen immer beide beiden",
-        "some": "ein paar etwas verschiedene verschiedenen irgendwelche manch viele wenige etwa rund",
-        "few": "einige kaum paar gering geringe",
-        "many": "mehrere viel einige etliche oft",
-        "most": "meisten meist meistens größtenteils überwiegend",
-        "only": "bloß allein einzig einzige einzigen erst",
-        "both": "zwei zweite je beiderseits",
-    },
-}
-"""Language → class → words that can stand for it on the other side, and are never missing."""
+"""Words before a scale word that make it no quantity: "several thousand"."""
 
 PERSONS = ("i", "we", "you", "he", "she", "they")
 """Persons that pronouns tell apart."""
@@ -237,17 +192,6 @@ PRONOUNS = {
     },
 }
 """Language → person → its pronouns."""
-
-NEAR_PRONOUNS = {
-    "en": {"i": "mine", "he": "man", "she": "woman", "they": "people"},
-    "de": {
-        "she": "sie ihr ihre ihren ihrem ihrer ihres",
-        "they": "sie ihnen ihr ihre ihren ihrem ihrer ihres",
-        "you": "sie ihnen ihr ihre ihren ihrem ihrer ihres man",
-        "he": "sein seine seinen seinem seiner seines",
-    },
-}
-"""Language → person → words that can stand for it on the other side, and are never a person of their own."""
 
 MORE_FUNCTION_WORDS = {
     "en": "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers "
@@ -283,4 +227,4 @@ ENGLISH_HOMOGRAPHS = (
     "sin son "
     "sub sus tai te ten til till ton tu un um vain van ville von war ya"
 )
-"""Function words of other languages that English texts have as words, names or quotes; for `tgt_wrong_language`."""
+"""Function words of other languages that English texts have as words, names or quotes; for `wrong_language`."""

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from paraloom.alignment.candidates import word_counts
 from paraloom.alignment.document_evidence import image_vectors
@@ -43,6 +42,8 @@ def all_scores(source: Documents, target: Documents) -> Iterator[MultiNewsScores
     Reference:
         Afli, Lohar and Way 2017 (MultiNews), equations 1 to 4.
     """
+    from scipy import sparse
+
     sentences = [side.paragraph_counts.astype(np.float64) for side in (source, target)]
     words = [side.words.lengths.astype(np.float64) for side in (source, target)]
     columns = np.unique(np.concatenate([source.entities.ids, target.entities.ids]))

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from paraloom.alignment.embeddings import BlockCosines, CosineEvidence
 from paraloom.alignment.lengths import VARIANCE, LengthEvidence, log_probabilities
@@ -168,6 +167,8 @@ def align_by_cosine(
 
 def _word_counts(source: TokenLists, target: TokenLists) -> BlockCosines:
     """Counts of the words of each sentence, in columns shared by both texts."""
+    from scipy import sparse
+
     columns, numbers = np.unique(np.concatenate([source.ids, target.ids]), return_inverse=True)
     words = numbers[: len(source.ids)], numbers[len(source.ids) :]
     sides = [

@@ -33,7 +33,7 @@ _PADDED_BATCH_SIZE = 32
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierConfig(Config):
-    """How the classifier is built and trained. The defaults are those of W17 §5.6.1, which tunes `l2` and `negatives`.
+    """Configuration of the classifier. The defaults are those of W17 §5.6.1, which tunes `l2` and `negatives`.
 
     Args:
         kind: 'avg', the mean of the word vectors, or 'lstm', the last state of an LSTM; a softmax over the two classes

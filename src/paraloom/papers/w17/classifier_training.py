@@ -166,7 +166,7 @@ def _negatives(
 def _accuracy(
     model: Classifier, sample: ReferenceTranslations, bounds: npt.NDArray[np.int64], part: range
 ) -> dict[str, Any]:
-    """How often references and best translations are classified correctly."""
+    """Share of references and best translations that are classified correctly."""
     references = model.reference_probability([sample.references[i] for i in part])
     translations = model.reference_probability([sample.translations[bounds[i]] for i in part])
     right, rejected = float((references > 0.5).mean()), float((translations <= 0.5).mean())

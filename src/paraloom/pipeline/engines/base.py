@@ -1,4 +1,4 @@
-"""What an engine does: call tasks somewhere and return their results, without knowing what they do."""
+"""Interface of an engine: call tasks somewhere and return their results, without knowing what they do."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class _Worker:
             self.connection.send(task)
 
     def handles(self) -> tuple[Connection, int]:
-        """What becomes ready when the worker has sent something, or has crashed."""
+        """Handle that becomes ready when the worker has sent something, or has crashed."""
         return self.connection, self.process.sentinel
 
     def receive(self) -> Outcome[Any] | Any:
@@ -268,7 +268,7 @@ def _cause(exitcode: int | None) -> str:
 
 
 def _is_of_script(task: Task[Any]) -> bool:
-    """Whether a task has objects whose classes are defined in the script that is run."""
+    """True if a task has objects whose classes are defined in the script that is run."""
     return b"__main__" in bytes(ForkingPickler.dumps(task))
 
 

@@ -23,10 +23,10 @@ from paraloom.pipeline.engines.ray_pool import Pool, reason_of, require
 from paraloom.pipeline.store import versions
 
 _CHECK_SECONDS = 120
-"""How long a machine may take to start a worker that says its versions."""
+"""Seconds that a machine may take to start a worker that says its versions."""
 
 _COMPARED = ("paraloom", "python", "numpy", "pyarrow")
-"""What bytes depend on most."""
+"""Packages that bytes depend on most."""
 
 
 class Cluster:
@@ -46,7 +46,7 @@ class Cluster:
 
     @property
     def shares_disk(self) -> bool:
-        """Whether Ray is started here; the machines of another cluster need not share a disk."""
+        """True if Ray is started here; the machines of another cluster need not share a disk."""
         return self.address is None
 
     def check(self, needs: Mapping[str, Resources]) -> None:

@@ -28,7 +28,7 @@ _SHOWN_MACHINES = 5
 
 
 class Worker:
-    """What runs in an actor's process."""
+    """Actor that runs tasks in a process of its own."""
 
     def __init__(self) -> None:
         disable_progress()
@@ -169,7 +169,7 @@ class Pool(Generic[Result]):
 
 
 def machines(ray: Any) -> list[Mapping[str, float]]:
-    """What each machine of the cluster has, whether it is in use or not."""
+    """Resources of each machine of the cluster, in use or not."""
     return [node.get("Resources", {}) for node in ray.nodes() if node["Alive"]]
 
 

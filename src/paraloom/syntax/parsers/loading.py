@@ -49,5 +49,5 @@ def check_name(name: str) -> None:
 
 
 def is_spacy_model(folder: Path) -> bool:
-    """Whether a folder is a model that spaCy wrote."""
+    """True if a folder is a model that spaCy wrote."""
     return (folder / "meta.json").is_file() and (folder / "config.cfg").is_file()

@@ -1,0 +1,184 @@
+"""Write the pages of results out of their JSON files, a page for each topic; `--check` compares only.
+
+    python benchmarks/results_pages.py
+    python benchmarks/results_pages.py --check
+
+docs/explanations/results/index.json has the front page: `title`, `text`, `after`, `machines` (name → description), and
+the topics in order: `topics` have a row of its table, `more` a link below.
+TOPIC.json has a topic:
+
+    title, question, answer   the heading, and the topic's row on the front page
+    text                      paragraphs above the results
+    results                   a list, each with
+        heading               may be missing where a table continues the section above it
+        text, notes           paragraphs above the table, and remarks below it
+        command               lines of shell that measure it again
+        commit, date          of the commit that brought the figures; `earlier`: those of older rows
+        version, machine      the version that was measured; a name of `machines`
+        seeds                 how many trainings or samples, where that is known
+        columns, align, rows  the table: names, a letter of l and r for each, cells as text
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs/explanations/results"
+INDEX = "index"
+ORIGIN = ("command", "commit", "date", "version", "machine", "seeds", "earlier")
+"""What is said once where results in a row share it."""
+
+LONGEST_PAGE = 200
+"""Lines of a page, at most."""
+
+REQUIRED = {"command": list, "commit": str, "date": str, "version": str, "machine": str, "columns": list, "rows": list}
+"""What each result says → its type."""
+
+
+def read_topic(path: Path) -> dict[str, Any]:
+    """The JSON file of a topic, or of the front page."""
+    topic: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return topic
+
+
+def write_topic(path: Path, topic: dict[str, Any]) -> None:
+    """Write a topic with one row of a table a line, so that a change shows as a diff of its rows."""
+    path.write_text(_as_json(topic, "") + "\n", encoding="utf-8")
+
+
+def _as_json(value: Any, indent: str) -> str:
+    """JSON in which lists without lists or objects in them take one line, but for paragraphs."""
+    deeper = indent + " "
+    if isinstance(value, dict) and value:
+        fields = (
+            f"{deeper}{json.dumps(key, ensure_ascii=False)}: {_as_json(item, deeper)}" for key, item in value.items()
+        )
+        return "{\n" + ",\n".join(fields) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(item, list | dict) or len(str(item)) > 100 for item in value):
+        return "[\n" + ",\n".join(deeper + _as_json(item, deeper) for item in value) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def problems(folder: Path = FOLDER) -> Iterator[str]:
+    """What is missing in the JSON files."""
+    index = read_topic(folder / f"{INDEX}.json")
+    files = {path.stem for path in folder.glob("*.json")} - {INDEX}
+    if files != {*index["topics"], *index["more"]}:
+        yield f"topics of index.json and files differ: {sorted(files ^ {*index['topics'], *index['more']})}"
+    for name in sorted(files):
+        topic = read_topic(folder / f"{name}.json")
+        yield from (f"{name}.json: '{key}' missing" for key in ("title", "question", "answer") if not topic.get(key))
+        for number, result in enumerate(topic["results"], start=1):
+            where = f"{name}.json, result {number}"
+            for key, kind in REQUIRED.items():
+                if not isinstance(result.get(key), kind) or not result[key]:
+                    yield f"{where}: '{key}' missing"
+            if result.get("machine") not in index["machines"]:
+                yield f"{where}: machine '{result.get('machine')}' is not in index.json"
+            widths = {len(row) for row in result.get("rows", [])} | {len(result.get("align", ""))}
+            if widths != {len(result.get("columns", []))}:
+                yield f"{where}: rows, columns and 'align' differ in length"
+
+
+def pages(folder: Path = FOLDER) -> dict[Path, str]:
+    """Page → its Markdown."""
+    index = read_topic(folder / f"{INDEX}.json")
+    topics = {name: read_topic(folder / f"{name}.json") for name in (*index["topics"], *index["more"])}
+    texts = {folder / f"{name}.md": "\n".join(_topic_lines(name, topics[name])) + "\n" for name in topics}
+    texts[folder / f"{INDEX}.md"] = "\n".join(_index_lines(index, topics)) + "\n"
+    return texts
+
+
+def _index_lines(index: dict[str, Any], topics: dict[str, dict[str, Any]]) -> Iterator[str]:
+    yield f"# {index['title']}"
+    for paragraph in index["text"]:
+        yield from ("", paragraph)
+    yield from ("", "| question | short answer |", "| --- | --- |")
+    for name in index["topics"]:
+        yield f"| [{topics[name]['question']}]({name}.md) | {topics[name]['answer']} |"
+    more = (f"[{topics[name]['title']}]({name}.md)" for name in index["more"])
+    yield from ("", f"More pages: {', '.join(more)}.")
+    for paragraph in index["after"]:
+        yield from ("", paragraph)
+    yield from ("", "## Machines", "")
+    yield from (f"- *{name}*: {description}" for name, description in index["machines"].items())
+    yield from ("", "```{toctree}", ":hidden:", "", *topics, "```")
+
+
+def _topic_lines(name: str, topic: dict[str, Any]) -> Iterator[str]:
+    yield f"# {topic['title']}"
+    yield from ("", f"<!-- Generated from {name}.json by benchmarks/results_pages.py. -->")
+    for paragraph in topic.get("text", []):
+        yield from ("", paragraph)
+    shared: tuple[Any, ...] = ()
+    for result in topic["results"]:
+        if "heading" in result:
+            yield from ("", f"## {result['heading']}")
+        for paragraph in result.get("text", []):
+            yield from ("", paragraph)
+        origin = tuple(
+            str(result.get(key)) for key in ("command", "commit", "date", "version", "machine", "seeds", "earlier")
+        )
+        if origin != shared:
+            yield ""
+            yield from (f"    {line}" for line in result["command"])
+            yield from ("", f"*{_origin(result)}*")
+        shared = origin
+        yield ""
+        yield f"| {' | '.join(result['columns'])} |"
+        yield f"| {' | '.join('---:' if side == 'r' else '---' for side in result['align'])} |"
+        yield from (f"| {' | '.join(row)} |" for row in result["rows"])
+        if result.get("notes"):
+            yield ""
+            yield from (f"- {note}" for note in result["notes"])
+
+
+def _origin(result: dict[str, Any]) -> str:
+    parts = [f"Version {result['version']}, {result['date']}, commit {result['commit']}"]
+    if result.get("earlier"):
+        parts.append(f"some rows earlier: {', '.join(result['earlier'])}")
+    parts.append(f"machine: [{result['machine']}](index.md#machines)")
+    if result.get("seeds"):
+        parts.append(f"seeds: {result['seeds']}")
+    return "; ".join(parts) + "."
+
+
+def write_pages(folder: Path = FOLDER) -> None:
+    """Write all pages."""
+    for path, text in pages(folder).items():
+        path.write_text(text, encoding="utf-8")
+
+
+def differences(folder: Path = FOLDER) -> Iterator[str]:
+    """Lines of the pages that are not those of their JSON files."""
+    texts = pages(folder)
+    yield from (f"{path.name}: no JSON file makes it" for path in sorted(folder.glob("*.md")) if path not in texts)
+    for path, text in texts.items():
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        yield from difflib.unified_diff(old.splitlines(), text.splitlines(), path.name, "its JSON", lineterm="", n=0)
+
+
+def main() -> None:
+    """Write the pages, or fail where they are out of step with the JSON files."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where something differs")
+    options = parser.parse_args()
+    faults = list(problems())
+    if not options.check and not faults:
+        write_pages()
+    faults += list(differences()) if not faults else []
+    faults += [
+        f"{path.name}: {count} lines" for path, text in pages().items() if (count := text.count("\n")) > LONGEST_PAGE
+    ]
+    print("\n".join(faults) or "The pages are those of their JSON files.")
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()

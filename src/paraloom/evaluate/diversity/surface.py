@@ -1,0 +1,103 @@
+"""Surface statistics of generated text: length of sentences and words, and vocabulary (BBH22 §2.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.stats import Estimate, IdCounts, Ratio
+from paraloom.evaluate.diversity.surface_kernels import spaced_words
+from paraloom.text.buffers import Texts, code_points, text_buffers
+from paraloom.text.characters import white_table
+
+UNITS = {
+    "sentence_length": "words per sentence",
+    "word_length": "characters per word",
+    "bytes_per_word": "bytes per word, including spaces and line ends",
+    "vocabulary": "distinct words",
+    "folded_vocabulary": "distinct words, ignoring ASCII case and punctuation",
+}
+"""Unit of each of `SurfaceStatistics.figures`."""
+
+
+@dataclass(frozen=True)
+class SurfaceStatistics:
+    """Sums over sentences; two of them can be added.
+
+    A word is what stands between white space, punctuation included, as for `wc` (which ignores words without a
+    printable character and does not split at U+0085, U+2028 and the like). For tokens and entropies see
+    `corpus_statistics`.
+
+    Args:
+        sentences: Sentences, one per line.
+        empty: Sentences without a word, which count as length 0.
+        size: Bytes in UTF-8, with a line end after each sentence.
+        length: Words per sentence.
+        characters: Characters per word.
+        vocabulary: Occurrences of each word as it is written.
+        folded: Occurrences of each word without ASCII punctuation and in ASCII lower case.
+    """
+
+    sentences: int = 0
+    empty: int = 0
+    size: int = 0
+    length: Ratio = field(default_factory=Ratio)
+    characters: Ratio = field(default_factory=Ratio)
+    vocabulary: IdCounts = field(default_factory=IdCounts.empty)
+    folded: IdCounts = field(default_factory=IdCounts.empty)
+
+    @classmethod
+    def of(cls, texts: Texts, groups: npt.NDArray[np.int64] | None = None) -> SurfaceStatistics:
+        """Sum up a batch of sentences."""
+        _, offsets = text_buffers(texts)
+        ids, folded, characters, words = spaced_words(*code_points(texts), white_table())
+        starts = np.arange(len(words)) if groups is None else groups[:-1]
+        by_sentence = np.bincount(np.repeat(np.arange(len(words)), words), characters, len(words))
+        group_words, group_characters = (
+            np.add.reduceat(counts, starts) if len(words) else counts for counts in (words, by_sentence)
+        )
+        return cls(
+            sentences=len(words),
+            empty=int((words == 0).sum()),
+            size=int(offsets[-1] - offsets[0]) + len(words),
+            length=Ratio.of(group_words, np.diff([*starts, len(words)])),
+            characters=Ratio.of(group_characters, group_words),
+            vocabulary=IdCounts.of(ids),
+            folded=IdCounts.of(folded[folded != 0]),
+        )
+
+    def __add__(self, other: SurfaceStatistics) -> SurfaceStatistics:
+        return SurfaceStatistics(
+            self.sentences + other.sentences,
+            self.empty + other.empty,
+            self.size + other.size,
+            self.length + other.length,
+            self.characters + other.characters,
+            self.vocabulary + other.vocabulary,
+            self.folded + other.folded,
+        )
+
+    def figures(self) -> dict[str, Estimate]:
+        """The figures of `UNITS`, by name, the mean lengths with 95 % intervals.
+
+        bytes_per_word and the vocabularies have no interval; vocabularies grow with the sample, so compare samples of
+        equal size.
+
+        Reference:
+            The tables of BBH22 have sentence_length and, according to the script published with the paper,
+            bytes_per_word as the length of words and folded_vocabulary as the vocabulary.
+        """
+        words = self.length.over
+        return {
+            "sentence_length": self.length.estimate(),
+            "word_length": self.characters.estimate(),
+            "bytes_per_word": _exact(self.size / words if words else np.nan),
+            "vocabulary": _exact(len(self.vocabulary)),
+            "folded_vocabulary": _exact(len(self.folded)),
+        }
+
+
+def _exact(value: float) -> Estimate:
+    return Estimate(value, value, value)

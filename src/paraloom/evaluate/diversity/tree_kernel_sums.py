@@ -1,0 +1,220 @@
+"""Sums of the weights of the fragments that two trees share (Moschitti 2006); compiled by numba.
+
+A side is the arrays of `tree_kernels._side`. Δ(i, j) is the weighted number of fragments that are rooted in node i of
+one tree and in node j of the other. It is 0 unless both nodes have the same key, so only such pairs are computed. Nodes
+come before their children: in reverse order every Δ comes after those that it depends on.
+
+Rows of Δ are kept on a stack; the row of i holds Δ(i, j) for the nodes j of the other tree with the key of i, by their
+ranks. When i is reached, the rows of its children are on top of the stack, from row_start[end of i's subtree] on. Only
+i needs them, so its own row overwrites them, and a chain of nodes needs no more memory than one node.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.kernels import kernel
+from paraloom.evaluate.diversity.tree_index_kernels import LEAF, PRETERMINAL, Indices, Kinds
+from paraloom.evaluate.diversity.tree_reading_kernels import Sizes
+from paraloom.text.token_kernels import Ids, Ints
+
+Numbers = npt.NDArray[np.float64]
+Side = tuple[Sizes, Ints, Ids, Kinds, Indices, Ints, Indices, Indices]
+
+_ROWS = 1 << 10
+
+
+@kernel
+def subtree_sums(a: Side, weights: Numbers, b: Side, first: Ints, second: Ints) -> Numbers:
+    """Sum the weights of the subtrees that tree first[k] of a and tree second[k] of b have in common."""
+    _, a_offsets, a_keys, _, _, _, _, _ = a
+    _, b_offsets, b_keys, _, slots, slot_starts, _, ranks = b
+    sums = np.zeros(len(first), np.float64)
+    for pair in range(len(first)):
+        x, y = first[pair], second[pair]
+        table = slots[slot_starts[y] : slot_starts[y + 1]]
+        for i in range(a_offsets[x], a_offsets[x + 1]):
+            j = _find(table, b_keys, b_offsets[y], a_keys[i])
+            if j >= 0:
+                sums[pair] += weights[i] * (ranks[b_offsets[y] + j] + 1)
+    return sums
+
+
+@kernel
+def subset_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, bare_words: bool) -> Numbers:
+    """Sum the weights of the subset trees in common: decay to the power of their nodes with children.
+
+    Δ(i, j) = decay · Π (1 + Δ(child of i, child of j)). With `bare_words` a word alone is a fragment of weight `decay`.
+
+    Reference:
+        Collins and Duffy 2002, "New ranking algorithms for parsing and tagging"; Moschitti 2006, "Making tree kernels
+        practical for natural language learning".
+    """
+    a_sizes, a_offsets, a_keys, a_kinds, _, _, _, _ = a
+    b_sizes, b_offsets, b_keys, _, slots, slot_starts, following, ranks = b
+    row_start, rows = np.empty(_widest(a_offsets), np.int64), np.empty(_ROWS, np.float64)
+    with_leaf = 1.0 + decay if bare_words else 1.0
+    sums = np.zeros(len(first), np.float64)
+    for pair in range(len(first)):
+        x, y = first[pair], second[pair]
+        a_0, b_0, table = a_offsets[x], b_offsets[y], slots[slot_starts[y] : slot_starts[y + 1]]
+        total, top = 0.0, 0
+        for i in range(a_offsets[x + 1] - 1, a_0 - 1, -1):
+            kind, end = a_kinds[i], i + a_sizes[i]
+            row_start[i - a_0] = top
+            if kind == LEAF and not bare_words:
+                continue
+            j = _find(table, b_keys, b_0, a_keys[i])
+            count = ranks[b_0 + j] + 1 if j >= 0 else 0
+            if kind == LEAF:
+                total += decay * count
+                continue
+            if kind == PRETERMINAL:
+                if count:
+                    total += decay * _power(with_leaf, end - i - 1) * count
+                continue
+            base = row_start[end - 1 - a_0]
+            if top + count > len(rows):
+                rows = _longer(rows, top + count)
+            while j >= 0:
+                value = decay
+                c, d = i + 1, b_0 + j + 1
+                while c < end:
+                    if a_kinds[c] == LEAF:
+                        value *= with_leaf
+                    elif a_keys[c] == b_keys[d]:
+                        if a_kinds[c] == PRETERMINAL:
+                            value *= 1.0 + decay * _power(with_leaf, a_sizes[c] - 1)
+                        else:
+                            value *= 1.0 + rows[row_start[c - a_0] + ranks[d]]
+                    c += a_sizes[c]
+                    d += b_sizes[d]
+                rows[top + ranks[b_0 + j]] = value
+                total += value
+                j = following[b_0 + j]
+            for r in range(count):
+                rows[base + r] = rows[top + r]
+            row_start[i - a_0], top = base, base + count
+        sums[pair] = total
+    return sums
+
+
+@kernel
+def partial_sums(a: Side, b: Side, first: Ints, second: Ints, decay: float, height_decay: float, width: int) -> Numbers:
+    """Sum the weights of the partial trees in common of trees whose nodes have at most `width` children.
+
+    Δ(i, j) = height_decay · (decay² + Σ decay^(skipped children) · Π Δ(child of i, child of j)), where the sum is over
+    pairs of subsequences of the same number of children of i and of j. Keys are labels here.
+
+    Reference:
+        Moschitti 2006, "Efficient convolution kernels for dependency and constituent syntactic trees".
+    """
+    a_sizes, a_offsets, a_keys, a_kinds, _, _, _, _ = a
+    b_sizes, b_offsets, b_keys, _, slots, slot_starts, following, ranks = b
+    row_start, rows = np.empty(_widest(a_offsets), np.int64), np.empty(_ROWS, np.float64)
+    deltas, ends = np.empty((width, width), np.float64), np.empty((width, width), np.float64)
+    before, sofar = np.empty(width + 1, np.float64), np.empty(width + 1, np.float64)
+    leaf = height_decay * decay * decay
+    sums = np.zeros(len(first), np.float64)
+    for pair in range(len(first)):
+        x, y = first[pair], second[pair]
+        a_0, b_0, table = a_offsets[x], b_offsets[y], slots[slot_starts[y] : slot_starts[y + 1]]
+        total, top = 0.0, 0
+        for i in range(a_offsets[x + 1] - 1, a_0 - 1, -1):
+            end = i + a_sizes[i]
+            row_start[i - a_0] = top
+            j = _find(table, b_keys, b_0, a_keys[i])
+            count = ranks[b_0 + j] + 1 if j >= 0 else 0
+            if a_kinds[i] == LEAF:
+                total += leaf * count
+                continue
+            base = row_start[end - 1 - a_0]
+            if top + count > len(rows):
+                rows = _longer(rows, top + count)
+            while j >= 0:
+                c, m, o, single = i + 1, 0, 0, 0.0
+                b_end = b_0 + j + b_sizes[b_0 + j]
+                while c < end:
+                    d, o = b_0 + j + 1, 0
+                    while d < b_end:
+                        value = 0.0
+                        if a_keys[c] == b_keys[d]:
+                            value = leaf if a_kinds[c] == LEAF else rows[row_start[c - a_0] + ranks[d]]
+                            single += value
+                        deltas[m, o] = value
+                        d, o = d + b_sizes[d], o + 1
+                    c, m = c + a_sizes[c], m + 1
+                value = decay * decay + single
+                if single > 0.0 and m > 1 and o > 1:
+                    value += _longer_sequences(deltas, ends, m, o, decay, before, sofar)
+                rows[top + ranks[b_0 + j]] = height_decay * value
+                total += height_decay * value
+                j = following[b_0 + j]
+            for r in range(count):
+                rows[base + r] = rows[top + r]
+            row_start[i - a_0], top = base, base + count
+        sums[pair] = total
+    return sums
+
+
+@kernel
+def _longer_sequences(
+    deltas: Numbers, ends: Numbers, m: int, o: int, decay: float, before: Numbers, sofar: Numbers
+) -> float:
+    """Sum the weights of all pairs of subsequences of two or more of m and of o children: O(m · o · min(m, o)).
+
+    ends[k, l] is the sum over those of the current length that end in children k and l; sofar[l] that over those with
+    one child fewer that end before l and at k or before it, with a decay for every child between; `before` is the same
+    for k − 1.
+    """
+    total = 0.0
+    for length in range(2, min(m, o) + 1):
+        of_length = 0.0
+        before[: o + 1] = 0.0
+        sofar[: length - 1] = 0.0
+        for k in range(length - 2, m):
+            in_row = 0.0
+            for l in range(length - 2, o):  # noqa: E741
+                in_row = decay * in_row + (deltas[k, l] if length == 2 else ends[k, l])
+                ends[k, l] = deltas[k, l] * before[l]
+                of_length += ends[k, l]
+                sofar[l + 1] = decay * before[l + 1] + in_row
+            before[: o + 1] = sofar[: o + 1]
+        if of_length == 0.0:
+            break
+        total += of_length
+    return total
+
+
+@kernel(inline="always")
+def _find(table: Indices, keys: Ids, first: int, key: np.uint64) -> int:
+    """The first node with a key in the tree that begins at `first` and has this table, -1 for none."""
+    mask = len(table) - 1
+    slot = np.int64(key & np.uint64(mask))
+    while table[slot] and keys[first + table[slot] - 1] != key:
+        slot = (slot + 1) & mask
+    return table[slot] - 1
+
+
+@kernel(inline="always")
+def _power(base: float, exponent: int) -> float:
+    """`base ** exponent`, faster for the most frequent arguments."""
+    return base if exponent == 1 or base == 1.0 else base**exponent
+
+
+@kernel
+def _widest(offsets: Ints) -> int:
+    """Nodes of the largest tree."""
+    widest = 0
+    for tree in range(len(offsets) - 1):
+        widest = max(widest, offsets[tree + 1] - offsets[tree])
+    return widest
+
+
+@kernel
+def _longer(rows: Numbers, needed: int) -> Numbers:
+    """A copy of the rows with more memory."""
+    grown = np.empty(2 * needed, np.float64)
+    grown[: len(rows)] = rows
+    return grown

@@ -1,0 +1,123 @@
+"""Bracketed trees as flat arrays, read straight from their text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.evaluate.diversity.tree_reading_kernels import GOOD, MAX_NODES, read_brackets
+from paraloom.text.buffers import Texts, text_buffers
+from paraloom.text.token_kernels import insert
+from paraloom.text.tokens import token_hash
+
+Leaves: TypeAlias = Literal["dummy", "words"]
+
+REASONS = (
+    "",
+    "no tree",
+    "a bracket is never closed",
+    "a bracket closes that was never opened",
+    "a node has no label",
+    "more than one tree",
+    "text outside of the tree",
+    "a label that is not among the known ones",
+    "one node alone, without children",
+    f"more than {MAX_NODES} nodes",
+)
+"""Why a text is not a tree, by the codes in `Trees.reasons`; code 0 is a tree."""
+
+_LEAVES = ("dummy", "words")
+_SHOWN = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """n trees in flat arrays, each node before its children. A text that is not a tree has no nodes and a reason.
+
+    The arrays are read-only. The first child of node i is i + 1, the next sibling of a node c is c + sizes[c].
+
+    Args:
+        labels: uint64 (nodes,), the `token_hash` of each label. Words have ids of their own; with `leaves` = 'dummy'
+            they all have the same one.
+        sizes: int32 (nodes,), nodes of the subtree, itself included.
+        offsets: int64 (n + 1,): tree k has the nodes offsets[k] to offsets[k + 1].
+        reasons: uint8 (n,), indices of `REASONS`.
+        leaves: 'dummy' or 'words'.
+    """
+
+    labels: npt.NDArray[np.uint64]
+    sizes: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]
+    reasons: npt.NDArray[np.uint8]
+    leaves: Leaves = "dummy"
+    cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    """Cache of what kernels computed from these trees: tables of nodes, and kernels of each tree with itself."""
+
+    def __post_init__(self) -> None:
+        for name in ("labels", "sizes", "offsets", "reasons"):
+            values = getattr(self, name).view()
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
+    def __len__(self) -> int:
+        return len(self.reasons)
+
+    def __getitem__(self, i: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+        """Labels and sizes of tree i, without a copy."""
+        i = range(len(self))[i]
+        part = slice(self.offsets[i], self.offsets[i + 1])
+        return self.labels[part], self.sizes[part]
+
+    @property
+    def good(self) -> npt.NDArray[np.bool_]:
+        """bool (n,): which texts are trees."""
+        good: npt.NDArray[np.bool_] = self.reasons == GOOD
+        return good
+
+    def failures(self) -> dict[str, int]:
+        """Number of texts that are not trees, by reason."""
+        counts = np.bincount(self.reasons, minlength=len(REASONS))
+        return {reason: int(count) for reason, count in zip(REASONS, counts, strict=True) if reason and count}
+
+
+def read_trees(
+    texts: Texts, *, leaves: Leaves = "dummy", labels: Iterable[str] | None = None, strict: bool = False
+) -> Trees:
+    """Read bracketed trees, one per text, such as `(S (NP (DT The) (NN dog)) (VP (VBZ sleeps)))`.
+
+    A word is text between ASCII white space in a node, without brackets of its own. A node in brackets without children
+    is a leaf that keeps its label and equals only its like. An outer pair of brackets without a label, as in the Penn
+    Treebank, is removed. `paraloom.syntax.parsers.files` writes dependency parses as such trees.
+    """
+    if leaves not in _LEAVES:
+        raise ConfigError(f"unknown leaves '{leaves}'{nearest(leaves, _LEAVES)}")
+    trees = Trees(*read_brackets(*text_buffers(texts), leaves == "dummy", _label_table(labels)), leaves)
+    if strict and not trees.good.all():
+        raise _first_error(trees, texts)
+    return trees
+
+
+def _label_table(labels: Iterable[str] | None) -> npt.NDArray[np.uint64]:
+    """A hash table of the allowed labels; an empty one for any."""
+    if labels is None:
+        return np.empty(0, np.uint64)
+    ids = np.array([token_hash(label) for label in labels], np.uint64)
+    table = np.zeros(1 << (2 * len(ids)).bit_length(), np.uint64)
+    insert(ids, table)
+    return table
+
+
+def _first_error(trees: Trees, texts: Texts) -> DataError:
+    row = int(np.argmin(trees.good))
+    text = str(texts[row])
+    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+    return DataError(
+        f"{REASONS[trees.reasons[row]]}: '{shown}'",
+        row=row + 1,
+        remedy="A tree looks like (S (NP (NN Snow)) (VP (VBZ falls))).",
+    )
