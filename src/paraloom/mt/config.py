@@ -17,8 +17,8 @@ TRAINING_PRECISIONS = ("auto", "float32", "bfloat16")
 class TranslatorConfig(Config):
     """Architecture and training of a translator.
 
-    The defaults worked best for 30,000 pairs of a narrow domain in 20 minutes on two cores (docs/explanations/results/). A
-    corpus ten times as large needs more steps and no subword sampling.
+    The defaults worked best for 30,000 pairs of a narrow domain in 20 minutes on two cores (docs/explanations/results/).
+    A corpus ten times as large needs more steps and no subword sampling.
 
     Args:
         vocab_size: Subwords of the joint vocabulary. A small corpus may yield fewer.
