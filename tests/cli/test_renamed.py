@@ -6,7 +6,7 @@ import pytest
 from cli_commands import commands, options
 from commands import Command
 
-from paraloom.cli.renamed import COMMANDS, OPTIONS
+from paraloom.cli.renamed import COMMANDS, MOVED, OPTIONS
 
 NOW = commands()
 CASES = [(command, old, new) for command, renamed in OPTIONS.items() for old, new in renamed.items()]
@@ -29,3 +29,11 @@ def test_a_renamed_command_names_the_new_one(paraloom: Command, old: str, new: s
         status, _, err = paraloom(*group, old)
         assert status == 2
         assert f"{old}: this command is now called '{new}'" in " ".join(err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+def test_a_moved_command_says_where_it_is(paraloom: Command, old: str, new: str) -> None:
+    assert new in NOW and old not in NOW
+    status, _, err = paraloom(*old.split(), "x")
+    assert status == 2
+    assert f"{old}: this command is now called '{new}'" in " ".join(err.replace("│", " ").split())
