@@ -79,7 +79,7 @@ def built(name: str) -> Any:
         return _command(name)
     panel, text = front_page.GROUPS[name]
     names = members(name)
-    first = names[0] if f"{name} {names[0]}" in entries() else f"{names[0]} {members(f'{name} {names[0]}')[0]}"
+    first = next(member for member in names if f"{name} {member}" in entries())
     group = typer.Typer(
         cls=RenamedCommands,
         help=f"{text}\n\nExample: `paraloom {name} {first} --help`",
@@ -119,10 +119,14 @@ def _command(name: str) -> Any:
     return parser
 
 
+def _choice(values: list[str]) -> Any:
+    return Enum("Choice", {value: value for value in values})  # type: ignore[misc]
+
+
 def _parameter(one: dict[str, Any]) -> inspect.Parameter:
     kind: Any = _KINDS.get(one.get("kind", "text"))
     if kind is None:
-        kind = Enum("Choice", {value: value for value in one["choices"]})  # type: ignore[misc]
+        kind = _choice(one["choices"])
     required, default = one.get("default") == "required", one.get("default")
     settings = {
         "help": one.get("help"),

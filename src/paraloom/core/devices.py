@@ -97,15 +97,7 @@ def gpu_count() -> int:
 
 
 def training_devices(text: str) -> tuple[str, ...]:
-    """Parse the devices of a training: 'cpu', 'cuda' (every GPU) or a list such as 'cuda:0,cuda:2'.
-
-    Raises:
-        ConfigError: A device is not available.
-
-    Example:
-        >>> training_devices("cpu")
-        ('cpu',)
-    """
+    """Parse the devices of a training: 'cpu', 'cuda' (every GPU) or a list such as 'cuda:0,cuda:2'."""
     names = [name.strip() for name in text.split(",")]
     if all(name == "cpu" for name in names):
         return tuple(names)

@@ -93,7 +93,8 @@ def register_shards(database: Connection, view: str, shards: Sequence[Path]) -> 
         name: ShardColumn(f"c{number}", kind) for number, (name, kind) in enumerate(kinds.items()) if kind is not None
     }
     files = ds.ParquetFileFormat(
-        default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+        # With a buffer ahead, Arrow keeps all row groups that were read until the scan ends.
+        default_fragment_scan_options=ds.ParquetFragmentScanOptions(page_checksum_verification=True, pre_buffer=False)
     )
     with corruption_as_error(shards[0]):
         rows = ds.FileSystemDataset(

@@ -203,21 +203,7 @@ def train_phrase_encoder(
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
-    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin.
-
-    Args:
-        pairs: Phrases that mean the same: PPDB, or any pairs.
-        output: Folder of the encoder.
-        vectors: Word vectors: text of word2vec, GloVe or fastText, or a folder of `distill words`.
-        teacher: Instead of `vectors`: a sentence-transformers model that encodes each word.
-        tasks: Folder of phrase tasks, to evaluate on.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        seed: Seed of every random choice.
-        **config: Further fields of `TrainPhrases`.
-
-    Raises:
-        ConfigError: Both or neither of `vectors` and `teacher` are given.
-    """
+    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin."""
     if bool(vectors) == bool(teacher):
         raise ConfigError("expected either 'vectors' or 'teacher'", remedy="Give exactly one of them.")
     stages, encoder = ([], None) if teacher is None else teacher_stages(teacher)

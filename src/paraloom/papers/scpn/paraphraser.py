@@ -80,14 +80,7 @@ class ScpnNetworks:
 
 
 def tags_of_trees(pairs: Sequence[ParsedPair]) -> tuple[set[str], set[str]]:
-    """Labels that have nothing but a word below them somewhere in the trees of pairs, and those that have more.
-
-    Args:
-        pairs: Pairs with trees.
-
-    Returns:
-        Both sets; what is in the first alone labels words only.
-    """
+    """Labels that have nothing but a word below them somewhere in the trees of pairs, and those that have more."""
     leaves: set[str] = set()
     others: set[str] = set()
     for pair in pairs:

@@ -62,13 +62,6 @@ def train_classifier(
 ) -> RunResult:
     """Train a classifier that tells human references from translations, for the score `reference_probability`.
 
-    Args:
-        pairs: Back-translated pairs.
-        output: Folder to write.
-        seed: Seed of every random choice.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        **config: Fields of `TrainClassifier`: `kind`, `max_pairs`, `negatives`, `epochs` …
-
     Reference:
         Wieting et al. (2017), §5.6.1.
     """
