@@ -56,6 +56,9 @@ _RUNS_OF_A_FOLDER = 4
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.005
 _END_SECONDS = 300.0
+_CUT_START = "preparation_data = reduction.pickle.load(from_parent)"
+"""In what a process prints whose parent is killed before it has any code of ours to run."""
+
 _STILL_RUNNING = f"still running {_END_SECONDS:.0f} s after the signal"
 
 
@@ -129,6 +132,7 @@ def trials(scene: Scene) -> Iterator[tuple[str, Outcomes]]:
 def _of_setting(setting: Setting, kills: int, digest: str) -> Outcomes:
     rng = random.Random(f"{setting.scene.seed} {setting.engine} {setting.store}")
     tried: Counter[str] = Counter()
+    starts = 0
     outcomes = Outcomes()
     signals = [kind for kind in SIGNALS if setting.engine != "inline" or kind != "SIGKILL to a worker"]
     rng.shuffle(signals)
@@ -143,7 +147,9 @@ def _of_setting(setting: Setting, kills: int, digest: str) -> Outcomes:
             if message == _STILL_RUNNING:
                 outcomes.wrong += 1
                 outcomes.notes.append(f"{kind}: {message}")
-            if "Traceback" in message:
+            if _CUT_START in message:
+                starts += 1
+            elif "Traceback" in message:
                 outcomes.tracebacks += 1
                 outcomes.notes.append(f"{kind}: {message[-2000:]}")
             if not killed:
@@ -160,6 +166,8 @@ def _of_setting(setting: Setting, kills: int, digest: str) -> Outcomes:
     outcomes.tried = sum(tried.values())
     kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(tried.items()))
     outcomes.details = f"{kinds}; {number - 1} runs until each ended"
+    if starts:
+        outcomes.details += f"; {starts} met a worker that Python was starting, which printed Python's own EOFError"
     return outcomes
 
 
