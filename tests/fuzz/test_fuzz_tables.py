@@ -72,6 +72,14 @@ def test_other_readers_give_what_is_written(tmp_path: Path) -> None:
     fuzz(check, ROWS, SECONDS / 4)
 
 
+def is_table(text: str) -> bool:
+    """Whether a text is a table whose marks are doubled."""
+    try:
+        return all(len(row) == len(NAMES) for row in csv.reader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error:
+        return False
+
+
 def test_tables_of_other_tools_are_read(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
 
@@ -96,6 +104,8 @@ def test_tables_of_other_tools_are_read(tmp_path: Path) -> None:
         # line may be an escaped one, or the end of a cell that ends with a backslash, as other programs write it.
         if any("\\" in cell or '"\n' in cell or '"\r' in cell for row in rows for cell in row):
             del tables["R, escaped"]
+        elif is_table(tables["R, escaped"]):
+            del tables["R, escaped"]  # With doubled marks it is a table, too: another one.
         for tool, text in tables.items():
             path.write_bytes(text.encode())
             assert list(read_rows(path)) == [list(row) for row in (NAMES, *rows)], tool
