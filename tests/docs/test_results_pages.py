@@ -61,6 +61,7 @@ def test_links_of_sources_and_examples_to_results_lead_somewhere() -> None:
     assert missing == []
 
 
+@pytest.mark.slow
 def test_the_table_of_the_codebase_is_that_of_the_code(results_pages: ModuleType) -> None:
     import codebase
 
