@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
+from urllib.parse import parse_qsl
 
 from paraloom.api.outputs import files_named
 from paraloom.core.config import type_hints
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import Variant
+from paraloom.core.secrets import redacted
+from paraloom.core.stage import Fit, Source
 from paraloom.io.compression import PIPE
-from paraloom.mt.endpoint_config import EndpointConfig
+from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
 from paraloom.mt.loading import ENSEMBLE_REMEDY
 from paraloom.stages.translators import LoadTranslator
 
@@ -23,67 +26,79 @@ if TYPE_CHECKING:
 ANSWERS = ".answers.sqlite"
 """End of the name of the file of answers beside an output."""
 
-_OWN_OPTIONS = {
-    "model": "--model",
-    "source": "--from",
-    "target": "--to",
-    "concurrency": "--concurrency",
-    "max_requests": "--max-requests",
-    "max_tokens": "--max-tokens",
-    "max_failures": "--max-failures",
-    "precision": "--precision",
-    "long": "--long",
-}
-"""Field → its own option; `--endpoint KEY=VALUE` sets the others."""
-
-_TRANSLATOR_OPTIONS = ("source", "target", "precision", "long")
-"""Fields of `LoadTranslator` that have options."""
-
-SETTINGS = tuple(f.name for f in fields(EndpointConfig) if f.name not in _OWN_OPTIONS and f.name != "url")
-"""What `--endpoint KEY=VALUE` sets."""
+_FIELDS = {"from": "source", "to": "target"}
+"""Key of a reference → the field that it sets, where that has another name."""
 
 
 def named_translator(
-    translator: str, *, output: str = PIPE, settings: Sequence[str] = (), **options: Any
+    reference: str | Path, *, output: str = PIPE, precision: str | None = None
 ) -> str | LoadTranslator | EndpointTranslator | LanguageModelTranslator:
-    """A translator as the command line names it: an endpoint by its address, any other by its name or folder."""
+    """The translator that a reference names: `NAME`, `FOLDER` or `URL`, with settings as `NAME?key=value&key=value`.
+
+    Args:
+        reference: A bundled name, a folder or OWNER/NAME, with `from`, `to`, `precision`, `long` and `revision`; the
+            folder of a language model or the address of an endpoint, with the fields of their configurations.
+        output: What is written: the answers of an endpoint are kept beside it.
+        precision: Number format of checkpoints where the reference names none.
+
+    Raises:
+        ConfigError: The translator does not have one of the settings, or lacks one that it needs.
+    """
     from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.endpoint_config import is_endpoint
     from paraloom.mt.language_model import LanguageModelConfig, is_language_model, load_language_model
 
-    given = {name: value for name, value in options.items() if value is not None}
-    if is_language_model(translator):
-        given |= dict(_setting(text) for text in settings)
-        known = [f.name for f in fields(LanguageModelConfig)]
-        for name in given:
-            if name not in known:
-                raise ConfigError(
-                    f"'{_OWN_OPTIONS.get(name, name)}' is for an endpoint, not for the language model '{translator}'",
-                    remedy=f"Language models have --from, --to and --endpoint with {', '.join(known[2:])}.",
-                )
-        return load_language_model(translator, **given)
-    if not is_endpoint(translator):
-        wrong = [_OWN_OPTIONS[name] for name in given if name not in _TRANSLATOR_OPTIONS]
-        wrong += ["--endpoint"] * bool(settings)
-        if wrong:
+    name, settings = split_reference(str(reference))
+    if is_endpoint(name):
+        given = _fields(EndpointConfig, settings, f"the endpoint '{name}'", without=("url",))
+        if "model" not in given:
             raise ConfigError(
-                f"{wrong[0]} is for language models and endpoints, not for '{translator}'",
-                remedy="Name an address such as http://127.0.0.1:8000/v1 or the folder of a language model as the "
-                "translator, or leave the option out.",
+                f"the endpoint {redacted(name)} needs the name of a model, and languages",
+                remedy=f"Name them as the server does: '{redacted(name)}?model=NAME&from=de&to=en'.",
             )
-        refuse_ensemble(translator)
-        return LoadTranslator(model=_absolute(translator), **given) if given else translator
-    if wrong := [_OWN_OPTIONS[name] for name in ("precision", "long") if name in given]:
-        raise ConfigError(
-            f"{wrong[0]} is for models on this machine, not for the endpoint '{translator}'",
-            remedy="Leave the option out.",
-        )
-    if "model" not in given:
-        raise ConfigError("the model of the endpoint is missing", remedy="Name it as the server does: --model NAME.")
-    given |= dict(_setting(text) for text in settings)
-    if "answers" not in given and output != PIPE:
-        given["answers"] = str(answers_file(output))
-    return EndpointTranslator(translator, **given)
+        if "answers" not in given and output != PIPE:
+            given["answers"] = str(answers_file(output))
+        return EndpointTranslator(name, **given)
+    if is_language_model(name):
+        return load_language_model(name, **_fields(LanguageModelConfig, settings, f"the language model '{name}'"))
+    refuse_ensemble(name)
+    given = _fields(LoadTranslator, settings, f"the translator '{name}'", without=("model", "name"))
+    if precision is not None:
+        given.setdefault("precision", precision)
+    return LoadTranslator(model=_absolute(name), **given) if given else name
+
+
+def split_reference(reference: str) -> tuple[str, dict[str, str]]:
+    """A reference to a model as its name, and its settings as texts, which are encoded as in a query of a URL.
+
+    >>> split_reference("facebook/nllb-200-distilled-600M?from=cs&to=en")
+    ('facebook/nllb-200-distilled-600M', {'from': 'cs', 'to': 'en'})
+    """
+    name, mark, query = reference.partition("?")
+    if not mark or "=" not in query:
+        return reference, {}
+    return name, dict(parse_qsl(query, keep_blank_values=True))
+
+
+def _fields(kind: type[Any], settings: Mapping[str, str], owner: str, without: Sequence[str] = ()) -> dict[str, Any]:
+    """The settings of a reference as values of fields of a configuration."""
+    hints, own = type_hints(kind), {item.name for base in (Fit, Source) for item in fields(base)}
+    names = [item.name for item in fields(kind) if item.name not in {*without, *own}]
+    keys = {next((key for key, field in _FIELDS.items() if field == name), name): name for name in names}
+    given: dict[str, Any] = {}
+    for key, text in settings.items():
+        name = keys.get(key.replace("-", "_"), key)
+        if name not in names:
+            raise ConfigError(
+                f"{owner} has no setting '{key}'{nearest(key, list(keys))}", remedy=f"Its settings: {', '.join(keys)}."
+            )
+        members = get_args(hints[name]) or (hints[name],)
+        number = next((member for member in (int, float) if member in members), str)
+        try:
+            given[name] = number(text)
+        except ValueError:
+            wanted = "a whole number" if number is int else "a number"
+            raise ConfigError(f"setting '{key}' of {owner}: expected {wanted}, got '{text}'") from None
+    return given
 
 
 def refuse_ensemble(translator: object) -> None:
@@ -118,21 +133,3 @@ def without_rejected(
                 reject(line, str(variants[0].reason), text)
             groups.append(good or variants[:1])
         yield groups
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """KEY=VALUE as a field of `EndpointConfig` and its value."""
-    name, equals, value = text.partition("=")
-    name = name.strip().replace("-", "_")
-    if name in _OWN_OPTIONS:
-        raise ConfigError(f"'{name}' has an option of its own", remedy=f"Write {_OWN_OPTIONS[name]} instead.")
-    if name not in SETTINGS or not equals:
-        raise ConfigError(
-            f"unknown setting '{text}' of an endpoint{nearest(name, SETTINGS)}", remedy="Write KEY=VALUE."
-        )
-    kind = type_hints(EndpointConfig)[name]
-    try:
-        return name, kind(value)
-    except ValueError:
-        wanted = "a whole number" if kind is int else "a number"
-        raise ConfigError(f"setting '{name}' of an endpoint: expected {wanted}, got '{value}'") from None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, cast
+from urllib.parse import urlencode
 
-from paraloom.api.endpoints import named_translator
+from paraloom.api.endpoints import named_translator, split_reference
 from paraloom.api.named_models import NO_ENCODER, named_encoder, named_language_model
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.api.translators import named_model
@@ -37,6 +38,10 @@ AnyParaphraser: TypeAlias = (
     | Callable[[list[str]], Sequence[Sequence[str]]]
 )
 """A paraphraser, the folder of one, the two translators of a round trip, or a function from texts to paraphrases."""
+
+
+ROUND_TRIP = "round-trip:"
+"""Beginning of a reference to a round trip."""
 
 
 class RoundTripParaphraser(PivotParaphraser):
@@ -116,61 +121,74 @@ class EndpointParaphraser(MonolingualParaphraser):
 
 
 def open_paraphraser(
-    model: str | Path | None = None,
+    references: str | Path | Sequence[str | Path],
     *,
-    forward: str | None = None,
-    backward: str | None = None,
-    endpoint_model: str | None = None,
-    language: str | None = None,
-    settings: Sequence[str] = (),
     output: str = "-",
     parser: str | None = None,
     device: str | None = None,
-    pivots: int = PIVOTS,
     template: str | None = None,
     like: str | None = None,
     height: int | None = None,
     decode: str | None = None,
 ) -> ParaphraserLike:
-    """A paraphraser as the command line names it; a model and a round trip are combined, where both are given."""
+    """The paraphraser that a reference names; the candidates of several are combined.
+
+    Args:
+        references: `english` or a folder of `train paraphraser`; `round-trip:en-de,de-en,pivots=3`; or the address of
+            an endpoint with its settings: `http://127.0.0.1:8000/v1?model=qwen3&language=en`.
+        output: What is written: the answers of an endpoint are kept beside it.
+        parser: Of trained ones: another parser than the model's own.
+        device: Of trained ones.
+        template: Of trained ones: syntax to follow, or 'auto'.
+        like: Of trained ones: a sentence whose syntax to follow.
+        height: Levels of the tree of `like`.
+        decode: How to decode.
+    """
     parts: list[ParaphraserLike] = []
-    endpoint = is_endpoint(model)
-    if not endpoint and (endpoint_model or language or settings):
-        raise ConfigError(
-            "--endpoint-model, --language and --endpoint are for an endpoint",
-            remedy="Give its address as --model, such as http://127.0.0.1:8000/v1, or leave them out.",
-        )
-    if endpoint:
-        options = {} if any(text.startswith("prompt=") for text in settings) else {"prompt": "rewrite"}
-        named = named_translator(
-            str(model),
-            output=output,
-            settings=[*settings, *(f"{name}={value}" for name, value in options.items())],
-            model=endpoint_model,
-            source=language or "en",
-            target=language or "en",
-        )
-        parts.append(MonolingualParaphraser(cast(TranslatorLike, named), decode=decode))
-    elif model is not None:
-        trained = Paraphraser.load(model, parser=parser, device=device)
-        if template is not None or like is not None:
-            parts.append(TemplateCandidates(trained, template=template, like=like, height=height, decode=decode))
+    for reference in [references] if isinstance(references, (str, Path)) else references:
+        text = str(reference)
+        if text.startswith(ROUND_TRIP):
+            parts.append(_round_trip(text, decode))
+        elif is_endpoint(text):
+            parts.append(MonolingualParaphraser(cast(TranslatorLike, _endpoint(text, output)), decode=decode))
         else:
-            parts += _kinds_of(trained, decode)
-    if (forward is None) != (backward is None):
-        missing = "--backward" if backward is None else "--forward"
-        raise ConfigError(
-            f"{missing} is missing: a round trip needs a translator for each direction",
-            remedy="Give both, such as --forward en-de --backward de-en.",
-        )
-    if forward is not None and backward is not None:
-        parts.append(RoundTripParaphraser.load(forward, backward, pivots=pivots, decode=decode))
+            trained = Paraphraser.load(text, parser=parser, device=device)
+            if template is not None or like is not None:
+                parts.append(TemplateCandidates(trained, template=template, like=like, height=height, decode=decode))
+            else:
+                parts += _kinds_of(trained, decode)
     if not parts:
         raise ConfigError(
-            "a paraphraser is missing",
-            remedy="Give --model english, --model FOLDER, or two translators: --forward en-de --backward de-en.",
+            "a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en."
         )
     return parts[0] if len(parts) == 1 else CombinedParaphraser(parts)
+
+
+def _endpoint(reference: str, output: str) -> Any:
+    """What asks the endpoint of a reference, by default for a text in other words."""
+    address, settings = split_reference(reference)
+    language = settings.pop("language", "en")
+    query = urlencode({"prompt": "rewrite", "from": language, "to": language, **settings})
+    return named_translator(f"{address}?{query}", output=output)
+
+
+def _round_trip(reference: str, decode: str | None) -> RoundTripParaphraser:
+    """The round trip of `round-trip:THERE,BACK,pivots=N`."""
+    translators, pivots = [], PIVOTS
+    for part in reference.removeprefix(ROUND_TRIP).split(","):
+        key, equals, value = part.partition("=")
+        if not (equals and key == "pivots"):
+            translators.append(part)
+        elif not value.isdecimal():
+            raise ConfigError(f"pivots of '{reference}': expected a whole number, got '{value}'")
+        else:
+            pivots = int(value)
+    if len(translators) != 2:
+        raise ConfigError(
+            f"'{reference}': a round trip needs a translator for each direction",
+            remedy="Write round-trip:THERE,BACK, such as round-trip:en-de,de-en,pivots=3.",
+        )
+    return RoundTripParaphraser.load(*translators, pivots=pivots, decode=decode)
 
 
 def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from paraloom.api.endpoints import refuse_ensemble, without_rejected
+from paraloom.api.endpoints import named_translator, without_rejected
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.bundled import bundled_path
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from paraloom.stages.translators import LoadTranslator
 
 AnyTranslator: TypeAlias = "Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path"
-"""A translator that worker processes can load, or what loads one."""
+"""A translator that worker processes can load, or what loads one: a reference such as `NAME?from=de&to=en`."""
 
 CHUNK = 500
 """Lines that a core takes at a time: enough to sort by length, few enough to share out evenly."""
@@ -54,13 +54,14 @@ def translator_stages(
     from paraloom.mt.checkpoint import bundled_translators
     from paraloom.mt.decoding import describe_decoding
     from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.endpoint_config import is_endpoint
     from paraloom.mt.language_model import LanguageModelTranslator
     from paraloom.mt.loading import is_ready
     from paraloom.mt.translator import Translator
     from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
     from paraloom.stages.translators import LoadTranslator
 
+    if isinstance(translator, (str, Path)):
+        translator = named_translator(translator)
     if isinstance(translator, Translator):
         if not loads_by_folder(translator):
             raise ConfigError(
@@ -80,9 +81,6 @@ def translator_stages(
         loading = replace(translator, name=name)
         return [loading], loading, None
     path, text = Path(translator), str(translator)
-    refuse_ensemble(text)
-    if is_endpoint(text):
-        raise _endpoint_without_model(text)
     bundled = bundled_path(text)
     if bundled is not None and not path.exists():
         return [], bundled, None
@@ -95,14 +93,6 @@ def translator_stages(
         f"translator '{text}' not found",
         remedy=f"Name a bundled translator ({', '.join(bundled_translators())}), a folder, "
         "or a model of Hugging Face as OWNER/NAME.",
-    )
-
-
-def _endpoint_without_model(address: str) -> ConfigError:
-    return ConfigError(
-        f"the endpoint {address} needs the name of a model, and languages",
-        remedy="In Python write paraloom.EndpointTranslator(URL, MODEL, source=…, target=…); in a shell --model, "
-        "--from and --to.",
     )
 
 
@@ -221,6 +211,21 @@ def translate_file(
 
     One translation per line is written as text, unless the suffix of `output` names a table; several are written as
     VARIANTS (.tsv, .jsonl, .parquet), with the number of the line, from 1, as `pair_id`.
+
+    Args:
+        translator: A translator, or a reference to one.
+        source: A sentence per line.
+        output: Text, or a table.
+        decode: How to decode. Default: beam:5; greedy for an endpoint.
+        nbest: Translations per sentence; several are written as row, rank, logprob, tokens, text.
+        threads: Cores; default: all. The result is the same.
+        check_languages: Stop, before any work, at text that the translator cannot read.
+        on_error: 'stop' at a line that is not UTF-8, or 'reject' it.
+        json_lines: Without a file, each translation as a line of JSON.
+        seed: Seed of every random choice.
+
+    Returns:
+        The number of lines.
     """
     from paraloom.mt.callable_translator import as_translator
     from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
@@ -230,7 +235,9 @@ def translate_file(
     from paraloom.mt.translator import Translator
     from paraloom.stages.translators import LoadTranslator
 
-    loaded = None if isinstance(translator, (str, Path, LoadTranslator)) else as_translator(translator)
+    if isinstance(translator, (str, Path)):
+        translator = named_translator(translator, output=output)
+    loaded = None if isinstance(translator, (str, LoadTranslator)) else as_translator(translator)
     decoding = parse_decoding(decode) if decode else getattr(loaded, "decoding", Beam())
     method = decode or ("beam:5" if loaded is None else describe_decoding(decoding))
     if nbest is not None:
@@ -291,22 +298,20 @@ def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool 
     """A translator for this process, as the command line names it."""
     from paraloom.mt.callable_translator import as_translator
     from paraloom.mt.endpoint import ENDPOINT_FILE
-    from paraloom.mt.endpoint_config import is_endpoint
     from paraloom.mt.language_model import LANGUAGE_MODEL_FILE
     from paraloom.mt.loading import open_translator
     from paraloom.mt.translator import Translator
     from paraloom.stages.translators import LoadTranslator
 
-    if not isinstance(translator, (str, Path, LoadTranslator)):
-        return as_translator(translator)
-    if is_endpoint(translator):
-        raise _endpoint_without_model(str(translator))
+    if isinstance(translator, (str, Path)):
+        translator = named_translator(translator)
     if isinstance(translator, LoadTranslator):
         fields = ("source", "target", "revision", "precision", "long")
         options = {name: getattr(translator, name) for name in fields}
         loaded: TranslatorLike = Translator.load(translator.model, decode=decoding, check_costs=check_costs, **options)
         return loaded
-    refuse_ensemble(translator)
+    if not isinstance(translator, str):
+        return as_translator(translator)
     if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE)):
         return open_translator(translator, decoding)
     model: TranslatorLike = Translator.load(translator, decode=decoding, check_costs=check_costs)

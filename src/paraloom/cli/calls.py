@@ -15,7 +15,8 @@ import typer
 from paraloom import api
 from paraloom.cli import registry, watching
 from paraloom.cli.declaration import Command, Parameter, converted
-from paraloom.cli.output import start_clock
+from paraloom.cli.output import print_usage, show, start_clock
+from paraloom.cli.values import pairs
 from paraloom.core.arrow import start_without_pandas
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError, is_interruption, printable
@@ -32,6 +33,9 @@ _WITHOUT_EFFECT = frozenset(["output", "workers", "threads", "engine", "as_json"
 
 _ADDRESSES = frozenset(["address", "on_end_post"])
 """Parameters that name a server, not a file."""
+
+_SERVERS = frozenset(["translator", "paraphraser"])
+"""Roles of values that may name a server."""
 
 
 def call(module: str, name: str, values: dict[str, Any]) -> None:
@@ -71,7 +75,7 @@ def _call(command: Command, values: dict[str, Any]) -> None:
     declared = {one.name: one for one in registry.parameters(command)}
     watched = {name: values.pop(name, None) for name in ("log_file", "on_end", "on_end_post")}
     for name, value in values.items():
-        if name in _ADDRESSES:
+        if name in _ADDRESSES or (name in declared and declared[name].role in _SERVERS):
             continue
         if name != "output":
             values[name] = _local(value)
@@ -118,17 +122,41 @@ def _protected(command: Command, name: str, declared: Mapping[str, Parameter], v
 
 
 def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, Any]) -> None:
+    function, given = command.function(), dict(values)
+    if command.device:
+        used = api.use_device(given.pop("device"))
+        if "workers" in given:
+            given["workers"] = api.workers_on(used, given["workers"])
+    converted(declared, command.target() if command.of else function, given)
+    opened = _opened(declared, given)
     if command.run is not None:
-        converted(declared, command.run, values)
-        command.run(**values)
-        return
-    target, given = command.target(), dict(values)
-    given.pop("as_json", None)
-    converted(declared, target, given)
-    # A value that was not given has the default of the function or the stage.
-    given = {name: value for name, value in given.items() if value is not None and value is not False}
-    assert command.show is not None
-    command.show(target(**given), values)
+        command.run(**given)
+    else:
+        given.pop("as_json", None)
+        # A value that was not given has the default of the function or the stage.
+        given = {name: value for name, value in given.items() if value is not None and value is not False}
+        result = function(**given)
+        if command.show is not None:
+            command.show(result, values)
+        else:
+            show(result, values, command.then)
+    for model in opened:
+        print_usage(model)
+
+
+def _opened(declared: Mapping[str, Parameter], values: dict[str, Any]) -> list[Any]:
+    """Replace names by what they stand for, in place: pairs, encoders, and the translators that are returned."""
+    opened = []
+    for name, value in values.items():
+        role = declared[name].role
+        if role == "pairs" and value:
+            values[name] = pairs(value)
+        elif role == "encoder" and value == "none":
+            values[name] = None
+        elif role == "translator" and value is not None:
+            values[name] = api.named_translator(value, output=str(values.get("output") or PIPE))
+            opened.append(values[name])
+    return opened
 
 
 def _is_unprotected(output: Any, values: Mapping[str, Any]) -> bool:
@@ -141,7 +169,7 @@ def _is_unprotected(output: Any, values: Mapping[str, Any]) -> bool:
 def _inputs(declared: Mapping[str, Parameter], values: Mapping[str, Any]) -> Iterator[Path]:
     """The files and folders that the values of a command's parameters name."""
     for name, value in values.items():
-        if name in _WITHOUT_EFFECT or declared[name].kind != "text":
+        if name in _WITHOUT_EFFECT or declared[name].role in ("", "output"):
             continue
         for text in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(text, (str, Path)):
@@ -149,8 +177,9 @@ def _inputs(declared: Mapping[str, Parameter], values: Mapping[str, Any]) -> Ite
 
 
 def _files(text: str) -> Iterator[Path]:
-    # COLUMN=FILE, FILE,FILE and @FILE name files, too.
-    for part in dict.fromkeys([text, text.partition("=")[2], text.removeprefix("@"), *text.split(",")]):
+    # COLUMN=FILE, FILE,FILE, @FILE and FOLDER?from=de name files, too.
+    parts = [text, text.partition("=")[2], text.removeprefix("@"), text.partition("?")[0], *text.split(",")]
+    for part in dict.fromkeys(parts):
         for path in api.files_named(part) if part else ():
             try:
                 exists = path.exists()

@@ -40,7 +40,7 @@ class Parameter:
         metavar: What stands for the value.
         complete: Name of a function of `completion`.
         panel: Heading in `--help`.
-        role: input (a file or folder that is read), output, or nothing.
+        role: input (a file or folder that is read), output, pairs, encoder, translator, paraphraser, or nothing.
         everyday: Plain `--help` shows it.
     """
 
@@ -80,7 +80,9 @@ class Command:
         leave_out: Parameters without an option.
         flags: Parameter → names of its option, separated by spaces; '' for an argument.
         settings: Parameter → further attributes of `Parameter`.
-        show: Called with the result and the values of the command.
+        show: Called with the result and the values of the command. Default: what `output.show` does with a result.
+        then: The next likely command, after `paraloom`; `{output}` stands for what was written.
+        device: It runs models on the device that --device names.
         help: What it does. Default: summary of `of`.
         examples: Calls of it.
         resumes: The output is a run folder, which says itself what is done, or a page that is made again at will.
@@ -97,6 +99,8 @@ class Command:
     flags: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     show: Callable[[Any, Mapping[str, Any]], None] | None = None
+    then: str = ""
+    device: bool = False
     help: str = ""
     examples: Sequence[str] = ()
     resumes: bool = False
@@ -186,7 +190,7 @@ def parameter(name: str, annotation: Any, default: Any, help_: str, positional: 
         base["flags"] = (f"{base['flags'][0]}/--no-{base['flags'][0][2:]}",)
     if name == "output" or (name == "folder" and "-o" in base["flags"]):
         base["role"] = "output"
-    for key in ("low", "complete", "everyday", "panel", "metavar", "choices", "kind"):
+    for key in ("low", "complete", "everyday", "panel", "metavar", "choices", "kind", "role", "repeated"):
         if key in shared:
             base[key] = shared[key]
     return Parameter(name=name, **base)

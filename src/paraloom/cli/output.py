@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +93,25 @@ def print_figures(result: RunResult, then: str = "", as_json: bool = False) -> N
     for line in describe_figures(figures):
         typer.echo(line)
     conclude(result.folder, then)
+
+
+def show(result: Any, values: Mapping[str, Any], then: str = "") -> None:
+    """What a command prints of what its function returned: a run, a number of rows, or a result with figures."""
+    output, as_json = values.get("output"), bool(values.get("as_json"))
+    if hasattr(result, "stages"):
+        if result.stages[-1].kind == "fit":
+            print_figures(result, then, as_json)
+        else:
+            print_run(result, str(output), then, as_json)
+    elif isinstance(result, int) and output is not None:
+        if as_json and str(output) != "-":
+            typer.echo(as_written(output, rows=result))
+        else:
+            conclude(output, then)
+    else:
+        print_result(result, as_json)
+        if output is not None and not as_json:
+            conclude(output, then)
 
 
 def print_result(result: Any, as_json: bool) -> None:

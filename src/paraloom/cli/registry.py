@@ -67,7 +67,9 @@ def parameters(command: Command) -> list[Parameter]:
         added.append(_added("force", "flag", False))
     if command.watched:
         added += [_added(name, "text", None) for name in ("log_file", "on_end", "on_end_post")]
-    if command.run is None and "as_json" not in names:
+    if command.device and "device" not in names:
+        added.append(_added("device", "text", None))
+    if command.run is None and not any("--json" in one.flags for one in collected):
         added.append(_added("as_json", "flag", False))
     return [*collected, *added]
 
@@ -76,4 +78,5 @@ def _added(name: str, kind: str, default: Any) -> Parameter:
     said = SHARED[name]
     flags = tuple(said.get("flags", (f"--{name.replace('_', '-')}",)))
     texts = {key: said[key] for key in ("help", "metavar", "panel") if key in said}
-    return Parameter(name=name, kind=kind, default=default, flags=flags, everyday=name == "as_json", **texts)
+    everyday = name in ("as_json", "device")
+    return Parameter(name=name, kind=kind, default=default, flags=flags, everyday=everyday, **texts)

@@ -7,10 +7,47 @@ from typing import Any
 WATCH = "Watch a long run"
 LANGUAGE = "Language of the {} side, such as {}."
 
+TRANSLATOR = (
+    "A bundled name such as de-en, a folder, OWNER/NAME of Hugging Face, or the address of an endpoint; with settings "
+    "as 'NAME?from=de&to=en', 'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en'."
+)
+PARAPHRASER = (
+    "english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an endpoint: "
+    "'http://127.0.0.1:8000/v1?model=qwen3'. Repeatable."
+)
+
 SHARED: dict[str, dict[str, Any]] = {
     "output": {"flags": ["--output", "-o"], "help": "Where to write; the suffix decides the format."},
     "as_json": {"flags": ["--json"], "help": "Print figures as JSON."},
     "force": {"help": "Replace the output if it exists, even if it is up to date."},
+    "pairs": {
+        "flags": [],
+        "kind": "text",
+        "repeated": True,
+        "role": "pairs",
+        "metavar": "PAIRS",
+        "help": "Pairs: a corpus folder, a file with both sides, PREFIX.{de,en}, or a file of each side.",
+    },
+    "translator": {"role": "translator", "kind": "text", "complete": "complete_translator", "help": TRANSLATOR},
+    "reverse_translator": {
+        "role": "translator",
+        "kind": "text",
+        "complete": "complete_translator",
+        "help": "The same for the other direction.",
+    },
+    "paraphraser": {"role": "paraphraser", "kind": "text", "complete": "complete_paraphraser", "help": PARAPHRASER},
+    "encoder": {
+        "role": "encoder",
+        "kind": "text",
+        "complete": "complete_encoder",
+        "help": "A bundled name such as english, a folder, or a sentence-transformers model.",
+    },
+    "decode": {
+        "complete": "complete_decoding",
+        "help": "beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf, diverse:chrf; settings follow commas: "
+        "nucleus:0.95,nbest=3.",
+    },
+    "order": {"help": "strict: both in the same order; local: passages of one may be moved or missing."},
     "seed": {"help": "Seed of every random choice."},
     "workers": {"help": "Processes; default: one per core. The result is the same."},
     "engine": {"help": "local, inline, or ray (pip install 'paraloom[cluster]')."},
@@ -20,7 +57,7 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "Stop at a row that cannot be read or processed, or reject it into OUTPUT.rejected.jsonl, with the "
         "reason.",
     },
-    "device": {"help": "cpu (default), cuda, cuda:0,1, or auto: GPUs if there are any. Default: $PARALOOM_DEVICE."},
+    "device": {"kind": "text", "help": "cpu (default), cuda, cuda:0,1, or auto: GPUs if there are any. Default: $PARALOOM_DEVICE."},
     "check_languages": {
         "flags": ["--language-check/--no-language-check"],
         "help": "Stop, before any work, at text that the translator cannot read.",
@@ -29,6 +66,7 @@ SHARED: dict[str, dict[str, Any]] = {
     "tgt_lang": {"help": LANGUAGE.format("target", "en")},
     "src_column": {"help": "Source column of a table: a name, or a number from 1."},
     "tgt_column": {"help": "Target column of a table: a name, or a number from 1."},
+    "license_": {"flags": ["--license"], "help": "License of the training data, for the model card."},
     "title": {"help": "Title of the model card."},
     "license": {"help": "License of the training data, for the model card."},
     "log_file": {
@@ -50,5 +88,7 @@ SHARED: dict[str, dict[str, Any]] = {
 }
 """Parameter → what is said about it where a function says nothing else."""
 
-EVERYWHERE = frozenset(SHARED) - {"output"}
-"""Options that count once, however many commands have them."""
+GENERAL = frozenset(
+    ["as_json", "force", "log_file", "on_end", "on_end_post", "seed", "workers", "engine", "device", "on_error"]
+)
+"""Options that are said here alone, whichever commands have them."""

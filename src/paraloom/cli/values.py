@@ -1,0 +1,31 @@
+"""Values of options as functions take them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from paraloom import api
+
+
+def pairs(paths: list[str]) -> str:
+    """Pairs as given on the command line: one name, or the files of both sides.
+
+    Raises:
+        typer.BadParameter: There are more than two, or one of two is a table.
+
+    >>> pairs(["mine.de", "mine.en"]), pairs(["mine.tsv"])
+    ('mine.{de,en}', 'mine.tsv')
+    """
+    if len(paths) == 1:
+        return paths[0]
+    if len(paths) > 2:
+        raise typer.BadParameter(f"expected pairs in one file, or the files of both sides, got {len(paths)} files")
+    for path in paths:
+        if Path(path).is_dir() or api.without_compression(path).suffix in api.READERS:
+            raise typer.BadParameter(
+                f"two files are the two sides, a sentence per line, but {path} is a table or a folder of pairs"
+            )
+    name: str = api.join_sides(*paths)
+    return name
