@@ -57,7 +57,10 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "Stop at a row that cannot be read or processed, or reject it into OUTPUT.rejected.jsonl, with the "
         "reason.",
     },
-    "device": {"kind": "text", "help": "cpu (default), cuda, cuda:0,1, or auto: GPUs if there are any. Default: $PARALOOM_DEVICE."},
+    "device": {
+        "kind": "text",
+        "help": "cpu (default), cuda, cuda:0,1, or auto: GPUs if there are any. Default: $PARALOOM_DEVICE.",
+    },
     "check_languages": {
         "flags": ["--language-check/--no-language-check"],
         "help": "Stop, before any work, at text that the translator cannot read.",
