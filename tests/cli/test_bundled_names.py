@@ -49,7 +49,7 @@ CASES: dict[str, tuple[object, ...]] = {
         *("A dog sleeps.", "--forward", "en-de", "--backward", "de-en", "--preset", "varied", "--encoder", "english"),
     ),
     "augment-labels --encoder": (
-        *("set.csv", "--forward", "en-de", "--backward", "de-en", "--encoder", "english", "-o", "o.csv"),
+        *("set.csv", "--paraphraser", "round-trip:en-de,de-en", "--encoder", "english", "-o", "o.csv"),
     ),
     "align sentences --translator": ("de.txt", "en.txt", "--translator", "de-en", "-o", "o.vecalign"),
     "align sentences --encoder": ("en.txt", "en.txt", "--encoder", "english", "-o", "o.vecalign"),
@@ -73,7 +73,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "distill encoder teacher": ("english", "en.txt", "--steps", 2, "--dimension", 8, "-o", "o"),
     "paraphrase --model": ("A dog sleeps.", "--model", "english", "-n", 1),
     "paraphrase --parser": ("A dog sleeps.", "--model", "english", "--parser", "english", "-n", 1),
-    "augment-labels --model": ("set.csv", "--model", "english", "-o", "o.csv"),
+    "augment-labels --paraphraser": ("set.csv", "--paraphraser", "english", "-o", "o.csv"),
     "evaluate paraphraser model": ("english", "en.tsv", "--candidates", 2),
     "parse --parser": ("pairs.tsv", "--parser", "english", "--columns", "tgt", "-o", "o.parquet", *INLINE),
     "diversity --parser": ("variants.tsv", "--parser", "english"),
@@ -100,7 +100,7 @@ OTHERS = {
 } | {
     f"{command} --model"
     for command in (
-        *("translate", "backtranslate", "variants", "augment", "align sentences", "align documents"),
+        *("translate", "variants", "augment", "align sentences", "align documents"),
         *("evaluate translator", "evaluate aligner"),
     )
 }

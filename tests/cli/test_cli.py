@@ -288,7 +288,7 @@ def test_an_interruption_has_exit_status_130(paraloom: Command, monkeypatch: pyt
 def test_an_interrupted_command_says_how_to_resume_and_resumes(tmp_path: Path, toy_translator: Path) -> None:
     source = write_bitext(tmp_path, 20000)
     command = [sys.executable, "-m", "paraloom.cli.main", "backtranslate", source, "--translator", str(toy_translator)]
-    command += ["-o", "pairs.parquet", "--workers", "1", "--shard-rows", "500", "--decode", "beam:5"]
+    command += ["-o", "pairs.parquet", "--workers", "1", "--decode", "beam:5"]
     running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment())
     work = tmp_path / "pairs.parquet.paraloom"
     wait_until(lambda: list(work.glob("*backtranslate/part-*.parquet")), running)

@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from paraloom.mt.endpoint_config import is_endpoint as is_endpoint
     from paraloom.pairs.annotation import summarize_ratings as summarize_ratings
     from paraloom.pairs.filtering.filters import format_preview as format_preview
+    from paraloom.pairs.filtering.filters import summarize_preview as summarize_preview
     from paraloom.pairs.scoring.table import COLUMNS as COLUMNS
     from paraloom.pairs.scoring.table import GROUPS as GROUPS
     from paraloom.pairs.scoring.table import SCORES as SCORES
@@ -205,6 +206,7 @@ _DOMAIN = {
     "use_device": "paraloom.core.devices",
     "workers_on": "paraloom.core.devices",
     "format_preview": "paraloom.pairs.filtering.filters",
+    "summarize_preview": "paraloom.pairs.filtering.filters",
     "is_device": "paraloom.io.bitext",
     "join_sides": "paraloom.io.formats.moses",
     "summarize_ratings": "paraloom.pairs.annotation",

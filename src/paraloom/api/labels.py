@@ -96,7 +96,18 @@ def train_paraphrase_model(
     on_error: OnError = "stop",
     **config: Any,
 ) -> RunResult:
-    """Train the model of `p_paraphrase` and its presets on labeled pairs that are scored."""
+    """Train the model behind `p_paraphrase` and the presets of `paraloom filter` on labeled pairs.
+
+    Args:
+        pairs: Labeled pairs, scored: column label, 1 right, 0 wrong.
+        output: The folder to write.
+        features: Scores to learn from. Default: those of the bundled model that the pairs have.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **config: Further fields of `paraloom.stages.TrainParaphraseModel`: `fallbacks`, `l2` …
+
+    Returns:
+        The result; the figures of the last stage have the area under the ROC curve of each training set.
+    """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0], on_error=on_error).columns)
     stage: Fit = TrainParaphraseModel(name="model", pairs=references, features=names, **config)

@@ -33,11 +33,13 @@ AnyParaphraser: TypeAlias = (
     ParaphraserLike
     | str
     | Path
+    | list[str]
     | tuple[str, str]
     | Callable[[list[str]], Sequence[str]]
     | Callable[[list[str]], Sequence[Sequence[str]]]
 )
-"""A paraphraser, the folder of one, the two translators of a round trip, or a function from texts to paraphrases."""
+"""A paraphraser, references to one or several, the two translators of a round trip, or a function from texts to
+paraphrases."""
 
 
 ROUND_TRIP = "round-trip:"
@@ -158,9 +160,7 @@ def open_paraphraser(
             else:
                 parts += _kinds_of(trained, decode)
     if not parts:
-        raise ConfigError(
-            "a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en."
-        )
+        raise ConfigError("a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en.")
     return parts[0] if len(parts) == 1 else CombinedParaphraser(parts)
 
 
@@ -191,10 +191,10 @@ def _round_trip(reference: str, decode: str | None) -> RoundTripParaphraser:
     return RoundTripParaphraser.load(*translators, pivots=pivots, decode=decode)
 
 
-def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:
-    """A paraphraser from what names one."""
-    if isinstance(paraphraser, (str, Path)):
-        return open_paraphraser(paraphraser)
+def as_paraphraser(paraphraser: AnyParaphraser, *, output: str = "-") -> ParaphraserLike:
+    """A paraphraser from what names one; the answers of an endpoint are kept beside an output."""
+    if isinstance(paraphraser, (str, Path, list)):
+        return open_paraphraser(paraphraser, output=output)
     if isinstance(paraphraser, tuple):
         return RoundTripParaphraser.load(*paraphraser)
     if isinstance(paraphraser, ControlledParaphraser):

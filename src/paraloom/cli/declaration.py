@@ -40,7 +40,8 @@ class Parameter:
         metavar: What stands for the value.
         complete: Name of a function of `completion`.
         panel: Heading in `--help`.
-        role: input (a file or folder that is read), output, pairs, encoder, translator, paraphraser, or nothing.
+        role: input (a file or folder that is read), output, pairs, encoder, translator, scorer (a translator that
+            scores given translations), paraphraser, or nothing.
         everyday: Plain `--help` shows it.
     """
 
@@ -110,8 +111,12 @@ class Command:
         """The function that is called with the values."""
         return self.run or self.target()
 
+    def functions(self) -> list[Callable[..., Any]]:
+        """The functions whose parameters are options: the command's own first."""
+        return [*([self.run] if self.run else []), *([self.target()] if self.of else [])]
+
     def target(self) -> Callable[..., Any]:
-        """The function of `paraloom.api`."""
+        """The function of `paraloom.api`, or the class of a configuration."""
         module, _, path = self.of.partition(":") if ":" in self.of else ("paraloom.api", "", self.of)
         value: Any = import_module(module)
         for name in path.split("."):
@@ -126,7 +131,7 @@ class Command:
         text = text.replace(f"`paraloom {plain} ", f"`paraloom {self.name} ").replace(
             f"`paraloom {plain}`", f"`paraloom {self.name}`"
         )
-        calls = (f"Example: `paraloom {self.name} {example}`" for example in self.examples)
+        calls = (f"Example: `paraloom {f'{self.name} {example}'.strip()}`" for example in self.examples)
         return "\n\n".join([text, *calls])
 
     def parameters(self) -> list[Parameter]:
@@ -137,7 +142,8 @@ class Command:
         for name, one in collected.items():
             if name in self.flags:
                 flags = tuple(self.flags[name].split())
-                one = replace(one, flags=flags)
+                # Pairs of an option may be several corpora, not the files of both sides.
+                one = replace(one, flags=flags, role="input" if flags and one.role == "pairs" else one.role)
             if not one.flags and one.metavar is None:
                 metavar = name.upper() + ("..." if one.repeated else "")
                 one = replace(one, metavar=metavar if one.default == REQUIRED else f"[{metavar}]")
@@ -148,9 +154,8 @@ class Command:
 
     def _derived(self) -> Iterator[Parameter]:
         left_out = set(self.leave_out.split())
-        functions = [function for function in (self.run, self.target() if self.of else None) if function is not None]
         known: set[str] = set()
-        for index, function in enumerate(functions):
+        for index, function in enumerate(self.functions()):
             _, helps = described(function)
             takes_more = False
             for name, one in parameters_of(function):
@@ -188,6 +193,8 @@ def parameter(name: str, annotation: Any, default: Any, help_: str, positional: 
     base |= _kind(parts)
     if base["kind"] == "flag" and base["flags"] and default is True and "/" not in base["flags"][0]:
         base["flags"] = (f"{base['flags'][0]}/--no-{base['flags'][0][2:]}",)
+    if shared.get("role") == "pairs" and not base["flags"]:
+        base["help"] = shared["help"]
     if name == "output" or (name == "folder" and "-o" in base["flags"]):
         base["role"] = "output"
     for key in ("low", "complete", "everyday", "panel", "metavar", "choices", "kind", "role", "repeated"):
@@ -268,7 +275,8 @@ def plain(value: Any) -> Any:
 
 def parameters_of(function: Callable[..., Any]) -> Iterator[tuple[str, inspect.Parameter]]:
     """The parameters of a function, with annotations that are objects."""
-    names = _Names(getattr(inspect.unwrap(function), "__globals__", {}))
+    unwrapped = inspect.unwrap(function)
+    names = _Names(getattr(unwrapped, "__globals__", None) or vars(import_module(unwrapped.__module__)))
     for name, one in inspect.signature(function).parameters.items():
         if isinstance(one.annotation, str):
             one = one.replace(annotation=eval(one.annotation, {}, names))
@@ -318,9 +326,11 @@ def first_sentence(text: str) -> str:
     return re.split(r"(?<=[.…])\s+(?=[A-Z`])", text, maxsplit=1)[0]
 
 
-def converted(parameters: Mapping[str, Parameter], function: Callable[..., Any], values: dict[str, Any]) -> None:
-    """Give values the types that a function is annotated with, in place."""
-    annotations = {name: one.annotation for name, one in parameters_of(function)}
+def converted(
+    parameters: Mapping[str, Parameter], functions: Sequence[Callable[..., Any]], values: dict[str, Any]
+) -> None:
+    """Give values the types that functions are annotated with, the first one before others, in place."""
+    annotations = {name: one.annotation for function in reversed(functions) for name, one in parameters_of(function)}
     for name, value in values.items():
         declared = parameters[name]
         if declared.separated and value is not None:

@@ -32,6 +32,7 @@ PATHS = {
 """Old path of a command in a group → its path now."""
 
 OPTIONS: dict[str, dict[str, str]] = {
+    "augment-labels": {"--model": "--paraphraser"},
     "align documents": {"--how": "--assignment", "--by": "--threshold-on", "--candidates": "--max-candidates"},
     "align pivot": {"--through": "--pivot"},
     "align sentences": {"--most": "--max-bead-size", "--bound": "--hard-delimiter"},
@@ -57,6 +58,29 @@ OPTIONS: dict[str, dict[str, str]] = {
 
 _RULES_ONLY = "this option is gone: canonicalize corrects English by rules and a list of words"
 REMOVED_OPTIONS: dict[str, dict[str, str]] = {
+    "backtranslate": {
+        "--shard-rows": "this option is gone: a worker takes 500 rows at a time; in a pipeline, shard_rows of `read-pairs`"
+    },
+    "score": {
+        "--agreement-samples": "this option is gone: write --with agreement, which takes 16 samples; another number is "
+        "agreement_samples, in Python and in pipelines",
+        "--cross-encoder-file": "this option is gone: write --cross-encoder 'FOLDER?file=FILE'",
+        "--cross-encoder-label": "this option is gone: write --cross-encoder 'FOLDER?label=LABEL'",
+    },
+    "lexicon": {"--sample": "this option is gone: 500,000 pairs at most; in a pipeline, sample of `extract-lexicon`"},
+    "tune": {
+        "--seeds": "this option is gone; in Python, seeds of `paraloom.api.Tuning`",
+        "--development": "this option is gone: STS-B/dev decides; in Python, development of `paraloom.api.Tuning`",
+    },
+    "train paraphrase-model": {
+        "--fallback": "this option is gone; in a pipeline, fallbacks of `train-paraphrase-model`",
+        "--l2": "this option is gone; in a pipeline, l2 of `train-paraphrase-model`",
+    },
+    "train language-model": {
+        "--order": "this option is gone: 3 words or 6 characters; in a pipeline, order of `train-language-model`",
+        "--smoothing": "this option is gone: kneser-ney for words if VariKN is installed, else witten-bell; in a "
+        "pipeline, smoothing of `train-language-model`",
+    },
     "canonicalize": dict.fromkeys(
         ("--model", "--rules", "--no-rules", "--meaning", "--candidates", "--encoder", "--language-model", "--decode"),
         _RULES_ONLY,
@@ -68,7 +92,13 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
             *("--cross-encoder", "--entailment", "--language-model"),
         ),
         "this option is gone; in Python, `paraloom.augment_labels` takes any paraphraser and selection",
-    ),
+    )
+    | dict.fromkeys(("--forward", "--backward"), "this option is gone: write --paraphraser round-trip:en-de,de-en")
+    | dict.fromkeys(
+        ("--endpoint-model", "--language", "--endpoint"),
+        "this option is gone: write --paraphraser 'http://127.0.0.1:8000/v1?model=NAME&language=en'",
+    )
+    | {"--pivots": "this option is gone: write --paraphraser round-trip:en-de,de-en,pivots=3"},
     "train paraphraser": {
         "--noisy-share": "this option is gone: paraphrasers write no standard forms; use `paraloom canonicalize`"
     },

@@ -100,7 +100,15 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
 
 
 def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
-    """Summarize labeled sheets as in PNMT Table 3, with the agreement of two raters."""
+    """Count the labels in each range of a score, and how far two annotators agree, as in PNMT Table 3.
+
+    Args:
+        sheets: Labeled sheets, one per annotator.
+        key: The key that was written with the sheet.
+
+    Returns:
+        `rows` with the counts of each range, `raters`, and `agreement` as Cohen's kappa.
+    """
     facts = {row["number"]: row for row in _read(key, KEY_COLUMNS)}
     labels = [_read_labels(sheet, set(facts)) for sheet in sheets]
     rows = []
