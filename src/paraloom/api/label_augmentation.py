@@ -136,8 +136,8 @@ def augment_labels(
     Args:
         source: The set: .jsonl, .csv, .tsv or .parquet.
         paraphraser: english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an
-            endpoint: 'http://127.0.0.1:8000/v1?model=qwen3&language=en'; repeatable. In Python also a paraphraser, the two
-            translators of a round trip such as ('en-de', 'de-en'), or a function from a list of texts to a list of
+            endpoint: 'http://127.0.0.1:8000/v1?model=qwen3&language=en'; repeatable. In Python also a paraphraser, the
+            two translators of a round trip such as ('en-de', 'de-en'), or a function from a list of texts to a list of
             paraphrases, or of lists of them.
         output: The larger set, in any of these formats; its columns are those of `source` and `PROVENANCE`.
         text: Column of the texts: a name, or the number in a table without a header; default: text, sentence, question.

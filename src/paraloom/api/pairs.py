@@ -87,9 +87,9 @@ class Pairs:
         """Add columns of scores; no row is dropped.
 
         Args:
-            scores: Scores or groups, such as overlap, bleu1 or all; `paraloom scores` lists them. In Python also scorers
-                of your own. With `bilingual` among them, the encoder adds `bilingual_similarity`, for bitext; with
-                `agreement`, `translator` adds that, too.
+            scores: Scores or groups, such as overlap, bleu1 or all; `paraloom scores` lists them. In Python also
+                scorers of your own. With `bilingual` among them, the encoder adds `bilingual_similarity`, for bitext;
+                with `agreement`, `translator` adds that, too.
             encoder: Adds `paraphrase_score` (of `bilingual`: `bilingual_similarity`): an encoder, its name or folder.
             word_counts: Adds the mean IDF of both sides: a folder of `train word-counts`.
             language_model: Adds perplexities: a folder of `train language-model`, or an ARPA file.

@@ -14,7 +14,7 @@ import typer
 
 from paraloom import api
 from paraloom.cli import registry, watching
-from paraloom.cli.declaration import Command, Parameter, converted
+from paraloom.cli.declaration import Command, Parameter, converted, parameters_of
 from paraloom.cli.output import print_usage, show, start_clock
 from paraloom.cli.values import pairs
 from paraloom.core.arrow import start_without_pandas
@@ -34,10 +34,7 @@ _WITHOUT_EFFECT = frozenset(["output", "workers", "threads", "engine", "as_json"
 _ADDRESSES = frozenset(["address", "on_end_post"])
 """Parameters that name a server, not a file."""
 
-_TRANSLATORS = frozenset(["translator", "scorer"])
-"""Roles of translators."""
-
-_SERVERS = _TRANSLATORS | {"paraphraser"}
+_SERVERS = frozenset(["translator", "paraphraser"])
 """Roles of values that may name a server."""
 
 
@@ -125,22 +122,25 @@ def _protected(command: Command, name: str, declared: Mapping[str, Parameter], v
 
 
 def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, Any]) -> None:
-    given, precision = dict(values), None
+    function, given = command.function(), dict(values)
+    used = None
     if command.device:
         used = api.use_device(given.pop("device"))
-        precision = api.precision_on(used, None)
-        translators = [name for name, one in declared.items() if one.role in _TRANSLATORS]
+        translators = [name for name, one in declared.items() if one.role == "translator"]
         if used is not None and translators and not any(given.get(name) for name in translators):
             raise ConfigError("--device is for a translator", remedy="Name one, or leave the option out.")
         if "workers" in given:
             given["workers"] = api.workers_on(used, given["workers"])
+    own = {name for name, _ in parameters_of(command.run)} if command.run is not None else set()
+    # A value that was not given has the default of the function or the stage.
+    given = {name: value for name, value in given.items() if name in own or _is_given(declared[name], value)}
     converted(declared, command.functions(), given)
-    opened = _opened(declared, given, precision)
+    opened = _opened(declared, given, api.precision_on(used, None))
     if command.run is not None:
         command.run(**given)
     else:
         given.pop("as_json", None)
-        result = command.function()(**_given(declared, given))
+        result = function(**given)
         if command.show is not None:
             command.show(result, values)
         else:
@@ -149,7 +149,11 @@ def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, 
         print_usage(model)
 
 
-def _opened(declared: Mapping[str, Parameter], values: dict[str, Any], precision: str | None = None) -> list[Any]:
+def _is_given(declared: Parameter, value: Any) -> bool:
+    return value is not None and (value is not False or declared.default is True)
+
+
+def _opened(declared: Mapping[str, Parameter], values: dict[str, Any], precision: str | None) -> list[Any]:
     """Replace names by what they stand for, in place: pairs, encoders, and the translators that are returned."""
     opened = []
     for name, value in values.items():
@@ -158,24 +162,11 @@ def _opened(declared: Mapping[str, Parameter], values: dict[str, Any], precision
             values[name] = pairs(value)
         elif role == "encoder" and value == "none":
             values[name] = None
-        elif role in _TRANSLATORS and value is not None:
-            if role == "scorer" and api.is_endpoint(value):
-                raise ConfigError(
-                    f"the endpoint {redacted(value)} cannot score given translations",
-                    remedy="Name a translator or the folder of a language model.",
-                )
-            values[name] = api.named_translator(value, output=str(values.get("output") or PIPE), precision=precision)
+        elif role == "translator" and value is not None:
+            output = str(values.get("output") or PIPE)
+            values[name] = api.named_translator(value, output=output, precision=precision)
             opened.append(values[name])
     return opened
-
-
-def _given(declared: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that were given: the others have the default of the function or the stage."""
-    return {
-        name: value
-        for name, value in values.items()
-        if value is not None and (value is not False or declared[name].default is True)
-    }
 
 
 def _is_unprotected(output: Any, values: Mapping[str, Any]) -> bool:

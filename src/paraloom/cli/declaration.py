@@ -40,8 +40,7 @@ class Parameter:
         metavar: What stands for the value.
         complete: Name of a function of `completion`.
         panel: Heading in `--help`.
-        role: input (a file or folder that is read), output, pairs, encoder, translator, scorer (a translator that
-            scores given translations), paraphraser, or nothing.
+        role: input (a file or folder that is read), output, pairs, encoder, translator, paraphraser, or nothing.
         everyday: Plain `--help` shows it.
     """
 

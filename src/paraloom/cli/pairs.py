@@ -15,7 +15,6 @@ from paraloom import api
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude, print_run, suggest, time_taken
 from paraloom.cli.shared import TRANSLATOR
-from paraloom.cli.values import given
 from paraloom.core.errors import ConfigError
 from paraloom.pipeline.shard import OnError
 
@@ -45,7 +44,7 @@ def _backtranslate(
         shard_rows=500,
         seed=seed,
     )
-    paraphrases = bitext.backtranslate(**given(options))
+    paraphrases = bitext.backtranslate(**options)
     result = paraphrases.write(output, engine=engine, workers=workers, on_error=on_error)
     print_run(result, output, "score {output} --with overlap,length -o scored.parquet", as_json)
 
@@ -63,7 +62,7 @@ def _score(
     **scoring: Any,
 ) -> None:
     read = api.read_pairs(pairs, src_column=src_column, tgt_column=tgt_column, bad_rows=on_error)
-    result = read.score(**given(scoring)).write(output, engine=engine, workers=workers, on_error=on_error)
+    result = read.score(**scoring).write(output, engine=engine, workers=workers, on_error=on_error)
     print_run(result, output, _use_of_scores(scoring["scores"]), as_json)
 
 
@@ -77,14 +76,13 @@ def _filter(
     on_error: OnError = "stop",
     seed: int = 1,
     as_json: bool = False,
-    **options: Any,
+    **criteria: Any,
 ) -> None:
     """Filter pairs, or count what a filter would keep.
 
     Args:
         preview: Only count the pairs that each criterion alone, and all together, would keep.
     """
-    criteria = given(options)
     if criteria.get("sample", 0) >= 1:
         criteria["sample"] = int(criteria["sample"])
     if preview:
@@ -92,7 +90,9 @@ def _filter(
         if as_json:
             typer.echo(json.dumps([vars(count) for count in counts], ensure_ascii=False))
         else:
-            typer.echo(api.format_preview(counts) + (f"\n{api.summarize_preview(counts)}" if options["preset"] else ""))
+            typer.echo(
+                api.format_preview(counts) + (f"\n{api.summarize_preview(counts)}" if "preset" in criteria else "")
+            )
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
@@ -145,9 +145,8 @@ def _tune(
     Args:
         output: Run folder.
     """
-    settings = given(options)
-    encoder = {"spec": settings.pop("spec")} if "spec" in settings else {}
-    tuning = api.Tuning(**settings, encoder=encoder, bad_rows=on_error)
+    encoder = {"spec": options.pop("spec")} if "spec" in options else {}
+    tuning = api.Tuning(**options, encoder=encoder, bad_rows=on_error)
     tuned = api.tune(tuning, output, workers=workers, seed=seed)
     page = reports.write_report(output, output / "report.html")
     if as_json:
@@ -195,7 +194,7 @@ def _judge_sample(
         output: The sheet, tab-separated.
         page: An HTML page as well, to label the pairs in a browser.
     """
-    key = api.draw_sheet(pairs, output, **given(options))
+    key = api.draw_sheet(pairs, output, **options)
     if page is not None:
         reports.write_rating_page(output, page)
     if as_json:
@@ -264,8 +263,6 @@ DECLARED = [
         flags={"scores": "--with"},
         settings={
             "scores": {"default": ["common"], "separated": True, "complete": "complete_scores", "role": ""},
-            "translator": {"role": "scorer"},
-            "reverse_translator": {"role": "scorer"},
         },
         everyday="scores encoder language_model translator reverse_translator cross_encoder paraphrase_model languages "
         "as_json device",
@@ -287,7 +284,6 @@ DECLARED = [
         flags={"where": "--where"},
         settings={
             "preset": {"complete": "complete_preset"},
-            "reverse_translator": {"role": "scorer"},
         },
         everyday="where preset encoder reverse_translator top by sample preview as_json device",
         device=True,

@@ -59,7 +59,8 @@ OPTIONS: dict[str, dict[str, str]] = {
 _RULES_ONLY = "this option is gone: canonicalize corrects English by rules and a list of words"
 REMOVED_OPTIONS: dict[str, dict[str, str]] = {
     "backtranslate": {
-        "--shard-rows": "this option is gone: a worker takes 500 rows at a time; in a pipeline, shard_rows of `read-pairs`"
+        "--shard-rows": "this option is gone: a worker takes 500 rows at a time; in a pipeline, it is the key "
+        "shard_rows of `read-pairs`"
     },
     "score": {
         "--agreement-samples": "this option is gone: write --with agreement, which takes 16 samples; another number is "

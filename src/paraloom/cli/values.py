@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -31,12 +29,3 @@ def pairs(paths: list[str]) -> str:
             )
     name: str = api.join_sides(*paths)
     return name
-
-
-def given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options without those that were not given, which have the default of the function or the stage.
-
-    >>> given({"top": None, "by": "chrf"})
-    {'by': 'chrf'}
-    """
-    return {name: value for name, value in options.items() if value is not None}
