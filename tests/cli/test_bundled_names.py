@@ -100,8 +100,7 @@ OTHERS = {
 } | {
     f"{command} --model"
     for command in (
-        *("translate", "backtranslate", "variants", "augment", "align sentences", "align documents"),
-        *("evaluate translator", "evaluate aligner"),
+        *("translate", "backtranslate", "variants", "augment"),
     )
 }
 """A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take parsed
