@@ -138,8 +138,8 @@ class AlignFilesConfig:
     Args:
         translations: Translations of the source into the target's language, line by line: files.
         target_translations: Translations of the target into the source's language, line by line: files.
-        translator: Translates the source first: a bundled name such as de-en, a folder, OWNER/NAME, or the address of an
-            endpoint, each with settings as in 'NAME?from=de&to=en'.
+        translator: Translates the source first: a bundled name such as de-en, a folder, OWNER/NAME, or the address of
+            an endpoint, each with settings as in 'NAME?from=de&to=en'.
         lexicon: File with source word, target word and perhaps a probability, between tabs; or hunalign's dictionary.
         encoder: Encoder of both languages, or of the target's language if there is a translation; none: no encoder.
             Its vectors of words and sentences are evidence.  The default knows seven languages, and is left out beside
@@ -229,9 +229,7 @@ def _read(names: tuple[str, str], config: AlignFilesConfig) -> TextPair:
     return TextPair(texts[0], texts[1], forward, backward)
 
 
-def _align(
-    pair: TextPair, names: tuple[str, str], config: AlignFilesConfig, aligner: AlignerConfig
-) -> list[Bead]:
+def _align(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig, aligner: AlignerConfig) -> list[Bead]:
     """The beads of two texts, by whatever the configuration names."""
     from paraloom.alignment.delimiters import align_between_delimiters
     from paraloom.alignment.lexicon import read_lexicon
@@ -282,7 +280,9 @@ def _translated(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig
     return replace(pair, source_translations=[*pair.source_translations, best_translations(model, pair.source)])
 
 
-def _write(beads: Sequence[Bead], pair: TextPair, names: tuple[str, str], output: str, config: AlignFilesConfig) -> None:
+def _write(
+    beads: Sequence[Bead], pair: TextPair, names: tuple[str, str], output: str, config: AlignFilesConfig
+) -> None:
     """Write beads, or the sentences of those that are no delimiters."""
     if without_compression(output).suffix in _BEADS:
         write_beads(output, beads, src_doc=file_stem(names[0]), tgt_doc=file_stem(names[1]))

@@ -58,8 +58,8 @@ def pair_documents(
         source: A corpus of documents, from `extract`.
         target: The same in another language.
         output: The pairs, a .tsv file.
-        translator: Translates the source first: a bundled name such as de-en, a folder, OWNER/NAME, or the address of an
-            endpoint, each with settings as in 'NAME?from=de&to=en'.
+        translator: Translates the source first: a bundled name such as de-en, a folder, OWNER/NAME, or the address of
+            an endpoint, each with settings as in 'NAME?from=de&to=en'.
         target_translator: Translates the target, as `translator` the source, into a third language; compared there.
         encoder: Encoder of both languages, as further evidence.
         decode: How to translate.

@@ -293,9 +293,7 @@ def encode_file(
     return count
 
 
-def similarity_of_lines(
-    encoder: EncoderLike | str | Path, first: str | Path, second: str | Path
-) -> Iterator[float]:
+def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, second: str | Path) -> Iterator[float]:
     """Print the cosine of each line of a file with the same line of another, −1 to 1.
 
     Args:

@@ -118,8 +118,7 @@ def extract_documents(
         MissingExtraError: The packages of the extra `extract` are not installed.
 
     Example:
-        >>> languages = ["de", "en"]
-        >>> extract_documents("crawl.warc.gz", "out", languages=languages)  # needs the extra `extract`  # doctest: +SKIP
+        >>> extract_documents("crawl.warc.gz", "documents", languages=["de", "en"])  # doctest: +SKIP
     """
     config = replace(config or ExtractConfig(), **settings)
     _check_extra()

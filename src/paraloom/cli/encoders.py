@@ -76,8 +76,9 @@ def _mine(
     of_translations = {name: options.get(name) for name in ("gold", "retrieval", "index")}
     _refuse(of_translations, "is for translations: name the text in the other language, too")
     corpus = options.pop("source")
-    settings = {} if below is None else {"below": below}
-    count = api.mine_lines(corpus=corpus, vectors=vectors, seed=seed, **settings, **options)
+    if below is not None:
+        options["below"] = below
+    count = api.mine_lines(corpus=corpus, vectors=vectors, seed=seed, **options)
     typer.echo(json.dumps({"pairs": count}) if as_json else f"{count:,} pairs in {output}")
     if not as_json:
         conclude(output, "score {output} --with overlap,length -o scored.parquet", counted=True)
