@@ -149,9 +149,10 @@ DECLARED = [
             "pivots": {"default": REQUIRED, "role": "input"},
         },
         help="Check pairs of documents with further languages and add missing ones: documents with the same "
-        "counterpart match.\n\nTwo similar pages without counterparts may be paired by mistake; a language with a "
-        "counterpart of each shows that they differ. The files may be in either direction, unless documents of two languages have the "
-        "same names: then the first leads from the source, the second to the target.",
+        "counterpart match.\n\n"
+        "Two similar pages without counterparts may be paired by mistake; a language with a counterpart of each shows "
+        "that they differ. The files may be in either direction, unless documents of two languages have the same "
+        "names: then the first leads from the source, the second to the target.",
         examples=("de-en.tsv --pivot cs-de.tsv,cs-en.tsv -o checked.tsv",),
     ),
 ]
