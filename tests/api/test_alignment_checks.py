@@ -54,7 +54,7 @@ def messages(call: Callable[[], object]) -> list[str]:
 
 
 def test_right_input_gives_no_warning(texts: tuple[Path, Path], tmp_path: Path) -> None:
-    options = {"translator": Copier("de", "en"), "languages": ("de", "en")}
+    options = {"translator": Copier("de", "en"), "src_lang": "de", "tgt_lang": "en"}
     assert messages(lambda: align_files(*texts, tmp_path / "out.vecalign", **options)) == []
 
 
@@ -111,7 +111,7 @@ def test_a_translator_of_other_languages_is_warned_about(texts: tuple[Path, Path
 def test_sides_that_are_swapped_against_their_declared_languages_are_warned_about(
     texts: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    (message,) = messages(lambda: align_files(*texts, tmp_path / "out.tsv", languages=("en", "de")))
+    (message,) = messages(lambda: align_files(*texts, tmp_path / "out.tsv", src_lang="en", tgt_lang="de"))
     assert message.startswith(f"the sides are swapped: {texts[0]} is German and {texts[1]} is English")
     assert "they are said to be en and de" in message
 

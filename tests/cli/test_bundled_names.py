@@ -97,12 +97,6 @@ OTHERS = {
         "research evaluate-exemplars --parser",
     ),
     *("papers run --parser", "train paraphraser --parser"),
-} | {
-    f"{command} --model"
-    for command in (
-        *("translate", "variants", "augment", "align sentences", "align documents"),
-        *("evaluate translator", "evaluate aligner"),
-    )
 }
 """A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take parsed
 pairs, and one that trains on them (their own tests name parsers); models of a server."""

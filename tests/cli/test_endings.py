@@ -182,7 +182,7 @@ CALLS = {
     "vectors": ("encode", "english", "lines.txt", "-o", "out.npy"),
     "vectors with text": ("encode", "english", "lines.txt", "-o", "out.parquet"),
     "mine": ("mine", "english", "lines.txt", "-o", "out.tsv", "--above", "-1"),
-    "mine translations": ("mine", "toy", "--bilingual", "lines.txt", "lines.txt", "-o", "out.tsv", "--above", "0"),
+    "mine translations": ("mine", "toy", "lines.txt", "lines.txt", "-o", "out.tsv", "--above", "0"),
 }
 
 

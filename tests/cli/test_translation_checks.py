@@ -108,6 +108,7 @@ def test_more_commands_take_the_options_of_translators(paraloom: Command, tmp_pa
         )
         assert status == 0, errors
         assert "requests" in errors
+        asked = ["--translator", f"{server.url}?model=m&from=de&to=en"]
         status, _, errors = paraloom("align", "sentences", text, other, *asked, "-o", tmp_path / "beads.vecalign")
         assert status == 0, errors
         assert "requests" in errors
@@ -126,21 +127,21 @@ def test_evaluations_take_any_translator(paraloom: Command, tmp_path: Path) -> N
         return "" if line == "nichts" else line.upper()
 
     with serve(OpenAIServer(translate=upper_or_nothing, supports=frozenset())) as server:
-        asked = ["--model", "m", "--from", "de", "--to", "en"]
-        status, out, errors = paraloom("evaluate", "translator", server.url, pairs, *asked, "--json")
+        asked = f"{server.url}?model=m&from=de&to=en"
+        status, out, errors = paraloom("evaluate", "translator", asked, pairs, "--json")
         assert status == 0, errors
         figures = json.loads(out)
         assert (figures["n"], figures["failed"], figures["cost_percentiles"]) == (3, 1, None)
         assert "requests" in errors
-        status, out, _ = paraloom("evaluate", "translator", server.url, pairs, *asked)
+        status, out, _ = paraloom("evaluate", "translator", asked, pairs)
         assert status == 0 and "1 of 3 sentences have no translation" in out and "unknown" in out
-        status, _, errors = paraloom("evaluate", "translator", server.url, pairs, *asked, "--save-costs")
+        status, _, errors = paraloom("evaluate", "translator", asked, pairs, "--save-costs")
         assert status == 1 and "Leave out --save-costs" in errors
-        status, out, errors = paraloom("evaluate", "aligner", gold, "--translator", server.url, *asked, "--json")
+        status, out, errors = paraloom("evaluate", "aligner", gold, "--translator", asked, "--json")
         assert status == 0, errors
         assert "requests" in errors
-        wrong = ["--model", "m", "--from", "xx", "--to", "en"]
-        status, _, errors = paraloom("evaluate", "translator", server.url, pairs, *wrong)
+        wrong = f"{server.url}?model=m&from=xx&to=en"
+        status, _, errors = paraloom("evaluate", "translator", wrong, pairs)
         assert status == 1 and "unknown source language 'xx'" in errors
         for command in (
             ("filter", pairs, "--preset", "loose", "-o", tmp_path / "kept.tsv"),
@@ -152,8 +153,8 @@ def test_evaluations_take_any_translator(paraloom: Command, tmp_path: Path) -> N
 
 def test_a_translator_is_evaluated_with_its_options(paraloom: Command, folder: Path) -> None:
     assert paraloom("evaluate", "translator", "de-en", "mine.{de,en}", "--device", "cpu", "--json")[0] == 0
-    status, _, errors = paraloom("evaluate", "translator", "de-en", "mine.{de,en}", "--model", "m")
-    assert status == 1 and "--model is for language models and endpoints" in errors
+    status, _, errors = paraloom("evaluate", "translator", "de-en?model=m", "mine.{de,en}")
+    assert status == 1 and "the translator 'de-en' has no setting 'model'" in errors
 
 
 def test_options_of_translators_without_a_translator(paraloom: Command, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from paraloom.alignment.methods import aligner_config as aligner_config
+    from paraloom.api.alignment import AlignFilesConfig as AlignFilesConfig
     from paraloom.api.alignment import align_files as align_files
     from paraloom.api.alignment_evaluation import evaluate_alignment_files as evaluate_alignment_files
     from paraloom.api.analysis import draw_sheet as draw_sheet
@@ -123,7 +124,7 @@ if TYPE_CHECKING:
 
 
 _MODULES = {
-    "alignment": ("align_files",),
+    "alignment": ("AlignFilesConfig", "align_files"),
     "alignment_evaluation": ("evaluate_alignment_files",),
     "canonicalization": ("Canonicalization", "canonicalize_file", "check_english", "open_canonicalizer"),
     "analysis": ("draw_sheet", "explain_empty_filter", "extract_lexicon", "pair_statistics", "preview_filter"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from enum import Enum
@@ -14,7 +15,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from paraloom.cli.shared import SHARED
-from paraloom.core.config import type_hints
+from paraloom.core.lazy import load_object
 from paraloom.core.stage import Fit, Map, Source
 from paraloom.pipeline.registry import load_stage
 from paraloom.pipeline.stage_docs import describe_fields, parse_docstring
@@ -74,7 +75,8 @@ class Command:
         run: A function of the command line; what it takes as `**options` are the parameters of `of`. Default: `of` is
             called, and `show` prints what it returns.
         of: Function of `paraloom.api`, by name, or `module:Class.method`.
-        stage: Kinds of stages whose fields `**config` of that function sets, separated by spaces.
+        stage: Kinds of stages whose fields `**config` of that function sets, separated by spaces; or
+            `module:Class` of a configuration.
         everyday: Options that plain `--help` shows, separated by spaces. Default: all.
         keys: The fields of the stage that are options, separated by spaces. Default: all.
         leave_out: Parameters without an option.
@@ -275,7 +277,9 @@ def plain(value: Any) -> Any:
 def parameters_of(function: Callable[..., Any]) -> Iterator[tuple[str, inspect.Parameter]]:
     """The parameters of a function, with annotations that are objects."""
     unwrapped = inspect.unwrap(function)
-    names = _Names(getattr(unwrapped, "__globals__", None) or vars(import_module(unwrapped.__module__)))
+    known = getattr(unwrapped, "__globals__", None) or vars(import_module(unwrapped.__module__))
+    # An alias that is written as a string names classes that are imported for type checkers alone.
+    names = _Names({name: Path if isinstance(value, str) else value for name, value in known.items()})
     for name, one in inspect.signature(function).parameters.items():
         if isinstance(one.annotation, str):
             one = one.replace(annotation=eval(one.annotation, {}, names))
@@ -290,12 +294,12 @@ class _Names(dict[str, Any]):
 
 
 def stage_parameters(use: str) -> Iterator[Parameter]:
-    """The fields of a stage, without its references to other stages and what all stages have."""
-    kind = load_stage(use)
+    """The fields of a stage, without its references to other stages and what all stages have; or a configuration's."""
+    kind: type[Any] = load_object(use) if ":" in use else load_stage(use)
     general = {item.name for base in (Source, Map, Fit) for item in fields(base)}
-    helps, hints = describe_fields(kind), type_hints(kind)
+    helps, hints = describe_fields(kind), {name: one.annotation for name, one in parameters_of(kind)}
     for item in fields(kind):
-        if item.name not in general and item.name not in kind.inputs:
+        if item.name not in general and item.name not in getattr(kind, "inputs", ()):
             one = parameter(item.name, hints[item.name], _default(item), first_sentence(helps[item.name]))
             # Without the option it is the function that decides, which may choose another stage.
             shown = "" if one.kind == "flag" or one.default in (None, "", REQUIRED) else f" Default: {one.default}."

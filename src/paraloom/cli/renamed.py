@@ -33,16 +33,15 @@ PATHS = {
 
 OPTIONS: dict[str, dict[str, str]] = {
     "augment-labels": {"--model": "--paraphraser"},
-    "align documents": {"--how": "--assignment", "--by": "--threshold-on", "--candidates": "--max-candidates"},
     "align pivot": {"--through": "--pivot"},
-    "align sentences": {"--most": "--max-bead-size", "--bound": "--hard-delimiter"},
+    "align sentences": {"--bound": "--hard-delimiter"},
     "augment": {"--fewest": "--min-words"},
     "distill words": {"--limit": "--max-words"},
     "evaluate aligner": {"--most": "--max-bead-size"},
     "evaluate documents": {"--turned": "--swap"},
     "extract": {"--least": "--min-characters"},
     "filter": {"--tenth": "--decile"},
-    "mine": {"--with": "--bilingual", "--threshold": "--above"},
+    "mine": {"--threshold": "--above"},
     "lexicon": {"--longest": "--max-phrase-length", "--least": "--min-count"},
     "syntax-groups": {"--least": "--min-rows"},
     "train-classifier": {"--count": "--max-pairs", "--choice": "--negatives"},
@@ -57,6 +56,7 @@ OPTIONS: dict[str, dict[str, str]] = {
 """Command → old name of an option → its name now."""
 
 _RULES_ONLY = "this option is gone: canonicalize corrects English by rules and a list of words"
+_IN_PYTHON = "this option is gone; in Python, `paraloom.{}`"
 REMOVED_OPTIONS: dict[str, dict[str, str]] = {
     "backtranslate": {
         "--shard-rows": "this option is gone: a worker takes 500 rows at a time; in a pipeline, it is the key "
@@ -82,6 +82,31 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
         "--smoothing": "this option is gone: kneser-ney for words if VariKN is installed, else witten-bell; in a "
         "pipeline, smoothing of `train-language-model`",
     },
+    "align documents": dict.fromkeys(
+        (
+            *("--decode", "--assignment", "--threshold-on", "--max-candidates", "--rounds"),
+            *("--how", "--by", "--candidates"),
+        ),
+        "this option is gone; in a pipeline, it is a key of the stages align-documents and translate-documents",
+    ),
+    "align sentences": {
+        "--method": _IN_PYTHON.format("align_files(method=…)"),
+        **dict.fromkeys(("--max-bead-size", "--most"), _IN_PYTHON.format("align_files(max_bead_size=…)")),
+    },
+    "extract": {"--list": "this option is gone: write @FILE among the sources"},
+    "evaluate compare": {"--resamples": _IN_PYTHON.format("api.compare_on_similarity(resamples=…)")},
+    "evaluate lookalikes": {
+        "--changed": _IN_PYTHON.format("api.evaluate_lookalikes(changed=…)"),
+        "--sample": _IN_PYTHON.format("api.evaluate_lookalikes(sample=…)"),
+    },
+    "evaluate sts": {
+        "--mteb": _IN_PYTHON.format("api.evaluate_similarity(mteb=…)"),
+        "--resamples": _IN_PYTHON.format("api.evaluate_similarity(resamples=…)"),
+    },
+    "mine": dict.fromkeys(
+        ("--bilingual", "--with"), "this option is gone: where two texts are named, translations are mined"
+    ),
+    "syntax-groups": {"--column": "this option is gone; in a pipeline, it is a key of the stage syntax-groups"},
     "canonicalize": dict.fromkeys(
         ("--model", "--rules", "--no-rules", "--meaning", "--candidates", "--encoder", "--language-model", "--decode"),
         _RULES_ONLY,
