@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import inspect
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
 from enum import Enum
