@@ -134,7 +134,8 @@ def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, 
     else:
         given.pop("as_json", None)
         # A value that was not given has the default of the function or the stage.
-        given = {name: value for name, value in given.items() if value is not None and value is not False}
+        unset = {name for name, value in given.items() if value is None or (value is False and not declared[name].default)}
+        given = {name: value for name, value in given.items() if name not in unset}
         result = function(**given)
         if command.show is not None:
             command.show(result, values)
@@ -154,8 +155,10 @@ def _opened(declared: Mapping[str, Parameter], values: dict[str, Any]) -> list[A
         elif role == "encoder" and value == "none":
             values[name] = None
         elif role == "translator" and value is not None:
-            values[name] = api.named_translator(value, output=str(values.get("output") or PIPE))
-            opened.append(values[name])
+            output = str(values.get("output") or PIPE)
+            named = [api.named_translator(one, output=output) for one in (value if isinstance(value, list) else [value])]
+            values[name] = named if isinstance(value, list) else named[0]
+            opened += named
     return opened
 
 

@@ -16,9 +16,7 @@ def augment_labels(
         str, typer.Argument(metavar="FILE", help="A labeled set: .jsonl, .csv, .tsv or .parquet, with any columns.")
     ],
     output: options.Output,
-    model: paraphraser_options.Model = None,
-    forward: paraphraser_options.Forward = None,
-    backward: paraphraser_options.Backward = None,
+    paraphraser: paraphraser_options.Paraphraser = "english",
     text: Annotated[
         str | None,
         typer.Option(help="Column of the texts. Default: text, sentence, question … Of a table without a header: 2."),
@@ -31,7 +29,7 @@ def augment_labels(
     balance: Annotated[bool, typer.Option("--balance", help="Fill up the labels to the commonest one.")] = False,
     preset: Annotated[
         paraphraser_options.PresetChoice, typer.Option(help="What is kept of the candidates.")
-    ] = paraphraser_options.PresetChoice.augmentation,
+    ] = paraphraser_options.PresetChoice.balanced,
     encoder: paraphraser_options.Encoder = "english",
     language_check: options.CheckLanguages = True,
     on_error: options.OnError = options.OnErrorChoice.stop,
@@ -43,13 +41,13 @@ def augment_labels(
     Near copies and other meanings are left out. The columns augmented_from (row of FILE), augmented_by,
     augmented_meaning, augmented_difference and augmented_fluency say where a row comes from.
 
-    Example: `paraloom augment-labels train.csv -o more.csv --forward en-de --backward de-en --balance`
+    Example: `paraloom augment-labels train.csv -o more.csv --paraphraser round-trip:en-de,de-en --balance`
 
-    Example: `paraloom augment-labels train.tsv -o more.tsv --model english --text 2 --label 1`
+    Example: `paraloom augment-labels train.tsv -o more.tsv --paraphraser english --text 2 --label 1`
     """
     result = api.augment_labels(
         source,
-        api.open_paraphraser(model, forward=forward, backward=backward),
+        api.open_paraphraser(paraphraser),
         output,
         text=options.column(text),
         label=options.column(label),
