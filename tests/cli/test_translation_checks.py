@@ -97,7 +97,7 @@ def test_more_commands_take_the_options_of_translators(paraloom: Command, tmp_pa
     other = tmp_path / "other.txt"
     other.write_text("This is a dog.\nThis is a cat.\n", encoding="utf-8")
     with serve(OpenAIServer(translate=lambda line, body: line)) as server:
-        asked = ["--translator", server.url, "--model", "m", "--from", "de", "--to", "en"]
+        asked = ["--translator", f"{server.url}?model=m&from=de&to=en"]
         output = tmp_path / "bitext.tsv"
         status, _, errors = paraloom(
             "augment", text, *asked, "--method", "base", "--outputs", 1, "-o", output, "--no-language-check"

@@ -169,10 +169,10 @@ def _lines(name: str, suffix: str, rows: int) -> Preview:
     return Preview(name, count, (), tuple({"line": line} for line in first[:rows]))
 
 
-def preview_output(path: str | Path) -> Preview | None:
+def preview_output(path: str | Path, rows: int = 3) -> Preview | None:
     """As `preview`, of what a command just wrote; None where there is nothing to show."""
     try:
-        return preview(path)
+        return preview(path, rows)
     except ParaloomError:
         return None
 

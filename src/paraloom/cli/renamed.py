@@ -43,6 +43,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "filter": {"--tenth": "--decile"},
     "mine": {"--threshold": "--above"},
     "lexicon": {"--longest": "--max-phrase-length", "--least": "--min-count"},
+    "paraphrase": {"--model": "--paraphraser", "--variants": "-n"},
     "syntax-groups": {"--least": "--min-rows"},
     "train-classifier": {"--count": "--max-pairs", "--choice": "--negatives"},
     "train encoder": {"--megabatch": "--megabatch-size", "--rising": "--megabatch-warmup", "--start": "--init-from"},
@@ -57,6 +58,7 @@ OPTIONS: dict[str, dict[str, str]] = {
 
 _RULES_ONLY = "this option is gone: canonicalize corrects English by rules and a list of words"
 _IN_PYTHON = "this option is gone; in Python, `paraloom.{}`"
+_ROUND_TRIP = "a round trip is one name now: {}round-trip:THERE,BACK,pivots=3, such as round-trip:en-de,de-en"
 REMOVED_OPTIONS: dict[str, dict[str, str]] = {
     "backtranslate": {
         "--shard-rows": "this option is gone: a worker takes 500 rows at a time; in a pipeline, it is the key "
@@ -125,11 +127,54 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
         "this option is gone: write --paraphraser 'http://127.0.0.1:8000/v1?model=NAME&language=en'",
     )
     | {"--pivots": "this option is gone: write --paraphraser round-trip:en-de,de-en,pivots=3"},
+    "paraphrase": {
+        **dict.fromkeys(("--forward", "--backward", "--pivots"), _ROUND_TRIP.format("--paraphraser ")),
+        **dict.fromkeys(
+            ("--endpoint-model", "--language", "--endpoint"),
+            "settings are part of the paraphraser's name now: --paraphraser 'http://HOST/v1?model=NAME&language=en'",
+        ),
+        "--parser": "this option is gone; in a pipeline, it is the key 'parser' of the stage 'paraphrase'",
+        **dict.fromkeys(
+            ("--cross-encoder", "--entailment", "--language-model"),
+            "this option is gone: meaning is measured by --encoder; score what was written with `paraloom score`",
+        ),
+    },
+    "evaluate paraphraser": {
+        **dict.fromkeys(("--forward", "--backward"), _ROUND_TRIP.format("--beside 'round trip'=")),
+        **dict.fromkeys(("--selection", "--no-selection"), "this option is gone: write --preset none"),
+    },
     "train paraphraser": {
-        "--noisy-share": "this option is gone: paraphrasers write no standard forms; use `paraloom canonicalize`"
+        "--noisy-share": "this option is gone: paraphrasers write no standard forms; use `paraloom canonicalize`",
+        **{
+            f"--{name.replace('_', '-')}": f"this option is gone; in a pipeline, it is the key '{name}' of the stage "
+            f"'train-paraphraser'"
+            for name in ("word_dim", "hidden_dim", "direction", "exemplar_share", "max_height")
+        },
     },
 }
 """Command → name of an option that is gone → what to write instead."""
+
+
+_PRESETS = {
+    "close": "this preset is now called strict",
+    "augmentation": "this preset is now called balanced",
+    "varied": "this preset is now called loose",
+    "corpus": "this preset is gone: write --preset loose --difference 0.35",
+}
+VALUES: dict[str, dict[str, dict[str, str]]] = {
+    command: {"--preset": _PRESETS} for command in ("paraphrase", "evaluate paraphraser", "augment-labels")
+}
+"""Command → option → old value → what to write now."""
+
+
+def renamed_value(command: str, args: list[str]) -> str | None:
+    """What to write instead of a value of an earlier version; None if there is none among what was typed."""
+    known = VALUES.get(command, {})
+    typed = [tuple(arg.split("=", 1)) for arg in args if "=" in arg] + list(zip(args, args[1:], strict=False))
+    for option, value in typed:
+        if value in known.get(option, {}):
+            return f"{option} {value}: {known[option][value]}"
+    return None
 
 
 class Renamed(typer.BadParameter):
@@ -150,6 +195,8 @@ class RenamedOptions(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Check for old options before click parses, which would suggest something else or nothing."""
         command = " ".join(ctx.command_path.split()[1:]).removeprefix("research ")
+        if (changed := renamed_value(command, args)) is not None:
+            raise Renamed(changed, ctx)
         for arg in args:
             new = OPTIONS.get(command, {}).get(arg.partition("=")[0])
             gone = REMOVED_OPTIONS.get(command, {}).get(arg.partition("=")[0])

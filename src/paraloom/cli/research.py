@@ -13,7 +13,7 @@ import paraloom.web as reports
 from paraloom import papers
 from paraloom.cli import completion, options
 from paraloom.cli.output import as_written, conclude, print_figures, print_result
-from paraloom.cli.paraphraser_evaluation import Beside, others_beside
+from paraloom.cli.paraphraser_evaluation import others_beside
 from paraloom.core.errors import ConfigError
 
 OwnParser = Annotated[str | None, typer.Option(help="Another parser than the one in the model's folder.")]
@@ -158,7 +158,7 @@ def train_phrases(
 def evaluate_control(
     paraphraser: Folder,
     pairs: ParsedPairs,
-    beside: Beside = None,
+    beside: Annotated[list[str] | None, typer.Option(metavar="NAME=FOLDER", help="A further one to compare.")] = None,
     parser: OwnParser = None,
     encoder: Annotated[
         str,
@@ -200,7 +200,7 @@ def evaluate_exemplars(
         str,
         typer.Argument(metavar="PAIRS", help="Held-out pairs from `parse`, or a set of `paraloom research exemplars`."),
     ],
-    beside: Beside = None,
+    beside: Annotated[list[str] | None, typer.Option(metavar="NAME=FOLDER", help="A further one to compare.")] = None,
     pool: Pool = None,
     parser: OwnParser = None,
     rows: Annotated[int, typer.Option(help="Sentences at most.")] = 1000,
