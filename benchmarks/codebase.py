@@ -42,7 +42,10 @@ MANY_PARAMETERS, COMPLEX = 10, 15
 
 GENERAL = frozenset(
     f"--{name}"
-    for name in ("json", "force", "seed", "workers", "engine", "device", "on-error", "log-file", "on-end", "on-end-post")
+    for name in (
+        *("json", "force", "seed", "workers", "engine", "device", "on-error"),
+        *("log-file", "on-end", "on-end-post"),
+    )
 )
 """Options that mean the same in every command that has them."""
 
