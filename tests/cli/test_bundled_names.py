@@ -90,9 +90,8 @@ REFUSED = {
 """Where a bundled name is understood, but the model does not have what the command needs."""
 
 OTHERS = {
-    *("evaluate comet --model", "explore --encoder", "papers run --encoder", "train parser --encoder"),
+    *("evaluate comet --model", "explore --encoder", "train parser --encoder"),
     *(
-        "research evaluate-control --encoder",
         "research evaluate-control --parser",
         "research evaluate-exemplars --parser",
     ),

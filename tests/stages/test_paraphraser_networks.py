@@ -103,7 +103,9 @@ def test_paraphrases(folder: Path) -> None:
 @pytest.mark.slow
 def test_the_stage_and_evaluation(folder: Path, paraloom: Command, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 6, seed=5)
-    stage = Paraphrase(input=tmp_path / "pairs", paraphraser=folder, n=2, preset="none", template=TEMPLATES["plain"], column="src")
+    stage = Paraphrase(
+        input=tmp_path / "pairs", paraphraser=folder, n=2, preset="none", template=TEMPLATES["plain"], column="src"
+    )
     result = Pipeline([stage]).run(tmp_path / "run", engine="inline").stages[-1]
     assert Corpus.open(result.folder).kind == "VARIANTS" and 6 <= result.counts.out <= 12
     status, out, err = paraloom(

@@ -84,7 +84,12 @@ class Preview:
 
 
 def preview(path: str | Path, rows: int = 3) -> Preview:
-    """The first rows of a file or folder."""
+    """The first rows of a file or folder.
+
+    Args:
+        path: Pairs, variants, links, vectors, text, PREFIX.{de,en}; or the folder of a corpus, run or model.
+        rows: How many rows.
+    """
     name = str(path)
     pattern = sides(name) is not None
     if not pattern and not Path(path).exists():

@@ -82,7 +82,7 @@ class EndpointConfig(Config):
     def validate(self) -> None:
         _check_url(self.url)
         if not self.model:
-            raise ConfigError("the model is missing", remedy="Name it as the server does: --model NAME.")
+            raise ConfigError("the model is missing", remedy="Name it as the server does: ADDRESS?model=NAME.")
         check_range(self, "lines_per_request", "attempts", "concurrency", low=1)
         check_range(self, *_NOT_NEGATIVE, "max_ratio", low=0)
         check_range(self, "timeout", above=0)

@@ -249,7 +249,7 @@ class EndpointClient:
             raise ConfigError(
                 f"the endpoint does not know the model or the path (HTTP 404{message})",
                 file=self.policy.url,
-                remedy="Check --model, and that the address ends like http://HOST:PORT/v1.",
+                remedy="Check the name of the model, and that the address ends like http://HOST:PORT/v1.",
             )
         if "insufficient_quota" in message:
             raise RunError(
@@ -276,7 +276,7 @@ class EndpointClient:
         )
         return RunError(
             f"the budget is used up after {used}",
-            remedy=f"Raise --max-{budget} and run the same command again: answers that came are kept.",
+            remedy=f"Raise max-{budget} and run the same command again: answers that came are kept.",
         )
 
 

@@ -164,10 +164,10 @@ class EncoderDecoder:
 
     def _token(self, language: str | None, codes: Mapping[str, str], side: str) -> str:
         if language is None:
-            option = "--from" if side == "source" else "--to"
+            key = "from" if side == "source" else "to"
             raise ConfigError(
                 f"{self.title} has {len(codes)} languages, and no {side} language is named",
-                remedy=f"Name it: {option} de, or {side}='de'.",
+                remedy=f"Name it: NAME?{key}=de, or {side}='de'.",
             )
         return model_code(language, codes, side=side, model=self.title)
 
