@@ -99,7 +99,7 @@ OTHERS = {
 } | {
     f"{command} --model"
     for command in (
-        *("translate", "backtranslate", "variants", "augment", "align sentences", "align documents"),
+        *("backtranslate", "variants", "augment", "align sentences", "align documents"),
         *("evaluate translator", "evaluate aligner"),
     )
 }
