@@ -108,8 +108,8 @@ def _evaluate_exemplars(*, beside: list[str] | None = None, as_json: bool = Fals
     print_result(papers.measure_exemplars(others=named_folders(beside), **options), as_json)
 
 
-_PAIRS = {"repeated": False, "role": "input"}
-_PARAPHRASER = {
+_PAIRS: dict[str, Any] = {"repeated": False, "role": "input"}
+_PARAPHRASER: dict[str, dict[str, Any]] = {
     "beside": {"metavar": "NAME=FOLDER"},
     "paraphraser": {"role": "input", "complete": ""},
     "pairs": _PAIRS,

@@ -133,8 +133,8 @@ def _name_and_code(language: str, side: str) -> tuple[str, str]:
         return plain, code
     raise ConfigError(
         f"unknown {side} language '{language}'{suggestion(plain, names) if len(plain) > _CODE_LENGTH else ''}",
-        remedy=f"Give '{_key(side)}' as a code such as de, deu or pt-BR, or as an English name; for any other language, "
-        "write a prompt that names it, such as prompt='Translate from Klingon into English: {text}'.",
+        remedy=f"Give '{_key(side)}' as a code such as de, deu or pt-BR, or as an English name; for any other "
+        "language, write a prompt that names it, such as prompt='Translate from Klingon into English: {text}'.",
     )
 
 

@@ -80,12 +80,12 @@ def write_exemplars(
     """
     check_target(str(output))
     exemplars = find_exemplars(pairs, pool=pool, rows=rows, language=language, seed=seed, **config)
-    rows = [
+    table = [
         dict(zip(COLUMNS, (one.source, one.exemplar, one.reference, one.distance), strict=True)) for one in exemplars
     ]
     types = (pa.string(), pa.string(), pa.string(), pa.int32())
     schema = pa.schema(list(zip(COLUMNS, types, strict=True)))
-    return write_table(pa.Table.from_pylist(rows, schema=schema), str(output))
+    return write_table(pa.Table.from_pylist(table, schema=schema), str(output))
 
 
 def measure_exemplars(
