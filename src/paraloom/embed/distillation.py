@@ -23,6 +23,7 @@ from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_c
 from paraloom.embed.config import PartsConfig
 from paraloom.embed.data import UnitLists, UnitWriter
 from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
+from paraloom.embed.network_parts import PartTraining
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.teacher_vectors import teacher_vectors
 from paraloom.embed.threads import ThreadTeam
@@ -132,7 +133,7 @@ def distill_encoder(
     began = time.perf_counter()
     data = stream_sentences(sentences, folder / "checkpoint" / "sentences", config.max_tokens, sizes)
     team = ThreadTeam(threads)
-    parts = initial_parts(config, seed, spec, data.units, None, vectors, team)
+    parts = initial_parts(PartTraining(config, team, seed), spec, data.units, None, vectors)
     learner = Learner(spec, data.units, parts, team)
     save_encoder(learner.encoder(), folder / START, asdict(config))
     settings = {**asdict(config), "seed": seed}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from paraloom.core.errors import DataError
 from paraloom.io.atomic import atomic_write
-from paraloom.papers.published import PaperTable
+from paraloom.papers.published import PAPERS, PaperTable
 from paraloom.papers.verdicts import Order, format_orders, verdict_of, verdict_sentence
 
 Figure: TypeAlias = float | tuple[float, float, float] | None
@@ -179,6 +179,20 @@ class ReproducedTable:
         if self.signature:
             parts.append(f"`{self.signature}`")
         return [f"Ours: {'; '.join(parts)}"] if parts else []
+
+
+def reproduced(
+    name: str,
+    rows: Sequence[Row],
+    *,
+    conditions: Iterable[tuple[str, ...]],
+    orders: Iterable[Order] = (),
+    paper: PaperTable | None = None,
+    **about: Any,
+) -> ReproducedTable:
+    """Our rows of a published table; a condition has a name, the paper's and ours, and why they differ if they do."""
+    listed = [ExperimentCondition(*condition) for condition in conditions]
+    return ReproducedTable(name, paper or PAPERS[name], rows, conditions=listed, orders=list(orders), **about)
 
 
 def read_table(path: Path) -> ReproducedTable:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.papers.study import Study, is_recurrent
-from paraloom.papers.tables import ExperimentCondition
 from paraloom.papers.trainings import Training
 
 PNMT_EPOCHS = 5
@@ -35,8 +34,11 @@ SPECS = {
 SINGLE = ("WORD", "TRIGRAM", "LSTM")
 """Those of one part."""
 
-POOLED = ExperimentCondition(
-    "source", "CzEng 1.6", "all sources, equally many pairs of each as far as it has them", "one source has too few"
+POOLED = (
+    "source",
+    "CzEng 1.6",
+    "all sources, equally many pairs of each as far as it has them",
+    "one source has too few",
 )
 """The condition of a training on pairs of all sources."""
 
