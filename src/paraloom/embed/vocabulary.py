@@ -23,7 +23,7 @@ from paraloom.text.ngrams import (
     word_ngrams,
 )
 from paraloom.text.normalize import lowercase
-from paraloom.text.token_kernels import hash_spans
+from paraloom.text.token_kernels import build_table, hash_spans
 from paraloom.text.tokens import TokenLists, token_strings, tokenize
 
 IdArray = npt.NDArray[np.uint64]
@@ -106,11 +106,11 @@ class Vocabulary:
 
     @cached_property
     def _hash_table(self) -> tuple[IdArray, npt.NDArray[np.int32]]:
-        keys, values = empty_hash_table(len(self))
-        if list_kernels.insert(hash_entries(self.entries), keys, values, 0) != len(self):
+        keys, rows = build_table(hash_entries(self.entries))
+        if np.count_nonzero(rows) != len(self):
             repeated = Counter(self.entries).most_common(1)[0][0]
             raise ModelError(f"the {self.unit} vocabulary has the entry '{repeated}' twice")
-        return keys, values
+        return keys, rows
 
 
 def padded(lists: RowLists, chunk: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
@@ -142,12 +142,12 @@ class VocabularyCounter:
         self.unit = unit
         self._spellings: list[str] = []
         self._counts = np.zeros(1 << 15, np.int64)
-        self._keys, self._values = empty_hash_table(1 << 14)
+        self._keys, self._rows = build_table(np.empty(0, np.uint64), 1 << 14)
 
     def count(self, texts: Texts, lists: TokenLists) -> npt.NDArray[np.int32]:
         """Count units."""
         self._reserve(len(self._spellings) + len(lists.ids))
-        ids, first = list_kernels.intern(lists.ids, self._keys, self._values, self._counts, len(self._spellings))
+        ids, first = list_kernels.intern(lists.ids, self._keys, self._rows, self._counts, len(self._spellings))
         if len(first):
             owners = np.searchsorted(lists.offsets, first, side="right") - 1
             array = pa.array(texts, pa.large_string()) if not isinstance(texts, pa.Array) else texts
@@ -182,17 +182,10 @@ class VocabularyCounter:
         if needed > len(self._counts):
             self._counts = np.concatenate([self._counts, np.zeros(needed, np.int64)])
         if 2 * needed > len(self._keys):
-            used = self._values >= 0
+            used = self._rows > 0
             ordered = np.empty(len(self._spellings), np.uint64)
-            ordered[self._values[used]] = self._keys[used]
-            self._keys, self._values = empty_hash_table(2 * needed)
-            list_kernels.insert(ordered, self._keys, self._values, 0)
-
-
-def empty_hash_table(entries: int) -> tuple[IdArray, npt.NDArray[np.int32]]:
-    """Keys and values (-1: free) of a hash table that is at most half full with so many entries."""
-    size = 1 << max(4, (2 * entries - 1).bit_length())
-    return np.zeros(size, np.uint64), np.full(size, -1, np.int32)
+            ordered[self._rows[used] - 1] = self._keys[used]
+            self._keys, self._rows = build_table(ordered, 2 * needed)
 
 
 def hash_entries(entries: Sequence[str]) -> IdArray:

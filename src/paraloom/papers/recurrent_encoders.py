@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.batches import batches_by_length
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.core.hardware import supports_bfloat16
 from paraloom.embed.average import Average, Part, Vectors
@@ -68,10 +69,8 @@ def chunks(
 ) -> list[npt.NDArray[np.int64]]:
     """Indices of the non-empty lists, shortest first, `size` at a time."""
     lengths = np.diff(lists.offsets)
-    wanted = lengths > 0 if selected is None else (lengths > 0) & selected
-    order = np.argsort(lengths, kind="stable")
-    order = order[wanted[order]]
-    return [order[start : start + size] for start in range(0, len(order), size)]
+    chosen = np.flatnonzero(lengths > 0 if selected is None else (lengths > 0) & selected)
+    return [chosen[batch] for batch in batches_by_length(lengths[chosen], size)]
 
 
 def add_vectors(

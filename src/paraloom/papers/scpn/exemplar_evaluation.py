@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
+from paraloom.core.results import ResultRecord
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
@@ -24,7 +24,7 @@ WHOLE = 0
 
 
 @dataclass(frozen=True)
-class ExemplarRow:
+class ExemplarRow(ResultRecord):
     """How one system paraphrases with the syntax of exemplars.
 
     Args:
@@ -51,17 +51,6 @@ class ExemplarRow:
     parsed: float
     known: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name; an interval as `value`, `low` and `high`."""
-        return {
-            **vars(self),
-            "ted_reference": {str(height): one.to_dict() for height, one in self.ted_reference.items()},
-            "ted_exemplar": {str(height): one.to_dict() for height, one in self.ted_exemplar.items()},
-            "bleu": self.bleu.to_dict(),
-            "chrf": self.chrf.to_dict(),
-            "rouge": [one.to_dict() for one in self.rouge],
-        }
-
 
 @dataclass(frozen=True)
 class ExemplarResult(EvaluationResult):
@@ -74,10 +63,6 @@ class ExemplarResult(EvaluationResult):
 
     rows: tuple[ExemplarRow, ...]
     signature: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The rows and the signature."""
-        return {"rows": [row.to_dict() for row in self.rows], "signature": self.signature}
 
     def format(self) -> str:
         """A Markdown table with 95 % intervals of BLEU and distances, then the signature."""
