@@ -42,7 +42,7 @@ class TrainablePart(Protocol):
         """Backward pass and one step of Adam."""
 
     def update_weights(self, batch: BatchGradient, learning_rate: float, step: int) -> None:
-        """As `update`, of one weight per unit instead of its vector; parts without weights do nothing."""
+        """As `update`, of one weight per token type instead of its vector; parts without weights do nothing."""
 
     def fold_weights(self) -> None:
         """Multiply the vectors by their weights, which are 1 from then on."""
@@ -52,7 +52,7 @@ class TrainablePart(Protocol):
 
 
 class TrainableAverage:
-    """The mean of unit vectors, with lazy Adam on its table, or on one weight per unit that multiplies its vector.
+    """The mean of token vectors, with lazy Adam on its table, or on one weight per type that multiplies its vector.
 
     A step costs what the batch contains, whatever the size of the vocabulary: a row and its moments change only when a
     sentence with a gradient contains it. Moments therefore do not decay in between, and the bias corrections use the

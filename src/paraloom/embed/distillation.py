@@ -99,7 +99,7 @@ class DistillationData:
     """n sentences with the vectors of a teacher.
 
     Args:
-        units: The sentences' units by kind.
+        units: The sentences' tokens by kind.
         vectors: float16 `(n, d)`, of norm 1.
         counts: `read` = `used` + `empty` (no word, or no vector) + `too_long`.
         digest: Digest of the data.
@@ -172,7 +172,7 @@ def distill_encoder(
 def stream_sentences(
     sentences: Iterable[pa.RecordBatch], folder: Path, max_tokens: int, sizes: dict[str, int]
 ) -> DistillationData:
-    """Write the units and the vectors of all sentences to files in `folder`; no text stays in memory."""
+    """Write the tokens and the vectors of all sentences to files in `folder`; no text stays in memory."""
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     width = 0
     with disk_full_as_error(folder), UnitWriter(folder, sizes) as writer:

@@ -1,4 +1,4 @@
-"""Kernels over lists of units, compiled by numba: interning, look-up, selection of lists, keys.
+"""Kernels over lists of tokens, compiled by numba: interning, look-up, selection of lists, keys.
 
 The kernels release the GIL and are cached on disk. Lists are flat: list i is `rows[offsets[i]:offsets[i + 1]]`, with
 `rows` int32 (tokens,) and `offsets` int64 (n + 1,).

@@ -9,11 +9,11 @@ from paraloom.core.errors import ConfigError, nearest
 
 @dataclass(frozen=True)
 class PartKind:
-    """What a part reads.
+    """A kind of part: the token types that it reads, and how.
 
     Args:
-        unit: Kind of unit: a name in `paraloom.embed.vocabulary.UNITS`, `subword`, or `token`.
-        network: 'module:object' of what reads the units in order (a `NetworkParts`); other parts average them.
+        unit: Kind of token: a name in `paraloom.embed.vocabulary.UNITS`, `subword`, or `token`.
+        network: 'module:object' of what reads the tokens in order (a `NetworkParts`); other parts average them.
         own_dimension: Whether its vectors may have another dimension than those of its words.
     """
 
@@ -23,7 +23,7 @@ class PartKind:
 
     @property
     def recurrent(self) -> bool:
-        """Whether a network reads the units in order."""
+        """True if a network reads the tokens in order."""
         return bool(self.network)
 
 
@@ -68,7 +68,7 @@ class Spec:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Kinds of unit that the parts read, each once."""
+        """Kinds of token that the parts read, each once."""
         return tuple(dict.fromkeys(PARTS[part].unit for part in self.parts))
 
     def columns(self, dimension: int) -> dict[str, int]:

@@ -91,7 +91,7 @@ class Learner:
 
     Args:
         spec: How its parts combine.
-        units: Training data by kind of unit.
+        units: Training data by kind of token.
         parts: The parts by name.
         team: Threads.
     """
@@ -116,12 +116,12 @@ class Learner:
         return SentenceEncoder(self.spec, {name: part.frozen() for name, part in self.parts.items()}, self.team.threads)
 
     def take(self, sentences: npt.NDArray[np.int64]) -> dict[str, RowLists]:
-        """The units of some sentences, by part."""
+        """The tokens of some sentences, by part."""
         lists = {unit: self.units[unit].take(sentences) for unit in self.spec.units}
         return {name: lists[PARTS[name].unit] for name in self.parts}
 
     def forward(self, lists: Mapping[str, RowLists]) -> Vectors:
-        """Compute the vectors of n sentences, float32 `(n, width)`, from their units by part."""
+        """Compute the vectors of n sentences, float32 `(n, width)`, from their tokens by part."""
         count = len(next(iter(lists.values())).offsets) - 1
         dimension = self.dimension
         vectors = np.zeros((count, self.spec.width(dimension)), np.float32)

@@ -33,11 +33,11 @@ _TRIGRAM = 3
 
 @dataclass(frozen=True)
 class Unit:
-    """A kind of unit that sentences are split into.
+    """A kind of token that sentences are split into.
 
     Args:
-        split: Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's units.
-        spell: Given m sentences and one position in each, int64 `(m,)`, returns those m units as text.
+        split: Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's tokens.
+        spell: Given m sentences and one position in each, int64 `(m,)`, returns those m tokens as text.
     """
 
     split: Callable[[Texts], TokenLists]
@@ -66,8 +66,8 @@ UNITS: dict[str, Unit] = {
     "bigram": Unit(word_bigrams, spell_word_bigrams),
     "ngram": Unit(word_ngrams, spell_word_ngrams),
 }
-"""Units by name: words, character trigrams (PNMT §4.1), bigrams of words, and words with the n-grams within them
-(fastText), lower-cased, with punctuation marks."""
+"""Kinds of token by name: words, character trigrams (PNMT §4.1), bigrams of words, and words with the n-grams within
+them (fastText), lower-cased, with punctuation marks."""
 
 
 class RowLists(NamedTuple):
@@ -78,7 +78,7 @@ class RowLists(NamedTuple):
 
 
 class Vocabulary:
-    """The units for which a part has a vector; entry i belongs to row i of its table."""
+    """The token types for which a part has a vector; entry i belongs to row i of its table."""
 
     def __init__(self, unit: str, entries: Sequence[str]) -> None:
         self.unit = unit
@@ -93,11 +93,11 @@ class Vocabulary:
         return "\n".join(self.entries).encode()
 
     def row_lists(self, texts: Texts) -> RowLists:
-        """Rows of the units of n texts; unknown units are left out, so that a list may be empty."""
+        """Rows of the tokens of n texts; unknown ones are left out, so that a list may be empty."""
         return self.look_up(UNITS[self.unit].split(texts))
 
     def look_up(self, lists: TokenLists) -> RowLists:
-        """Rows of units that are given by their ids; unknown units are left out, so that a list may be empty."""
+        """Rows of tokens that are given by their ids; unknown ones are left out, so that a list may be empty."""
         return RowLists(*list_kernels.look_up(lists.ids, lists.offsets, *self._hash_table))
 
     def check(self) -> None:
@@ -132,7 +132,7 @@ class CountedVocabulary(NamedTuple):
 
 
 class VocabularyCounter:
-    """Counts the units of a stream of sentences, which is read only once; memory grows with the number of types.
+    """Counts the tokens of a stream of sentences, which is read only once; memory grows with the number of types.
 
     `count` gives provisional ids (0, 1 … in the order of first occurrence), and `most_common` the vocabulary together
     with the map from provisional ids to its rows.
@@ -145,7 +145,7 @@ class VocabularyCounter:
         self._keys, self._rows = build_table(np.empty(0, np.uint64), 1 << 14)
 
     def count(self, texts: Texts, lists: TokenLists) -> npt.NDArray[np.int32]:
-        """Count units."""
+        """Count tokens."""
         self._reserve(len(self._spellings) + len(lists.ids))
         ids, first = list_kernels.intern(lists.ids, self._keys, self._rows, self._counts, len(self._spellings))
         if len(first):
@@ -155,13 +155,13 @@ class VocabularyCounter:
         return ids
 
     def counts(self) -> dict[str, int]:
-        """Number of occurrences of each unit so far."""
+        """Number of occurrences of each token type so far."""
         return dict(zip(self._spellings, self._counts.tolist(), strict=False))
 
     def most_common(self, size: int) -> CountedVocabulary:
-        """The vocabulary of the `size` most frequent units, most frequent first, ties in alphabetical order.
+        """The vocabulary of the `size` most frequent types, most frequent first, ties in alphabetical order.
 
-        Units with a line break are left out, because a vocabulary is stored as lines.
+        Types with a line break are left out, because a vocabulary is stored as lines.
         """
         allowed = np.array(["\n" not in spelling for spelling in self._spellings], np.bool_)
         counts = np.where(allowed, self._counts[: len(allowed)], 0)

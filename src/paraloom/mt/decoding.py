@@ -10,7 +10,7 @@ from paraloom.core.errors import ConfigError, nearest, suggestion
 from paraloom.text.utility import UTILITIES
 
 QUALITIES = ("probability", "utility", "both")
-"""What `Diverse` calls the quality of a sample."""
+"""Measures of the quality of a sample, for `Diverse`."""
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,11 @@ ENDPOINT_FILE = "endpoint.json"
 """File by which a folder is known as a translator behind an endpoint."""
 
 POLICY_FILE = "timings.requests.json"
-"""How requests are sent; it does not change translations, and by its name does not count for digests."""
+"""Policy of sending requests, which does not change translations, and by its name does not count for digests."""
 
 
 class EndpointUsage(NamedTuple):
-    """What an endpoint was asked so far, by all workers and runs that share a file of answers."""
+    """Requests to an endpoint so far, of all workers and runs that share a file of answers."""
 
     requests: int
     retries: int
@@ -191,7 +191,7 @@ class EndpointTranslator:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the server supports; it is probed once, with up to a dozen short requests."""
+        """Capabilities of the server, which is probed once, with up to a dozen short requests."""
         if self._capabilities is None:
             self._capabilities = run_in_loop(self._probe())
         return self._capabilities
@@ -319,7 +319,7 @@ class EndpointTranslator:
 
 
 def _chosen(group: list[Variant], decoding: Decoding) -> list[Variant]:
-    """What a decoding chooses of the samples of one sentence that passed the checks."""
+    """The samples that a decoding chooses of those of one sentence that passed the checks."""
     good = [variant for variant in group if not variant.reason]
     return choose_samples([good], decoding)[0] if good else group[:1]
 

@@ -36,7 +36,7 @@ MAX_RETRY_AFTER = 600.0
 """Seconds that a server may ask to wait at most."""
 
 MISCOUNTS = 3
-"""How often a request is sent whose answer does not have the lines that were asked for."""
+"""Most times that a request is sent whose answer lacks lines, or has too many."""
 
 _TRANSIENT = frozenset([408, 409, 425, 429])
 _CONNECT_SECONDS = 10.0
@@ -74,7 +74,7 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True)
 class RequestPolicy:
-    """How requests are sent, which does not change what is answered.
+    """Policy of sending requests, which does not change the answers.
 
     Args:
         url: Where they are sent to.
@@ -227,7 +227,7 @@ class EndpointClient:
         return _HEADERS | {"Authorization": f"Bearer {key}"} if key else _HEADERS
 
     def _fault(self, response: Response) -> tuple[str | None, float | None]:
-        """What is wrong with a response, None if nothing is, and the seconds that the server asks to wait.
+        """The fault of a response, or None, and the seconds that the server asks to wait.
 
         Raises RowError for a refused request, ParaloomError where no other request can succeed, either.
         """
@@ -374,7 +374,7 @@ def _from_kept(values: Sequence[Any]) -> Choice:
 
 
 def _message(body: bytes) -> str:
-    """What an error response says."""
+    """Message of an error response."""
     text = body.decode("utf-8", "replace")
     with suppress(ValueError, AttributeError, TypeError, RecursionError):
         error = json.loads(body).get("error", {})

@@ -13,7 +13,7 @@ from paraloom.core.config import Config
 from paraloom.papers.tables import Cost, format_hours
 
 Status = Literal["faithfully", "under other conditions", "no"]
-"""Whether a table is made: with the paper's method, sizes and kind of data; with others, which are named; or not."""
+"""State of a table: made with the paper's method, sizes and kind of data; with others, which are named; or not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class CatalogEntry(Config):
 
     @property
     def cost(self) -> Cost:
-        """What the table takes as it is on the papers' page."""
+        """Cost of the table, as on the papers' page."""
         return Cost(self.hours, self.measured)
 
 

@@ -24,7 +24,7 @@ _ADAM = "Adam, 0.001"
 
 @dataclass(frozen=True)
 class PaperTrainings:
-    """How a paper trained its encoders.
+    """Trainings of a paper's encoders.
 
     Args:
         pairs: Pairs of a training.
@@ -69,7 +69,7 @@ def conditions(
     limit: int | None = None,
     test: tuple[str, str, str] | None = None,
 ) -> list[tuple[str, ...]]:
-    """How a table's encoders were made, in the paper and here."""
+    """Conditions of a table's encoders, in the paper and here."""
     listed = [
         _start(study),
         ("pairs of a training", paper.pairs, f"at most {_sizes(study, trained, size)}", TIME),

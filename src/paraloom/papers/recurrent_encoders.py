@@ -276,7 +276,7 @@ class Replicas:
 
 
 class RecurrentParts:
-    """How an encoder opens, trains and exports its recurrent parts; see `embed.network_parts`."""
+    """Recurrent parts of an encoder: opened, trained, exported; see `embed.network_parts`."""
 
     @staticmethod
     def open(name: str, part: Average, dimension: int, tensors: Mapping[str, Any], file: Path) -> Recurrent:

@@ -20,19 +20,19 @@ Row: TypeAlias = tuple[str, Sequence[Figure]]
 """Name of a row, and a figure per column."""
 
 Baseline: TypeAlias = Literal["untrained", "random", "identity"]
-"""What a figure is worth is seen beside a system that was not trained, one that guesses, one that does nothing."""
+"""Baselines: a system that was not trained, one that guesses, one that does nothing."""
 
 BASELINES: tuple[Baseline, ...] = ("untrained", "random", "identity")
 """All baselines."""
 
 NOT_MEASURED = "not measured"
-"""What a table says of a baseline that it could have and has not."""
+"""Text of a table about a baseline that it could have and has not."""
 
 SEED_RANGE = "the lowest and the highest of the seeds"
-"""What brackets hold in tables of encoders."""
+"""Brackets in tables of encoders."""
 
 INTERVAL = "a 95 % interval"
-"""What brackets hold in tables of pairs."""
+"""Brackets in tables of pairs."""
 
 
 class ExperimentCondition(NamedTuple):
@@ -45,7 +45,7 @@ class ExperimentCondition(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What it takes to make a table."""
+    """Hours that a table takes, measured or estimated."""
 
     hours: float | None = None
     measured: bool = False

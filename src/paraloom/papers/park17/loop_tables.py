@@ -187,7 +187,7 @@ _CONDITIONS = (
 
 
 def _trend(name: str, values: list[float]) -> str:
-    """How a figure changes from round to round."""
+    """A sentence on the change of a figure from round to round."""
     if len(values) == 1:
         return f"{name} was measured in one round."
     return f"{name} rises in {sum(after > before for before, after in pairwise(values))} of {len(values) - 1} rounds."

@@ -49,16 +49,16 @@ class PhraseRuns:
         return results
 
     def has(self, *stages: str) -> bool:
-        """Whether every run has all these stages."""
+        """True if every run has all these stages."""
         return all(set(stages) <= {row["name"] for row in run["stages"]} for run in self._runs)
 
     def choosing(self, stage: str, system: str = "trained") -> Accuracies:
-        """How often a system chooses the paraphrase among 100."""
+        """Accuracy of a system in choosing the paraphrase among 100."""
         results = self.results(stage)
         return Accuracies([result[system][_CHOOSING] for result in results], results[0]["test"])
 
     def on_task(self, stage: str, task: str, system: str = "trained") -> Accuracies:
-        """How often a system is right on a task."""
+        """Accuracy of a system on a task."""
         rows = [next(row for row in result[system]["rows"] if row["task"] == task) for result in self.results(stage)]
         return Accuracies([row["accuracy"] for row in rows], rows[0]["n"])
 

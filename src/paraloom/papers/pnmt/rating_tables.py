@@ -103,7 +103,7 @@ def cosine_judge(encoder: EncoderLike) -> Judge:
 
 
 def round_trip_judge(forward: Translator, backward: Translator) -> Judge:
-    """How probable the reference is as a translation of the paraphrase's translation."""
+    """Probability of the reference as a translation of the paraphrase's translation."""
 
     def rate(references: Sequence[str], paraphrases: Sequence[str]) -> Floats:
         pivots = [variants[0].text for variants in forward.translate(list(paraphrases))]

@@ -18,7 +18,7 @@ from paraloom.text.trees import skeleton
 
 @dataclass(frozen=True)
 class ControlRow(ResultRecord):
-    """How well one system follows templates.
+    """Control of one system by templates.
 
     Args:
         system: Its name.
@@ -53,7 +53,7 @@ class ControlRow(ResultRecord):
 
 @dataclass(frozen=True)
 class ControlResult(EvaluationResult):
-    """What a table of systems has in common.
+    """Table of systems.
 
     Args:
         rows: A row for each system and height.

@@ -25,7 +25,7 @@ WHOLE = 0
 
 @dataclass(frozen=True)
 class ExemplarRow(ResultRecord):
-    """How one system paraphrases with the syntax of exemplars.
+    """Figures of one system that paraphrases with the syntax of exemplars.
 
     Args:
         system: Its name.

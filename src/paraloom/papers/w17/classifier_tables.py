@@ -143,7 +143,7 @@ def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str
 
 
 def _tuned(trainings: Sequence[ClassifierTraining]) -> str:
-    """Which choices of negatives were compared, as text."""
+    """The choices of negatives that were compared, as text."""
     choices: dict[str, set[str]] = {}
     for training in trainings:
         choices.setdefault(f"{training.kind.upper()} of {training.source}", set()).add(training.negatives)
