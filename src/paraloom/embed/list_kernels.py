@@ -35,17 +35,17 @@ def intern(ids, keys, rows, counts, first):
 @kernel
 def look_up(ids, offsets, keys, rows):
     """Rows of the ids that a table of `build_table` holds, others left out: rows int32, offsets int64 (n + 1,)."""
-    found = np.empty(len(ids), np.int32)
+    known = np.empty(len(ids), np.int32)
     bounds = np.zeros(len(offsets), np.int64)
     count = 0
     for i in range(len(offsets) - 1):
         for k in range(offsets[i], offsets[i + 1]):
             slot = slot_of(keys, ids[k])
             if keys[slot] != EMPTY_SLOT:
-                found[count] = rows[slot] - 1
+                known[count] = rows[slot] - 1
                 count += 1
         bounds[i + 1] = count
-    return found[:count].copy(), bounds
+    return known[:count].copy(), bounds
 
 
 @kernel

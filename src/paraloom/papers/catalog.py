@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Literal
 
 from paraloom.core.config import Config
+from paraloom.core.results import text_table
 from paraloom.papers.tables import Cost, format_hours
 
 Status = Literal["faithfully", "under other conditions", "no"]
@@ -83,8 +84,8 @@ def format_catalog(entries: Sequence[CatalogEntry], anchors: Mapping[str, str]) 
 
 def list_tables() -> str:
     """The tables that `paraloom papers run` makes: name, subject, cost and inputs, a line each."""
-    rows = [("table", "hours of one core", "at the paper's sizes", "inputs", "subject")]
-    rows += [
+    header = ("table", "hours of one core", "at the paper's sizes", "inputs", "subject")
+    rows = [
         (
             entry.table,
             _hours(entry.cost),
@@ -95,10 +96,7 @@ def list_tables() -> str:
         for entry in catalog_entries()
         if entry.table
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    return "\n".join(text_table(header, rows, left=len(header)))
 
 
 def _hours(cost: Cost) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from paraloom.core.results import ResultRecord
+from paraloom.core.results import ResultRecord, text_table
 
 Figures = Mapping[str, Any]
 """Figures of a stage by name."""
@@ -146,10 +146,7 @@ def _with_prefix(stages: Mapping[str, Figures], prefix: str) -> list[tuple[str, 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
     """Cells in columns, flush left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    return "\n".join(text_table(rows[0], rows[1:], left=len(rows[0])))
 
 
 def _has(results: Sequence[MethodResult], test: str, measure: str) -> bool:

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
-from paraloom.core.results import ResultRecord
+from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
@@ -70,15 +70,15 @@ class ExemplarResult(EvaluationResult):
         names = ["tree" if height == WHOLE else str(height) for height in heights]
         head = ["system", *(f"TED-{side}@{name}" for name in names for side in "RE"), "BLEU", "chrF"]
         head += ["R-1", "R-2", "R-L", "copies", "parsed", "known"]
-        lines = [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
+        lines = []
         for row in self.rows:
             cells = [row.system]
             for height in heights:
                 cells += [_cell(side[height], 2) for side in (row.ted_reference, row.ted_exemplar)]
             cells += [_cell(row.bleu, 1), f"{row.chrf.value:.1f}", *(f"{one.value:.1f}" for one in row.rouge)]
             cells += [f"{row.copies:.1%}", f"{row.parsed:.1%}", "" if row.known is None else f"{row.known:.1%}"]
-            lines.append(f"| {' | '.join(cells)} |")
-        return "\n".join([*lines, "", f"n = {self.rows[0].n} · {self.signature}"])
+            lines.append(cells)
+        return "\n".join([*markdown_table(head, lines), "", f"n = {self.rows[0].n} · {self.signature}"])
 
 
 def evaluate_exemplars(
