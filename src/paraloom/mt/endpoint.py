@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, overload
@@ -20,7 +20,7 @@ from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, Sampling
 from paraloom.mt.endpoint_batch import EndpointBatch, prompt_of, request_body
 from paraloom.mt.endpoint_config import POLICY_FIELDS, EndpointConfig, api_key
 from paraloom.mt.endpoint_probe import Capabilities, probe_capabilities
-from paraloom.mt.endpoint_requests import EndpointClient, RequestPolicy, RowError
+from paraloom.mt.endpoint_requests import EndpointClient, RowError
 from paraloom.mt.event_loop import run_in_loop
 from paraloom.text.language_names import known_language
 from paraloom.text.normalize import normalize
@@ -285,9 +285,7 @@ class EndpointTranslator:
         """The client of this translator, for use in its event loop."""
         if self._client is None:
             _warn_of_open_key(self.config)
-            config = self.config
-            shared = {f.name: getattr(config, f.name) for f in fields(RequestPolicy) if f.name != "url"}
-            self._client = EndpointClient(RequestPolicy(config.request_url, **shared), self._answers())
+            self._client = EndpointClient(self.config, self._answers())
         return self._client
 
     @property
@@ -302,7 +300,7 @@ class EndpointTranslator:
         if (kept := store.fact(name)) is not None:
             return Capabilities(**kept)
         client = self._open_client()
-        client = EndpointClient(replace(client.policy, retries=max(2, client.policy.retries)), store)
+        client = EndpointClient(replace(client.config, retries=max(2, client.config.retries)), store)
         try:
             body = partial(request_body, self.config, length_key="max_tokens")
             known = await probe_capabilities(self.config, client, body)
