@@ -182,11 +182,7 @@ class EndpointClient:
             self._transport = _open_transport(self.config)
         # A client of httpx, with its redirects, cookies and events, takes as long as all of this.
         request = httpx.Request(
-            "POST",
-            self._url,
-            json=payload,
-            headers=self._headers(),
-            extensions={"timeout": self._seconds},
+            "POST", self._url, json=payload, headers=self._headers(), extensions={"timeout": self._seconds}
         )
         response = await self._transport.handle_async_request(request)
         limit = _answer_limit(payload)
@@ -216,9 +212,7 @@ class EndpointClient:
             return None, None
         if 300 <= status < 400:
             raise ConfigError(
-                f"the endpoint redirects (HTTP {status})",
-                file=self._url,
-                remedy="Give the address itself.",
+                f"the endpoint redirects (HTTP {status})", file=self._url, remedy="Give the address itself."
             )
         if status in (401, 403):
             raise ConfigError(
