@@ -113,7 +113,7 @@ class SentenceEncoder:
 
     @cached_property
     def signature(self) -> str:
-        """Name, spec, dimension and a digest of everything that the vectors depend on."""
+        """Name, architecture, dimension and a digest of everything that the vectors depend on."""
         state = hashlib.sha256()
         for name in self.spec.parts:
             part = self.parts[name]

@@ -74,7 +74,7 @@ class PartsConfig(Config):
     network_l2: float = 0.0
 
     def validate(self) -> None:
-        """Check the spec and the ranges of all values."""
+        """Check the architecture and the ranges of all values."""
         super().validate()
         check_range(self, "dimension", "word_vocab_size", "trigram_vocab_size", low=1)
         check_range(self, "bigram_vocab_size", "ngram_vocab_size", "subword_vocab_size", low=1)
@@ -180,7 +180,7 @@ class EncoderConfig(PartsConfig):
     precision: Literal["float32", "bfloat16"] = "float32"
 
     def validate(self) -> None:
-        """Check the spec and the ranges of all values."""
+        """Check the architecture and the ranges of all values."""
         super().validate()
         check_range(self, "batch_size", "megabatch_size", "max_tokens", low=1)
         check_range(self, "margin", "temperature", "learning_rate", "weight_learning_rate", above=0)

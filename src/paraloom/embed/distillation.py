@@ -88,7 +88,7 @@ class DistillationConfig(PartsConfig):
     max_tokens: int = 60
 
     def validate(self) -> None:
-        """Check the spec and the ranges of all values."""
+        """Check the architecture and the ranges of all values."""
         super().validate()
         check_range(self, "steps", "batch_size", "neighborhood_size", "num_hyperplanes", "max_tokens", low=1)
         check_range(self, "learning_rate", "temperature", "softmax_weight", above=0)

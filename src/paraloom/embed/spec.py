@@ -42,7 +42,7 @@ PARTS: dict[str, PartKind] = {
     "gru": PartKind("word", _NETWORKS),
     "pgru": PartKind("word", _NETWORKS, own_dimension=True),
 }
-"""Kinds of part by their name in a spec; `token` is the part of static models of other libraries (`embed.static`)."""
+"""Kinds of part by name; `token` is the part of static models of other libraries (`embed.static`)."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ def parse_spec(text: str) -> Spec:
     spec = Spec(tuple(tuple(part.strip().lower() for part in block.split("+")) for block in text.split(",")))
     for part in spec.parts:
         if not part:
-            raise ConfigError(f"empty part in the encoder spec '{text}'", remedy="Write 'word,trigram', for example.")
+            raise ConfigError(f"empty part in the architecture '{text}'", remedy="Write 'word,trigram', for example.")
         if part not in PARTS:
             raise ConfigError(f"unknown encoder part '{part}' in '{text}'{nearest(part, list(PARTS))}")
         if spec.parts.count(part) > 1:
-            raise ConfigError(f"the part '{part}' is repeated in the encoder spec '{text}'")
+            raise ConfigError(f"the part '{part}' is repeated in the architecture '{text}'")
     return spec

@@ -29,7 +29,7 @@ SPECS = {
     "WORD,TRIGRAM": "word,trigram",
     "WORD,TRIGRAM,LSTM": "word,trigram,lstm",
 }
-"""PNMT's encoders and their specs."""
+"""PNMT's encoders and their architectures."""
 
 SINGLE = ("WORD", "TRIGRAM", "LSTM")
 """Those of one part."""

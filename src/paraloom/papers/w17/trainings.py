@@ -12,7 +12,7 @@ from paraloom.papers.study import Study
 from paraloom.papers.trainings import Training
 
 KINDS = {"GRAN": "gran", "AVG": "word"}
-"""W17's encoders and their specs."""
+"""W17's encoders and their architectures."""
 
 W17_EPOCHS = {"GRAN": 3, "AVG": 20}
 """Passes over the pairs in W17."""
