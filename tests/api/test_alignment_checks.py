@@ -52,7 +52,7 @@ def messages(call: Callable[[], object]) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()
-    return [str(warning.message) for warning in caught if "unknown units only" not in str(warning.message)]
+    return [str(warning.message) for warning in caught if "unknown tokens only" not in str(warning.message)]
 
 
 def test_right_input_gives_no_warning(texts: tuple[Path, Path], tmp_path: Path) -> None:

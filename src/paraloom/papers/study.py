@@ -1,4 +1,4 @@
-"""What the tables about pairs share: the sources, their scores, and the folder of the runs."""
+"""Inputs of the tables about pairs: the sources, their scores, and the folder of the runs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Study:
 
     @property
     def signature(self) -> str:
-        """What the figures depend on besides the pairs."""
+        """Signature of what the figures depend on besides the pairs."""
         listed = {} if self.word_frequencies is None else {"words": file_digest(Path(self.word_frequencies))[:12]}
         return signature(
             "reproduce",
@@ -236,7 +236,7 @@ _ENGLISH: dict[str, Any] = {"src_lang": "en", "tgt_lang": "en"}
 
 
 def is_recurrent(spec: str) -> bool:
-    """Whether an encoder has a part that reads words in order."""
+    """True if an encoder has a part that reads words in order."""
     return any(PARTS[part].recurrent for part in parse_spec(spec).parts)
 
 
