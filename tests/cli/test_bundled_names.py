@@ -45,11 +45,9 @@ CASES: dict[str, tuple[object, ...]] = {
     "translate translator": ("de-en", "de.txt", "-o", "o.txt"),
     "augment --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", "--method", "base", "--outputs", 1),
     "variants --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", *INLINE),
-    "paraphrase --encoder": (
-        *("A dog sleeps.", "--forward", "en-de", "--backward", "de-en", "--preset", "varied", "--encoder", "english"),
-    ),
+    "paraphrase --encoder": (*("A dog sleeps.", "--paraphraser", "round-trip:en-de,de-en", "--encoder", "english"),),
     "augment-labels --encoder": (
-        *("set.csv", "--forward", "en-de", "--backward", "de-en", "--encoder", "english", "-o", "o.csv"),
+        *("set.csv", "--paraphraser", "round-trip:en-de,de-en", "--encoder", "english", "-o", "o.csv"),
     ),
     "align sentences --translator": ("de.txt", "en.txt", "--translator", "de-en", "-o", "o.vecalign"),
     "align sentences --encoder": ("en.txt", "en.txt", "--encoder", "english", "-o", "o.vecalign"),
@@ -64,16 +62,15 @@ CASES: dict[str, tuple[object, ...]] = {
     "evaluate phrases encoder": ("english", "phrases"),
     "evaluate translator translator": ("de-en", "pairs.tsv"),
     "evaluate paraphraser --encoder": (
-        *("none", "en.tsv", "--forward", "en-de", "--backward", "de-en", "--encoder", "english", "--candidates", 2),
+        *("round-trip:en-de,de-en", "en.tsv", "--encoder", "english", "--candidates", 2),
     ),
     "evaluate aligner --translator": ("gold.jsonl", "--translator", "de-en"),
     "evaluate aligner --encoder": ("gold.jsonl", "--encoder", "english"),
     "train encoder --init-from": ("--pairs", "pairs.tsv", "--init-from", "english", "--epochs", 1, "-o", "o"),
     "distill words teacher": ("english", "words.txt", "-o", "o"),
     "distill encoder teacher": ("english", "en.txt", "--steps", 2, "--dimension", 8, "-o", "o"),
-    "paraphrase --model": ("A dog sleeps.", "--model", "english", "-n", 1),
-    "paraphrase --parser": ("A dog sleeps.", "--model", "english", "--parser", "english", "-n", 1),
-    "augment-labels --model": ("set.csv", "--model", "english", "-o", "o.csv"),
+    "paraphrase --paraphraser": ("A dog sleeps.", "--paraphraser", "english", "-n", 1),
+    "augment-labels --paraphraser": ("set.csv", "--paraphraser", "english", "-o", "o.csv"),
     "evaluate paraphraser model": ("english", "en.tsv", "--candidates", 2),
     "parse --parser": ("pairs.tsv", "--parser", "english", "--columns", "tgt", "-o", "o.parquet", *INLINE),
     "diversity --parser": ("variants.tsv", "--parser", "english"),
@@ -100,7 +97,7 @@ OTHERS = {
 } | {
     f"{command} --model"
     for command in (
-        *("translate", "backtranslate", "variants", "augment", "align sentences", "align documents"),
+        *("backtranslate", "align sentences", "align documents"),
         *("evaluate translator", "evaluate aligner"),
     )
 }
@@ -160,7 +157,7 @@ def test_every_argument_that_names_a_model_is_tested() -> None:
         "model",
         "parser",
     }
-    names |= {"init_from", "paraphrase_model"}
+    names |= {"init_from", "paraphrase_model", "paraphraser", "translators"}
     arguments = {
         f"{path.removeprefix('research ')} {parameter.opts[0]}"
         for path, command in commands().items()

@@ -139,7 +139,7 @@ def test_the_stage_selects(toy_paraphraser: Path, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 20, seed=5)
     result = run_toml(
         f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nparaphraser = "{toy_paraphraser}"\nn = 1\ncandidates = 6\n'
-        'difference = 0.1\nmeaning = 0.2\n',
+        "difference = 0.1\nmeaning = 0.2\n",
         tmp_path,
     ).stages[-1]
     kept, rejected = read_rows(result.folder), read_rows(result.folder / "rejected")
@@ -174,10 +174,7 @@ def test_the_stage_makes_round_trips(tmp_path: Path) -> None:
 
 def test_an_english_encoder_does_not_select_german(tmp_path: Path) -> None:
     write_pairs(tmp_path / "pairs", ("Ein Hund schläft im Garten.", "x"))
-    text = (
-        '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\n'
-        'paraphraser = "round-trip:de-en,en-de"\n'
-    )
+    text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nparaphraser = "round-trip:de-en,en-de"\n'
     with pytest.raises(ConfigError, match="the encoder 'english' does not read German"):
         run_toml(text, tmp_path)
 
@@ -237,7 +234,7 @@ def test_an_endpoint_in_a_stage_is_not_asked_twice(tmp_path: Path) -> None:
         run_toml(text.replace("n = 1", "n = 2"), tmp_path)
         assert len(it.bodies) == asked
     rows = read_rows(result.stages[-1].folder)
-    assert [row["text"] for row in rows] == ["A puppy sleeps in the garden.", "The movie was good."]
+    assert [row["text"][:-2] for row in rows] == ["A puppy sleeps in the garden.", "The movie was good."]
 
 
 def test_the_stage_refuses_another_language(toy_paraphraser: Path, tmp_path: Path) -> None:

@@ -75,12 +75,12 @@ if TYPE_CHECKING:
     from paraloom.api.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser
     from paraloom.api.paraphrase_sources import open_paraphraser as open_paraphraser
     from paraloom.api.paraphrase_sources import open_selector as open_selector
-    from paraloom.api.paraphrasing import ParaphrasedFiles as ParaphrasedFiles
-    from paraloom.api.paraphrasing import paraphrase as paraphrase
-    from paraloom.api.paraphrasing import paraphrase_files as paraphrase_files
     from paraloom.api.paraphrasers import Paraphraser as Paraphraser
     from paraloom.api.paraphrasers import count_templates as count_templates
     from paraloom.api.paraphrasers import train_paraphraser as train_paraphraser
+    from paraloom.api.paraphrasing import ParaphrasedFiles as ParaphrasedFiles
+    from paraloom.api.paraphrasing import paraphrase as paraphrase
+    from paraloom.api.paraphrasing import paraphrase_files as paraphrase_files
     from paraloom.api.quickstart import run_quickstart as run_quickstart
     from paraloom.api.scores import train_language_model as train_language_model
     from paraloom.api.scores import train_word_counts as train_word_counts

@@ -82,7 +82,8 @@ def augment(
     """
     if str(text).endswith(".toml"):
         raise ConfigError(
-            f"{text} is an experiment, not a text", remedy=f"Write `paraloom research augment {shlex.quote(str(text))}`."
+            f"{text} is an experiment, not a text",
+            remedy=f"Write `paraloom research augment {shlex.quote(str(text))}`.",
         )
     models = as_list(translators)
     if not models or not str(output):

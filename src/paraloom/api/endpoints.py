@@ -53,7 +53,9 @@ def named_translator(
             given["answers"] = str(answers_file(output))
         return EndpointTranslator(name, **given)
     if is_language_model(name):
-        return load_language_model(name, **reference_fields(LanguageModelConfig, settings, f"the language model '{name}'"))
+        return load_language_model(
+            name, **reference_fields(LanguageModelConfig, settings, f"the language model '{name}'")
+        )
     refuse_ensemble(name)
     given = reference_fields(LoadTranslator, settings, f"the translator '{name}'", without=("model", "name"))
     if precision is not None:

@@ -152,9 +152,7 @@ def open_paraphraser(
             how = {"template": template, "like": like, "height": height, "decode": decode}
             parts += candidates_of(trained, selects=selects, **how)
     if not parts:
-        raise ConfigError(
-            "a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en."
-        )
+        raise ConfigError("a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en.")
     return combined(parts)
 
 

@@ -120,7 +120,9 @@ def paraphrase(
         if trained is not None:
             parts += candidates_of(trained, selects=wanted.selects, **how)  # type: ignore[arg-type]
         elif template is not None or like is not None:
-            raise ConfigError("'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder.")
+            raise ConfigError(
+                "'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder."
+            )
         else:
             if decode is not None and hasattr(opened, "decode"):
                 opened.decode = decode

@@ -134,7 +134,9 @@ def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, 
     else:
         given.pop("as_json", None)
         # A value that was not given has the default of the function or the stage.
-        unset = {name for name, value in given.items() if value is None or (value is False and not declared[name].default)}
+        unset = {
+            name for name, value in given.items() if value is None or (value is False and not declared[name].default)
+        }
         given = {name: value for name, value in given.items() if name not in unset}
         result = function(**given)
         if command.show is not None:
@@ -156,7 +158,9 @@ def _opened(declared: Mapping[str, Parameter], values: dict[str, Any]) -> list[A
             values[name] = None
         elif role == "translator" and value is not None:
             output = str(values.get("output") or PIPE)
-            named = [api.named_translator(one, output=output) for one in (value if isinstance(value, list) else [value])]
+            named = [
+                api.named_translator(one, output=output) for one in (value if isinstance(value, list) else [value])
+            ]
             values[name] = named if isinstance(value, list) else named[0]
             opened += named
     return opened

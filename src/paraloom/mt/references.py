@@ -27,7 +27,9 @@ def split_reference(reference: str) -> tuple[str, dict[str, str]]:
     return name, dict(parse_qsl(query, keep_blank_values=True))
 
 
-def reference_fields(kind: type[Any], settings: Mapping[str, str], owner: str, without: Sequence[str] = ()) -> dict[str, Any]:
+def reference_fields(
+    kind: type[Any], settings: Mapping[str, str], owner: str, without: Sequence[str] = ()
+) -> dict[str, Any]:
     """The settings of a reference as values of fields of a configuration."""
     hints, own = type_hints(kind), {item.name for base in (Fit, Source) for item in fields(base)}
     names = [item.name for item in fields(kind) if item.name not in {*without, *own}]

@@ -281,9 +281,7 @@ def without_selection(texts: Sequence[str], groups: Sequence[Sequence[Paraphrase
 def _as_given(text: str, candidate: ParaphraseLike) -> SelectedParaphrase:
     difference, nan = unit_difference(text_units(text), text_units(candidate.text)), math.nan
     fluency = _mean_probability(candidate)
-    return SelectedParaphrase(
-        candidate.text, nan, nan, difference, fluency, nan, _template_match(candidate), candidate
-    )
+    return SelectedParaphrase(candidate.text, nan, nan, difference, fluency, nan, _template_match(candidate), candidate)
 
 
 def text_units(text: str) -> list[str]:

@@ -190,7 +190,9 @@ class Paraphrase(CandidateSelection, Map):
     def configuration(self) -> dict[str, Json]:
         """The fields, without the check of languages, which does not change the output; of round trips the pivots."""
         values = {name: value for name, value in super().configuration().items() if name != "check_languages"}
-        values["kinds"] = [RoundTripReference.parse(str(one)).pivots if _is_round_trip(one) else 0 for one in self._names]
+        values["kinds"] = [
+            RoundTripReference.parse(str(one)).pivots if _is_round_trip(one) else 0 for one in self._names
+        ]
         return values | {"measured": self.encoder != NO_ENCODER}
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
