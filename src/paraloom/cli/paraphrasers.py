@@ -105,7 +105,7 @@ DECLARED = [
         },
         device=True,
         show=_show_paraphrases,
-        help="Paraphrase texts or files: freely, by a template of syntax, like another sentence, or by a round trip.\n\n"
+        help="Paraphrase texts or files: freely, by a template of syntax, like a sentence, or by a round trip.\n\n"
         "Paraphrases are selected: those that keep the meaning and differ, none of a text if none is good enough. "
         "Printed are meaning (cosine to the text), difference from it, and the paraphrase; with --preset none the "
         "log-probability, as the paraphraser gives them; with a template the distance of its own parse to it, too.",
@@ -121,7 +121,7 @@ DECLARED = [
         name="templates",
         of="count_templates",
         settings={"source": {"metavar": "FOLDER|PAIRS"}},
-        help="Show the commonest templates of paraphrases, with examples, beside ten published ones (Iyyer et al. 2018).",
+        help="Show the commonest templates of paraphrases, with examples, and ten published ones (Iyyer et al. 2018).",
         examples=("parsed.parquet",),
     ),
     Command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -192,7 +193,7 @@ VALUES: dict[str, dict[str, dict[str, str]]] = {
 def renamed_value(command: str, args: list[str]) -> str | None:
     """What to write instead of a value of an earlier version; None if there is none among what was typed."""
     known = VALUES.get(command, {})
-    typed = [tuple(arg.split("=", 1)) for arg in args if "=" in arg] + list(zip(args, args[1:], strict=False))
+    typed = [tuple(arg.split("=", 1)) for arg in args if "=" in arg] + [*pairwise(args)]
     for option, value in typed:
         if value in known.get(option, {}):
             return f"{option} {value}: {known[option][value]}"

@@ -78,9 +78,6 @@ def reproduce_tables(
     for name in names:
         from_runs = bool(classifiers) and name in classifier_tables.TABLES
         _check_inputs(name, allowed[name], sts is not None or from_runs, study.recurrent_size != 0)
-    for key in ("size", "seeds", "epochs"):
-        if getattr(study, key) < 1:
-            raise ConfigError(f"'{key}' is {getattr(study, key)}; expected 1 or more")
     run = None if loop is None else LoopRun(Path(loop))
     phrase_runs = PhraseRuns([Path(path) for path in phrases]) if phrases else None
 

@@ -41,7 +41,7 @@ class RoundTripReference(NamedTuple):
                 f"'{reference}': a round trip needs a translator for each direction",
                 remedy="Write round-trip:THERE,BACK, such as round-trip:en-de,de-en,pivots=3.",
             )
-        return cls(*translators, pivots=pivots)
+        return cls(translators[0], translators[1], pivots)
 
     def __str__(self) -> str:
         return f"{ROUND_TRIP}{self.forward},{self.backward},pivots={self.pivots}"
