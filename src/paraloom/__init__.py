@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from paraloom.api.paraphrase_sources import EndpointParaphraser as EndpointParaphraser
     from paraloom.api.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser
     from paraloom.api.paraphrasers import Paraphraser as Paraphraser
+    from paraloom.api.paraphrasing import paraphrase as paraphrase
     from paraloom.api.translators import train_translator as train_translator
     from paraloom.core.beads import Bead as Bead
     from paraloom.core.errors import ConfigError as ConfigError
@@ -94,6 +95,7 @@ _EXPORTS = {
     "filter_pairs": "paraloom.api.pair_functions",
     "mine_translations": "paraloom.api.mining",
     "pair_statistics": "paraloom.api.analysis",
+    "paraphrase": "paraloom.api.paraphrasing",
     "read_pairs": "paraloom.api.pair_inputs",
     "score": "paraloom.api.pair_functions",
     "stages": "paraloom.stages",

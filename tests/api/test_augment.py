@@ -71,8 +71,8 @@ def test_a_command_that_cannot_start_leaves_no_files(paraloom: Command, tmp_path
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (["mono.txt", "-o", "made.tsv"], "name the translator"),
-        (["mono.txt", "--translator", "m"], "name the bitext"),
+        (["mono.txt", "-o", "made.tsv"], "the translator from the text's language is missing"),
+        (["mono.txt", "--translator", "m"], "the bitext to write is missing"),
         (["none.txt", "--translator", "m", "-o", "made.tsv"], "file or corpus not found"),
         (["mono.txt", "--translator", "m", "--method", "syntax", "-o", "made.tsv"], "needs 3 translators, not 1"),
         (["mono.txt", "--translator", "m", "--method", "nuclear", "-o", "made.tsv"], "did you mean 'nucleus'"),

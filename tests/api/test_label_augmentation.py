@@ -312,7 +312,7 @@ def test_an_encoder_of_another_language() -> None:
     ("options", "message"),
     [
         ({"n": 0}, "'n' must be 1 or more"),
-        ({"selection": "closer"}, "did you mean 'close'"),
+        ({"selection": "stricter"}, "did you mean 'strict'"),
     ],
 )
 def test_options_out_of_range(tmp_path: Path, options: dict[str, Any], message: str) -> None:

@@ -68,7 +68,9 @@ def test_further_paraphrasers_have_other_names(paraloom: Command) -> None:
     command = ("evaluate", "paraphraser", "runs/older", "pairs.tsv", "--beside")
     status, _, err = paraloom(*command, "older=runs/oldest")
     assert status == 1 and "--beside: 'older' is the name of another row" in err
-    status, _, err = paraloom(*command, "round trip=x", "--forward", "en-de", "--backward", "de-en")
+    status, _, err = paraloom(
+        *("evaluate", "paraphraser", "round-trip:en-de,de-en", "pairs.tsv", "--beside", "round trip=x")
+    )
     assert status == 1 and "--beside: 'round trip' is the name of another row" in err
 
 
@@ -134,7 +136,7 @@ def test_the_command(paraloom: Command, toy_paraphraser: Path, tmp_path: Path) -
     assert {len(line.split("\t")) for line in (tmp_path / "sheet.tsv").read_text().splitlines()} == {7}
     status, _, err = paraloom("evaluate", "paraphraser", "none", "pairs.tsv", "--sheet", "sheet.tsv")
     assert status == 1 and "sheet.tsv: the sheet exists already" in err
-    status, _, err = paraloom("evaluate", "paraphraser", "none", "pairs.tsv", "--forward", "en-de")
-    assert status == 1 and "--backward is missing" in err
+    status, _, err = paraloom("evaluate", "paraphraser", "round-trip:en-de", "pairs.tsv")
+    assert status == 1 and "a round trip needs a translator for each direction" in err
     status, _, err = paraloom("evaluate", "paraphraser", "none", "pairs.tsv", "--beside", "here")
-    assert status == 1 and "--beside 'here': expected NAME=FOLDER" in err
+    assert status == 1 and "--beside 'here': expected NAME=REFERENCE" in err

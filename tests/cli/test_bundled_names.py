@@ -45,9 +45,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "translate translator": ("de-en", "de.txt", "-o", "o.txt"),
     "augment --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", "--method", "base", "--outputs", 1),
     "variants --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", *INLINE),
-    "paraphrase --encoder": (
-        *("A dog sleeps.", "--forward", "en-de", "--backward", "de-en", "--preset", "varied", "--encoder", "english"),
-    ),
+    "paraphrase --encoder": (*("A dog sleeps.", "--paraphraser", "round-trip:en-de,de-en", "--encoder", "english"),),
     "augment-labels --encoder": (
         *("set.csv", "--paraphraser", "round-trip:en-de,de-en", "--encoder", "english", "-o", "o.csv"),
     ),
@@ -64,7 +62,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "evaluate phrases encoder": ("english", "phrases"),
     "evaluate translator translator": ("de-en", "pairs.tsv"),
     "evaluate paraphraser --encoder": (
-        *("none", "en.tsv", "--forward", "en-de", "--backward", "de-en", "--encoder", "english", "--candidates", 2),
+        *("round-trip:en-de,de-en", "en.tsv", "--encoder", "english", "--candidates", 2),
     ),
     "evaluate aligner --translator": ("gold.jsonl", "--translator", "de-en"),
     "evaluate aligner --encoder": ("gold.jsonl", "--encoder", "english"),
@@ -90,9 +88,8 @@ REFUSED = {
 """Where a bundled name is understood, but the model does not have what the command needs."""
 
 OTHERS = {
-    *("evaluate comet --model", "explore --encoder", "papers run --encoder", "train parser --encoder"),
+    *("evaluate comet --model", "explore --encoder", "train parser --encoder"),
     *(
-        "research evaluate-control --encoder",
         "research evaluate-control --parser",
         "research evaluate-exemplars --parser",
     ),
@@ -155,7 +152,7 @@ def test_every_argument_that_names_a_model_is_tested() -> None:
         "paraphraser",
         "parser",
     }
-    names |= {"init_from", "paraphrase_model"}
+    names |= {"init_from", "paraphrase_model", "paraphraser", "translators"}
     arguments = {
         f"{path.removeprefix('research ')} {parameter.opts[0]}"
         for path, command in commands().items()

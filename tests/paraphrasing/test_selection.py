@@ -10,13 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from paraloom.cli.paraphraser_options import PresetChoice
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.paraphrasing import selection as selecting
 from paraloom.paraphrasing.control import ControlledVariant
 from paraloom.paraphrasing.selection import ParaphraseSelector, text_units, unit_difference
-from paraloom.paraphrasing.selection_config import SELECTION_PRESETS, SelectionConfig, selection_config
+from paraloom.paraphrasing.selection_config import (
+    SELECTION_PRESETS,
+    CandidateSelection,
+    SelectionConfig,
+    selection_config,
+)
 
 SOURCE = "the small dog sleeps in the garden"
 FREE = SelectionConfig(
@@ -237,15 +241,31 @@ def test_nothing_to_select() -> None:
 )
 def test_values_out_of_range(values: dict[str, float], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        selection_config("close", **values)
+        selection_config("strict", **values)
 
 
 def test_presets() -> None:
-    with pytest.raises(ConfigError, match="did you mean 'close'"):
-        selection_config("closed")
-    assert list(SELECTION_PRESETS) == [choice.value for choice in PresetChoice]
-    assert SELECTION_PRESETS["close"].meaning == max(preset.meaning for preset in SELECTION_PRESETS.values())
-    assert selection_config("corpus", difference=0.5).meaning == SELECTION_PRESETS["corpus"].meaning
+    with pytest.raises(ConfigError, match="did you mean 'strict'"):
+        selection_config("stricter")
+    assert [*SELECTION_PRESETS] == ["strict", "balanced", "loose"]
+    assert SELECTION_PRESETS["strict"].meaning == max(preset.meaning for preset in SELECTION_PRESETS.values())
+    assert selection_config("loose", difference=0.5).meaning == SELECTION_PRESETS["loose"].meaning
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("close", "strict"), ("augmentation", "balanced"), ("varied", "loose"), ("corpus", "0.35")]
+)
+def test_presets_of_earlier_versions_name_the_new_one(old: str, new: str) -> None:
+    for make in (selection_config, lambda preset: CandidateSelection(preset=preset)):
+        with pytest.raises(ConfigError, match=f"preset '{old}' is .*{new}"):
+            make(old)
+
+
+def test_settings_of_a_selection_that_is_none() -> None:
+    assert not CandidateSelection(preset="none").selects
+    for name, value in (("meaning", 0.5), ("difference", 0.5), ("candidates", 5)):
+        with pytest.raises(ConfigError, match=f"'{name}' is for a selection"):
+            CandidateSelection(preset="none", **{name: value})
 
 
 def test_the_signature_has_every_setting() -> None:

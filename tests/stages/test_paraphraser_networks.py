@@ -31,6 +31,7 @@ from paraloom.stages import Paraphrase, TrainParaphraser, TrainParser
 from paraloom.stages.paraphraser_networks import (
     PARSES,
     SENTENCES,
+    NetworkTraining,
     example_file,
     open_network,
     train_network,
@@ -103,7 +104,9 @@ def test_paraphrases(folder: Path) -> None:
 @pytest.mark.slow
 def test_the_stage_and_evaluation(folder: Path, paraloom: Command, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 6, seed=5)
-    stage = Paraphrase(input=tmp_path / "pairs", paraphraser=folder, n=2, template=TEMPLATES["plain"], column="src")
+    stage = Paraphrase(
+        input=tmp_path / "pairs", paraphraser=folder, n=2, preset="none", template=TEMPLATES["plain"], column="src"
+    )
     result = Pipeline([stage]).run(tmp_path / "run", engine="inline").stages[-1]
     assert Corpus.open(result.folder).kind == "VARIANTS" and 6 <= result.counts.out <= 12
     status, out, err = paraloom(
@@ -133,10 +136,10 @@ def test_parts_without_an_example(tmp_path: Path) -> None:
             example_file(tmp_path, name, held).write_text("" if (name, held) == (PARSES, True) else "a\tb\n")
     settings = (TranslatorConfig(), RecurrentConfig(), ScpnConfig())
     with pytest.raises(DataError, match="no held-out pair gives an example of templates on both sides"):
-        train_network("scpn", tmp_path, *settings, tmp_path / "model", 1)
+        train_network("scpn", NetworkTraining(tmp_path, *settings, tmp_path / "model", 1))
     example_file(tmp_path, SENTENCES, True).write_text("")
     with pytest.raises(DataError, match=r"no held-out pair gives an example\."):
-        train_network("lstm", tmp_path, *settings, tmp_path / "model", 1)
+        train_network("lstm", NetworkTraining(tmp_path, *settings, tmp_path / "model", 1))
 
 
 def test_settings_of_a_transformer_are_written_as_before(tmp_path: Path) -> None:
@@ -155,14 +158,13 @@ def test_unknown_networks() -> None:
 def test_training_by_command(paraloom: Command, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 40)
     training = ("train", "paraphraser", "pairs", "--steps", 2, "--vocab-size", 80, "--held-out", 10, "-o", "model")
-    sizes = ("--network", "lstm", "--word-dim", 6, "--hidden-dim", 8)
-    status, out, err = paraloom(*training, *sizes, "--json")
+    status, out, err = paraloom(*training, "--network", "lstm", "--json")
     assert status == 0, err
     assert json.loads(out)["figures"]["steps"] == 2
     saved = json.loads((tmp_path / "model" / "training.json").read_text())
-    assert (saved["config"]["word_dim"], saved["config"]["hidden_dim"]) == (6, 8)
+    assert (saved["config"]["word_dim"], saved["config"]["hidden_dim"]) == (300, 512)
     status, _, err = paraloom(*training[:-1], "other", "--network", "gru")
-    assert status == 1 and "key 'network' must be 'transformer' or 'lstm' or 'scpn', not 'gru'" in err
+    assert status == 2 and "'gru' is not one of" in " ".join(err.split())
 
 
 def test_an_unknown_network(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from commands import Command
+from openai_server import OpenAIServer, serve
 from stage_runs import read_rows, run_toml, write_pairs
 from toy_syntax import TEMPLATES, text_of, tree_pairs, write_parsed_pairs
 
@@ -19,6 +20,7 @@ from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.io import Corpus, write_corpus
 from paraloom.mt.model_card import read_card
 from paraloom.mt.subwords import read_vocabulary
+from paraloom.papers import measure_control
 from paraloom.papers.scpn.measure_control import first_variants, known_templates, share_known
 from paraloom.paraphrasing.linearization import cut_tree, read_template, special_tokens
 from paraloom.paraphrasing.settings import ParaphraserSettings
@@ -118,7 +120,7 @@ def test_the_stage(toy_paraphraser: Path, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 20, seed=5)
     result = run_toml(
         f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nparaphraser = "{toy_paraphraser}"\nn = 2\n'
-        f'template = "{FRONTED}"\ncolumn = "tgt"\n',
+        f'template = "{FRONTED}"\ncolumn = "tgt"\npreset = "none"\n',
         tmp_path,
     ).stages[-1]
     rows = read_rows(result.folder)
@@ -138,7 +140,7 @@ def test_the_stage_selects(toy_paraphraser: Path, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 20, seed=5)
     result = run_toml(
         f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nparaphraser = "{toy_paraphraser}"\nn = 1\ncandidates = 6\n'
-        'difference = 0.1\nmeaning = 0.2\nencoder = "english"\n',
+        "difference = 0.1\nmeaning = 0.2\n",
         tmp_path,
     ).stages[-1]
     kept, rejected = read_rows(result.folder), read_rows(result.folder / "rejected")
@@ -164,7 +166,8 @@ def test_the_stage_selects(toy_paraphraser: Path, tmp_path: Path) -> None:
 
 def test_the_stage_makes_round_trips(tmp_path: Path) -> None:
     write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"), ("We are late.", "y"))
-    text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nforward = "en-de"\nbackward = "de-en"\nn = 2\n'
+    text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nn = 2\n'
+    text += 'paraphraser = "round-trip:en-de,de-en"\npreset = "none"\n'
     rows = read_rows(run_toml(text, tmp_path).stages[-1].folder)
     assert {row["method"] for row in rows} == {"round-trip"} and len(rows) == 4
     assert all(row["template"] is None and row["logprob"] < 0 for row in rows)
@@ -172,10 +175,7 @@ def test_the_stage_makes_round_trips(tmp_path: Path) -> None:
 
 def test_an_english_encoder_does_not_select_german(tmp_path: Path) -> None:
     write_pairs(tmp_path / "pairs", ("Ein Hund schläft im Garten.", "x"))
-    text = (
-        '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nforward = "de-en"\nbackward = "en-de"\n'
-        'preset = "varied"\nencoder = "english"\n'
-    )
+    text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nparaphraser = "round-trip:de-en,en-de"\n'
     with pytest.raises(ConfigError, match="the encoder 'english' does not read German"):
         run_toml(text, tmp_path)
 
@@ -184,9 +184,9 @@ def test_empty_texts_are_rejected(toy_paraphraser: Path, tmp_path: Path) -> None
     write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"), ("", "y"))
     for source in (
         f'paraphraser = "{toy_paraphraser}"\ncheck_languages = false',
-        'forward = "en-de"\nbackward = "de-en"',
+        'paraphraser = "round-trip:en-de,de-en"',
     ):
-        text = f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\n{source}\nn = 2\n'
+        text = f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\n{source}\nn = 2\npreset = "none"\n'
         result = run_toml(text, tmp_path).stages[-1]
         rejected = read_rows(result.folder / "rejected")
         assert [(row["original"], row["reason"]) for row in rejected] == [("", "empty")]
@@ -194,14 +194,55 @@ def test_empty_texts_are_rejected(toy_paraphraser: Path, tmp_path: Path) -> None
 
 
 def test_a_round_trip_follows_no_template() -> None:
-    with pytest.raises(ConfigError, match="a round trip follows no template"):
-        Paraphrase(forward="en-de", backward="de-en", like="x")
+    with pytest.raises(ConfigError, match="are for a trained paraphraser"):
+        Paraphrase(paraphraser="round-trip:en-de,de-en", like="x")
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ('forward = "en-de"\nbackward = "de-en"', "key 'forward' is gone.*\nWrite paraphraser = \"round-trip:"),
+        ('paraphraser = "english"\npreset = "augmentation"', "preset 'augmentation' is now called 'balanced'"),
+        ('paraphraser = "english"\npreset = "corpus"', "preset 'corpus' is gone: write 'loose'"),
+    ],
+)
+def test_keys_of_earlier_versions_say_what_to_write(tmp_path: Path, keys: str, message: str) -> None:
+    write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"))
+    with pytest.raises(ConfigError, match=message):
+        run_toml(f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\n{keys}\n', tmp_path)
+
+
+def test_several_paraphrasers_in_one_stage(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"), ("We are late.", "y"))
+    text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\ncandidates = 3\nn = 2\npreset = "loose"\n'
+    result = run_toml(f'{text}paraphraser = ["english", "round-trip:en-de,de-en,pivots=2"]\n', tmp_path)
+    rows = read_rows(result.stages[-1].folder)
+    assert rows and {row["method"] for row in rows} == {"paraphrase:several"}
+    assert all(row["meaning"] >= 0.65 and row["difference"] >= 0.2 for row in rows)
+    one = Paraphrase(paraphraser="round-trip:en-de,de-en,pivots=2")
+    assert one.digest() != Paraphrase(paraphraser="round-trip:en-de,de-en").digest()
+
+
+def test_an_endpoint_in_a_stage_is_not_asked_twice(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"), ("The film was good.", "y"))
+    with serve(OpenAIServer(translate=lambda text, body: text.replace("dog", "puppy").replace("film", "movie"))) as it:
+        text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\ncandidates = 2\nn = 1\ndifference = 0.1\n'
+        text += f'meaning = 0.0\nparaphraser = "{it.url}?model=m"\n'
+        result = run_toml(text, tmp_path)
+        asked = len(it.bodies)
+        assert [stage.name for stage in result.stages] == ["paraphrase-endpoint-1", "paraphrase"]
+        assert result.stages[-1].figures["requests"] == asked > 0
+        run_toml(text.replace("n = 1", "n = 2"), tmp_path)
+        assert len(it.bodies) == asked
+    rows = read_rows(result.stages[-1].folder)
+    assert [row["text"][:-2] for row in rows] == ["A puppy sleeps in the garden.", "The movie was good."]
 
 
 def test_the_stage_refuses_another_language(toy_paraphraser: Path, tmp_path: Path) -> None:
     german = "Das ist nicht der Hund, den wir mit dir in der Stadt gesehen haben."
     write_pairs(tmp_path / "pairs", *[(german, "x")] * 5)
     text = f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nparaphraser = "{toy_paraphraser}"\nn = 1\n'
+    text += 'preset = "none"\n'
     with pytest.raises(DataError, match="the text is German, and the paraphraser was trained on English"):
         run_toml(text, tmp_path)
     assert run_toml(f"{text}check_languages = false\n", tmp_path).stages[-1].counts.out == 5
@@ -256,42 +297,33 @@ def test_settings_of_training(settings: dict[str, object], message: str) -> None
         ({"template": "(S)", "like": "x"}, "'template' and 'like' cannot be combined"),
         ({"template": "(S (NP)"}, "the bracket at character 1 is not closed"),
         ({"decode": "beem:5"}, "unknown decoding 'beem'"),
-        ({"forward": "en-de"}, "needs the keys 'forward' and 'backward'"),
-        ({"forward": "en-de", "backward": "de-en"}, "expected a paraphraser or a round trip"),
-        ({"preset": "varied"}, "a selection needs an encoder"),
-        ({"encoder": "english"}, "'encoder' is for a selection"),
-        ({"meaning": 2.0, "encoder": "english"}, "'meaning' must be from 0 to 1"),
-        ({"preset": "varies", "encoder": "english"}, "unknown preset 'varies'.*varied"),
+        ({"paraphraser": ()}, "key 'paraphraser' is empty"),
+        ({"paraphraser": "round-trip:en-de"}, "needs a translator for each direction"),
+        ({"paraphraser": "round-trip:en-de,de-en,pivots=x"}, "expected a whole number from 1, got 'x'"),
+        ({"encoder": "english", "preset": "none"}, "'encoder' is for a selection"),
+        ({"meaning": 2.0}, "'meaning' must be from 0 to 1"),
+        ({"preset": "looser"}, "unknown preset 'looser'.*loose"),
         ({"candidates": 0}, "'candidates' must be 1 or more"),
-        ({"candidates": 20}, "'candidates' is for a selection.*\nRemove it .* or set 'preset'"),
-        ({"pivots": 5}, "'pivots' is for a round trip.*\nRemove it, or set 'forward' and 'backward'"),
+        ({"candidates": 20, "preset": "none"}, "'candidates' is for a selection"),
     ],
 )
 def test_settings_of_use(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        Paraphrase(paraphraser="model", **settings)  # type: ignore[arg-type]
-
-
-def test_candidates_and_pivots_where_they_apply() -> None:
-    assert Paraphrase(paraphraser="model", candidates=20, preset="varied", encoder="english").candidates == 20
-    assert Paraphrase(forward="en-de", backward="de-en", pivots=5).pivots == 5
-    with pytest.raises(ConfigError, match="'candidates' is for a selection"):
-        Paraphrase(forward="en-de", backward="de-en", candidates=20)
+        Paraphrase(**{"paraphraser": "model", **settings})  # type: ignore[arg-type]
 
 
 def test_commands(paraloom: Command, toy_paraphraser: Path) -> None:
-    status, out, err = paraloom("paraphrase", SENTENCE, "--model", toy_paraphraser, "-n", 2)
+    own = ("--paraphraser", toy_paraphraser, "--preset", "none")
+    status, out, err = paraloom("paraphrase", SENTENCE, *own, "-n", 2)
     assert status == 0, err
     assert 1 <= len(out.splitlines()) <= 2 and float(out.split()[0]) <= 0
-    status, out, err = paraloom(
-        "paraphrase", SENTENCE, SENTENCE, "--model", toy_paraphraser, "--template", "auto", "--json"
-    )
+    status, out, err = paraloom("paraphrase", SENTENCE, SENTENCE, *own, "--template", "auto", "--json")
     lines = [json.loads(line) for line in out.splitlines()]
     assert status == 0 and {line["source"] for line in lines} == {SENTENCE}
     assert {line["template"] for line in lines} <= set(map(read_template, TEMPLATES.values()))
-    status, _, err = paraloom("paraphrase", "", "--model", toy_paraphraser)
+    status, _, err = paraloom("paraphrase", "", *own)
     assert (status, "the text is empty" in err) == (1, True)
-    status, _, err = paraloom("paraphrase", SENTENCE, "--model", toy_paraphraser, "--template", "(S (NP)")
+    status, _, err = paraloom("paraphrase", SENTENCE, *own, "--template", "(S (NP)")
     assert status == 1 and "the bracket at character 1 is not closed" in err
     status, out, _ = paraloom("templates", toy_paraphraser, "--count", 1, "--json")
     assert json.loads(out)["templates"][0]["template"] == TEMPLATES["plain"]
@@ -316,24 +348,15 @@ def test_evaluation_of_control(paraloom: Command, toy_paraphraser: Path, tmp_pat
     assert status == 0 and len(out.splitlines()) == 8
     copied = next(line.split() for line in out.splitlines() if line.startswith("copy"))
     assert copied[2] == "0.0%" and "|pairs:different|" in out
-    few = (
-        "research",
-        "evaluate-control",
-        toy_paraphraser,
-        "pairs",
-        "--heights",
-        "2",
-        "--encoder",
-        "none",
-        "--json",
-        "--rows",
-    )
-    status, out, _ = paraloom(*few, 3)
-    assert status == 0 and {row["meaning"] for row in json.loads(out)["rows"]} == {None}
-    status, _, err = paraloom(*few, 0)
-    assert status == 1 and "'rows' must be 1 or more, got 0" in err
-    status, _, err = paraloom("research", "evaluate-control", toy_paraphraser, "pairs", "--heights", "two")
-    assert status == 1 and "--heights must be whole numbers from 1, got 'two'" in err
+    few = measure_control(toy_paraphraser, tmp_path / "pairs", heights=[2], encoder="none", rows=3)
+    assert {row.meaning for row in few.rows} == {None}
+    for option, message in (
+        (("--rows", 0), "'rows' must be 1 or more, got 0"),
+        (("--heights", "2,0"), "heights must be 1 or more, got 2, 0"),
+        (("--heights", "two"), "--heights: expected whole numbers, got 'two'"),
+    ):
+        status, _, err = paraloom("research", "evaluate-control", toy_paraphraser, "pairs", *option)
+        assert status == 1 and message in err
 
 
 @pytest.mark.slow

@@ -74,13 +74,14 @@ if TYPE_CHECKING:
     from paraloom.api.paraphrase_sources import AnyParaphraser as AnyParaphraser
     from paraloom.api.paraphrase_sources import EndpointParaphraser as EndpointParaphraser
     from paraloom.api.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser
-    from paraloom.api.paraphrase_sources import check_text_language as check_text_language
-    from paraloom.api.paraphrase_sources import language_of_paraphraser as language_of_paraphraser
     from paraloom.api.paraphrase_sources import open_paraphraser as open_paraphraser
     from paraloom.api.paraphrase_sources import open_selector as open_selector
     from paraloom.api.paraphrasers import Paraphraser as Paraphraser
     from paraloom.api.paraphrasers import count_templates as count_templates
     from paraloom.api.paraphrasers import train_paraphraser as train_paraphraser
+    from paraloom.api.paraphrasing import ParaphrasedFiles as ParaphrasedFiles
+    from paraloom.api.paraphrasing import paraphrase as paraphrase
+    from paraloom.api.paraphrasing import paraphrase_files as paraphrase_files
     from paraloom.api.quickstart import run_quickstart as run_quickstart
     from paraloom.api.scores import train_language_model as train_language_model
     from paraloom.api.scores import train_word_counts as train_word_counts
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
     from paraloom.io.bitext import is_device as is_device
     from paraloom.io.compression import without_compression as without_compression
     from paraloom.io.formats.moses import join_sides as join_sides
+    from paraloom.mt.endpoint import EndpointUsage as EndpointUsage
     from paraloom.mt.endpoint_config import is_endpoint as is_endpoint
     from paraloom.pairs.annotation import summarize_ratings as summarize_ratings
     from paraloom.pairs.filtering.filters import format_preview as format_preview
@@ -172,11 +174,10 @@ _MODULES = {
         "AnyParaphraser",
         "EndpointParaphraser",
         "RoundTripParaphraser",
-        "check_text_language",
-        "language_of_paraphraser",
         "open_paraphraser",
         "open_selector",
     ),
+    "paraphrasing": ("ParaphrasedFiles", "paraphrase", "paraphrase_files"),
     "pair_functions": ("backtranslate", "filter_pairs", "score"),
     "pair_inputs": ("as_pairs", "read_pairs"),
     "pairs": ("Pairs",),
@@ -201,6 +202,7 @@ _DOMAIN = {
     "SCORES": "paraloom.pairs.scoring.table",
     "StageDescription": "paraloom.pipeline.stage_docs",
     "describe_stage": "paraloom.pipeline.stage_docs",
+    "EndpointUsage": "paraloom.mt.endpoint",
     "is_endpoint": "paraloom.mt.endpoint_config",
     "describe_stages": "paraloom.pipeline.stage_docs",
     "precision_on": "paraloom.core.devices",

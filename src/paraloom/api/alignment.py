@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import pyarrow as pa
 
@@ -182,8 +182,29 @@ class AlignFilesConfig:
         return self.src_lang or named[0], self.tgt_lang or named[1]
 
 
+class AlignFilesSettings(TypedDict, total=False):
+    """Fields of `AlignFilesConfig` as keywords, so that type checkers know them."""
+
+    translations: str | Path | Sequence[str | Path]
+    target_translations: str | Path | Sequence[str | Path]
+    translator: AnyTranslator | None
+    lexicon: str | Path | None
+    encoder: EncoderLike | str | Path | None
+    hard_delimiter: str | None
+    order: str
+    pivot: bool
+    src_lang: str | None
+    tgt_lang: str | None
+    max_bead_size: int
+    method: str
+
+
 def align_files(
-    source: str | Path, target: str | Path, output: str | Path, config: AlignFilesConfig | None = None, **settings: Any
+    source: str | Path,
+    target: str | Path,
+    output: str | Path,
+    config: AlignFilesConfig | None = None,
+    **settings: Unpack[AlignFilesSettings],
 ) -> AlignmentCounts:
     """Align two files of sentences.
 

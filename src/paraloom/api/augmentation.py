@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.api.run import as_list, run_stages
-from paraloom.api.translators import AnyTranslator, all_translator_stages
+from paraloom.api.translators import all_translator_stages
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.mt.presets import method as method_of
@@ -17,11 +18,14 @@ from paraloom.stages.bitext import Clean
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.variants import TranslateVariants, VariantsToBitext
 
+if TYPE_CHECKING:
+    from paraloom.api.translators import AnyTranslator
+
 
 def augment(
     text: str | Path,
-    translators: AnyTranslator | Sequence[AnyTranslator],
-    output: str | Path,
+    translators: str | AnyTranslator | Sequence[str | AnyTranslator] = (),
+    output: str | Path = "",
     *,
     method: str = "nucleus",
     outputs: int = 3,
@@ -44,11 +48,11 @@ def augment(
         text: Sentences (.txt, .tsv, .jsonl) or a corpus folder.
         translators: A translator from the text's language, its name or folder; several for a method that needs them.
         output: The bitext; the suffix decides the format.
-        method: 'base', 'beam', 'sampling', 'nucleus', 'topk', 'temperature', 'mbr', 'diverse' or 'syntax'.
+        method: base (one each), beam, sampling, nucleus, topk, temperature, mbr, diverse, syntax: how to translate.
         outputs: Translations of each sentence.
         tag: Token before each back-translated source, such as ``<BT>``.
-        field: Column of a file with several: from 1, -1 for the last, or a name.
-        min_words: Minimum number of words of a sentence.
+        field: Column of a .tsv (from 1, -1 for the last, or its name) or key of a .jsonl.
+        min_words: Minimum number of words of a sentence, split at spaces; 1 for scripts without spaces.
         src_lang: Language of the translations.
         tgt_lang: Language of the text.
         engine: 'local', 'inline' or 'ray'.
@@ -76,8 +80,16 @@ def augment(
         >>> result.stages[-1].counts.out, (folder / "bitext.tsv").is_file()
         (1, True)
     """
-    preset = method_of(method, outputs)
+    if str(text).endswith(".toml"):
+        raise ConfigError(
+            f"{text} is an experiment, not a text",
+            remedy=f"Write `paraloom research augment {shlex.quote(str(text))}`.",
+        )
     models = as_list(translators)
+    if not models or not str(output):
+        missing = "translator from the text's language" if not models else "bitext to write"
+        raise ConfigError(f"the {missing} is missing", remedy="Name it: --translator NAME -o bitext.tsv.")
+    preset = method_of(method, outputs)
     if preset.translators != len(models):
         raise ConfigError(
             f"'{method}' with {outputs} outputs needs {preset.translators} translators, not {len(models)}",

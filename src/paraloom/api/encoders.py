@@ -16,6 +16,7 @@ from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, input_stages_of, run_stages
 from paraloom.bundled import bundled_path
 from paraloom.core.batches import batched
+from paraloom.core.devices import default_device
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
@@ -135,13 +136,13 @@ def distill_encoder(
     Args:
         teacher: A sentence-transformers model: its folder, or a Hugging Face name. For a transformer it must be a
             folder.
-        texts: Sentences: files of lines, pairs, or corpus folders.
+        texts: Sentences without labels: files of lines, pairs, or corpus folders.
         output: Folder of the encoder.
-        lang: Of pairs, only the sides in this language are used.
-        network: What to train: an `average` of words and n-grams, or a small `transformer`.
-        spec: Of an average: parts, as for `train_encoder`.
+        lang: Language of the sides of pairs that are used.
+        network: An average of words and n-grams, or a small transformer, slower and better.
+        spec: Of an average: parts, as for `train encoder`.
         dimension: Of an average: width of each part.
-        steps: Batches of 512 sentences; by default 20,000 for an average and 6,000 for a transformer.
+        steps: Batches of 512 sentences; default: 20,000, or 6,000 for a transformer.
         ensemble: Further teachers; the similarities to learn are the means of all teachers'.
         sts: Folder of similarity tasks, for development figures; of transformers the best one is then kept.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
@@ -201,6 +202,7 @@ def distill_encoder(
     tasks = None if sts is None else Path(sts).absolute()
     if network == "transformer":
         config |= {} if steps is None else {"steps": steps}
+        config.setdefault("device", default_device())
         folder = Path(teacher).absolute()
         transformer = DistillTransformer(sentences=(encoded,), teacher=folder, sts=tasks, **config)
         return run_stages([*stages, transformer], str(output), seed=seed, workers=workers)
@@ -231,7 +233,15 @@ def distill_encoder(
 def distill_words(
     teacher: str, words: str | Path, output: str | Path, *, dimension: int = 300, max_words: int = 200_000
 ) -> RunResult:
-    """Make vectors of words with a sentence encoder: a folder that `train_encoder` takes as `vectors`."""
+    """Make vectors of words with a sentence encoder: a folder that `train_encoder` takes as `vectors`.
+
+    Args:
+        teacher: A sentence-transformers model: its folder, or a Hugging Face name.
+        words: A word per line, or a word and its count.
+        output: The folder to write.
+        dimension: Width of the vectors.
+        max_words: Words of the list that get a vector, the first ones.
+    """
     stages, encoder = teacher_stages(teacher)
     stage = DistillWords(encoder=encoder, words=Path(words).absolute(), dimension=dimension, max_words=max_words)
     return run_stages([*stages, stage], str(output))

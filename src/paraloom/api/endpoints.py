@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
-from urllib.parse import parse_qsl
+from typing import TYPE_CHECKING
 
 from paraloom.api.outputs import files_named
-from paraloom.core.config import type_hints
-from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.core.secrets import redacted
-from paraloom.core.stage import Fit, Source
 from paraloom.io.compression import PIPE
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
 from paraloom.mt.loading import ENSEMBLE_REMEDY
+from paraloom.mt.references import reference_fields, split_reference
 from paraloom.stages.translators import LoadTranslator
 
 if TYPE_CHECKING:
@@ -25,9 +22,6 @@ if TYPE_CHECKING:
 
 ANSWERS = ".answers.sqlite"
 """End of the name of the file of answers beside an output."""
-
-_FIELDS = {"from": "source", "to": "target"}
-"""Key of a reference → the field that it sets, where that has another name."""
 
 
 def named_translator(
@@ -49,7 +43,7 @@ def named_translator(
 
     name, settings = split_reference(str(reference))
     if is_endpoint(name):
-        given = _fields(EndpointConfig, settings, f"the endpoint '{name}'", without=("url",))
+        given = reference_fields(EndpointConfig, settings, f"the endpoint '{name}'", without=("url",))
         if "model" not in given:
             raise ConfigError(
                 f"the endpoint {redacted(name)} needs the name of a model, and languages",
@@ -59,46 +53,14 @@ def named_translator(
             given["answers"] = str(answers_file(output))
         return EndpointTranslator(name, **given)
     if is_language_model(name):
-        return load_language_model(name, **_fields(LanguageModelConfig, settings, f"the language model '{name}'"))
+        return load_language_model(
+            name, **reference_fields(LanguageModelConfig, settings, f"the language model '{name}'")
+        )
     refuse_ensemble(name)
-    given = _fields(LoadTranslator, settings, f"the translator '{name}'", without=("model", "name"))
+    given = reference_fields(LoadTranslator, settings, f"the translator '{name}'", without=("model", "name"))
     if precision is not None:
         given.setdefault("precision", precision)
     return LoadTranslator(model=_absolute(name), **given) if given else name
-
-
-def split_reference(reference: str) -> tuple[str, dict[str, str]]:
-    """A reference to a model as its name, and its settings as texts, which are encoded as in a query of a URL.
-
-    >>> split_reference("facebook/nllb-200-distilled-600M?from=cs&to=en")
-    ('facebook/nllb-200-distilled-600M', {'from': 'cs', 'to': 'en'})
-    """
-    name, mark, query = reference.partition("?")
-    if not mark or "=" not in query:
-        return reference, {}
-    return name, dict(parse_qsl(query, keep_blank_values=True))
-
-
-def _fields(kind: type[Any], settings: Mapping[str, str], owner: str, without: Sequence[str] = ()) -> dict[str, Any]:
-    """The settings of a reference as values of fields of a configuration."""
-    hints, own = type_hints(kind), {item.name for base in (Fit, Source) for item in fields(base)}
-    names = [item.name for item in fields(kind) if item.name not in {*without, *own}]
-    keys = {next((key for key, field in _FIELDS.items() if field == name), name): name for name in names}
-    given: dict[str, Any] = {}
-    for key, text in settings.items():
-        name = keys.get(key.replace("-", "_"), key)
-        if name not in names:
-            raise ConfigError(
-                f"{owner} has no setting '{key}'{nearest(key, list(keys))}", remedy=f"Its settings: {', '.join(keys)}."
-            )
-        members = get_args(hints[name]) or (hints[name],)
-        number = next((member for member in (int, float) if member in members), str)
-        try:
-            given[name] = number(text)
-        except ValueError:
-            wanted = "a whole number" if number is int else "a number"
-            raise ConfigError(f"setting '{key}' of {owner}: expected {wanted}, got '{text}'") from None
-    return given
 
 
 def refuse_ensemble(translator: object) -> None:

@@ -239,7 +239,7 @@ def evaluate_translator(
         tgt_lang=tgt_lang,
         src_column=src_column,
         tgt_column=tgt_column,
-        bad_rows=on_error,
+        on_error=on_error,
     )
     for batch in corpus.batches():
         sources += normalize(batch.column("src")).to_pylist()

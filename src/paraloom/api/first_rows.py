@@ -84,7 +84,12 @@ class Preview:
 
 
 def preview(path: str | Path, rows: int = 3) -> Preview:
-    """The first rows of a file or folder."""
+    """The first rows of a file or folder.
+
+    Args:
+        path: Pairs, variants, links, vectors, text, PREFIX.{de,en}; or the folder of a corpus, run or model.
+        rows: How many rows.
+    """
     name = str(path)
     pattern = sides(name) is not None
     if not pattern and not Path(path).exists():
@@ -169,10 +174,10 @@ def _lines(name: str, suffix: str, rows: int) -> Preview:
     return Preview(name, count, (), tuple({"line": line} for line in first[:rows]))
 
 
-def preview_output(path: str | Path) -> Preview | None:
+def preview_output(path: str | Path, rows: int = 3) -> Preview | None:
     """As `preview`, of what a command just wrote; None where there is nothing to show."""
     try:
-        return preview(path)
+        return preview(path, rows)
     except ParaloomError:
         return None
 

@@ -15,12 +15,7 @@ import pyarrow as pa
 from paraloom.api.labeled_sets import LabeledSet, label_key, survey_labeled_set
 from paraloom.api.named_models import named_encoder, named_protector
 from paraloom.api.outputs import check_output
-from paraloom.api.paraphrase_sources import (
-    AnyParaphraser,
-    as_paraphraser,
-    check_text_language,
-    language_of_paraphraser,
-)
+from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser
 from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
@@ -32,6 +27,7 @@ from paraloom.paraphrasing.quotas import RowQuota, label_quotas
 from paraloom.paraphrasing.selection import ParaphraseSelector, SelectedParaphrase
 from paraloom.paraphrasing.selection_config import SelectionConfig, selection_config
 from paraloom.pipeline.shard import OnError
+from paraloom.stages.paraphrasing import check_text_language, language_of_paraphraser
 
 FROM, BY, MEANING, DIFFERENCE, FLUENCY = PROVENANCE = (
     *("augmented_from", "augmented_by", "augmented_meaning", "augmented_difference", "augmented_fluency"),
@@ -120,7 +116,7 @@ def augment_labels(
     label: str | int | None = None,
     n: int = 1,
     balance: bool = False,
-    selection: str | SelectionConfig = "augmentation",
+    selection: str | SelectionConfig = "balanced",
     encoder: str | Path | EncoderLike | None = "english",
     check_languages: bool = True,
     on_error: OnError = "stop",
@@ -182,7 +178,7 @@ def augment_labels(
         )
     if check_languages:
         try:
-            check_text_language(labeled.sample, language)
+            check_text_language(labeled.sample, opened)
         except DataError as error:
             raise error.at(file=source) from None
     quotas = label_quotas(labeled.counts, n, balance=balance)

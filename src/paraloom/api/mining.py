@@ -324,7 +324,7 @@ def _numbers(digests: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], np
 def _encode(model: EncoderLike, side: _Side) -> None:
     with warnings.catch_warnings():
         # Empty lines are common, and are in no pair.
-        warnings.filterwarnings("ignore", message=".*unknown units only")
+        warnings.filterwarnings("ignore", message=".*unknown tokens only")
         encode_file(model, str(side.lines), side.vectors)
 
 

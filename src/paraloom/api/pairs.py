@@ -14,7 +14,7 @@ from paraloom.api.endpoints import split_reference
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
 from paraloom.bundled import PARAPHRASE_MODEL
-from paraloom.core.errors import ConfigError, suggestion
+from paraloom.core.errors import ConfigError, MissingExtraError, suggestion
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus, write_table
@@ -382,12 +382,18 @@ class Pairs:
         return pa.Table.from_batches(list(corpus.batches()), schema=corpus.schema)
 
     def to_pandas(self) -> Any:
-        """Read all rows into memory; needs pandas.
+        """Read all rows into memory; needs the extra `pandas`.
 
         Returns:
             A pandas DataFrame.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
         """
-        return self.to_arrow().to_pandas()
+        try:
+            return self.to_arrow().to_pandas()
+        except ModuleNotFoundError as error:
+            raise MissingExtraError.for_verb("to_pandas", "pandas") from error
 
     def to_list(self) -> list[dict[str, Any]]:
         """Read all rows into memory.

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 import numpy as np
 
 from paraloom.api.named_models import NO_ENCODER
 from paraloom.api.pair_inputs import read_pairs
-from paraloom.api.paraphrase_sources import (
-    AnyParaphraser,
-    as_paraphraser,
-    language_of_paraphraser,
-    open_selector,
-)
+from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser, open_selector
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
@@ -32,7 +27,10 @@ from paraloom.evaluate.paraphrases import (
 from paraloom.io import read_lines
 from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.references import ROUND_TRIP
 from paraloom.paraphrasing.selection import ParaphraseSelector
+from paraloom.paraphrasing.selection_config import NO_SELECTION, CandidateSelection
+from paraloom.stages.paraphrasing import language_of_paraphraser
 
 SELECTED = " + selection"
 """End of the name of a row whose paraphrases were selected."""
@@ -50,7 +48,7 @@ class ParaphraserEvaluation:
         *,
         encoder: str | Path | EncoderLike | None = "english",
         judge: str | Path | EncoderLike | None = "auto",
-        preset: str | None = "augmentation",
+        preset: str | None = "balanced",
         candidates: int = 10,
         lowercase: bool = True,
         rows: int = 500,
@@ -60,6 +58,8 @@ class ParaphraserEvaluation:
             raise ConfigError(f"'rows' must be 0 (all) or more, got {rows}")
         if candidates < 1:
             raise ConfigError(f"'candidates' must be 1 or more, got {candidates}")
+        preset = None if preset == NO_SELECTION else preset
+        CandidateSelection(preset=preset or NO_SELECTION, candidates=candidates)
         others = {COPY, REFERENCE, *([] if preset is None else (name + SELECTED for name in paraphrasers))}
         for name in sorted(others.intersection(paraphrasers)):
             raise ConfigError(f"'{name}' is the name of another row", remedy="Give the paraphraser another name.")
@@ -68,7 +68,7 @@ class ParaphraserEvaluation:
         if preset is not None and judge not in (None, NO_ENCODER) and judge == encoder:
             raise ConfigError(
                 f"the encoder '{judge}' both selects and judges",
-                remedy="Name another one with --judge, or leave the selection out with --no-selection.",
+                remedy="Name another one with --judge, or leave the selection out with --preset none.",
             )
         # A folder is opened once, for both the row without and the row with a selection.
         self.paraphrasers = {
@@ -142,13 +142,26 @@ def measure_paraphrasers(
     references: int = 1,
     encoder: str | Path | EncoderLike | None = "english",
     judge: str | Path | EncoderLike | None = "auto",
-    preset: str | None = "augmentation",
+    preset: Literal["strict", "balanced", "loose", "none"] | None = "balanced",
     candidates: int = 10,
     lowercase: bool = True,
     rows: int = 500,
     seed: int = 1,
 ) -> ParaphraseResult:
-    """Measure free paraphrases of held-out sentences, beside copies and references."""
+    """Measure free paraphrases of held-out sentences, beside copies and references.
+
+    Args:
+        paraphrasers: Paraphrasers, or references to them, by the names of their rows.
+        pairs: Held-out pairs: a sentence and a paraphrase of it.
+        references: Columns of references, of a tab-separated file without a header.
+        encoder: Encoder that selects; none does not measure meaning.
+        judge: Encoder that measures meaning, another one than --encoder; auto: english-small beside english; none.
+        preset: What a selection of candidates keeps, which is measured, too; none leaves it out.
+        candidates: Candidates of each sentence to select from, of each kind.
+        lowercase: Whether BLEU and chrF compare lower-cased texts.
+        rows: Sentences that are drawn at most; 0 for all.
+        seed: Seed of every random choice.
+    """
     sentences = read_references(pairs, references) if isinstance(pairs, (str, Path)) else pairs
     evaluation = ParaphraserEvaluation(
         paraphrasers,
@@ -242,4 +255,5 @@ def _open_judge(judge: str | Path | EncoderLike | None, language: str | None) ->
 
 
 def _is_folder(paraphraser: AnyParaphraser) -> bool:
-    return isinstance(paraphraser, (str, Path)) and not is_endpoint(str(paraphraser))
+    reference = str(paraphraser) if isinstance(paraphraser, (str, Path)) else ""
+    return bool(reference) and not is_endpoint(reference) and not reference.startswith(ROUND_TRIP)

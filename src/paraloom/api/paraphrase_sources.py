@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, cast
-from urllib.parse import urlencode
 
-from paraloom.api.endpoints import named_translator, split_reference
+from paraloom.api.endpoints import named_translator
 from paraloom.api.named_models import NO_ENCODER, named_encoder, named_language_model
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.api.translators import named_model
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import EncoderLike, ParaphraserLike, TranslatorLike
 from paraloom.mt.callable_translator import CallableTranslator
@@ -20,14 +19,12 @@ from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.mt.prompts import PARAPHRASE
 from paraloom.pairs.scoring.cross_encoder import CrossEncoder
-from paraloom.paraphrasing.candidates import CombinedParaphraser, TemplateCandidates
-from paraloom.paraphrasing.paraphraser import AUTO, ControlledParaphraser
+from paraloom.paraphrasing.candidates import CombinedParaphraser, candidates_of, combined, kinds_of
+from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.references import ROUND_TRIP, RoundTripReference, endpoint_reference
 from paraloom.paraphrasing.round_trip import PIVOTS, MonolingualParaphraser, PivotParaphraser
 from paraloom.paraphrasing.selection import EntailmentModel, FluencyModel, ParaphraseSelector
 from paraloom.paraphrasing.selection_config import selection_config
-from paraloom.stages.input_checks import NO_CHECK
-from paraloom.text.function_words import known_function_words, sample_language
-from paraloom.text.language_names import language_code, language_name
 
 AnyParaphraser: TypeAlias = (
     ParaphraserLike
@@ -40,10 +37,6 @@ AnyParaphraser: TypeAlias = (
 )
 """A paraphraser, references to one or several, the two translators of a round trip, or a function from texts to
 paraphrases."""
-
-
-ROUND_TRIP = "round-trip:"
-"""Beginning of a reference to a round trip."""
 
 
 class RoundTripParaphraser(PivotParaphraser):
@@ -132,6 +125,7 @@ def open_paraphraser(
     like: str | None = None,
     height: int | None = None,
     decode: str | None = None,
+    selects: bool = True,
 ) -> ParaphraserLike:
     """The paraphraser that a reference names; the candidates of several are combined.
 
@@ -145,6 +139,7 @@ def open_paraphraser(
         like: Of trained ones: a sentence whose syntax to follow.
         height: Levels of the tree of `like`.
         decode: How to decode.
+        selects: Whether a selection follows, which chooses from free candidates and those of templates.
     """
     parts: list[ParaphraserLike] = []
     for reference in [references] if isinstance(references, (str, Path)) else references:
@@ -152,43 +147,20 @@ def open_paraphraser(
         if text.startswith(ROUND_TRIP):
             parts.append(_round_trip(text, decode))
         elif is_endpoint(text):
-            parts.append(MonolingualParaphraser(cast(TranslatorLike, _endpoint(text, output)), decode=decode))
+            translator = named_translator(endpoint_reference(text), output=output)
+            parts.append(MonolingualParaphraser(cast(TranslatorLike, translator), decode=decode))
         else:
             trained = Paraphraser.load(text, parser=parser, device=device)
-            if template is not None or like is not None:
-                parts.append(TemplateCandidates(trained, template=template, like=like, height=height, decode=decode))
-            else:
-                parts += _kinds_of(trained, decode)
+            how = {"template": template, "like": like, "height": height, "decode": decode}
+            parts += candidates_of(trained, selects=selects, **how)
     if not parts:
         raise ConfigError("a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en.")
-    return parts[0] if len(parts) == 1 else CombinedParaphraser(parts)
-
-
-def _endpoint(reference: str, output: str) -> Any:
-    """What asks the endpoint of a reference, by default for a text in other words."""
-    address, settings = split_reference(reference)
-    language = settings.pop("language", "en")
-    query = urlencode({"prompt": "rewrite", "from": language, "to": language, **settings})
-    return named_translator(f"{address}?{query}", output=output)
+    return combined(parts)
 
 
 def _round_trip(reference: str, decode: str | None) -> RoundTripParaphraser:
-    """The round trip of `round-trip:THERE,BACK,pivots=N`."""
-    translators, pivots = [], PIVOTS
-    for part in reference.removeprefix(ROUND_TRIP).split(","):
-        key, equals, value = part.partition("=")
-        if not (equals and key == "pivots"):
-            translators.append(part)
-        elif not value.isdecimal():
-            raise ConfigError(f"pivots of '{reference}': expected a whole number, got '{value}'")
-        else:
-            pivots = int(value)
-    if len(translators) != 2:
-        raise ConfigError(
-            f"'{reference}': a round trip needs a translator for each direction",
-            remedy="Write round-trip:THERE,BACK, such as round-trip:en-de,de-en,pivots=3.",
-        )
-    return RoundTripParaphraser.load(*translators, pivots=pivots, decode=decode)
+    forward, backward, pivots = RoundTripReference.parse(reference)
+    return RoundTripParaphraser.load(forward, backward, pivots=pivots, decode=decode)
 
 
 def as_paraphraser(paraphraser: AnyParaphraser, *, output: str = "-") -> ParaphraserLike:
@@ -198,7 +170,7 @@ def as_paraphraser(paraphraser: AnyParaphraser, *, output: str = "-") -> Paraphr
     if isinstance(paraphraser, tuple):
         return RoundTripParaphraser.load(*paraphraser)
     if isinstance(paraphraser, ControlledParaphraser):
-        return CombinedParaphraser(_kinds_of(paraphraser))
+        return CombinedParaphraser(kinds_of(paraphraser))
     if hasattr(paraphraser, "paraphrase"):
         return cast(ParaphraserLike, paraphraser)
     if callable(paraphraser) and not isinstance(paraphraser, type):
@@ -208,32 +180,8 @@ def as_paraphraser(paraphraser: AnyParaphraser, *, output: str = "-") -> Paraphr
     )
 
 
-def _kinds_of(trained: ControlledParaphraser, decode: str | None = None) -> list[ParaphraserLike]:
-    """The candidates of a trained paraphraser: free ones, and those of templates that suit a text."""
-    free = TemplateCandidates(trained, decode=decode)
-    return [free, TemplateCandidates(trained, template=AUTO)] if trained.templates.counts else [free]
-
-
-def language_of_paraphraser(paraphraser: ParaphraserLike) -> str | None:
-    """The ISO 639-1 code of the language that a paraphraser is for; None where it does not say."""
-    if isinstance(paraphraser, ControlledParaphraser):
-        paraphraser = TemplateCandidates(paraphraser)
-    return language_code(getattr(paraphraser, "language", None))
-
-
-def check_text_language(texts: Iterable[str], language: str | None) -> None:
-    """Refuse texts in another language than the paraphraser's, where both are known."""
-    identified = sample_language(texts).language
-    if identified is not None and language in known_function_words() and identified != language:
-        raise DataError(
-            f"the texts are {language_name(identified)}, the paraphraser is for {language_name(language)}",
-            remedy=f"Use a paraphraser of {language_name(identified)}, such as a round trip with two translators. "
-            f"{NO_CHECK}",
-        )
-
-
 def open_selector(
-    preset: str = "augmentation",
+    preset: str = "balanced",
     *,
     meaning: float | None = None,
     difference: float | None = None,

@@ -75,11 +75,23 @@ def train_paraphraser(
     *,
     sentences: str | Path | Sequence[str | Path] = (),
     parser: str | None = None,
+    steps: int = 4000,
     on_error: OnError = "stop",
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
-    """Train a paraphraser on pairs; if stopped, the same call resumes."""
+    """Train a paraphraser on pairs; if stopped, the same call resumes.
+
+    Args:
+        pairs: Pairs of a sentence and its paraphrase, with trees or without: one source or several.
+        output: Folder of the paraphraser.
+        sentences: Monolingual text, a sentence per line, which teaches to follow templates. Repeatable.
+        parser: english, a folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse].
+        steps: Number of updates; the progress bar shows the time left.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.TrainParaphraser`.
+    """
     stages: list[Stage] = []
     references: list[Ref] = []
     fields = {} if parser is None else parser_fields(parser)
@@ -118,6 +130,7 @@ def train_paraphraser(
         sentences=tuple(texts),
         parser=fields.get("parser"),
         parser_name=fields.get("model", ""),
+        steps=steps,
         **config,
     )
     return run_stages([*stages, training], str(output), seed=seed, on_error=on_error)
@@ -181,7 +194,12 @@ class TemplateCounts:
 
 
 def count_templates(source: str | Path, *, count: int = 20) -> TemplateCounts:
-    """The commonest templates of the paraphrases of a model's training pairs, or of pairs with trees."""
+    """The commonest templates of the paraphrases of a model's training pairs, or of pairs with trees.
+
+    Args:
+        source: A paraphraser, or pairs from `parse`.
+        count: Templates to show, the commonest first.
+    """
     folder = Path(source)
     if (folder / PARAPHRASER_FILE).is_file():
         table = TemplateTable.load(folder)

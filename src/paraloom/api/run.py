@@ -6,7 +6,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -96,11 +96,12 @@ def run_stages(
     engine: str = "local",
     workers: int | None = None,
     on_error: OnError = "stop",
+    deliver: Callable[[RunResult, str], None] | None = None,
 ) -> RunResult:
     """Run stages in a work folder beside `output`, write the last one's result there, and remove the folder.
 
-    A corpus is written in the format of the suffix (a folder where there is none), a model as its folder. Stopped, the
-    same call resumes.
+    A corpus is written in the format of the suffix (a folder where there is none), a model as its folder; or `deliver`
+    writes the output. Stopped, the same call resumes.
     """
     from paraloom.api.rejected import report_rejected
     from paraloom.pipeline.runner import run_pipeline
@@ -111,7 +112,8 @@ def run_stages(
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
         check_output(output, _inputs(definition.steps))
-        _check_kind(definition.steps[-1].stage, output)
+        if deliver is None:
+            _check_kind(definition.steps[-1].stage, output)
         resumed = work.exists()
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
@@ -122,7 +124,10 @@ def run_stages(
                 shutil.rmtree(work, ignore_errors=True)
             raise
         result = result.with_reasons()
-        _deliver(result.stages[-1].folder, output)
+        if deliver is None:
+            _deliver(result.stages[-1].folder, output)
+        else:
+            deliver(result, output)
         report_rejected(definition, result, output)
         shutil.rmtree(work, ignore_errors=True)
     return replace(result, folder=Path(output))

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.api.run import as_list, input_stages, run_in, run_stages
 from paraloom.api.syntax import parser_fields
-from paraloom.api.translators import AnyTranslator, all_translator_stages
+from paraloom.api.translators import all_translator_stages
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Ref, Stage
 from paraloom.evaluate.diversity.names import NAMES, NOTE
@@ -25,6 +25,9 @@ from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
 from paraloom.stages.variants import ReadVariants, TranslateVariants, columns_of_file
 
+if TYPE_CHECKING:
+    from paraloom.api.translators import AnyTranslator
+
 PARSES = "text_parse"
 """The column that the stage `parse` adds to variants."""
 
@@ -33,7 +36,7 @@ _BITEXT = (".tsv", ".jsonl", ".parquet", ".tmx")
 
 def translate_variants(
     source: str | Path,
-    translators: AnyTranslator | Sequence[AnyTranslator],
+    translators: str | AnyTranslator | Sequence[str | AnyTranslator],
     output: str | Path,
     *,
     decode: str = "",
@@ -53,6 +56,26 @@ def translate_variants(
     seed: int = 1,
 ) -> RunResult:
     """Translate each text in several ways and write VARIANTS.
+
+    Args:
+        source: Sentences, one per line, or pairs.
+        translators: One translator, or several: all their outputs.
+        output: Where to write; the suffix decides the format.
+        decode: Instead of `method`: a decoding such as nucleus:0.9,nbest=5.
+        method: base, beam, sampling, nucleus, topk, temperature, mbr, diverse, or syntax (a translator per output).
+        outputs: Translations of each text, with `method`.
+        column: The side of pairs that is translated: src or tgt.
+        field: Of a table of text: the column, a name or a number from 1.
+        lang: Language of text, such as en.
+        src_lang: Of pairs: language of the source side, such as de.
+        tgt_lang: Of pairs: language of the target side, such as en.
+        src_column: Source column of a table: a name, or a number from 1.
+        tgt_column: Target column of a table: a name, or a number from 1.
+        engine: local, inline, or ray.
+        workers: Processes; default: one per core.
+        on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
+        check_languages: Stop, before any work, at text that the translator cannot read.
+        seed: Seed of every random choice.
 
     Reference:
         Burchell et al. (2022), §2.
@@ -93,7 +116,7 @@ def measure_diversity(
     folder: str | Path,
     *,
     parser: str | None = None,
-    references: str | None = None,
+    references: str | Path | None = None,
     on_error: OnError = "stop",
     workers: int | None = None,
     seed: int = 1,
@@ -101,13 +124,23 @@ def measure_diversity(
 ) -> list[dict[str, Any]]:
     """Measure how diverse and how adequate corpora of variants are, in a run folder.
 
+    Args:
+        corpora: Corpus folders, or .tsv, .jsonl, .parquet with pair_id and text.
+        folder: The run folder.
+        parser: Parse first: english, a folder of `train parser`, spacy:NAME, stanza:LANGUAGE[:depparse].
+        references: Pairs with the variants' pair_ids, for chrF to what a person wrote.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        workers: Processes; default: one per core.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.MeasureDiversity`.
+
     Reference:
         Burchell et al. (2022), Tables 1 to 4.
     """
     stages: list[Stage] = []
     reference_corpus: Ref | None = None
     if references is not None:
-        reading, reference_corpus = input_stages(references, name=_of("references", "read"), on_error=on_error)
+        reading, reference_corpus = input_stages(str(references), name=_of("references", "read"), on_error=on_error)
         stages += reading
     names = stage_names(corpora)
     config = {key: tuple(value) if isinstance(value, list) else value for key, value in config.items()}

@@ -164,8 +164,12 @@ def _opened(declared: Mapping[str, Parameter], values: dict[str, Any], precision
             values[name] = None
         elif role == "translator" and value is not None:
             output = str(values.get("output") or PIPE)
-            values[name] = api.named_translator(value, output=output, precision=precision)
-            opened.append(values[name])
+            named = [
+                api.named_translator(one, output=output, precision=precision)
+                for one in (value if isinstance(value, list) else [value])
+            ]
+            values[name] = named if isinstance(value, list) else named[0]
+            opened += named
     return opened
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from paraloom.cli.shared import SHARED
+from paraloom.cli.shared import GENERAL, SHARED
+from paraloom.core.config import type_hints
+from paraloom.core.errors import ConfigError
 from paraloom.core.lazy import load_object
 from paraloom.core.stage import Fit, Map, Source
 from paraloom.pipeline.registry import load_stage
@@ -150,7 +152,7 @@ class Command:
             one = replace(one, **self.settings.get(name, {}))
             shown = not self.everyday or name in everyday or not one.flags or one.default == REQUIRED
             result.append(replace(one, everyday=one.everyday and shown))
-        return sorted(result, key=lambda one: (bool(one.flags), one.default != REQUIRED if one.flags else 0))
+        return sorted(result, key=_place)
 
     def _derived(self) -> Iterator[Parameter]:
         left_out = set(self.leave_out.split())
@@ -176,10 +178,16 @@ class Command:
                     yield field_
 
 
+def _place(one: Parameter) -> tuple[bool, bool, bool]:
+    """Arguments as they are, then the options that are required, the others, and the general ones."""
+    return bool(one.flags), bool(one.flags) and one.default != REQUIRED, bool(one.flags) and one.name in GENERAL
+
+
 def parameter(name: str, annotation: Any, default: Any, help_: str, positional: bool = False) -> Parameter:
     """A parameter of a function, or a field of a stage, as an option or argument."""
     shared = SHARED.get(name, {})
-    base: dict[str, Any] = {"help": help_ or shared.get("help", ""), "flags": _flags(name, shared)}
+    said = (shared.get("help", ""), help_) if name in GENERAL else (help_, shared.get("help", ""))
+    base: dict[str, Any] = {"help": said[0] or said[1], "flags": _flags(name, shared)}
     required = default is inspect.Parameter.empty or default is MISSING
     base["default"] = REQUIRED if required else plain(default)
     kind = annotation
@@ -200,6 +208,8 @@ def parameter(name: str, annotation: Any, default: Any, help_: str, positional: 
     for key in ("low", "complete", "everyday", "panel", "metavar", "choices", "kind", "role", "repeated"):
         if key in shared:
             base[key] = shared[key]
+    if base["repeated"] and base["flags"] and not base.get("separated") and "Repeatable" not in base["help"]:
+        base["help"] += " Repeatable."
     return Parameter(name=name, **base)
 
 
@@ -254,7 +264,7 @@ def _kind(parts: Sequence[Any]) -> dict[str, Any]:
             return collected | {"kind": "choice", "choices": tuple(str(value) for value in get_args(part) if value)}
         if isinstance(part, type) and issubclass(part, Enum):
             return collected | {"kind": "choice", "choices": tuple(str(value.value) for value in part)}
-    if str not in members and not names_files:
+    if str not in members and not names_files and not collected.get("separated"):
         if float in members:
             return collected | {"kind": "number"}
         if int in members:
@@ -295,8 +305,10 @@ class _Names(dict[str, Any]):
 def stage_parameters(use: str) -> Iterator[Parameter]:
     """The fields of a stage, without its references to other stages and what all stages have; or a configuration's."""
     kind: type[Any] = load_object(use) if ":" in use else load_stage(use)
-    general = {item.name for base in (Source, Map, Fit) for item in fields(base)}
-    helps, hints = describe_fields(kind), {name: one.annotation for name, one in parameters_of(kind)}
+    general = {item.name for base in (Source, Map, Fit) if issubclass(kind, base) for item in fields(base)}
+    # A configuration may name classes that its module imports for type checkers alone.
+    hints = {name: one.annotation for name, one in parameters_of(kind)} if ":" in use else type_hints(kind)
+    helps = describe_fields(kind)
     for item in fields(kind):
         if item.name not in general and item.name not in getattr(kind, "inputs", ()):
             one = parameter(item.name, hints[item.name], _default(item), first_sentence(helps[item.name]))
@@ -343,7 +355,14 @@ def converted(
         members = [part for one in members for part in _parts(one)]
         if {int, str} <= set(members) and isinstance(value, str) and value.lstrip("-").isdecimal():
             value = int(value)
-        values[name] = _typed(value, members)
+        try:
+            values[name] = _typed(value, members)
+        except ValueError:
+            raise ConfigError(
+                f"{declared.flags[0] if declared.flags else name.upper()}: expected whole numbers, got "
+                f"'{','.join(map(str, value))}'",
+                remedy="Write, for example, 2,3.",
+            ) from None
 
 
 def _typed(value: Any, members: Sequence[Any]) -> Any:

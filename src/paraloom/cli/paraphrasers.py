@@ -3,234 +3,145 @@
 from __future__ import annotations
 
 import json
-import sys
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
 
 import typer
 
 from paraloom import api
-from paraloom.cli import options, paraphraser_options
-from paraloom.cli.output import print_figures, print_result, print_usage
-from paraloom.core.errors import ConfigError
+from paraloom.cli.declaration import Command
+from paraloom.cli.output import as_written, time_taken
 
-Parser = Annotated[
-    str | None,
-    typer.Option(help="english, a folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse]."),
+_SHOWN = 3
+"""Texts of an output that are shown, with their paraphrases."""
+
+
+def _show_paraphrases(result: api.ParaphrasedFiles, values: Mapping[str, Any]) -> None:
+    output, as_json = str(values["output"]), values["as_json"]
+    if output == "-":
+        for text, rows in result.rows:
+            lines = _as_json(text, rows) if as_json else _in_words(text, rows, titled=len(result.rows) > 1)
+            for line in lines:
+                typer.echo(line)
+    elif as_json:
+        typer.echo(as_written(output, **result.to_dict()))
+        return
+    usage = result.result.stages[-1].figures
+    if usage:
+        typer.echo(f"endpoint: {api.EndpointUsage(**usage).format()}", err=True)
+    typer.echo(result.format(), err=True)
+    if output != "-":
+        typer.echo(f"\n{output}, {time_taken()}; the first of them:\n", err=True)
+        for line in _first(output):
+            typer.echo(line, err=True)
+
+
+def _as_json(text: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A line of JSON for each paraphrase; one without a text, where none is good enough."""
+    for row in rows or [{"text": None}]:
+        names = ("text", "logprob", "tokens", "template", "template_distance", "meaning", "difference")
+        yield json.dumps({"source": text, **{name: row[name] for name in names if name in row}}, ensure_ascii=False)
+
+
+def _in_words(text: str, rows: Sequence[Mapping[str, Any]], *, titled: bool = True) -> Iterator[str]:
+    """A text, and its paraphrases with what decided: meaning and difference, or the log-probability."""
+    indent = "  " if titled else ""
+    if titled:
+        yield text
+    for row in rows:
+        cells = []
+        if "meaning" in row:
+            cells += [_score(row[name]) for name in ("meaning", "difference")]
+        elif row.get("logprob") is not None:
+            cells.append(f"{row['logprob']:8.2f}")
+        if row.get("template"):
+            distance = row.get("template_distance")
+            cells.append(f"{'?' if distance in (None, '') else int(distance):>3}")
+        yield indent + "  ".join([*cells, row["text"]])
+    if not rows:
+        yield f"{indent}(none is good enough)"
+
+
+def _score(value: Any) -> str:
+    """A score of 0 to 1; a dash where it was not measured, which is an empty field of a table."""
+    return "   –" if value in (None, "") else f"{float(value):4.2f}"
+
+
+def _first(output: str) -> Iterator[str]:
+    """The first texts of an output and their paraphrases, without ids."""
+    written = api.preview_output(output, rows=12)
+    rows = () if written is None else written.shown
+    if rows and "original" not in rows[0]:
+        yield from (row.get("line", row.get("text", "")) for row in rows[:_SHOWN])
+        return
+    for number, (_, group) in enumerate(groupby(rows, key=lambda row: str(row["pair_id"]))):
+        if number == _SHOWN:
+            return
+        of_text = list(group)
+        yield from _in_words(str(of_text[0]["original"]), of_text)
+
+
+DECLARED = [
+    Command(
+        name="paraphrase",
+        of="paraphrase_files",
+        everyday="paraphraser output text n preset meaning difference template like as_json",
+        flags={"texts": "", "n": "-n"},
+        settings={
+            "texts": {
+                "metavar": "TEXT...",
+                "repeated": True,
+                "help": "Texts, or files: a text on each line, .tsv or .jsonl, pairs, a corpus folder; - is standard "
+                "input.",
+            },
+            "paraphraser": {"default": ["english"], "repeated": True},
+            "output": {
+                "help": "Where to write: .txt has the best paraphrase of each text; .tsv, .jsonl and .parquet have a "
+                "row for each. Default: print them."
+            },
+            "text": {"help": "All that is named is text, even if it is the name of a file."},
+            "template": {"help": "Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit a text."},
+        },
+        device=True,
+        show=_show_paraphrases,
+        help="Paraphrase texts or files: freely, by a template of syntax, like a sentence, or by a round trip.\n\n"
+        "Paraphrases are selected: those that keep the meaning and differ, none of a text if none is good enough. "
+        "Printed are meaning (cosine to the text), difference from it, and the paraphrase; with --preset none the "
+        "log-probability, as the paraphraser gives them; with a template the distance of its own parse to it, too.",
+        examples=(
+            '"We left early because of the rain."',
+            "questions.txt --preset strict -o questions.tsv",
+            '"Ein Hund schläft." --paraphraser round-trip:de-en,en-de --encoder none',
+            "lines.txt --paraphraser 'http://127.0.0.1:8000/v1?model=qwen3&max-requests=5000' -o lines.jsonl",
+        ),
+        watched=True,
+    ),
+    Command(
+        name="templates",
+        of="count_templates",
+        settings={"source": {"metavar": "FOLDER|PAIRS"}},
+        help="Show the commonest templates of paraphrases, with examples, and ten published ones (Iyyer et al. 2018).",
+        examples=("parsed.parquet",),
+    ),
+    Command(
+        name="train paraphraser",
+        of="train_paraphraser",
+        stage="train-paraphraser",
+        keys="network steps vocab_size held_out free_share same_template_share unmoved_share device title license",
+        everyday="sentences parser network steps vocab_size held_out device title license seed as_json",
+        settings={
+            "pairs": {
+                "role": "input",
+                "metavar": "PAIRS...",
+                "help": "Pairs, from `backtranslate`, `filter` or `parse`. Repeatable.",
+            },
+            "parser": {"role": "input"},
+        },
+        then='paraphrase "…" --paraphraser {output}',
+        help="Train a paraphraser that follows templates of syntax; if stopped, run it again to resume.\n\n"
+        "Pairs without trees are parsed with --parser, which is also copied into the model.",
+        examples=("kept.parquet --parser parser-en -o paraphraser-en",),
+        watched=True,
+    ),
 ]
-OwnParser = Annotated[str | None, typer.Option(help="Another parser than the one in the model's folder.")]
-
-
-def train_paraphraser(
-    pairs: Annotated[list[str], typer.Argument(help="Pairs, from `backtranslate`, `filter` or `parse`. Repeatable.")],
-    output: options.Folder,
-    sentences: Annotated[
-        list[str] | None,
-        typer.Option(help="Monolingual text, a sentence per line, which teaches to follow templates. Repeatable."),
-    ] = None,
-    unmoved_share: Annotated[
-        float,
-        typer.Option(help="Share of the other --sentences that are examples as they are: they teach to copy, 0 to 1."),
-    ] = 0.0,
-    parser: Parser = None,
-    network: Annotated[
-        str, typer.Option(help="transformer; lstm; or scpn: one LSTM writes the parse, another the paraphrase.")
-    ] = "transformer",
-    word_dim: Annotated[int, typer.Option(help="Width of the embeddings of lstm and scpn.")] = 300,
-    hidden_dim: Annotated[int, typer.Option(help="Width of the LSTMs of lstm and scpn.")] = 512,
-    direction: Annotated[str, typer.Option(help="both, src-tgt or tgt-src: which side is paraphrased.")] = "both",
-    steps: Annotated[int, typer.Option(help="Number of updates; the progress bar shows the time left.")] = 4000,
-    vocab_size: Annotated[int, typer.Option(help="Size of the sub-word vocabulary.")] = 8000,
-    held_out: Annotated[int, typer.Option(help="Pairs that are held out: their loss stops the training.")] = 500,
-    free_share: Annotated[float, typer.Option(help="Share of the pairs without a template, 0 to 1.")] = 0.2,
-    exemplar_share: Annotated[float, typer.Option(help="Share of the pairs with deeper templates, 0 to 1.")] = 0.2,
-    same_template_share: Annotated[
-        float,
-        typer.Option(help="Share of the examples with a template that have the source's own, at most, 0 to 1."),
-    ] = 0.5,
-    max_height: Annotated[int, typer.Option(help="Levels of the highest templates, 2 or more.")] = 4,
-    device: options.Device = None,
-    title: Annotated[str, typer.Option(help="Title of the model card.")] = "A paraphraser",
-    license_: Annotated[
-        str, typer.Option("--license", help="License of the training data, for the model card.")
-    ] = "other",
-    on_error: options.OnError = options.OnErrorChoice.stop,
-    seed: options.Seed = 1,
-    as_json: options.Json = False,
-) -> None:
-    """Train a paraphraser that follows templates of syntax; if stopped, run it again to resume.
-
-    Pairs without trees are parsed with --parser, which is also copied into the model.
-
-    Example: `paraloom train paraphraser kept.parquet --parser parser-en -o paraphraser-en`
-    """
-    used = api.use_device(device)
-    result = api.train_paraphraser(
-        pairs,
-        output,
-        sentences=sentences or (),
-        unmoved_share=unmoved_share,
-        parser=parser,
-        on_error=on_error.value,
-        seed=seed,
-        network=network,
-        word_dim=word_dim,
-        hidden_dim=hidden_dim,
-        direction=direction,
-        steps=steps,
-        vocab_size=vocab_size,
-        held_out=held_out,
-        free_share=free_share,
-        exemplar_share=exemplar_share,
-        same_template_share=same_template_share,
-        max_height=max_height,
-        device=str(used or "cpu"),
-        title=title,
-        license=license_,
-    )
-    print_figures(result, 'paraphrase "…" --model {output}', as_json)
-
-
-@paraphraser_options.paraphrasing
-def paraphrase(
-    texts: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Sentences; - reads them from standard input.")],
-    paraphraser: paraphraser_options.ParaphraserOptions,
-    n: Annotated[int, typer.Option("-n", "--variants", help="Variants of each text at most.")] = 5,
-    template: Annotated[
-        str | None,
-        typer.Option(help="Syntax to follow, such as '(S (NP) (VP) (.))', or auto: n templates that suit the text."),
-    ] = None,
-    like: Annotated[str | None, typer.Option(help="A sentence whose syntax to follow, instead of --template.")] = None,
-    height: Annotated[int, typer.Option(help="Levels of the tree of --like to follow; 0: all.")] = 4,
-    parser: OwnParser = None,
-    preset: Annotated[
-        paraphraser_options.PresetChoice | None,
-        typer.Option(
-            help="Select the variants; else they are printed as the model gives them.",
-            rich_help_panel=paraphraser_options.SELECTION,
-        ),
-    ] = None,
-    meaning: paraphraser_options.Meaning = None,
-    difference: paraphraser_options.Difference = None,
-    candidates: paraphraser_options.Candidates = None,
-    encoder: paraphraser_options.Encoder = "english",
-    cross_encoder: paraphraser_options.CrossEncoder = None,
-    entailment: paraphraser_options.Entailment = None,
-    language_model: paraphraser_options.LanguageModel = None,
-    language_check: Annotated[
-        bool,
-        typer.Option(
-            "--language-check/--no-language-check", help="Stop at text in another language than the paraphraser's."
-        ),
-    ] = True,
-    seed: options.Seed = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print each variant as a line of JSON.")] = False,
-) -> None:
-    """Paraphrase sentences: freely, by a template of syntax, like another sentence, or by a round trip.
-
-    Prints the log-probability, with a template the tree edit distance of the variant's own parse to it, and the text.
-    With --preset, --meaning or --difference: cosine to the text, difference from it, and the text; and how many
-    candidates were dropped, with the reasons.
-
-    Example: `paraloom paraphrase "We left early because of the rain." --model english --template auto`
-
-    Example: `paraloom paraphrase "A dog sleeps in the garden." --forward en-de --backward de-en --preset varied`
-    """
-    given = [line.rstrip("\n") for line in sys.stdin] if texts == ["-"] else texts
-    if any(not text.strip() for text in given) or not given:
-        raise ConfigError("the text is empty", remedy="Give a sentence.")
-    model = paraphraser.model
-    trained = model is not None and not api.is_endpoint(model)
-    if not trained and (template is not None or like is not None or parser is not None):
-        raise ConfigError(
-            "--template, --like and --parser are for a trained paraphraser", remedy="Name its folder with --model."
-        )
-    chosen = (meaning, difference, entailment, cross_encoder, language_model)
-    selecting = preset is not None or any(value is not None for value in chosen)
-    pool = paraphraser_options.number_of_candidates(
-        candidates, selecting, "give --preset, --meaning or --difference, too (-n is the number of variants)"
-    )
-    others = (
-        paraphraser.forward,
-        paraphraser.backward,
-        paraphraser.endpoint_model,
-        paraphraser.language,
-        paraphraser.endpoint,
-    )
-    if trained and not selecting and not any(others):
-        # The model itself warns where no variant has the template.
-        source: Any = api.Paraphraser.load(str(model), parser=parser, device=paraphraser.used_device)
-        how = {"template": template, "like": like, "height": height or None, "decode": paraphraser.decode}
-        groups = source.paraphrase(given, n=n, seed=seed, check_language=language_check, **how)
-        _print_variants(given, groups, template == "auto", as_json)
-        return
-    source = paraphraser.opened(parser=parser, template=template, like=like, height=height or None)
-    if language_check:
-        api.check_text_language(given, api.language_of_paraphraser(source))
-    if not selecting:
-        _print_variants(given, source.paraphrase(given, n=n, seed=seed), template == "auto", as_json)
-        print_usage(getattr(source, "translator", None))
-        return
-    selector = api.open_selector(
-        preset.value if preset is not None else "augmentation",
-        encoder=encoder,
-        language=api.language_of_paraphraser(source),
-        meaning=meaning,
-        difference=difference,
-        entailment=entailment,
-        cross_encoder=cross_encoder,
-        language_model=language_model,
-    )
-    selection = selector.select(given, source.paraphrase(given, n=max(n, pool), seed=seed), n)
-    for text, kept in zip(given, selection.kept, strict=True):
-        if not as_json and len(given) > 1:
-            typer.echo(text)
-        for one in kept:
-            if as_json:
-                typer.echo(json.dumps({"source": text, **_without_nan(one.to_dict())}, ensure_ascii=False))
-            else:
-                typer.echo(f"{one.meaning:5.2f} {one.difference:5.2f}  {one.text}")
-    kept_count, total = sum(map(len, selection.kept)), sum(map(len, selection.kept)) + selection.dropped.total()
-    reasons = "; ".join(f"{count:,} {reason}" for reason, count in selection.dropped.most_common())
-    print_usage(getattr(source, "translator", None))
-    typer.echo(f"kept {kept_count:,} of {total:,} candidates{f'; dropped: {reasons}' if reasons else ''}", err=True)
-
-
-def _print_variants(texts: list[str], groups: Any, with_templates: bool, as_json: bool) -> None:
-    """Variants as a paraphraser gives them."""
-    for text, group in zip(texts, groups, strict=True):
-        if not as_json and len(texts) > 1:
-            typer.echo(text)
-        for variant in group:
-            if as_json:
-                typer.echo(json.dumps({"source": text, **_without_nan(variant._asdict())}, ensure_ascii=False))
-                continue
-            if reason := getattr(variant, "reason", None):
-                typer.echo(f"paraloom: refused: {reason}", err=True)
-                continue
-            cells = [f"{variant.logprob:8.2f}"]
-            template = getattr(variant, "template", None)
-            if template is not None:
-                cells.append(f"{'?' if variant.distance is None else variant.distance:>3}")
-            cells += [variant.text, *([template] if with_templates and template else [])]
-            typer.echo("  ".join(cells))
-
-
-def _without_nan(values: dict[str, Any]) -> dict[str, Any]:
-    """Values for JSON, which does not have NaN."""
-    return {name: None if value != value else value for name, value in values.items()}
-
-
-def templates(
-    source: Annotated[str, typer.Argument(metavar="FOLDER|PAIRS", help="A paraphraser, or pairs from `parse`.")],
-    count: Annotated[int, typer.Option(help="Templates to show, the commonest first.")] = 20,
-    as_json: options.Json = False,
-) -> None:
-    """Show the commonest templates of paraphrases, with examples, beside ten published ones (Iyyer et al. 2018).
-
-    Example: `paraloom templates parsed.parquet`
-    """
-    print_result(api.count_templates(source, count=count), as_json)
-
-
-COMMANDS: options.Commands = {"paraphrase": paraphrase, "templates": templates}
-TRAIN: options.Commands = {"paraphraser": train_paraphraser}

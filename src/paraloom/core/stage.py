@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -98,6 +98,25 @@ class Stage(Config):
                 yield from ((f"{name}.{index}", item) for index, item in enumerate(value))
             elif value:
                 yield name, value
+
+    def companions(self) -> tuple[Stage, ...]:
+        """Stages that a pipeline runs before this one, because it refers to them by name."""
+        return ()
+
+    def with_references(self, references: Mapping[str, str | Path]) -> Stage:
+        """This stage with names and paths in place of what it refers to, by the keys of `refs`.
+
+        Args:
+            references: Key → name of an earlier stage, or path.
+        """
+        values: dict[str, Any] = {}
+        for name in self.inputs:
+            value = getattr(self, name)
+            if isinstance(value, tuple):
+                values[name] = tuple(references[f"{name}.{index}"] for index in range(len(value)))
+            elif value:
+                values[name] = references[name]
+        return replace(self, **values) if values else self
 
     def files(self) -> tuple[Path, ...]:
         """The files that `Path` fields name; their bytes are part of the digest.

@@ -172,10 +172,6 @@ class TranslatorComparison(EvaluationResult):
     differences: tuple[TranslatorDifference, ...]
     signature: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """All differences, as json.dumps takes them."""
-        return {"differences": [difference.to_dict() for difference in self.differences], "signature": self.signature}
-
     def format(self) -> str:
         """A line for each difference."""
         lines = [

@@ -116,7 +116,12 @@ def write_sheet(
 
 
 def count_sheet(path: str | Path, key: str | Path | None = None) -> SheetResult:
-    """Count a sheet that was filled in."""
+    """Count a sheet that was filled in.
+
+    Args:
+        path: A sheet of `--sheet`, filled in with y and n.
+        key: Its key. Default: SHEET.key.tsv, beside it.
+    """
     sheet, keys = _read(path, SHEET_COLUMNS), _read(key_path(path) if key is None else key, _KEY_COLUMNS)
     if sheet.keys() != keys.keys():
         raise DataError(

@@ -173,7 +173,7 @@ def _cohen_kappa(first: list[int], second: list[int]) -> float | None:
 
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    remedy = "Give a file that `paraloom judge sample` wrote."
+    remedy = "Give a file that `paraloom research judge sample` wrote."
     return read_sheet(path, columns, kind="sheet of pairs", remedy=remedy)
 
 
@@ -185,7 +185,9 @@ def _key_number(text: str, kind: type[Number], key: Path) -> Number:
         return kind(text)
     except ValueError:
         raise DataError(
-            f"expected a number, got '{text}'", file=key, remedy="Give the key as `paraloom judge sample` wrote it."
+            f"expected a number, got '{text}'",
+            file=key,
+            remedy="Give the key as `paraloom research judge sample` wrote it.",
         ) from None
 
 

@@ -9,7 +9,8 @@ from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import ParaphraseLike, ParaphraserLike
 from paraloom.paraphrasing.control import ControlledVariant
-from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.paraphraser import AUTO, ControlledParaphraser
+from paraloom.paraphrasing.selection import ParaphraseSelector, Selection, without_selection
 
 
 class TemplateCandidates:
@@ -34,6 +35,14 @@ class TemplateCandidates:
         """Paraphrase texts, without a warning where no variant has the template."""
         groups = self.paraphraser.candidates(texts, n=n, seed=seed, **self.options)
         return self.paraphraser.with_free_logprobs(texts, groups)
+
+
+class FreeParaphrases(TemplateCandidates):
+    """A trained paraphraser as it writes by itself: without copies of the text, where it has another variant."""
+
+    def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ControlledVariant]]:
+        """Paraphrase texts, without a check of their language."""
+        return self.paraphraser.paraphrase(texts, n=n, seed=seed, check_language=False, **self.options)
 
 
 class CombinedParaphraser:
@@ -63,3 +72,56 @@ class CombinedParaphraser:
             ranked = [group[rank] for rank in range(max(map(len, groups))) for group in groups if rank < len(group)]
             results.append(list({variant.text: variant for variant in reversed(ranked)}.values())[::-1])
         return results
+
+
+def combined(paraphrasers: Sequence[ParaphraserLike]) -> ParaphraserLike:
+    """One paraphraser, or several as one."""
+    return paraphrasers[0] if len(paraphrasers) == 1 else CombinedParaphraser(paraphrasers)
+
+
+def kinds_of(trained: ControlledParaphraser, decode: str | None = None) -> list[ParaphraserLike]:
+    """The candidates of a trained paraphraser: free ones, and those of templates that suit a text."""
+    free = TemplateCandidates(trained, decode=decode)
+    return [free, TemplateCandidates(trained, template=AUTO)] if trained.templates.counts else [free]
+
+
+def candidates_of(
+    trained: ControlledParaphraser,
+    *,
+    selects: bool = True,
+    template: str | None = None,
+    like: str | None = None,
+    height: int | None = None,
+    decode: str | None = None,
+) -> list[ParaphraserLike]:
+    """What a trained paraphraser gives a selection to choose from, or writes by itself."""
+    if template is not None or like is not None:
+        return [TemplateCandidates(trained, template=template, like=like, height=height, decode=decode)]
+    return kinds_of(trained, decode) if selects else [FreeParaphrases(trained, decode=decode)]
+
+
+class SelectingParaphraser:
+    """A paraphraser with a selection: at most n paraphrases of each text, none where none is good enough."""
+
+    def __init__(
+        self, paraphraser: ParaphraserLike, selector: ParaphraseSelector | None, *, n: int, candidates: int
+    ) -> None:
+        if n < 1:
+            raise ConfigError(f"'n' must be 1 or more, got {n}")
+        self.paraphraser = paraphraser
+        self.selector = selector
+        self.n = n
+        self.candidates = n if selector is None else max(n, candidates)
+
+    @property
+    def signature(self) -> str:
+        """That of the paraphraser, with the number of candidates, and of the selection."""
+        made = f"{self.paraphraser.signature}|candidates:{self.candidates}"
+        return made if self.selector is None else f"{made}|{self.selector.signature}"
+
+    def answer(self, texts: Sequence[str], *, seed: int = 0) -> tuple[list[list[ParaphraseLike]], Selection]:
+        """The candidates of texts, and what is kept of them."""
+        groups = [list(group) for group in self.paraphraser.paraphrase(texts, n=self.candidates, seed=seed)]
+        if self.selector is None:
+            return groups, without_selection(texts, groups, self.n)
+        return groups, self.selector.select(texts, groups, self.n)

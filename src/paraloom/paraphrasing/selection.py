@@ -143,7 +143,7 @@ class ParaphraseSelector:
             for index, candidate in enumerate(group):
                 units = text_units(candidate.text)
                 difference = unit_difference(source, units)
-                reasons[row][index] = self._surface_reason(source, units, candidate, difference)
+                reasons[row][index] = self.rejection(source, units, candidate, difference)
                 if reasons[row][index] not in (REFUSED, EMPTY):
                     figures[row][index] = Measured(difference=difference)
                 if not reasons[row][index]:
@@ -155,7 +155,8 @@ class ParaphraseSelector:
         by_row: list[dict[int, SelectedParaphrase]] = [{} for _ in texts]
         for (row, index), one in zip(places, measured, strict=True):
             figures[row][index] = Measured(one.meaning, one.difference)
-            reasons[row][index] = self._meaning_reason(one)
+            source, units = text_units(texts[row]), text_units(one.text)
+            reasons[row][index] = self.rejection(source, units, one.candidate, one.difference, one)
             if not reasons[row][index]:
                 by_row[row][index] = one
         positions = [self._apart(*parts) for parts in zip(by_row, wanted, reasons, strict=True)]
@@ -163,10 +164,31 @@ class ParaphraseSelector:
         dropped = Counter(reason for of_text in reasons for reason in of_text if reason)
         return Selection(kept, dropped, reasons, positions, figures)
 
-    def _surface_reason(
+    def rejection(
+        self,
+        source: Sequence[str],
+        units: Sequence[str],
+        candidate: ParaphraseLike,
+        difference: float,
+        measured: SelectedParaphrase | None = None,
+    ) -> str:
+        """Why a candidate is dropped; '' accepts it. The only place that decides.
+
+        Asked twice: before a model has seen the candidate, and with what the models measured.
+        """
+        if measured is None:
+            return self._surface_fault(source, units, candidate, difference)
+        if self.encoder is not None and not measured.meaning >= self.config.meaning:
+            return DRIFT
+        if self.entailment is not None and not measured.entailment >= self.config.entailment:
+            return NOT_ENTAILED
+        if measured.fluency < self.config.fluency:  # not where it is NaN
+            return IMPROBABLE
+        return ""
+
+    def _surface_fault(
         self, source: Sequence[str], units: Sequence[str], candidate: ParaphraseLike, difference: float
     ) -> str:
-        """Why a candidate is dropped without a look at its meaning; '' where it is not."""
         if getattr(candidate, "reason", None):
             return REFUSED
         if broken := decoding_fault(source, units, candidate):
@@ -176,16 +198,6 @@ class ParaphraseSelector:
         shorter, longer = sorted((len(source), len(units)))
         if longer > max(shorter * self.config.length_ratio, shorter + 3 if shorter <= 5 else 0):
             return LENGTH
-        return ""
-
-    def _meaning_reason(self, one: SelectedParaphrase) -> str:
-        """Why a candidate is dropped by its meaning or fluency; '' where it is not."""
-        if self.encoder is not None and not one.meaning >= self.config.meaning:
-            return DRIFT
-        if self.entailment is not None and not one.entailment >= self.config.entailment:
-            return NOT_ENTAILED
-        if one.fluency < self.config.fluency:  # not where it is NaN
-            return IMPROBABLE
         return ""
 
     def _measure(
@@ -252,6 +264,24 @@ class ParaphraseSelector:
         for index in waiting:
             reasons[index] = SURPLUS
         return chosen
+
+
+def without_selection(texts: Sequence[str], groups: Sequence[Sequence[ParaphraseLike]], n: int) -> Selection:
+    """The first n candidates of each text as they are; one that a model refused to write is dropped."""
+    reasons = [[str(getattr(one, "reason", None) or "") for one in group] for group in groups]
+    positions = [[index for index, reason in enumerate(of_text) if not reason][:n] for of_text in reasons]
+    kept = [
+        [_as_given(text, group[index]) for index in order]
+        for text, group, order in zip(texts, groups, positions, strict=True)
+    ]
+    dropped = Counter(reason for of_text in reasons for reason in of_text if reason)
+    return Selection(kept, dropped, reasons, positions, [[Measured()] * len(group) for group in groups])
+
+
+def _as_given(text: str, candidate: ParaphraseLike) -> SelectedParaphrase:
+    difference, nan = unit_difference(text_units(text), text_units(candidate.text)), math.nan
+    fluency = _mean_probability(candidate)
+    return SelectedParaphrase(candidate.text, nan, nan, difference, fluency, nan, _template_match(candidate), candidate)
 
 
 def text_units(text: str) -> list[str]:

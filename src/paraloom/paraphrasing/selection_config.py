@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError, nearest
 
 
@@ -70,24 +71,34 @@ class SelectionConfig(Config):
 
 
 SELECTION_PRESETS = {
-    "close": SelectionConfig(meaning=0.85, difference=0.1, distinct=0.1, difference_weight=0.0, variety_weight=0.2),
-    "augmentation": SelectionConfig(),
-    "corpus": SelectionConfig(meaning=0.65, difference=0.35, length_ratio=1.8),
-    "varied": SelectionConfig(meaning=0.65, difference=0.2, distinct=0.3, difference_weight=1.0, variety_weight=1.0),
+    "strict": SelectionConfig(meaning=0.85, difference=0.1, distinct=0.1, difference_weight=0.0, variety_weight=0.2),
+    "balanced": SelectionConfig(),
+    "loose": SelectionConfig(meaning=0.65, difference=0.2, distinct=0.3, difference_weight=1.0, variety_weight=1.0),
 }
-"""Name of a use → what is kept.
+"""Name of a preset → what is kept.
 
-close: replaces a text, such as a line of an interface: meaning first, difference does not count.
-augmentation: more rows of a labeled set: a label survives what changes a cosine by a quarter, a copy teaches nothing.
-corpus: pairs to train an encoder or paraphraser on, where many similar pairs teach less than fewer that differ.
-varied: several wordings of one text, such as the utterances of an intent: these must differ from one another.
+strict: replaces a text, such as a line of an interface: meaning first, difference does not count.
+balanced: further texts with the same meaning: a copy teaches nothing, and a changed meaning is wrong.
+loose: several wordings of one text, such as the utterances of an intent: these must differ from one another.
 """
 
+NO_SELECTION = "none"
+"""Instead of a preset: what the paraphraser gives, as it is."""
 
-def selection_config(preset: str = "augmentation", **values: float | None) -> SelectionConfig:
+PRESETS = (*SELECTION_PRESETS, NO_SELECTION)
+
+RENAMED_PRESETS = {
+    "close": "is now called 'strict'",
+    "augmentation": "is now called 'balanced'",
+    "varied": "is now called 'loose'",
+    "corpus": "is gone: write 'loose', with a difference of 0.35",
+}
+"""Preset of an earlier version → what to write now."""
+
+
+def selection_config(preset: str = "balanced", **values: float | None) -> SelectionConfig:
     """A preset, with some of its values replaced."""
-    if preset not in SELECTION_PRESETS:
-        raise ConfigError(f"unknown preset '{preset}' of a selection{nearest(preset, list(SELECTION_PRESETS))}")
+    check_preset(preset, list(SELECTION_PRESETS))
     base: dict[str, Any] = dict(vars(SELECTION_PRESETS[preset]))
     for name, value in values.items():
         if name not in base:
@@ -95,3 +106,54 @@ def selection_config(preset: str = "augmentation", **values: float | None) -> Se
         if value is not None:
             base[name] = value
     return SelectionConfig(**base)
+
+
+def check_preset(preset: str, known: Sequence[str] = PRESETS) -> None:
+    """Raise ConfigError for an unknown preset; for one of an earlier version the error says what to write now."""
+    if preset in RENAMED_PRESETS:
+        raise ConfigError(f"preset '{preset}' {RENAMED_PRESETS[preset]}", remedy=f"Presets: {', '.join(known)}.")
+    if preset not in known:
+        raise ConfigError(f"unknown preset '{preset}' of a selection{nearest(preset, list(known))}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateSelection(Config):
+    """How many candidates a paraphraser gives, and which of them are kept.
+
+    Args:
+        preset: What is kept of the candidates: strict, balanced or loose; none keeps what the paraphraser gives.
+        meaning: Minimum cosine to the text, 0 to 1, instead of the preset's: 0.65 is loose, 0.85 close.
+        difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
+        candidates: Candidates of each text to select from, of each kind: free, by templates, round trip.
+
+    Raises:
+        ConfigError: The preset is unknown, a value is out of its range, or it has no effect without a selection.
+    """
+
+    preset: str = "balanced"
+    meaning: float | None = None
+    difference: float | None = None
+    candidates: int = 10
+
+    def validate(self) -> None:
+        check_preset(self.preset)
+        check_range(self, "candidates", low=1)
+        if self.selects:
+            _ = self.thresholds
+            return
+        for name in ("meaning", "difference", "candidates"):
+            if getattr(self, name) != getattr(CandidateSelection, name):
+                raise ConfigError(
+                    f"'{name}' is for a selection, and has no effect without one",
+                    remedy="Leave it out, or name a preset: strict, balanced or loose.",
+                )
+
+    @property
+    def selects(self) -> bool:
+        """Whether candidates are selected."""
+        return self.preset != NO_SELECTION
+
+    @property
+    def thresholds(self) -> SelectionConfig:
+        """What a candidate must have."""
+        return selection_config(self.preset, meaning=self.meaning, difference=self.difference)

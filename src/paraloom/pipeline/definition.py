@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, ParaloomError, nearest
@@ -74,16 +74,8 @@ def detached(step: Step) -> Stage:
 
     Worker processes get this one: it does not carry other stages along, with the data that they hold.
     """
-    values: dict[str, Any] = {}
-    for name in step.stage.inputs:
-        value = getattr(step.stage, name)
-        if isinstance(value, tuple):
-            values[name] = tuple(step.references[f"{name}.{index}"] for index in range(len(value)))
-        elif value:
-            values[name] = step.references[name]
-    if getattr(step.stage, "input", None) is not None:
-        values["input"] = step.source
-    return replace(step.stage, **values) if values else step.stage
+    stage = step.stage.with_references(step.references)
+    return replace(stage, input=step.source) if isinstance(stage, Map) and stage.input is not None else stage
 
 
 def define_steps(stages: Iterable[Stage], base: Path) -> tuple[Step, ...]:
@@ -97,6 +89,8 @@ def define_steps(stages: Iterable[Stage], base: Path) -> tuple[Step, ...]:
             )
         use = use_of(type(stage))
         try:
+            for companion in stage.companions():
+                steps.append(_step(companion, use_of(type(companion)), steps, base))
             steps.append(_step(stage, use, steps, base))
         except ParaloomError as error:
             error.at(stage=stage.name or use)

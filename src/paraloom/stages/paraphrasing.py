@@ -1,10 +1,10 @@
-"""The stage that paraphrases a corpus: by a trained paraphraser or a round trip, with a selection of the candidates."""
+"""The stage that paraphrases a corpus: by any paraphraser, with one selection of the candidates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -13,25 +13,41 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.bundled import bundled_path
-from paraloom.core.config import check_range
-from paraloom.core.digests import signature
-from paraloom.core.errors import ConfigError
-from paraloom.core.protocols import CorpusReader, ParaphraseLike, Variant
-from paraloom.core.stage import Json, Map, Ref, StageContext
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.protocols import CorpusReader, ParaphraseLike, ParaphraserLike, Variant
+from paraloom.core.stage import Json, Map, Ref, Stage, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
 from paraloom.mt.decoding import Beam, parse_decoding
+from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
 from paraloom.mt.loading import open_translator
+from paraloom.mt.references import reference_fields, split_reference
 from paraloom.pairs.variants import variant_rows
+from paraloom.paraphrasing.candidates import (
+    CombinedParaphraser,
+    SelectingParaphraser,
+    TemplateCandidates,
+    candidates_of,
+    combined,
+)
 from paraloom.paraphrasing.linearization import read_template
 from paraloom.paraphrasing.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
-from paraloom.paraphrasing.round_trip import PIVOTS, PivotParaphraser
+from paraloom.paraphrasing.references import ROUND_TRIP, RoundTripReference, endpoint_reference
+from paraloom.paraphrasing.round_trip import MonolingualParaphraser, PivotParaphraser
 from paraloom.paraphrasing.selection import EMPTY, Measured, ParaphraseSelector
-from paraloom.paraphrasing.selection_config import selection_config
-from paraloom.stages.input_checks import read_sample
+from paraloom.paraphrasing.selection_config import CandidateSelection, SelectionConfig
+from paraloom.paraphrasing.settings import PARAPHRASER_FILE
+from paraloom.stages.endpoints import LoadEndpoint, endpoint_usage
+from paraloom.stages.input_checks import NO_CHECK, read_sample
 from paraloom.stages.paraphrasers import open_paraphraser
 from paraloom.stages.variants import originals_of
-from paraloom.text.language_names import language_name
+from paraloom.text.function_words import known_function_words, sample_language
+from paraloom.text.language_names import language_code, language_name
+
+NO_ENCODER = "none"
+"""Instead of an encoder: meaning is not measured."""
+
+NO_CANDIDATE = "no candidate"
 
 
 class _Chosen(NamedTuple):
@@ -43,159 +59,165 @@ class _Chosen(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Paraphrase(Map):
-    """Paraphrases each text of a corpus several times, into VARIANTS, freely or by templates.
+class Paraphrase(CandidateSelection, Map):
+    """Paraphrases each text of a corpus, into VARIANTS: at most n of each, none where none is good enough.
 
-    Columns `template`, `template_parse` and `template_distance` say which template a variant was to have, which one its
-    own parse has, and the tree edit distance between both. With a selection, columns `meaning` and `difference` are
-    added, the best variants come first, and the others are rejected, each with its reason and what was measured of it:
-    `meaning` is null where another check came before.
+    Candidates are selected by default. The best come first; the others are rejected, each with its reason, and columns
+    `meaning` and `difference` say what was measured (null where another check came before). Columns `template`,
+    `template_parse` and `template_distance` say which template a variant was to have, which one its own parse has, and
+    the tree edit distance between both.
 
     Args:
-        paraphraser: A stage that trained a paraphraser, or its folder.
-        forward: Instead of a paraphraser, a round trip: the translator into another language, a stage or a folder.
-        backward: The translator back.
-        pivots: Translations of each text on the way of a round trip.
-        parser: Another parser than the one that came with the model: a stage or a folder.
-        n: Variants of each text at most; without a template or a selection, copies of the text are left out where
-            there is another variant.
-        template: A template such as '(S (NP) (VP) (.))', or 'auto' for n templates chosen for each text, with a variant
-            of each; '' paraphrases freely.
+        paraphraser: One or several, whose candidates are combined: `english`, a folder or a stage that trained one;
+            `round-trip:en-de,de-en,pivots=3`, by translators that are stages, folders or bundled; an endpoint,
+            `http://127.0.0.1:8000/v1?model=qwen3&language=en`, or a stage that loaded one.
+        parser: Another parser than the one that came with a trained model: a stage or a folder.
+        n: Paraphrases of each text at most.
+        template: Of trained ones: a template such as '(S (NP) (VP) (.))', or auto for templates that suit each text.
         like: Instead of a template: a sentence whose syntax to follow.
         height: Levels of the tree of `like` to follow, below ROOT; 0 follows all.
-        decode: How to decode, such as 'nucleus:0.95'. Default: a beam.
-        candidates: With a selection: candidates of each text, of which up to `n` are kept.
-        preset: Select variants by the thresholds and weights for a use, one of
-            `paraloom.paraphrasing.selection_config.SELECTION_PRESETS`, such as 'varied'.
-        meaning: Select variants: minimum cosine similarity to the text, 0 to 1, instead of the preset's.
-        difference: Select variants: minimum difference from the text, 0 to 1, instead of the preset's.
-        encoder: With a selection: what measures meaning, such as 'english'.
+        decode: How to decode, such as 'nucleus:0.95'. Default: a beam; sampling for an endpoint.
+        encoder: Encoder that measures meaning; none does not measure it. Default: english.
         column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
-        check_languages: Before any work, identify the language of a sample, and fail if the paraphraser was trained on
-            another one.
+        check_languages: Before any work, identify the language of a sample, and fail if it is not the paraphraser's.
+
+    For the selection see :class:`~paraloom.paraphrasing.selection_config.CandidateSelection`.
 
     Raises:
-        ConfigError: `template` and `like` are both given, or a paraphraser and a round trip, or a value is not valid,
-            or a selection has no encoder, or an encoder no selection, or `pivots` or `candidates` is set where it has
-            no effect; when it runs: the model does not know a label.
+        ConfigError: `template` and `like` are both given, or a value is not valid or has no effect; when it runs: the
+            model does not know a label.
         DataError: When it runs: the column does not exist, or the exemplar cannot be parsed.
 
     Example:
-        >>> Paraphrase(paraphraser="train-paraphraser", template="(S (NP) (VP) (.))").n
+        >>> Paraphrase(paraphraser="train-paraphraser", preset="strict").n
         5
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser", "forward", "backward", "encoder")
+    inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser", "encoder")
     # 2: selections drop improbable candidates, automatic templates are the most probable ones, free variants no copies.
-    version: ClassVar[str] = "2"
+    # 3: candidates are selected by default, and are free ones and those of templates.
+    version: ClassVar[str] = "3"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
-    optional_fields: ClassVar[tuple[str, ...]] = (
-        *("forward", "backward", "pivots", "candidates", "preset", "meaning", "difference", "encoder"),
-    )
     removed_fields: ClassVar[Mapping[str, str]] = {
-        "canonical": "A paraphraser no longer writes standard forms: use `paraloom canonicalize` on the file of texts."
+        "canonical": "A paraphraser no longer writes standard forms: use `paraloom canonicalize` on the file of texts.",
+        **dict.fromkeys(
+            ("forward", "backward", "pivots"),
+            'Write paraphraser = "round-trip:THERE,BACK,pivots=3", with the two translators.',
+        ),
     }
 
-    paraphraser: Ref | None = None
-    forward: Ref | None = None
-    backward: Ref | None = None
-    pivots: int = PIVOTS
+    paraphraser: Ref | tuple[Ref, ...]
     parser: Ref | None = None
     n: int = 5
     template: str = ""
     like: str = ""
     height: int = EXEMPLAR_HEIGHT
     decode: str = ""
-    candidates: int = 10
-    preset: str = ""
-    meaning: float | None = None
-    difference: float | None = None
     encoder: Ref | None = None
     column: Literal["", "text", "src", "tgt"] = ""
     check_languages: bool = True
 
-    def configuration(self) -> dict[str, Json]:
-        """The fields; the check of languages does not change the output."""
-        return {name: value for name, value in super().configuration().items() if name != "check_languages"}
-
-    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
-        """The language of a sample is that of the paraphraser, and of the encoder that selects."""
-        if self.selects:
-            source = self._source(context)
-            language = source.language if isinstance(source, PivotParaphraser) else source.settings.language
-            if self.encoder is not None and language not in (None, "", "en"):
-                _check_encoder(context.inputs["encoder"], language)
-        column = self.column or ("text" if "text" in corpus.schema.names else "src")
-        if self.check_languages and self.paraphraser is not None and column in corpus.schema.names:
-            sample = read_sample(corpus, [column], "doc_id" if column == "text" else "pair_id", context.seed)
-            paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
-            paraphraser.check_language(sample.columns[column])
-        return {}
-
     def validate(self) -> None:
+        CandidateSelection.validate(self)
         if self.n < 1:
             raise ConfigError(f"key 'n' must be 1 or more, got {self.n}")
         if self.height < 0:
             raise ConfigError(f"key 'height' must be 0 (all levels) or more, got {self.height}")
-        check_range(self, "candidates", "pivots", low=1)
-        if (self.forward is None) != (self.backward is None):
-            raise ConfigError("a round trip needs the keys 'forward' and 'backward'", remedy="Name two translators.")
-        if (self.paraphraser is None) == (self.forward is None):
-            raise ConfigError(
-                "expected a paraphraser or a round trip",
-                remedy="Set 'paraphraser', or 'forward' and 'backward', and not both.",
-            )
-        if self.forward is not None and (self.template or self.like or self.parser is not None):
-            raise ConfigError("a round trip follows no template", remedy="Remove 'template', 'like' and 'parser'.")
-        if self.forward is None and self.pivots != type(self).pivots:
-            raise ConfigError(
-                "'pivots' is for a round trip, and has no effect on a paraphraser",
-                remedy="Remove it, or set 'forward' and 'backward' instead of 'paraphraser'.",
-            )
+        if not self._names:
+            raise ConfigError("key 'paraphraser' is empty", remedy="Name one, such as english.")
         if self.template and self.like:
             raise ConfigError("keys 'template' and 'like' cannot be combined", remedy="Give one of them.")
+        if (self.template or self.like or self.parser is not None) and not any(map(_may_be_trained, self._names)):
+            raise ConfigError(
+                "'template', 'like' and 'parser' are for a trained paraphraser", remedy="Name english, or its folder."
+            )
         if self.template and self.template != AUTO:
             read_template(self.template)
         if self.decode:
             parse_decoding(self.decode)
-        if self.selects:
-            selection_config(self.preset or DEFAULT_PRESET, meaning=self.meaning, difference=self.difference)
-            if self.encoder is None:
-                raise ConfigError("a selection needs an encoder", remedy="Set encoder = 'english', or another one.")
-        elif self.candidates != type(self).candidates:
+        _ = list(self.refs())
+        if self.encoder is not None and not self.selects:
             raise ConfigError(
-                "'candidates' is for a selection, and has no effect without one",
-                remedy="Remove it ('n' is the number of variants), or set 'preset', 'meaning' or 'difference', too.",
+                "'encoder' is for a selection, and has no effect without one",
+                remedy="Leave it out, or name a preset: strict, balanced or loose.",
             )
-        elif self.encoder is not None:
-            raise ConfigError("'encoder' is for a selection", remedy="Set 'preset', 'meaning' or 'difference', too.")
 
     @property
-    def selects(self) -> bool:
-        """Whether variants are selected."""
-        return bool(self.preset) or self.meaning is not None or self.difference is not None
+    def _names(self) -> tuple[Ref, ...]:
+        return self.paraphraser if isinstance(self.paraphraser, tuple) else (self.paraphraser,)
+
+    def _endpoint(self, index: int) -> str:
+        return f"{self.name or 'paraphrase'}-endpoint-{index + 1}"
+
+    def refs(self) -> Iterator[tuple[str, Ref]]:
+        """Paraphrasers by number, the two translators of a round trip, the parser and the encoder."""
+        for index, one in enumerate(self._names):
+            if is_endpoint(one):
+                yield f"paraphraser.{index}", self._endpoint(index)
+            elif _is_round_trip(one):
+                trip = RoundTripReference.parse(str(one))
+                yield f"paraphraser.{index}.forward", trip.forward
+                yield f"paraphraser.{index}.backward", trip.backward
+            else:
+                yield f"paraphraser.{index}", one
+        if self.parser is not None:
+            yield "parser", self.parser
+        if self.selects and self.encoder != NO_ENCODER:
+            yield "encoder", self.encoder or "english"
+
+    def companions(self) -> tuple[Stage, ...]:
+        """A stage for each endpoint: it keeps the answers, which a run that resumes does not pay for twice."""
+        return tuple(
+            LoadEndpoint(name=self._endpoint(index), **_endpoint_fields(str(one)))
+            for index, one in enumerate(self._names)
+            if is_endpoint(one)
+        )
+
+    def with_references(self, references: Mapping[str, str | Path]) -> Stage:
+        """This stage with names and paths in place of what it refers to."""
+        names: list[Ref] = []
+        for index, one in enumerate(self._names):
+            key = f"paraphraser.{index}"
+            if _is_round_trip(one):
+                there, back = str(references[f"{key}.forward"]), str(references[f"{key}.backward"])
+                names.append(str(RoundTripReference.parse(str(one))._replace(forward=there, backward=back)))
+            else:
+                names.append(references[key])
+        others = {name: references[name] for name in ("parser", "encoder") if name in references}
+        return replace(self, paraphraser=tuple(names), **others)
+
+    def configuration(self) -> dict[str, Json]:
+        """The fields, without the check of languages, which does not change the output; of round trips the pivots."""
+        values = {name: value for name, value in super().configuration().items() if name != "check_languages"}
+        values["kinds"] = [
+            RoundTripReference.parse(str(one)).pivots if _is_round_trip(one) else 0 for one in self._names
+        ]
+        return values | {"measured": self.encoder != NO_ENCODER}
+
+    def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
+        """The language of a sample is that of the paraphraser, and of the encoder that selects."""
+        opened = self._opened(context)
+        if "encoder" in context.inputs:
+            check_encoder_language(context.inputs["encoder"], language_of_paraphraser(opened.paraphraser))
+        column = self.column or ("text" if "text" in corpus.schema.names else "src")
+        if self.check_languages and column in corpus.schema.names:
+            sample = read_sample(corpus, [column], "doc_id" if column == "text" else "pair_id", context.seed)
+            check_text_language(sample.columns[column], opened.paraphraser)
+        return {}
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The variants of one batch; models are loaded once per worker."""
+        """The paraphrases of one batch; models are loaded once per worker."""
+        opened = self._opened(context)
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
-        groups, signed, method = self._candidates(texts, context)
-        if self.selects:
-            selector = _selector(
-                context.inputs["encoder"], self.preset or DEFAULT_PRESET, self.meaning, self.difference
-            )
-            selection = selector.select(texts, groups, self.n)
-            signed = f"{signed}|{selector.signature}"
-            parts = zip(groups, selection.positions, selection.reasons, selection.measured, strict=True)
-            chosen = [_ordered(*part) for part in parts]
-        else:
-            chosen = [
-                [_Chosen(one, Measured(), getattr(one, "reason", None) or "") for one in group] for group in groups
-            ]
-        chosen = [group if text.strip() else _NOTHING for text, group in zip(texts, chosen, strict=True)]
+        groups, selection = opened.answer(texts, seed=context.seed)
+        parts = zip(groups, selection.positions, selection.reasons, selection.measured, strict=True)
+        chosen = [_ordered(*part) or _NOTHING for part in parts]
+        chosen = [group if text.strip() else _EMPTY for text, group in zip(texts, chosen, strict=True)]
         variants = [[_variant(one.candidate) for one in group] for group in chosen]
-        rows = variant_rows(originals, variants, method, signature=signed)
+        signed = opened.signature
+        rows = variant_rows(originals, variants, self._method, signature=signed)
         flat = [one for group in chosen for one in group]
         columns: list[tuple[str, list[Any], pa.DataType]] = [
             ("template", [getattr(one.candidate, "template", None) for one in flat], pa.string()),
@@ -213,57 +235,101 @@ class Paraphrase(Map):
             rows = rows.append_column("reason", pa.array([one.reason or None for one in flat], pa.string()))
         return rows
 
-    def _source(self, context: StageContext) -> ControlledParaphraser | PivotParaphraser:
-        if self.paraphraser is None:
-            return _round_trip(context.inputs["forward"], context.inputs["backward"], self.pivots, self.decode or None)
-        return _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
+    def final_figures(self, context: StageContext) -> Mapping[str, Json]:
+        """Requests and tokens, where paraphrasers are endpoints."""
+        return endpoint_usage([path for key, path in context.inputs.items() if key.startswith("paraphraser")])
 
-    def _translators(self, context: StageContext) -> tuple[Path, Path]:
-        return context.inputs["forward"], context.inputs["backward"]
+    @property
+    def _method(self) -> str:
+        if len(self._names) > 1:
+            return "paraphrase:several"
+        if _is_round_trip(self._names[0]):
+            return "round-trip"
+        return f"paraphrase:{self.template or self.like or ('selected' if self.selects else 'free')}"
 
-    def _candidates(
-        self, texts: Sequence[str], context: StageContext
-    ) -> tuple[Sequence[Sequence[ParaphraseLike]], str, str]:
-        """The candidates of texts, the signature of what made them, and the name of the method."""
-        count = max(self.n, self.candidates) if self.selects else self.n
-        if self.paraphraser is None:
-            pivot = _round_trip(*self._translators(context), self.pivots, self.decode or None)
-            return pivot.paraphrase(texts, n=count, seed=context.seed), pivot.signature, "round-trip"
-        paraphraser = _paraphraser(context.inputs["paraphraser"], context.inputs.get("parser"))
-        if self.selects or self.template or self.like:
-            groups = paraphraser.candidates(
-                texts,
-                n=count,
-                template=self.template or None,
-                like=self.like or None,
-                height=self.height or None,
-                decode=self.decode or None,
-                seed=context.seed,
-            )
-        else:  # leaves out copies, which a selection would reject with a reason
-            groups = paraphraser.paraphrase(
-                texts, n=count, decode=self.decode or None, seed=context.seed, check_language=False
-            )
-        if self.selects:
-            groups = paraphraser.with_free_logprobs(texts, groups)
-        signed = f"{paraphraser.signature}|{signature('decode', decode=self.decode or 'beam', n=count)}"
-        return groups, signed, f"paraphrase:{self.template or self.like or 'free'}"
-
-
-def _check_encoder(encoder: Path, language: str | None) -> None:
-    """Raise ConfigError if an encoder is a bundled one, which reads English, and the texts have another language."""
-    if encoder in (bundled_path("english"), bundled_path("english-small")):
-        raise ConfigError(
-            f"the encoder '{encoder.name}' does not read {language_name(language)}, the language of the paraphraser",
-            remedy="Name an encoder of that language as 'encoder'.",
+    def _opened(self, context: StageContext) -> SelectingParaphraser:
+        parts = []
+        for index, one in enumerate(self._names):
+            key = f"paraphraser.{index}"
+            if _is_round_trip(one):
+                pivots = RoundTripReference.parse(str(one)).pivots
+                parts.append((context.inputs[f"{key}.forward"], context.inputs[f"{key}.backward"], pivots))
+            else:
+                parts.append((context.inputs[key], None, 0))
+        how = (self.template or None, self.like or None, self.height or None)
+        selection = (self.thresholds, context.inputs.get("encoder")) if self.selects else None
+        return _open(
+            tuple(parts), context.inputs.get("parser"), how, self.decode or None, selection, self.n, self.candidates
         )
 
 
-_NOTHING = [_Chosen(Variant("", math.nan, 0), Measured(), EMPTY)]
+def _is_round_trip(name: Ref) -> bool:
+    return isinstance(name, str) and name.startswith(ROUND_TRIP)
+
+
+def _may_be_trained(name: Ref) -> bool:
+    return not (is_endpoint(name) or _is_round_trip(name))
+
+
+def _endpoint_fields(reference: str) -> dict[str, Any]:
+    """The fields of the stage that loads the endpoint of a reference."""
+    address, settings = split_reference(endpoint_reference(reference))
+    fields = reference_fields(EndpointConfig, settings, f"the endpoint '{address}'", without=("url",))
+    if "model" not in fields:
+        raise ConfigError(
+            f"the endpoint '{address}' needs the name of a model", remedy=f"Write '{address}?model=NAME&language=en'."
+        )
+    return {"url": address, **fields}
+
+
+def trained_parts(paraphraser: ParaphraserLike) -> Iterator[ControlledParaphraser]:
+    """The trained paraphrasers among those that are combined."""
+    if isinstance(paraphraser, CombinedParaphraser):
+        for part in paraphraser.paraphrasers:
+            yield from trained_parts(part)
+    elif isinstance(paraphraser, TemplateCandidates):
+        yield paraphraser.paraphraser
+    elif isinstance(paraphraser, ControlledParaphraser):
+        yield paraphraser
+
+
+def language_of_paraphraser(paraphraser: ParaphraserLike) -> str | None:
+    """The ISO 639-1 code of the language that a paraphraser is for; None where it does not say."""
+    if isinstance(paraphraser, ControlledParaphraser):
+        paraphraser = TemplateCandidates(paraphraser)
+    return language_code(getattr(paraphraser, "language", None))
+
+
+def check_text_language(texts: Iterable[str], paraphraser: ParaphraserLike) -> None:
+    """Refuse texts in another language than the paraphraser's, where both are known."""
+    given = list(texts)
+    for trained in dict.fromkeys(trained_parts(paraphraser)):
+        trained.check_language(given)
+    language = language_of_paraphraser(paraphraser)
+    identified = sample_language(given).language
+    if identified is not None and language in known_function_words() and identified != language:
+        raise DataError(
+            f"the texts are {language_name(identified)}, the paraphraser is for {language_name(language)}",
+            remedy=f"Use a paraphraser of {language_name(identified)}, such as a round trip with two translators. "
+            f"{NO_CHECK}",
+        )
+
+
+def check_encoder_language(encoder: Path, language: str | None) -> None:
+    """Raise ConfigError if an encoder is a bundled one, which reads English, and the texts have another language."""
+    english = encoder in (bundled_path("english"), bundled_path("english-small"))
+    if english and language not in (None, "", "en"):
+        raise ConfigError(
+            f"the encoder '{encoder.name}' does not read {language_name(language)}, the language of the paraphraser",
+            remedy="Name an encoder of that language as 'encoder' (--encoder), or none: meaning is not measured.",
+        )
+
+
+_EMPTY = [_Chosen(Variant("", math.nan, 0), Measured(), EMPTY)]
 """What an empty text has instead of variants: a row that is rejected."""
 
-DEFAULT_PRESET = "augmentation"
-"""Thresholds and weights of a selection for which only `meaning` or `difference` is given."""
+_NOTHING = [_Chosen(Variant("", math.nan, 0), Measured(), NO_CANDIDATE)]
+"""What a text has that the paraphraser had no candidate for."""
 
 
 def _ordered(
@@ -282,17 +348,30 @@ def _variant(one: ParaphraseLike) -> Variant:
 
 
 @cached_per_stage()
-def _paraphraser(folder: Path, parser: Path | None) -> ControlledParaphraser:
-    return open_paraphraser(folder, parser=parser)
-
-
-@cached_per_stage()
-def _round_trip(forward: Path, backward: Path, pivots: int, decode: str | None) -> PivotParaphraser:
-    there, back = (open_translator(path, Beam()) for path in (forward, backward))
-    return PivotParaphraser(there, back, pivots=pivots, decode=decode)
-
-
-@cached_per_stage()
-def _selector(encoder: Path, preset: str, meaning: float | None, difference: float | None) -> ParaphraseSelector:
-    config = selection_config(preset, meaning=meaning, difference=difference)
-    return ParaphraseSelector(config, open_encoder(encoder))
+def _open(
+    parts: tuple[tuple[Path, Path | None, int], ...],
+    parser: Path | None,
+    how: tuple[str | None, str | None, int | None],
+    decode: str | None,
+    selection: tuple[SelectionConfig, Path | None] | None,
+    n: int,
+    candidates: int,
+) -> SelectingParaphraser:
+    template, like, height = how
+    opened: list[ParaphraserLike] = []
+    for path, back, pivots in parts:
+        if back is not None:
+            there, home = (open_translator(folder, Beam()) for folder in (path, back))
+            opened.append(PivotParaphraser(there, home, pivots=pivots, decode=decode))
+        elif (path / PARAPHRASER_FILE).is_file():
+            trained = open_paraphraser(path, parser=parser)
+            opened += candidates_of(
+                trained, selects=selection is not None, template=template, like=like, height=height, decode=decode
+            )
+        else:
+            opened.append(MonolingualParaphraser(open_translator(path, "sampling"), decode=decode))
+    selector = None
+    if selection is not None:
+        thresholds, encoder = selection
+        selector = ParaphraseSelector(thresholds, None if encoder is None else open_encoder(encoder))
+    return SelectingParaphraser(combined(opened), selector, n=n, candidates=candidates)

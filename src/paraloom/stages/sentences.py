@@ -39,7 +39,7 @@ class _Texts(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadSentences(Source):
-    """Reads the distinct sentences of corpora and text files; duplicates, empty and long ones are rejected.
+    """Reads the sentences of corpora and text files; duplicates, empty and long ones are rejected.
 
     Args:
         corpora: Corpora of pairs or sentences.
@@ -52,6 +52,7 @@ class ReadSentences(Source):
             'und' (any language).
         max_length: Maximum number of characters of a sentence.
         limit: Maximum number of texts to read, from the beginning; 0 for all.
+        distinct: Reject a text that was read before.
         capitalize: Upper-case the first letter of each text, for text that was lower-cased.
         bad_rows: 'stop' at a line that cannot be read (not UTF-8, not JSON), or 'reject' it with the reason.
 
@@ -71,7 +72,7 @@ class ReadSentences(Source):
     output_schema: ClassVar[str] = "SENTENCES"
     version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
-    optional_fields: ClassVar[tuple[str, ...]] = ("capitalize",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("capitalize", "distinct")
     renamed_fields: ClassVar[Mapping[str, str]] = {"files_of_lines": "text_files", "longest": "max_length"}
 
     corpora: tuple[Ref, ...] = ()
@@ -81,6 +82,7 @@ class ReadSentences(Source):
     lang: str = "en"
     max_length: int = 400
     limit: int = 0
+    distinct: bool = True
     capitalize: bool = False
     bad_rows: Literal["stop", "reject"] = "stop"
 
@@ -108,7 +110,7 @@ class ReadSentences(Source):
                 ["" if fault or other else text for text, fault, other in zip(stripped, faults, foreign, strict=True)]
             ).tolist()
             reasons = [
-                fault or other or _reason(text, is_new, self.max_length)
+                fault or other or _reason(text, is_new or not self.distinct, self.max_length)
                 for fault, other, text, is_new in zip(faults, foreign, stripped, new, strict=True)
             ]
             yield pa.record_batch(

@@ -1,6 +1,6 @@
 """Judging pairs by hand: one sheet and its key, a copy of the sheet per rater, and how far the raters agree.
 
-The files are those of `paraloom judge`: `judge table` reads them.
+The files are those of `paraloom research judge`: `judge table` reads them.
 """
 
 from __future__ import annotations
@@ -200,10 +200,10 @@ def _lock(stream: TextIO, sheet: Path) -> None:
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    remedy = "Name a sheet that `paraloom judge sample` wrote, or a new file."
+    remedy = "Name a sheet that `paraloom research judge sample` wrote, or a new file."
     rows = read_sheet(path, SHEET_COLUMNS, kind="sheet of pairs", remedy=remedy)
     if not rows:
-        raise DataError("the sheet has no pairs", file=path, remedy="Draw another one: paraloom judge sample.")
+        raise DataError("the sheet has no pairs", file=path, remedy="Draw another one: paraloom research judge sample.")
     return list(rows[0]), [{name: cell.strip() for name, cell in row.items()} for row in rows]
 
 

@@ -1,0 +1,431 @@
+"""Paraphrases of texts, and of files of any size: one selection, whatever paraphrases."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, overload
+from urllib.parse import quote
+
+from paraloom.api.endpoints import answers_file
+from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser, open_selector
+from paraloom.api.run import as_list, input_stages, run_stages
+from paraloom.api.translators import translator_stages
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.stage import Ref, Stage
+from paraloom.io import Corpus, open_write
+from paraloom.io.compression import PIPE, read_raw_lines, without_compression
+from paraloom.mt.endpoint_config import is_endpoint
+from paraloom.paraphrasing.candidates import SelectingParaphraser, candidates_of, combined
+from paraloom.paraphrasing.control import warn_of_distance
+from paraloom.paraphrasing.paraphraser import AUTO, EXEMPLAR_HEIGHT
+from paraloom.paraphrasing.references import ROUND_TRIP, RoundTripReference
+from paraloom.paraphrasing.selection import SelectedParaphrase
+from paraloom.paraphrasing.selection_config import CandidateSelection
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.paraphrasing import Paraphrase, check_text_language, language_of_paraphraser, trained_parts
+from paraloom.stages.sentences import ReadSentences
+from paraloom.stages.variants import columns_of_file
+
+Preset: TypeAlias = Literal["strict", "balanced", "loose", "none"]
+
+DEFAULT_N = 3
+"""Paraphrases of each text at most, by default."""
+
+_MAX_LENGTH = 100_000
+"""Characters of a text; the paraphrasers take long ones in parts."""
+
+_FILE_NAME = re.compile(r"[^\s]*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}")
+"""A word that is more likely the name of a file than a text."""
+
+
+@overload
+def paraphrase(texts: str, paraphraser: AnyParaphraser = ..., **options: Any) -> list[SelectedParaphrase]: ...
+
+
+@overload
+def paraphrase(
+    texts: Iterable[str], paraphraser: AnyParaphraser = ..., **options: Any
+) -> list[list[SelectedParaphrase]]: ...
+
+
+def paraphrase(
+    texts: str | Iterable[str],
+    paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = "english",
+    *,
+    n: int = DEFAULT_N,
+    preset: Preset = "balanced",
+    meaning: float | None = None,
+    difference: float | None = None,
+    candidates: int = CandidateSelection.candidates,
+    encoder: Any = "english",
+    template: str | None = None,
+    like: str | None = None,
+    height: int = EXEMPLAR_HEIGHT,
+    decode: str | None = None,
+    check_languages: bool = True,
+    seed: int = 1,
+) -> list[SelectedParaphrase] | list[list[SelectedParaphrase]]:
+    """Paraphrase texts, and keep what has their meaning and other words: none of a text, if none is good enough.
+
+    Args:
+        texts: One text, or several.
+        paraphraser: 'english', the folder of a trained one, 'round-trip:en-de,de-en,pivots=3', an endpoint such as
+            'http://127.0.0.1:8000/v1?model=qwen3&language=en', a paraphraser, or a function from a list of texts to a
+            list of paraphrases; or a list of these, whose candidates are combined.
+        n: Paraphrases of each text at most.
+        preset: What is kept of the candidates: 'strict', 'balanced' or 'loose'; 'none' keeps what the paraphraser
+            gives.
+        meaning: Minimum cosine to the text, 0 to 1, instead of the preset's.
+        difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
+        candidates: Candidates of each text to select from, of each kind.
+        encoder: What measures meaning: an encoder or its name; None or 'none' does not measure it.
+        template: Of trained ones: syntax to follow, such as '(S (NP) (VP) (.))', or 'auto'.
+        like: Of trained ones, instead of `template`: a sentence whose syntax to follow.
+        height: Levels of the tree of `like` to follow; 0 for all.
+        decode: How to decode, such as 'nucleus:0.95'.
+        check_languages: Refuse texts in another language than the paraphraser's.
+        seed: Seed of every random choice.
+
+    Returns:
+        Of one text its paraphrases, the best first; of several a list of these. Each has `text`, `meaning`,
+        `difference` and `fluency`.
+
+    Raises:
+        ConfigError: A value is out of its range, or has no effect.
+        DataError: The texts are in another language.
+
+    Example:
+        >>> [one.text for one in paraphrase("The film was good.", lambda texts: ["The movie was good."])]
+        ['The movie was good.']
+        >>> paraphrase(["The film was good."], lambda texts: ["Stocks fell."])
+        [[]]
+    """
+    wanted = CandidateSelection(preset=preset, meaning=meaning, difference=difference, candidates=candidates)
+    if template is not None and like is not None:
+        raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
+    given = [texts] if isinstance(texts, str) else list(texts)
+    several = paraphraser if isinstance(paraphraser, list) else [paraphraser]
+    how = {"template": template, "like": like, "height": height or None, "decode": decode}
+    parts = []
+    for opened in map(as_paraphraser, several):
+        trained = next(trained_parts(opened), None)
+        if trained is not None:
+            parts += candidates_of(trained, selects=wanted.selects, **how)  # type: ignore[arg-type]
+        elif template is not None or like is not None:
+            raise ConfigError(
+                "'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder."
+            )
+        else:
+            if decode is not None and hasattr(opened, "decode"):
+                opened.decode = decode
+            parts.append(opened)
+    source = combined(parts)
+    if check_languages:
+        check_text_language(given, source)
+    selector = None
+    if wanted.selects:
+        language = language_of_paraphraser(source)
+        selector = open_selector(preset, meaning=meaning, difference=difference, encoder=encoder, language=language)
+    groups, selection = SelectingParaphraser(source, selector, n=n, candidates=candidates).answer(given, seed=seed)
+    if (template is not None and template != AUTO) or like is not None:
+        warn_of_distance(given, groups)  # type: ignore[arg-type]
+    return selection.kept[0] if isinstance(texts, str) else selection.kept
+
+
+@dataclass(frozen=True)
+class ParaphrasedFiles:
+    """What became of the texts of files.
+
+    Args:
+        texts: Number of texts that were read and not empty.
+        answered: Of how many there are paraphrases that are good enough.
+        paraphrases: Number of paraphrases.
+        dropped: Why candidates were dropped, and how many of them.
+        result: The stages, with their counts; its `folder` is the output.
+        rows: Without an output: each text and its paraphrases.
+    """
+
+    texts: int
+    answered: int
+    paraphrases: int
+    dropped: Mapping[str, int]
+    result: RunResult
+    rows: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
+
+    def format(self) -> str:
+        """How many texts have paraphrases, how many have none, and why candidates were dropped.
+
+        Returns:
+            One line, or two.
+        """
+        noun, verb = ("text", "has") if self.texts == 1 else ("texts", "have")
+        lines = [f"{self.answered:,} of {self.texts:,} {noun} {verb} a paraphrase, {self.paraphrases:,} in all"]
+        if none := self.texts - self.answered:
+            lines[0] += f"; none is good enough for {none:,}"
+        if self.dropped:
+            counts = "; ".join(f"{count:,} {reason}" for reason, count in Counter(self.dropped).most_common())
+            lines.append(f"candidates that were dropped: {counts}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts.
+
+        Returns:
+            The fields but `result` and `rows`.
+        """
+        return {
+            "texts": self.texts,
+            "answered": self.answered,
+            "none": self.texts - self.answered,
+            "paraphrases": self.paraphrases,
+            "dropped": dict(self.dropped),
+        }
+
+
+def paraphrase_files(
+    texts: str | Path | Sequence[str | Path],
+    output: str | Path = PIPE,
+    *,
+    paraphraser: str | Sequence[str] = "english",
+    n: int | None = None,
+    preset: Preset = "balanced",
+    meaning: float | None = None,
+    difference: float | None = None,
+    candidates: int = CandidateSelection.candidates,
+    encoder: str | Path | None = "english",
+    template: str | None = None,
+    like: str | None = None,
+    height: int = EXEMPLAR_HEIGHT,
+    decode: str | None = None,
+    text: bool = False,
+    field: str | None = None,
+    column: Literal["text", "src", "tgt"] | None = None,
+    engine: str = "local",
+    workers: int | None = None,
+    on_error: OnError = "stop",
+    check_languages: bool = True,
+    seed: int = 1,
+) -> ParaphrasedFiles:
+    """Paraphrase texts and files; if stopped, the same call resumes.
+
+    Args:
+        texts: Texts; files with one on each line, tables, pairs and corpus folders; - is standard input.
+        output: Where to write: .txt has the best paraphrase of each text, an empty line where none is good enough;
+            .tsv, .jsonl and .parquet have a row for each.
+        paraphraser: english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an
+            endpoint: 'http://127.0.0.1:8000/v1?model=qwen3&language=en'. Repeatable: the candidates of all.
+        n: Paraphrases of each text at most. Default: 3; 1 for .txt.
+        preset: What is kept of the candidates; none keeps what the paraphraser gives.
+        meaning: Minimum cosine to the text, 0 to 1: 0.65 is loose, 0.85 close. Default: the preset's.
+        difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
+        candidates: Candidates of each text to select from, of each kind: free, by templates, round trip.
+        encoder: Encoder that measures meaning; none does not measure it.
+        template: Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit the text.
+        like: A sentence whose syntax to follow, instead of a template.
+        height: Levels of the tree of --like to follow; 0: all.
+        decode: How to decode, such as beam:5, sampling or nucleus:0.95.
+        text: Whether everything named is a text, even if it is the name of a file.
+        field: Of a table of texts: the column, a name or a number from 1.
+        column: Of pairs: the side to paraphrase.
+        engine: local, inline, or ray.
+        workers: Processes; default: one per core.
+        on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
+        check_languages: Stop, before any work, at text in another language than the paraphraser's.
+        seed: Seed of every random choice.
+
+    Returns:
+        The counts, and of standard output the paraphrases.
+
+    Raises:
+        ConfigError: A word looks like a file that does not exist, or a value has no effect.
+        DataError: A file does not exist, or has no texts.
+    """
+    target = str(output)
+    lines = target != PIPE and without_compression(target).suffix == ".txt"
+    if lines and n is not None and n > 1:
+        raise ConfigError(
+            f"{n} paraphrases of each text do not fit a text file", remedy="Name an output such as out.tsv, or -n 1."
+        )
+    encoder_of_stage = None if preset == "none" else _encoder(encoder)
+    loading, names = _paraphraser_stages(as_list(paraphraser), target)
+    with ExitStack() as stack:
+        reading, source = _text_stages(as_list(texts), stack, text=text, field=field, on_error=on_error)
+        stage = Paraphrase(
+            input=source,
+            paraphraser=names,
+            n=n or (1 if lines else DEFAULT_N),
+            preset=preset,
+            meaning=meaning,
+            difference=difference,
+            candidates=candidates,
+            encoder=encoder_of_stage,
+            template=template or "",
+            like=like or "",
+            height=height,
+            decode=decode or "",
+            column=column or "",
+            check_languages=check_languages,
+        )
+        rows: list[tuple[str, list[dict[str, Any]]]] = []
+
+        def deliver(result: RunResult, path: str) -> None:
+            corpus = source if isinstance(source, Path) else result.stages[0].folder
+            answers = _answers(corpus, result.stages[-1].folder, stage.column)
+            if lines:
+                _write_lines(answers, result, path)
+            else:
+                rows.extend((original, kept) for _, original, kept in answers)
+
+        result = run_stages(
+            [*reading, *loading, stage],
+            target,
+            seed=seed,
+            engine=engine,
+            workers=workers,
+            on_error=on_error,
+            deliver=deliver if lines or target == PIPE else None,
+        )
+    counts = result.stages[-1].counts
+    dropped = {reason: count for reason, count in result.stages[-1].reasons.items()}
+    if not counts.read:
+        raise DataError("the text is empty", remedy="Give a sentence.")
+    return ParaphrasedFiles(counts.read, counts.kept, counts.out, dropped, result, rows)
+
+
+def _encoder(encoder: str | Path | None) -> str | Path:
+    if encoder is None or str(encoder) == "none":
+        return "none"
+    return Path(encoder).absolute() if Path(encoder).is_dir() else str(encoder)
+
+
+def _paraphraser_stages(references: Sequence[str], output: str) -> tuple[list[Stage], tuple[Ref, ...]]:
+    """The stages that load what paraphrasers need, and the references that a stage takes."""
+    stages: list[Stage] = []
+    names: list[Ref] = []
+    for number, reference in enumerate(references, start=1):
+        if reference.startswith(ROUND_TRIP):
+            trip = RoundTripReference.parse(reference)
+            ends = []
+            for name, translator in (("forward", trip.forward), ("backward", trip.backward)):
+                loading, model, _ = translator_stages(translator, name=f"{name}-{number}")
+                stages += loading
+                ends.append(model.name if isinstance(model, Stage) else str(model))
+            names.append(str(trip._replace(forward=ends[0], backward=ends[1])))
+        elif is_endpoint(reference):
+            kept = "" if output == PIPE or "answers=" in reference else f"answers={quote(str(answers_file(output)))}"
+            names.append(reference + ("&" if "?" in reference else "?") + kept if kept else reference)
+        else:
+            names.append(Path(reference).absolute() if Path(reference).is_dir() else reference)
+    return stages, tuple(names)
+
+
+def _text_stages(
+    texts: Sequence[str | Path], stack: ExitStack, *, text: bool, field: str | None, on_error: OnError
+) -> tuple[list[Stage], Ref]:
+    """The stages that read texts, files or pairs, and what a stage maps."""
+    named = [] if text else [one for one in texts if _names_input(one)]
+    if not named:
+        if any(not str(one).strip() for one in texts) or not texts:
+            raise DataError("the text is empty", remedy="Give a sentence.")
+        named = [_spooled("texts", (f"{' '.join(str(one).split())}\n".encode() for one in texts), stack)]
+        field = None
+    elif len(named) < len(texts):
+        other = next(one for one in texts if one not in named)
+        raise ConfigError(
+            f"'{other}' is a text, and '{named[0]}' a file", remedy="Give either; --text says that all are texts."
+        )
+    files = [
+        _spooled("standard-input", (line + b"\n" for line in read_raw_lines(PIPE)), stack) if str(one) == PIPE else one
+        for one in named
+    ]
+    pairs = [one for one in files if field is None and _holds_pairs(Path(one))]
+    if pairs and len(files) > 1:
+        raise ConfigError(f"'{pairs[0]}' is not a file of texts", remedy="Paraphrase it by itself.")
+    if pairs:
+        return input_stages(str(pairs[0]), on_error=on_error)
+    paths = tuple(Path(one).absolute() for one in files)
+    column = field or next((("text" if "text" in columns_of_file(path) else "") for path in paths), "")
+    number: int | str = int(column) if column.lstrip("-").isdecimal() else column or 0
+    stage = ReadSentences(
+        name="input",
+        text_files=paths,
+        field=0 if paths[0].suffix == ".jsonl" and number == "text" else number,
+        lang="und",
+        max_length=_MAX_LENGTH,
+        distinct=False,
+        bad_rows=on_error,
+    )
+    return [stage], stage
+
+
+def _names_input(text: str | Path) -> bool:
+    """Whether a text names a file or folder; raises ConfigError for a word that looks like one, and does not exist."""
+    name = str(text)
+    if name == PIPE or isinstance(text, Path):
+        return True
+    try:
+        exists = bool(name.strip()) and ("\n" not in name) and Path(name).exists()
+    except OSError:  # too long for the name of a file
+        return False
+    if not exists and _FILE_NAME.fullmatch(name):
+        raise ConfigError(
+            f"'{name}' looks like the name of a file, and there is none",
+            remedy="Is it a file? Check the name and the folder. Is it a text? Say so: --text.",
+        )
+    return exists
+
+
+def _holds_pairs(path: Path) -> bool:
+    if path.is_dir():
+        return True
+    suffix = without_compression(path).suffix
+    names = columns_of_file(path)
+    return suffix in (".parquet", ".tmx") or {"src", "tgt"} <= set(names)
+
+
+def _spooled(name: str, lines: Iterable[bytes], stack: ExitStack) -> Path:
+    """A file of lines that can be read again; what depends on it depends on its content, not on where it is."""
+    path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / name
+    with path.open("wb") as stream:
+        stream.writelines(lines)
+    return path
+
+
+def _answers(source: Path, paraphrased: Path, column: str) -> Iterator[tuple[int, str, list[dict[str, Any]]]]:
+    """Each text with its number in the input, from 0, and its paraphrases."""
+    corpus, kept = Corpus.open(source), Corpus.open(paraphrased)
+    names = corpus.schema.names
+    sentences = "text" in names and column in ("", "text")
+    groups = groupby((row for batch in kept.batches() for row in batch.to_pylist()), key=lambda row: row["pair_id"])
+    name, rows = next(groups, (None, iter(())))
+    count = 0
+    for batch in corpus.batches():
+        for row in batch.to_pylist():
+            key = f"{row['doc_id']}:{row['sent_id']}" if sentences else row["pair_id"]
+            found: list[dict[str, Any]] = []
+            if key == name:
+                found = list(rows)
+                name, rows = next(groups, (None, iter(())))
+            original = row["text"] if sentences else row[column or "src"]
+            yield (row["sent_id"] if sentences else count), original, found
+            count += 1
+
+
+def _write_lines(answers: Iterator[tuple[int, str, list[dict[str, Any]]]], result: RunResult, path: str) -> None:
+    """The best paraphrase of each text, on the line that it has in the input."""
+    lines = 0
+    with open_write(path) as stream:
+        for number, _, kept in answers:
+            stream.write(b"\n" * (number - lines))
+            stream.write(f"{kept[0]['text'] if kept else ''}\n".encode())
+            lines = number + 1
+        if result.stages[0].kind == "source":
+            stream.write(b"\n" * (result.stages[0].counts.read - lines))
