@@ -33,7 +33,7 @@ DECLARED = [
             "output": {"help": "Where to write; the suffix decides the format."},
             "selection": {
                 "kind": "choice",
-                "choices": ("close", "augmentation", "corpus", "varied"),
+                "choices": ("strict", "balanced", "loose"),
                 "help": "What is kept of the candidates.",
             },
             "encoder": {"help": "Encoder that measures meaning, by name or folder; none: meaning is not measured."},
