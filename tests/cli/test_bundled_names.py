@@ -149,6 +149,7 @@ def test_every_argument_that_names_a_model_is_tested() -> None:
         "encoders",
         "teacher",
         "model",
+        "paraphraser",
         "parser",
     }
     names |= {"init_from", "paraphrase_model", "paraphraser", "translators"}

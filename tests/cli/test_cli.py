@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
@@ -278,7 +279,8 @@ def test_an_interruption_has_exit_status_130(paraloom: Command, monkeypatch: pyt
     def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, "translate_file", interrupt)
+    # The parameters of the command are those of the function.
+    monkeypatch.setattr(api, "translate_file", functools.wraps(api.translate_file)(interrupt))
     status, _, err = paraloom("translate", "de-en", "in.txt")
     assert status == 130
     assert "the same command again resumes" in err
