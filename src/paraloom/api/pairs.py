@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pyarrow as pa
 
-from paraloom.api.endpoints import split_reference
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.errors import ConfigError, MissingExtraError, suggestion
 from paraloom.core.protocols import EncoderLike, TranslatorLike
+from paraloom.core.references import split_reference
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus, write_table
 from paraloom.pipeline.definition import Definition, define_steps

@@ -47,7 +47,9 @@ _FILE_NAME = re.compile(r"[^\s]*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}")
 
 
 @overload
-def paraphrase(texts: str, paraphraser: AnyParaphraser = ..., **options: Any) -> list[SelectedParaphrase]: ...
+def paraphrase(
+    texts: str, paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = ..., **options: Any
+) -> list[SelectedParaphrase]: ...
 
 
 @overload
@@ -56,7 +58,7 @@ def paraphrase(
 ) -> list[list[SelectedParaphrase]]: ...
 
 
-def paraphrase(
+def paraphrase(  # type: ignore[misc]  # the other parameters are said once, here
     texts: str | Iterable[str],
     paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = "english",
     *,

@@ -347,6 +347,8 @@ def converted(
     annotations = {name: one.annotation for function in reversed(functions) for name, one in parameters_of(function)}
     for name, value in values.items():
         declared = parameters[name]
+        if declared.role in ("translator", "paraphraser"):  # an address is no path
+            continue
         if declared.separated and value is not None:
             items = [item.strip() for text in value for item in str(text).split(",")]
             value = [item for item in items if item]

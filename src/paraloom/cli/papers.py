@@ -55,7 +55,7 @@ def _run(
     """
     sources = dict(map(_named, pairs or []))
     if recipe is not None:
-        reproduced = papers.reproduce_recipe(options["names"], recipe, output, workers=options["workers"])
+        reproduced = papers.reproduce_recipe(options["names"], recipe, output, workers=options.get("workers"))
     else:
         given = {name: value for name, value in options.items() if value is not None}
         reproduced = papers.reproduce_tables(pairs=sources, folder=output, **given)
@@ -79,7 +79,7 @@ def _run(
     if recipe is not None:
         conclude(output, rows=False)
         return
-    loop, tasks = options["loop"], shlex.quote(str(options["sts"]))
+    loop, tasks = options.get("loop"), shlex.quote(str(options.get("sts")))
     then = f"research tune {shlex.quote(next(iter(sources.values())))} --sts {tasks}" if sources else ""
     conclude(output, then or (f"explore {shlex.quote(str(loop))}" if loop else ""), rows=False)
 

@@ -220,7 +220,7 @@ SETTINGS: dict[str, dict[str, str]] = {
 }
 """Role of a parameter → option that became a setting in its name → the setting; '' where the value names it."""
 
-_ROUND_TRIP = ("--forward", "--backward", "--pivots")
+_BOTH_WAYS = ("--forward", "--backward", "--pivots")
 
 
 def now_in_a_name(parameters: Sequence[Mapping[str, Any]], args: Sequence[str]) -> str | None:
@@ -236,12 +236,12 @@ def now_in_a_name(parameters: Sequence[Mapping[str, Any]], args: Sequence[str]) 
     now = {flag for one in parameters for flag in one.get("flags", ())}
     for role, settings in SETTINGS.items():
         named = [one for one in parameters if one.get("role") == role]
-        old = {*settings, *(_ROUND_TRIP if role == "paraphraser" else ())} - now
+        old = {*settings, *(_BOTH_WAYS if role == "paraphraser" else ())} - now
         first = next((arg.partition("=")[0] for arg in args if arg.partition("=")[0] in old), None)
         if not named or first is None:
             continue
         typed, arguments = _typed(parameters, args, old)
-        if first in _ROUND_TRIP:
+        if first in _BOTH_WAYS:
             there, back = _last(typed, "--forward") or "en-de", _last(typed, "--backward") or "de-en"
             pivots = _last(typed, "--pivots")
             trip = f"round-trip:{there},{back}{f',pivots={pivots}' if pivots else ''}"

@@ -56,14 +56,14 @@ def _run(
     loaded = paraloom.Pipeline.from_toml(pipeline)
     if seed is not None:
         loaded = loaded.with_seed(seed)
-    folder, until = output or Path("runs") / loaded.name, options["until"]
+    folder, until = output or Path("runs") / loaded.name, options.get("until")
     if dry_run:
         planned = loaded.plan(folder, until=until)
         typer.echo(json.dumps([asdict(stage) for stage in planned], default=str) if as_json else outlook(planned))
         return
     copy = local_copy(folder)
     if estimate:
-        forecast = loaded.estimate(workers=options["workers"], until=until, rows=plan_rows)
+        forecast = loaded.estimate(workers=options.get("workers"), until=until, rows=plan_rows)
         if plan_for is None:
             forecast.save(copy)
         else:

@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, ParaphraseLike, ParaphraserLike, Variant
+from paraloom.core.references import reference_fields, split_reference
 from paraloom.core.stage import Json, Map, Ref, Stage, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
 from paraloom.mt.decoding import Beam, parse_decoding
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
 from paraloom.mt.loading import open_translator
-from paraloom.mt.references import reference_fields, split_reference
 from paraloom.pairs.variants import variant_rows
 from paraloom.paraphrasing.candidates import (
     CombinedParaphraser,
@@ -184,8 +184,8 @@ class Paraphrase(CandidateSelection, Map):
                 names.append(str(RoundTripReference.parse(str(one))._replace(forward=there, backward=back)))
             else:
                 names.append(references[key])
-        others = {name: references[name] for name in ("parser", "encoder") if name in references}
-        return replace(self, paraphraser=tuple(names), **others)
+        parser, encoder = (references.get(name, getattr(self, name)) for name in ("parser", "encoder"))
+        return replace(self, paraphraser=tuple(names), parser=parser, encoder=encoder)
 
     def configuration(self) -> dict[str, Json]:
         """The fields, without the check of languages, which does not change the output; of round trips the pivots."""
@@ -248,7 +248,7 @@ class Paraphrase(CandidateSelection, Map):
         return f"paraphrase:{self.template or self.like or ('selected' if self.selects else 'free')}"
 
     def _opened(self, context: StageContext) -> SelectingParaphraser:
-        parts = []
+        parts: list[tuple[Path, Path | None, int]] = []
         for index, one in enumerate(self._names):
             key = f"paraphraser.{index}"
             if _is_round_trip(one):
