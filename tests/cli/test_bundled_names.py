@@ -94,6 +94,7 @@ OTHERS = {
         "research evaluate-exemplars --parser",
     ),
     *("papers run --parser", "train paraphraser --parser"),
+    *("research evaluate-control paraphraser", "research evaluate-exemplars paraphraser"),
 } | {
     f"{command} --model"
     for command in (

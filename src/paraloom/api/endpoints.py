@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from paraloom.api.outputs import files_named
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
+from paraloom.core.references import reference_fields, split_reference
 from paraloom.core.secrets import redacted
 from paraloom.io.compression import PIPE
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
 from paraloom.mt.loading import ENSEMBLE_REMEDY
-from paraloom.mt.references import reference_fields, split_reference
 from paraloom.stages.translators import LoadTranslator
 
 if TYPE_CHECKING:

@@ -39,6 +39,9 @@ Preset: TypeAlias = Literal["strict", "balanced", "loose", "none"]
 DEFAULT_N = 3
 """Paraphrases of each text at most, by default."""
 
+_SHARD_ROWS = 200
+"""Texts of a shard: what a run that was stopped loses at most of each worker."""
+
 _MAX_LENGTH = 100_000
 """Characters of a text; the paraphrasers take long ones in parts."""
 
@@ -350,7 +353,7 @@ def _text_stages(
     if pairs and len(files) > 1:
         raise ConfigError(f"'{pairs[0]}' is not a file of texts", remedy="Paraphrase it by itself.")
     if pairs:
-        return input_stages(str(pairs[0]), on_error=on_error)
+        return input_stages(str(pairs[0]), on_error=on_error, shard_rows=_SHARD_ROWS)
     paths = tuple(Path(one).absolute() for one in files)
     column = field or next((("text" if "text" in columns_of_file(path) else "") for path in paths), "")
     number: int | str = int(column) if column.lstrip("-").isdecimal() else column or 0
@@ -361,6 +364,7 @@ def _text_stages(
         lang="und",
         max_length=_MAX_LENGTH,
         distinct=False,
+        shard_rows=_SHARD_ROWS,
         bad_rows=on_error,
     )
     return [stage], stage

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from paraloom.core.errors import ConfigError
-from paraloom.mt.references import split_reference
+from paraloom.core.references import split_reference
 from paraloom.paraphrasing.round_trip import PIVOTS
 
 ROUND_TRIP = "round-trip:"

@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, ParaphraseLike, ParaphraserLike, Variant
+from paraloom.core.references import reference_fields, split_reference
 from paraloom.core.stage import Json, Map, Ref, Stage, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
 from paraloom.mt.decoding import Beam, parse_decoding
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
 from paraloom.mt.loading import open_translator
-from paraloom.mt.references import reference_fields, split_reference
 from paraloom.pairs.variants import variant_rows
 from paraloom.paraphrasing.candidates import (
     CombinedParaphraser,
