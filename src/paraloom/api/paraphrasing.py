@@ -18,6 +18,7 @@ from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser, open
 from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.api.translators import translator_stages
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.protocols import EncoderLike, ParaphraserLike
 from paraloom.core.stage import Ref, Stage
 from paraloom.io import Corpus, open_write
 from paraloom.io.compression import PIPE, read_raw_lines, without_compression
@@ -50,12 +51,42 @@ _FILE_NAME = re.compile(r"[^\s]*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}")
 
 
 @overload
-def paraphrase(texts: str, paraphraser: AnyParaphraser = ..., **options: Any) -> list[SelectedParaphrase]: ...
+def paraphrase(  # type: ignore[overload-overlap]
+    texts: str,
+    paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = ...,
+    *,
+    n: int = ...,
+    preset: Preset = ...,
+    meaning: float | None = ...,
+    difference: float | None = ...,
+    candidates: int = ...,
+    encoder: str | Path | EncoderLike | None = ...,
+    template: str | None = ...,
+    like: str | None = ...,
+    height: int = ...,
+    decode: str | None = ...,
+    check_languages: bool = ...,
+    seed: int = ...,
+) -> list[SelectedParaphrase]: ...
 
 
 @overload
 def paraphrase(
-    texts: Iterable[str], paraphraser: AnyParaphraser = ..., **options: Any
+    texts: Iterable[str],
+    paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = ...,
+    *,
+    n: int = ...,
+    preset: Preset = ...,
+    meaning: float | None = ...,
+    difference: float | None = ...,
+    candidates: int = ...,
+    encoder: str | Path | EncoderLike | None = ...,
+    template: str | None = ...,
+    like: str | None = ...,
+    height: int = ...,
+    decode: str | None = ...,
+    check_languages: bool = ...,
+    seed: int = ...,
 ) -> list[list[SelectedParaphrase]]: ...
 
 
@@ -68,7 +99,7 @@ def paraphrase(
     meaning: float | None = None,
     difference: float | None = None,
     candidates: int = CandidateSelection.candidates,
-    encoder: Any = "english",
+    encoder: str | Path | EncoderLike | None = "english",
     template: str | None = None,
     like: str | None = None,
     height: int = EXEMPLAR_HEIGHT,
@@ -116,12 +147,18 @@ def paraphrase(
         raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
     given = [texts] if isinstance(texts, str) else list(texts)
     several = paraphraser if isinstance(paraphraser, list) else [paraphraser]
-    how = {"template": template, "like": like, "height": height or None, "decode": decode}
-    parts = []
+    parts: list[ParaphraserLike] = []
     for opened in map(as_paraphraser, several):
         trained = next(trained_parts(opened), None)
         if trained is not None:
-            parts += candidates_of(trained, selects=wanted.selects, **how)  # type: ignore[arg-type]
+            parts += candidates_of(
+                trained,
+                selects=wanted.selects,
+                template=template,
+                like=like,
+                height=height or None,
+                decode=decode,
+            )
         elif template is not None or like is not None:
             raise ConfigError(
                 "'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder."

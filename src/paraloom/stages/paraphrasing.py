@@ -184,8 +184,8 @@ class Paraphrase(CandidateSelection, Map):
                 names.append(str(RoundTripReference.parse(str(one))._replace(forward=there, backward=back)))
             else:
                 names.append(references[key])
-        others = {name: references[name] for name in ("parser", "encoder") if name in references}
-        return replace(self, paraphraser=tuple(names), **others)
+        parser, encoder = references.get("parser", self.parser), references.get("encoder", self.encoder)
+        return replace(self, paraphraser=tuple(names), parser=parser, encoder=encoder)
 
     def configuration(self) -> dict[str, Json]:
         """The fields, without the check of languages, which does not change the output; of round trips the pivots."""
@@ -248,7 +248,7 @@ class Paraphrase(CandidateSelection, Map):
         return f"paraphrase:{self.template or self.like or ('selected' if self.selects else 'free')}"
 
     def _opened(self, context: StageContext) -> SelectingParaphraser:
-        parts = []
+        parts: list[tuple[Path, Path | None, int]] = []
         for index, one in enumerate(self._names):
             key = f"paraphraser.{index}"
             if _is_round_trip(one):
