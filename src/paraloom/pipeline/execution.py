@@ -1,4 +1,7 @@
-"""Executes one stage: a Source is read, a Map goes to the engine shard by shard, a Fit to a separate process."""
+"""Executes one stage: a Source is read, a Map goes to the engine shard by shard, a Fit to a separate process.
+
+A Map with few shards left and no models runs in this process, whatever the number of workers.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any, TypeAlias
 
 from paraloom.core.errors import DataError, nearest
 from paraloom.core.progress import ProgressState, progress, show_progress
+from paraloom.core.resources import ONE_CPU
 from paraloom.core.seeds import derive_seed
 from paraloom.core.stage import Fit, Json, Map, Source, StageContext
 from paraloom.core.stage_cache import begin_stage
@@ -28,6 +32,9 @@ Seeds: TypeAlias = tuple[int, str]
 
 Closed: TypeAlias = tuple[dict[str, Any], int]
 """A stage's closing record, and how many of its shards were written in this run."""
+
+SHARDS_INLINE = 2
+"""So many shards, or fewer, are mapped in this process: before a worker has started, they are done."""
 
 
 def read(source: Source, state: State, seeds: Seeds) -> Closed:
@@ -78,6 +85,8 @@ def map_shards(
             else:
                 tasks.append(task)
     done = corpus.rows - sum(task.rows for task in tasks)
+    if len(tasks) <= SHARDS_INLINE and isinstance(engine, Local) and not needs_worker(mapping):
+        engine = Inline()
     with (
         progress(state.label, corpus.rows, done=done) as advance,
         closing(engine.run(tasks, advance, mapping.resources)) as records,
@@ -86,6 +95,11 @@ def map_shards(
             shards.enter(record)
     context = StageContext(derive_seed(*seeds), state.inputs)
     return shards.close({**figures, **mapping.final_figures(context)}), shards.written
+
+
+def needs_worker(mapping: Map) -> bool:
+    """True if even a few shards need a process of their own: for models, processors, memory or GPUs."""
+    return mapping.loads_models or mapping.resources != ONE_CPU
 
 
 def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:

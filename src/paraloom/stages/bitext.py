@@ -416,6 +416,11 @@ class Clean(CleaningRules, Map):
     held_out: tuple[Ref, ...] = ()
     languages: tuple[str, ...] = ()
 
+    @property
+    def loads_models(self) -> bool:
+        """True for models of languages, too."""
+        return super().loads_models or bool(self.languages)
+
     def validate(self) -> None:
         from paraloom.text.languages import check_candidates
 

@@ -97,6 +97,11 @@ class Score(Map):
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
 
+    @property
+    def loads_models(self) -> bool:
+        """True for models that no input names, too."""
+        return super().loads_models or bool(self.sentence_transformer or self.languages)
+
     def validate(self) -> None:
         from paraloom.pairs.scoring.table import find_scorers
         from paraloom.text.languages import check_candidates
