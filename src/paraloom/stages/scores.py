@@ -141,11 +141,11 @@ class Score(Map):
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """Languages of a sample, with a warning if translators or the paraphrase model are for others."""
-        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
-
         paths = context.inputs
         if not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
             return {}
+        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+
         translator, reverse = (
             _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
         )
