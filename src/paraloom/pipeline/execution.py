@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from paraloom.core.errors import DataError, nearest
 from paraloom.core.progress import ProgressState, progress, show_progress
@@ -20,12 +20,13 @@ from paraloom.io import Corpus
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 from paraloom.pipeline.fit import ARTIFACT, FitTask, commit_artifact
-from paraloom.pipeline.remote_manifest import RemoteManifest
-from paraloom.pipeline.remote_tasks import Elsewhere, RemoteShardTask
 from paraloom.pipeline.shard import OnError, ShardTask
 from paraloom.pipeline.shard_records import ShardRecords
 from paraloom.pipeline.source import read_source
 from paraloom.pipeline.state import State, shard_keys, survey_of
+
+if TYPE_CHECKING:
+    from paraloom.pipeline.remote_tasks import Elsewhere, RemoteShardTask
 
 Seeds: TypeAlias = tuple[int, str]
 """The run's seed and the stage's name."""
@@ -80,10 +81,7 @@ def map_shards(
                 inputs=state.inputs,
                 on_error=on_error,
             )
-            if isinstance(state.manifest, RemoteManifest):
-                tasks.append(state.manifest.task(task, elsewhere or Elsewhere()))
-            else:
-                tasks.append(task)
+            tasks.append(task if state.stored is None else state.stored.task(task, elsewhere))
     done = corpus.rows - sum(task.rows for task in tasks)
     if len(tasks) <= SHARDS_INLINE and isinstance(engine, Local) and not needs_worker(mapping):
         engine = Inline()

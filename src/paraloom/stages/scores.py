@@ -104,7 +104,6 @@ class Score(Map):
 
     def validate(self) -> None:
         from paraloom.pairs.scoring.table import find_scorers
-        from paraloom.text.languages import check_candidates
 
         names, bilingual = self._surface_names()
         find_scorers(names)
@@ -117,7 +116,10 @@ class Score(Map):
             raise ConfigError(
                 "keys 'encoder' and 'sentence_transformer' both add paraphrase_score", remedy="Give one of them."
             )
-        check_candidates(self.languages)
+        if self.languages:
+            from paraloom.text.languages import check_candidates
+
+            check_candidates(self.languages)
         if self.agreement_samples:
             if self.translator is None:
                 raise ConfigError("key 'agreement_samples' needs a translator", remedy="Set 'translator', too.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,9 +11,11 @@ from paraloom.pairs.scoring import character_kernels
 from paraloom.pairs.scoring.surface import MIN_REPEATS, MIN_WORD_CHARACTERS, REPEAT_LENGTHS
 from paraloom.pairs.scoring.token_list_kernels import long_tokens, repeated_counts
 from paraloom.text.characters import white_table
-from paraloom.text.chrf import Points
 from paraloom.text.ngrams import ngrams
 from paraloom.text.tokens import TokenLists, TokenSpans
+
+if TYPE_CHECKING:
+    from paraloom.text.chrf import Points
 
 
 def repetition(lists: TokenLists) -> npt.NDArray[np.float32]:
