@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -54,31 +53,39 @@ _Rows = npt.NDArray[np.int64]
 
 def _matched_rows(a: Dataset, b: Dataset) -> tuple[_Rows, _Rows]:
     """The row of each pair in both sets, -1 where a set lacks it; first those of the first set, in its order."""
-    keys = _ids(a, b) or (_texts(a), _texts(b))
-    frames = [_with_occurrence(key) for key in keys]
-    merged = frames[0].merge(frames[1], on=["key", "occurrence"], how="outer", suffixes=("_a", "_b"))
-    merged = merged.sort_values(["row_a", "row_b"], kind="stable", na_position="last")
-    first, second = (merged[name].fillna(-1).to_numpy(np.int64) for name in ("row_a", "row_b"))
-    return first, second
+    first, second = _ids(a, b) or (_texts(a), _texts(b))
+    keys = pa.chunked_array([*first.chunks, *second.chunks], pa.large_string()).combine_chunks()
+    codes = keys.dictionary_encode(null_encoding="encode").indices.to_numpy().astype(np.int64)
+    ids = _with_occurrence(codes[: len(first)], len(codes)), _with_occurrence(codes[len(first) :], len(codes))
+    _, in_first, in_second = np.intersect1d(ids[0], ids[1], assume_unique=True, return_indices=True)
+    counterpart = np.full(len(first), -1, np.int64)
+    counterpart[in_first] = in_second
+    only_second = np.setdiff1d(np.arange(len(second)), in_second)
+    rows = np.concatenate([np.arange(len(first)), np.full(len(only_second), -1)])
+    return rows, np.concatenate([counterpart, only_second])
 
 
-def _ids(a: Dataset, b: Dataset) -> tuple[pd.Series, pd.Series] | None:
+def _ids(a: Dataset, b: Dataset) -> tuple[pa.ChunkedArray, pa.ChunkedArray] | None:
     """The pair_ids of both sets, None if no pair has the same in both."""
     if "pair_id" not in a.schema.names or "pair_id" not in b.schema.names:
         return None
-    first, second = (dataset.table.column("pair_id").to_pandas() for dataset in (a, b))
-    return (first, second) if first.isin(second).any() else None
+    first, second = (dataset.table.column("pair_id").cast(pa.large_string()) for dataset in (a, b))
+    return (first, second) if pc.any(pc.is_in(first, second.combine_chunks())).as_py() else None
 
 
-def _texts(dataset: Dataset) -> pd.Series:
-    columns = [pc.fill_null(dataset.table.column(name), "") for name in dataset.sides]
-    return (pc.binary_join_element_wise(*columns, "\t") if len(columns) > 1 else columns[0]).to_pandas()
+def _texts(dataset: Dataset) -> pa.ChunkedArray:
+    columns = [pc.fill_null(dataset.table.column(name).cast(pa.large_string()), "") for name in dataset.sides]
+    tab = pa.scalar("\t", pa.large_string())
+    return pc.binary_join_element_wise(*columns, tab) if len(columns) > 1 else columns[0]
 
 
-def _with_occurrence(key: pd.Series) -> pd.DataFrame:
-    frame = pd.DataFrame({"key": key, "row": np.arange(len(key), dtype=np.int64)})
-    frame["occurrence"] = frame.groupby("key", dropna=False).cumcount()
-    return frame
+def _with_occurrence(codes: _Rows, size: int) -> _Rows:
+    """A number for each code and its n-th occurrence, below `size` squared: int64 (n,)."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    occurrence = np.empty(len(codes), np.int64)
+    occurrence[order] = np.arange(len(codes)) - np.repeat(starts, np.diff(starts, append=len(codes)))
+    return codes * size + occurrence
 
 
 class _Taken:
@@ -137,7 +144,7 @@ def _columns(a: Dataset, b: Dataset, rows: tuple[_Rows, _Rows]) -> tuple[list[pa
 
 
 class _Presence:
-    """Whether a set has each row."""
+    """Presence of each row in a set."""
 
     def __init__(self, rows: _Rows) -> None:
         self.rows = rows

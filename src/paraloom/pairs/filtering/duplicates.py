@@ -143,7 +143,7 @@ def is_duplicate(
 def _repeated(
     dropped: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64], duplicate: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.uint64]:
-    """Which hashes of duplicates rows that are none have, too; `hashes` may be larger than memory."""
+    """Hashes of duplicates that rows which are none have, too; `hashes` may be larger than memory."""
     repeated = [np.empty(0, np.uint64)]
     for start in range(0, len(hashes), _FETCHED_ROWS):
         part = slice(start, start + _FETCHED_ROWS)
