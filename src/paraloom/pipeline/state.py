@@ -56,7 +56,7 @@ class State:
         whole: Digest of `key` and of the content of the corpus that it maps.
         inputs: Folders for `StageContext.inputs`.
         source: The corpus that a Map maps.
-        stored: The manifest once more, where it is that of a storage.
+        stored: The manifest, if it is that of a storage.
     """
 
     folder_name: str
