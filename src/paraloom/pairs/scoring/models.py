@@ -153,7 +153,7 @@ AGREEMENT = Column(
     maximum=100,
     unit="chrF",
     reference="Eikema and Aziz 2020, §7",
-    option=f"{_FORWARD} --agreement-samples 16",
+    option=f"--with agreement {_FORWARD}",
 )
 DUAL_CROSS_ENTROPY = Column(
     name="dual_cross_entropy",
