@@ -68,10 +68,9 @@ class Preview:
 
     def _pairs(self) -> str:
         numbers = [name for name, value in (self.shown[0] if self.shown else {}).items() if isinstance(value, float)]
-        scores = [*(name for name in _DECIDING if name in numbers), *numbers][:2]
-        scores = list(dict.fromkeys(scores))
+        scores = list(dict.fromkeys([*(name for name in _DECIDING if name in numbers), *numbers]))[:2]
         blank = " " * (8 * len(scores))
-        lines = [f"{''.join(f'{name[:7]:>7} ' for name in scores)} {'src, tgt'}"] if scores else []
+        lines = [f"{', '.join(scores)}, src over tgt:\n"] if scores else []
         for row in self.shown:
             values = "".join(f"{_number(row[name]) if row.get(name) is not None else '':>7} " for name in scores)
             lines += [f"{values} {_shortened(str(row['src']))}", f"{blank} {_shortened(str(row['tgt']))}"]

@@ -152,4 +152,3 @@ _WORDS = {
 def _in_words(reason: str) -> str:
     words = next((text for start, text in _WORDS.items() if reason.startswith(start)), "")
     return f"{words}; {reason}" if words and len(reason) < 40 else words or reason
-
