@@ -1,4 +1,4 @@
-"""The harvest of a run: the pairs that a filter kept, best first, and the best of those that it lost, with the reason."""
+"""The harvest of a run: the best pairs that a filter kept, and the best of those that it lost, with the reason."""
 
 from __future__ import annotations
 

@@ -158,9 +158,7 @@ def open_paraphraser(
             else:
                 parts += _kinds_of(trained, decode)
     if not parts:
-        raise ConfigError(
-            "a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en."
-        )
+        raise ConfigError("a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en.")
     return parts[0] if len(parts) == 1 else CombinedParaphraser(parts)
 
 

@@ -88,12 +88,12 @@ def publish(
     licenses = _licenses(origins, license)
     name = title or str(record.get("name") or folder.name)
     files = []
-    with atomic_folder(Path(output)) as work:
+    with atomic_folder(output, "README.md") as work:
         (work / "data").mkdir()
         shards = -(-corpus.rows // _SHARD_ROWS)
-        for number, table in enumerate(rebatch(corpus.batches(), _SHARD_ROWS)):
+        for number, table in enumerate(rebatch(corpus.batches(), corpus.schema, _SHARD_ROWS)):
             files.append(f"data/train-{number:05d}-of-{shards:05d}.parquet")
-            write_shard(table, work / files[-1])
+            write_shard(work / files[-1], table, corpus.schema)
         facts = {"origins": origins, "licenses": licenses, "languages": languages, "scores": scores}
         (work / "README.md").write_text(
             _front(name, corpus.rows, licenses, languages) + _body(name, corpus, record, facts, read_by),
