@@ -17,6 +17,7 @@ import paraloom as library
 import paraloom.papers as papers
 import paraloom.web as reports
 from paraloom import api
+from paraloom.api.harvest import Harvest, HarvestedPair
 from paraloom.api.quickstart import Quickstart
 from paraloom.papers.published import PAPERS
 from paraloom.papers.tables import ReproducedTable
@@ -78,15 +79,16 @@ def run(tmp_path: Path) -> RunResult:
 
 
 def test_quickstart(paraloom: Command, run: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    quickstart = Quickstart(run, 40.0, 50.0, 2, 1, 1, (("a dog", "one dog"),))
+    found = Harvest((HarvestedPair("a dog", "one dog", 0.9),), (HarvestedPair("a", "b", 0.8, "why"),), 1, 2, "judge")
+    quickstart = Quickstart(run, found, 40.0, 50.0, 3.0)
     monkeypatch.setattr(api, "run_quickstart", wraps(api.run_quickstart)(lambda *_, **__: quickstart))
     status, out, err = paraloom("quickstart", "run")
     assert status == 0, err
-    assert "wrote 1 further paraphrases of their references:\n  a dog\n    one dog\n" in out
-    assert "The filter kept 1 of 2 paraphrases" in out and "Report: run/report.html" in out
-    assert "2 pairs in run, " in err and "src  a dog" in err and "Next: paraloom explore run" in err
+    assert "1 of 2 pairs kept (50.0 %), with judge:\n\n .90  a dog\n      one dog\n" in out
+    assert " .80  a\n      b\n      (why)\n" in out and "88 % and 87 % right" in out and "run/report.html" in out
+    assert "Written in " in err and "Next: paraloom explore run" in err
     figures = json.loads(paraloom("quickstart", "run", "--json")[1])
-    assert (figures["kept"], figures["report"], figures["digest"]) == (1, "run/report.html", run.digest)
+    assert (figures["pairs"], figures["report"], figures["digest"]) == (1, "run/report.html", run.digest)
     assert [stage["name"] for stage in figures["stages"]] == ["read-pairs", "score"]
 
 

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from paraloom.api.paraphrasing import ParaphrasedFiles as ParaphrasedFiles
     from paraloom.api.paraphrasing import paraphrase as paraphrase
     from paraloom.api.paraphrasing import paraphrase_files as paraphrase_files
+    from paraloom.api.publishing import publish as publish
     from paraloom.api.quickstart import run_quickstart as run_quickstart
     from paraloom.api.scores import train_language_model as train_language_model
     from paraloom.api.scores import train_word_counts as train_word_counts
@@ -181,6 +182,7 @@ _MODULES = {
     "pair_functions": ("backtranslate", "filter_pairs", "score"),
     "pair_inputs": ("as_pairs", "read_pairs"),
     "pairs": ("Pairs",),
+    "publishing": ("publish",),
     "quickstart": ("run_quickstart",),
     "scores": ("train_language_model", "train_word_counts"),
     "search": ("mine_lines", "search_lines"),

@@ -29,8 +29,8 @@ _COUNTED = 1_000_000
 _WIDTH = 200
 """Characters of a text that are shown."""
 
-_FACTS = ("pair_id", "src_lang", "tgt_lang", "origin", "method")
-"""Text columns of pairs that are left out where both sentences are shown."""
+_DECIDING = ("p_paraphrase", "judge", "paraphrase_score", "bilingual_similarity", "cosine", "score", "meaning", "chrf")
+"""Scores that decide whether a pair is kept, the most telling first."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,21 @@ class Preview:
         noun = "pair" if {"src", "tgt"} <= set(self.columns) else kinds.get(self.columns, "row")
         return f"{self.rows:,} {noun}{'' if self.rows == 1 else 's'}"
 
-    def format(self) -> str:
-        """The rows, sentences under each other, scores on one line."""
+    def format(self, *, everything: bool = False) -> str:
+        """The rows, sentences under each other: of pairs both sides and two scores, unless everything is wanted."""
+        if not self.about and not everything and {"src", "tgt"} <= set(self.columns):
+            return self._pairs()
         return self.about or "\n\n".join(self._row(row) for row in self.shown)
+
+    def _pairs(self) -> str:
+        numbers = [name for name, value in (self.shown[0] if self.shown else {}).items() if isinstance(value, float)]
+        scores = list(dict.fromkeys([*(name for name in _DECIDING if name in numbers), *numbers]))[:2]
+        blank = " " * (8 * len(scores))
+        lines = [f"{', '.join(scores)}, src over tgt:\n"] if scores else []
+        for row in self.shown:
+            values = "".join(f"{_number(row[name]) if row.get(name) is not None else '':>7} " for name in scores)
+            lines += [f"{values} {_shortened(str(row['src']))}", f"{blank} {_shortened(str(row['tgt']))}"]
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The path, number of rows, names of columns and first rows, as json.dumps takes them."""
@@ -72,10 +84,7 @@ class Preview:
     def _row(self, row: dict[str, Any]) -> str:
         if not self.columns:
             return _shortened(row["line"])
-        pairs = {"src", "tgt"} <= set(row)
         texts = {name: value for name, value in row.items() if isinstance(value, str) and value}
-        if pairs:
-            texts = {name: value for name, value in texts.items() if name not in _FACTS}
         numbers = [f"{name} {_number(value)}" for name, value in row.items() if isinstance(value, int | float)]
         others = {name: value for name, value in row.items() if isinstance(value, list | dict | np.ndarray)}
         width = max((len(name) for name in (*texts, *others)), default=-2)
@@ -199,7 +208,7 @@ def _text(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.4g}"
+    return str(value) if isinstance(value, int) else f"{value:.3g}"
 
 
 def _shortened(text: str) -> str:

@@ -84,7 +84,7 @@ def summarize_model(folder: Path, name: str) -> ModelSummary:
         kind=kind,
         languages=facts.get("languages") or between.join(filter(None, languages)) or _UNKNOWN,
         size=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
-        license=license_ or _UNKNOWN,
+        license=(license_ or _UNKNOWN).strip("[]"),
         measured=front.get("measured") or bleu or _UNKNOWN,
         not_for=front.get("not_for") or _UNKNOWN,
         folder=str(folder),

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
+from paraloom.api.pairs_table import PairsTable
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.errors import ConfigError, MissingExtraError, suggestion
 from paraloom.core.protocols import EncoderLike, TranslatorLike
@@ -35,7 +36,7 @@ PRESET_SCORES = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "gl
 """Scores that a preset computes, so that a reader sees why a pair was rejected."""
 
 
-class Pairs:
+class Pairs(PairsTable):
     """A corpus of sentence pairs that is read when its rows are needed, not before.
 
     Methods that transform it return a new `Pairs`; nothing runs until rows are asked for (`to_arrow`, `to_pandas`,

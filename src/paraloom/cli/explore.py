@@ -24,7 +24,35 @@ def _explore(source: str | Path, second: str | Path | None = None, *, browser: b
         second: Other pairs, or another run, to compare with the first.
         browser: Open the page in a browser.
     """
-    with explorer.opened(source, second, **options) as server, tempfile.TemporaryDirectory() as private:
+    with explorer.opened(source, second, **options) as server:
+        _serve(server, browser)
+
+
+def _demo(
+    *,
+    paraphraser: str = "english",
+    encoder: str = "english",
+    sentences: str | Path | None = None,
+    port: int = 0,
+    browser: bool = True,
+) -> None:
+    """Open a local page to try the models: paraphrase, back-translate, find similar sentences. Stop it with Ctrl-C.
+
+    Args:
+        paraphraser: english, or a folder of `train paraphraser`.
+        encoder: Finds similar sentences, and measures meaning: a bundled name or a folder.
+        sentences: The sentences that are searched, one per line. Default: those of the bundled sample.
+        port: Port of the page; 0 for any free one.
+        browser: Open the page in a browser.
+    """
+    demo = explorer.Demo(paraphraser=paraphraser, encoder=encoder, sentences=sentences)
+    with explorer.demo_server(demo, port) as server:
+        _serve(server, browser)
+
+
+def _serve(server: explorer.ExploreServer, browser: bool) -> None:
+    """Open the page in a browser where there is one, and answer until Ctrl-C."""
+    with tempfile.TemporaryDirectory() as private:
         typer.echo(f"{server.url}\nStop with Ctrl-C.")
         if browser and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin"):
             webbrowser.open(explorer.launcher(server, Path(private)).as_uri())
@@ -33,11 +61,12 @@ def _explore(source: str | Path, second: str | Path | None = None, *, browser: b
 
 
 DECLARED = [
+    Command(name="demo", run=_demo, examples=("",)),
     Command(
         name="explore",
         run=_explore,
         of="paraloom.web.session:opened",
         settings={"source": {"metavar": "FILE_OR_RUN"}},
         examples=("scored.parquet", "runs/german", "strict.parquet loose.parquet"),
-    )
+    ),
 ]

@@ -37,7 +37,7 @@ FRONT = frozenset(
     [
         *("quickstart", "backtranslate", "paraphrase", "score", "filter", "mine", "augment", "translate", "train"),
         *("distill", "encode", "search", "extract", "align", "evaluate", "run", "status", "report", "explore", "head"),
-        "models",
+        *("models", "demo"),
     ]
 )
 """First words of the commands on the front page."""

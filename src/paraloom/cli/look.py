@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -30,11 +31,22 @@ def _models(name: str | None = None, *, as_json: bool = False) -> None:
     typer.echo("\n\n".join(model.format() for model in listed))
 
 
+def _head(path: str | Path, rows: int = 5, *, everything: bool = False) -> Preview:
+    """Read the first rows.
+
+    Args:
+        path: Pairs, variants, links, vectors, text, PREFIX.{de,en}; or the folder of a corpus, run or model.
+        rows: How many rows.
+        everything: Of pairs all columns, not both sides and two scores alone.
+    """
+    return api.preview(path, rows)
+
+
 def _show_rows(shown: Preview, values: Mapping[str, Any]) -> None:
     if values["as_json"]:
         typer.echo(json.dumps(shown.to_dict(), ensure_ascii=False))
         return
-    typer.echo(shown.format())
+    typer.echo(shown.format(everything=values["everything"]))
     if not shown.about:
         typer.echo(f"\n{shown.count} in {shown.path}", err=True)
 
@@ -43,9 +55,9 @@ DECLARED = [
     Command(name="models", run=_models, settings={"name": {"metavar": "[MODEL]"}}, examples=("",)),
     Command(
         name="head",
-        of="preview",
-        flags={"rows": "--rows -n"},
-        settings={"path": {"metavar": "FILE"}, "rows": {"default": 5, "low": 1}},
+        of="paraloom.cli.look:_head",
+        flags={"rows": "--rows -n", "everything": "--all"},
+        settings={"path": {"metavar": "FILE"}, "rows": {"low": 1}},
         show=_show_rows,
         help="Print the first rows of what a command reads or writes: sentences under each other, with their scores.",
         examples=("scored.parquet -n 3",),

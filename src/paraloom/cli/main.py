@@ -239,6 +239,7 @@ app = typer.Typer(
 )
 app.callback()(_options)
 app.command("help", cls=RenamedOptions, hidden=True)(_help)
+app.command("version", cls=RenamedOptions, hidden=True)(lambda: _print_version(True))
 
 
 @cache

@@ -330,6 +330,8 @@ class RenamedOptions(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Check for old options before click parses, which would suggest something else or nothing."""
         command = " ".join(ctx.command_path.split()[1:]).removeprefix("research ")
+        if command == "quickstart":
+            args = [arg for arg in args if arg not in ("-o", "--output")]  # all other commands name their output so
         if (changed := renamed_value(command, args)) is not None:
             raise Renamed(changed, ctx)
         for arg in args:

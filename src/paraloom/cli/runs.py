@@ -14,10 +14,11 @@ import typer
 import paraloom
 import paraloom.web as reports
 from paraloom.cli.declaration import Command
-from paraloom.cli.output import as_written, conclude, outlook
+from paraloom.cli.output import as_written, conclude, outlook, print_result
 from paraloom.core.remote_files import local_copy
 
 if TYPE_CHECKING:
+    from paraloom.api.publishing import Published
     from paraloom.api.quickstart import Quickstart
 
 
@@ -28,7 +29,11 @@ def _show_quickstart(result: Quickstart, values: Mapping[str, Any]) -> None:
         typer.echo(as_written(folder, report=page, **result.to_dict(), **result.run.to_dict()))
         return
     typer.echo(f"{result.run.with_reasons().format()}\n\n{result.format()}\nReport: {page}")
-    conclude(folder, "explore {output}")
+    conclude(folder, "explore {output}", rows=False)
+
+
+def _show_published(result: Published, values: Mapping[str, Any]) -> None:
+    print_result(result, values["as_json"])
 
 
 def _run(
@@ -106,6 +111,15 @@ DECLARED = [
         examples=("examples/german.toml -o runs/german",),
         resumes=True,
         watched=True,
+    ),
+    Command(
+        name="publish",
+        of="publish",
+        settings={"run": {"metavar": "RUN"}},
+        show=_show_published,
+        help="Make a data set for the Hugging Face Hub of the last pairs of a run: Parquet and a card. Nothing is "
+        "uploaded.",
+        examples=("runs/german -o german-paraphrases --license cc-by-4.0",),
     ),
     Command(
         name="status",

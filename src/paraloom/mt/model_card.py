@@ -9,7 +9,10 @@ from pathlib import Path
 def write_card(folder: Path, *, title: str, facts: Mapping[str, object], text: str) -> None:
     """Write README.md, the model card: Hugging Face's front matter, a description, and a table of facts."""
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
-    front = f"---\nlicense: {facts.get('license', 'other')}\ntags:\n- translation\n- paraloom\n---\n"
+    # The Hub takes one identifier, or a list of them.
+    licenses = ", ".join(part.strip() for part in str(facts.get("license", "other")).split(","))
+    listed = f"[{licenses}]" if "," in licenses else licenses
+    front = f"---\nlicense: {listed}\ntags:\n- translation\n- paraloom\n---\n"
     (folder / "README.md").write_text(
         f"{front}\n# {title}\n\n{text}\n\n| | |\n| --- | --- |\n{rows}\n", encoding="utf-8"
     )

@@ -100,37 +100,37 @@ class RunResult:
         return {"digest": self.digest, "stages": [stage.as_dict() for stage in self.stages]}
 
     def format(self) -> str:
-        """A table with a line for each stage: rows in and out, rejected and failed, seconds; and what it reports.
+        """A table with a line for each stage: rows in and out, rejected and failed; and what it reports.
 
         Returns:
-            The lines, with the figures of models, the most frequent reasons of rejection, and the digest.
+            The lines, with the figures of models and the most frequent reasons of rejection.
 
         Example:
             >>> counts = RowCounts(read=3, kept=2, rejected=1, out=2)
             >>> stage = StageResult("filter", Path("20-filter"), "map", "0", counts, reasons={"too long": 1})
-            >>> print(RunResult(Path("run"), (stage,)).format().partition("digest")[0].rstrip())
-            stage            in         out  rejected  failed  seconds
-            filter            3           2         1       0      0.0
+            >>> print(RunResult(Path("run"), (stage,)).format())
+            stage            in         out  rejected  failed
+            filter            3           2         1       0
                       1 rejected: too long
         """
         width = max((len(stage.name) for stage in self.stages), default=0)
         samples = any(stage.not_sampled for stage in self.stages)
         extra = f" {NOT_SAMPLED:>11}" if samples else ""
-        lines = [f"{'stage':<{width}}  {'in':>11} {'out':>11} {'rejected':>9}{extra} {'failed':>7} {'seconds':>8}"]
+        lines = [f"{'stage':<{width}}  {'in':>11} {'out':>11} {'rejected':>9}{extra} {'failed':>7}"]
         for stage in self.stages:
             counts = stage.counts
             if stage.kind == "fit":
-                lines.append(f"{stage.name:<{width}}  {'':>{41 + len(extra)}} {stage.seconds:>8,.1f}")
+                lines.append(stage.name)
                 lines += [f"{'':<{width}}    {figure}" for figure in describe_figures(stage.figures)]
             else:
                 unsampled = f" {stage.not_sampled:>11,}" if samples else ""
                 lines.append(
                     f"{stage.name:<{width}}  {counts.read:>11,} {counts.out:>11,} "
-                    f"{counts.rejected - stage.not_sampled:>9,}{unsampled} {counts.failed:>7,} {stage.seconds:>8,.1f}"
+                    f"{counts.rejected - stage.not_sampled:>9,}{unsampled} {counts.failed:>7,}"
                 )
                 reasons = [item for item in stage.reasons.items() if not is_not_sampled(item[0])][:_REASONS]
                 lines += [f"{'':<{width}}    {rows:,} rejected: {reason}" for reason, rows in reasons]
-        return "\n".join([*lines, f"digest {self.digest}"])
+        return "\n".join(lines)
 
     def with_reasons(self) -> RunResult:
         """Count the reasons of rejected rows, in the stages' folders.

@@ -5,18 +5,26 @@ from typing import TYPE_CHECKING
 from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from paraloom.web.demo import Demo as Demo
+    from paraloom.web.demo import demo_server as demo_server
+    from paraloom.web.demo import gallery as gallery
     from paraloom.web.documents_data import DocumentsReport as DocumentsReport
     from paraloom.web.documents_page import write_aligned_documents as write_aligned_documents
     from paraloom.web.files_page import write_files_report as write_files_report
     from paraloom.web.rating_page import write_rating_page as write_rating_page
     from paraloom.web.report import write_report as write_report
+    from paraloom.web.server import ExploreServer as ExploreServer
     from paraloom.web.session import launcher as launcher
     from paraloom.web.session import opened as opened
 
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
+        "Demo": "paraloom.web.demo",
         "DocumentsReport": "paraloom.web.documents_data",
+        "ExploreServer": "paraloom.web.server",
+        "demo_server": "paraloom.web.demo",
+        "gallery": "paraloom.web.demo",
         "launcher": "paraloom.web.session",
         "opened": "paraloom.web.session",
         "write_aligned_documents": "paraloom.web.documents_page",

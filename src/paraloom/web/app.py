@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from paraloom.core.errors import DataError, ParaloomError, RunError
 from paraloom.web.compare_page import compare_page
@@ -38,6 +38,16 @@ class Answer:
     kind: str = "text/html; charset=utf-8"
     location: str = ""
     sets_cookie: bool = False
+
+
+class Pages(Protocol):
+    """What a server serves."""
+
+    def get(self, path: str, query: Query) -> Answer:
+        """Answer a GET request."""
+
+    def post(self, path: str, form: Query) -> Answer:
+        """Answer a POST request."""
 
 
 _TITLES = {
@@ -78,7 +88,7 @@ class App:
     def get(self, path: str, query: Query) -> Answer:
         """Answer a GET request."""
         if path.startswith("/static/"):
-            return _static(path.removeprefix("/static/"))
+            return static_file(path.removeprefix("/static/"))
         if path == "/":
             return Answer(status=303, location="/run" if self.library.is_run else "/pairs")
         return self._page(path, self._pages.get(path), query)
@@ -169,7 +179,8 @@ def _as_data_error(error: OSError) -> DataError:
     )
 
 
-def _static(name: str) -> Answer:
+def static_file(name: str) -> Answer:
+    """A style sheet or script."""
     if name not in STATIC:
         return Answer(b"not found", 404, "text/plain; charset=utf-8")
     return Answer(files("paraloom.web").joinpath(f"static/{name}").read_bytes(), kind=STATIC[name])

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from paraloom.core.errors import ConfigError
 from paraloom.web import limits
-from paraloom.web.app import Answer, App
+from paraloom.web.app import Answer, Pages
 from paraloom.web.layout import POLICY
 from paraloom.web.limits import AbandonedError, limited
 from paraloom.web.parameters import whole_number
@@ -44,7 +44,7 @@ class ExploreServer(ThreadingHTTPServer):
     # A second server on the same port would get a part of the requests.
     allow_reuse_port = False
 
-    def __init__(self, app: App, port: int = 0) -> None:
+    def __init__(self, app: Pages, port: int = 0) -> None:
         super().__init__((ADDRESS, port), _Handler)
         self.app = app
         self.token = secrets.token_urlsafe(24)
@@ -74,7 +74,7 @@ class ExploreServer(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def start_server(app: App, port: int = 0) -> ExploreServer:
+def start_server(app: Pages, port: int = 0) -> ExploreServer:
     """Start to listen; `serve_forever` answers."""
     try:
         return ExploreServer(app, port)

@@ -1,0 +1,249 @@
+"""A data set to give away, of the pairs of a run: Parquet, and the card that a reader needs to trust it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.results import ResultRecord, markdown_table
+from paraloom.core.version import __version__
+from paraloom.io import Corpus
+from paraloom.io.atomic import atomic_folder
+from paraloom.io.shards import rebatch, write_shard
+
+LICENSES = {"tatoeba": "cc-by-2.0"}
+"""Origin of rows → its license, as the Hub writes it."""
+
+_SHARD_ROWS = 500_000
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_LARGER = "1M<n<10M"
+_SHARE_ALIKE = "-sa"
+_IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9.+-]*")
+
+
+@dataclass(frozen=True)
+class Published(ResultRecord):
+    """A published data set.
+
+    Args:
+        folder: Its folder.
+        rows: Number of pairs.
+        licenses: The licenses of their origins.
+        files: The Parquet files, as the card names them.
+    """
+
+    folder: str
+    rows: int
+    licenses: tuple[str, ...]
+    files: tuple[str, ...]
+
+    def format(self) -> str:
+        """What is there, and how to load it."""
+        return (
+            f"{self.rows:,} pairs in {self.folder}, license: {', '.join(self.licenses)}\n"
+            f'Load it: datasets.load_dataset("{self.folder}")'
+        )
+
+
+def publish(
+    run: str | Path,
+    output: str | Path,
+    *,
+    title: str = "",
+    license: str = "",
+    read_by: str = "",
+) -> Published:
+    """Make the folder of a data set for the Hugging Face Hub of the last pairs of a run: Parquet and a card.
+
+    The card has the provenance of the pairs, what each stage kept, the models and versions, and the digest that the
+    same run has on any machine.  Nothing is uploaded.
+
+    Args:
+        run: The folder of a run, or of a corpus of pairs.
+        output: The folder to write.
+        title: Heading of the card. Default: the name of the run.
+        license: Licenses of the origins of the pairs, as the Hub names them, separated by commas: cc-by-4.0.
+        read_by: Who read how many of the pairs and found how many right, in a sentence.
+
+    Returns:
+        What was written.
+
+    Raises:
+        DataError: There are no pairs.
+        ConfigError: The license of an origin is not known, or the licenses exclude each other.
+
+    Example:
+        >>> publish("quickstart", "tatoeba-paraphrases")  # after `paraloom quickstart`  # doctest: +SKIP
+    """
+    folder = Path(run)
+    record = _read_run(folder)
+    corpus = _last_pairs(folder, record)
+    origins, languages, scores = _contents(corpus)
+    licenses = _licenses(origins, license)
+    name = title or str(record.get("name") or folder.name)
+    files = []
+    with atomic_folder(output, "README.md") as work:
+        (work / "data").mkdir()
+        shards = -(-corpus.rows // _SHARD_ROWS)
+        for number, table in enumerate(rebatch(corpus.batches(), corpus.schema, _SHARD_ROWS)):
+            files.append(f"data/train-{number:05d}-of-{shards:05d}.parquet")
+            write_shard(work / files[-1], table, corpus.schema)
+        facts = {"origins": origins, "licenses": licenses, "languages": languages, "scores": scores}
+        (work / "README.md").write_text(
+            _front(name, corpus.rows, licenses, languages) + _body(name, corpus, record, facts, read_by),
+            encoding="utf-8",
+        )
+    return Published(str(output), corpus.rows, tuple(licenses), tuple(files))
+
+
+def _read_run(folder: Path) -> dict[str, Any]:
+    path = folder / "run.json"
+    if not path.is_file():
+        return {}
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise DataError("cannot be read", file=path, remedy="Run the pipeline again.") from None
+    return record if isinstance(record, dict) else {}
+
+
+def _last_pairs(folder: Path, record: Mapping[str, Any]) -> Corpus:
+    """The last corpus of pairs of a run, or the corpus itself."""
+    stages = [Path(str(stage.get("folder", ""))).name for stage in record.get("stages", [])]
+    for path in [*(folder / name for name in reversed(stages)), folder]:
+        if (path / "corpus.json").is_file():
+            corpus = Corpus.open(path)
+            if {"src", "tgt"} <= set(corpus.schema.names):
+                if corpus.rows:
+                    return corpus
+                raise DataError("there are no pairs to publish", file=path, remedy="Filter less strictly.")
+    raise DataError("no pairs found", file=folder, remedy="Name the folder of a run, or of a corpus of pairs.")
+
+
+def _contents(corpus: Corpus) -> tuple[Counter[str], list[str], list[str]]:
+    """Origins and their rows, languages, and columns of scores."""
+    names = corpus.schema.names
+    origins: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
+    columns = [name for name in ("origin", "src_lang", "tgt_lang") if name in names]
+    for batch in corpus.batches(columns):
+        for name in columns:
+            counted = Counter(str(value) for value in batch.column(name).to_pylist() if value)
+            (origins if name == "origin" else languages).update(counted)
+    plain = {"pair_id", "src", "tgt", "src_lang", "tgt_lang", "origin", "method", "pivot", "pivot_lang", "rank"}
+    return origins, sorted(languages), [name for name in names if name not in plain]
+
+
+def _licenses(origins: Mapping[str, int], given: str) -> list[str]:
+    """The licenses of all origins, each once."""
+    if given:
+        licenses = [text.strip().lower() for text in given.split(",") if text.strip()]
+    else:
+        unknown = [origin for origin in origins if origin not in LICENSES] or ([] if origins else ["the pairs"])
+        if unknown:
+            raise ConfigError(
+                f"the license of {', '.join(unknown[:3])} is not known",
+                remedy="Name the licenses of all origins with --license, such as cc-by-4.0,cc-by-sa-3.0.",
+            )
+        licenses = [LICENSES[origin] for origin in origins]
+    if wrong := [text for text in licenses if not _IDENTIFIER.fullmatch(text)]:
+        raise ConfigError(f"'{wrong[0]}' is not an identifier of a license", remedy="Write it as the Hub: cc-by-4.0.")
+    licenses = sorted(dict.fromkeys(licenses))
+    conflict = [text for text in licenses if "-nd" in text] or _conflicts(licenses)
+    if conflict:
+        raise ConfigError(
+            f"the licenses {' and '.join(conflict)} do not allow one data set",
+            remedy="Publish the pairs of each license by itself: filter by origin first.",
+        )
+    return licenses
+
+
+def _conflicts(licenses: Sequence[str]) -> list[str]:
+    """Share-alike licenses that exclude each other: of other families, or with a clause that the other lacks."""
+    alike = [text for text in licenses if _SHARE_ALIKE in text or text.startswith(("gpl", "agpl", "odbl"))]
+    families = {(text.partition("-")[0], "-nc" in text) for text in alike}
+    restricted = [text for text in licenses if "-nc" in text]
+    if len(families) > 1:
+        return alike
+    return [*alike, *restricted] if restricted and any("-nc" not in text for text in alike) else []
+
+
+def _front(name: str, rows: int, licenses: Sequence[str], languages: Sequence[str]) -> str:
+    size = next((text for bound, text in _SIZES if rows < bound), _LARGER)
+    kinds = ["paraphrase"] if len(languages) < 2 else ["translation"]
+    lines = [
+        "---",
+        f"pretty_name: {json.dumps(name, ensure_ascii=False)}",
+        "license:",
+        *(f"- {text}" for text in licenses),
+        "language:",
+        *(f"- {text}" for text in languages or ["und"]),
+        "task_categories:",
+        *(["- sentence-similarity", "- text-generation"] if len(languages) < 2 else ["- translation"]),
+        "size_categories:",
+        f"- {size}",
+        "tags:",
+        *(f"- {text}" for text in (*kinds, "paraloom")),
+        "configs:",
+        "- config_name: default",
+        "  data_files:",
+        "  - split: train",
+        "    path: data/train-*.parquet",
+        "---",
+    ]
+    return "\n".join(lines) + "\n\n"
+
+
+def _body(name: str, corpus: Corpus, record: Mapping[str, Any], facts: Mapping[str, Any], read_by: str) -> str:
+    origins, licenses = facts["origins"], facts["licenses"]
+    parts = [
+        f"# {name}",
+        f"{corpus.rows:,} pairs of sentences (`src`, `tgt`), made by Paraloom {__version__}.",
+        "## Are they right?",
+        read_by or "Nobody has read a sample of these pairs: their precision is not known.",
+        "## Where they come from",
+        "\n".join(markdown_table(("origin", "pairs"), ((text, f"{rows:,}") for text, rows in origins.most_common())))
+        if origins
+        else "The pairs do not say where they come from.",
+        f"Licenses: {', '.join(licenses)}.",
+    ]
+    if stages := list(_stages(record)):
+        parts += ["## How they were made", "\n".join(markdown_table(("stage", "what", "in", "out"), stages, left=2))]
+        versions = ", ".join(f"{key} {value}" for key, value in record.get("versions", {}).items())
+        parts.append(f"Digest of the run: `{record.get('digest', '')}`. Versions: {versions}.")
+    if warnings := list(_warnings(record)):
+        parts += ["## Warnings", *warnings]
+    if facts["scores"]:
+        parts += ["## Columns", "Scores: " + ", ".join(f"`{column}`" for column in facts["scores"]) + "."]
+    return "\n\n".join(parts) + "\n"
+
+
+def _stages(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    for stage in record.get("stages", []):
+        counts = stage.get("counts", {})
+        settings = stage.get("configuration", {})
+        shown = "; ".join(
+            f"{key} = {value}" for key, value in settings.items() if key in ("where", "decode", "translator", "scores")
+        )
+        what = f"`{stage.get('use', '')}`{' ' + shown if shown else ''}".replace("|", "\\|")
+        yield str(stage.get("name", "")), what, f"{counts.get('read', 0):,}", f"{counts.get('out', 0):,}"
+
+
+def _warnings(record: Mapping[str, Any]) -> Iterator[str]:
+    """What a stage found of the translator's depth, which stays true of the pairs."""
+    for stage in record.get("stages", []):
+        figures = stage.get("figures", {})
+        costs, known = figures.get("costs"), figures.get("development_costs")
+        if isinstance(costs, dict) and isinstance(known, dict):
+            here, there = (part.get("percentiles", {}).get("50") for part in (costs, known))
+            if here and there and here > 1.5 * there:
+                yield (
+                    f"The translations of stage `{stage.get('name', '')}` cost the translator {here:.2f} nats a token, "
+                    f"those of its development text {there:.2f}: many of them are probably wrong."
+                )

@@ -1,0 +1,242 @@
+"""A page with three boxes to try the models: paraphrase, back-translate, find similar sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from markupsafe import Markup
+
+from paraloom import bundled
+from paraloom.api.paraphrase_sources import RoundTripParaphraser, as_paraphraser, open_selector
+from paraloom.bundled import SAMPLE
+from paraloom.core.errors import DataError, ParaloomError
+from paraloom.embed.encoder import Encoder
+from paraloom.embed.search import search
+from paraloom.io import read_lines, read_pairs
+from paraloom.web.app import Answer, static_file
+from paraloom.web.server import ExploreServer, start_server
+from paraloom.web.state import Query
+from paraloom.web.templates import render, static
+
+LONGEST = 500
+"""Characters of a text."""
+
+SENTENCES = 20_000
+"""Sentences that are searched at most."""
+
+EXAMPLES = {
+    "paraphrase": ("We left early because of the rain.", "Can you tell me where the station is?"),
+    "translate": ("She helped an old man cross the street.", "I look forward to seeing you again."),
+    "similar": ("Where can I buy a ticket?", "He does not like to get up early."),
+}
+"""Box → texts to try."""
+
+_CHIPS = 6
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A line of results.
+
+    Args:
+        text: The sentence.
+        notes: Figures, and why it was dropped.
+        kept: It passed the selection; always true where nothing is selected.
+    """
+
+    text: str
+    notes: str
+    kept: bool = True
+
+
+@dataclass(frozen=True)
+class Box:
+    """One of the three boxes.
+
+    Args:
+        name: Its name in addresses.
+        title: Its heading.
+        text: What was typed.
+        results: What came out; None before anything was asked.
+        summary: A line above the results.
+        error: Why nothing came out.
+        chips: Templates to follow, with a short name of each.
+        template: The one that was chosen.
+    """
+
+    name: str
+    title: str
+    text: str = ""
+    results: Sequence[Candidate] | None = None
+    summary: str = ""
+    error: str = ""
+    chips: Sequence[tuple[str, str]] = ()
+    template: str = ""
+
+    @property
+    def examples(self) -> Sequence[str]:
+        """Texts to try."""
+        return EXAMPLES[self.name]
+
+
+class Demo:
+    """The models behind the boxes; each is loaded when it is first asked for.
+
+    Args:
+        paraphraser: Name or folder of a paraphraser.
+        there: Translates English texts.
+        back: Translates them back.
+        encoder: Finds similar sentences, and measures meaning.
+        sentences: File of the sentences that are searched. Default: those of the bundled sample.
+    """
+
+    def __init__(
+        self,
+        *,
+        paraphraser: str = "english",
+        there: str = "en-de",
+        back: str = "de-en",
+        encoder: str = "english",
+        sentences: str | Path | None = None,
+    ) -> None:
+        self._names = (paraphraser, there, back, encoder)
+        self._sentences = sentences
+        # One text at a time: the models are not made for several threads.
+        self._lock = Lock()
+
+    def box(self, name: str, text: str, template: str = "") -> Box:
+        """A box, with the results of a text if there is one."""
+        titles = {"paraphrase": "Paraphrase", "translate": "Back-translate", "similar": "Find similar"}
+        text = text.strip()[:LONGEST]
+        box = Box(name, titles[name], text, chips=self.chips if name == "paraphrase" else (), template=template)
+        if not text:
+            return box
+        try:
+            with self._lock:
+                summary, results = getattr(self, f"_{name}")(text, template)
+        except ParaloomError as error:
+            return Box(name, titles[name], text, error=str(error), chips=box.chips, template=template)
+        return Box(name, titles[name], text, results, summary, chips=box.chips, template=template)
+
+    @cached_property
+    def chips(self) -> Sequence[tuple[str, str]]:
+        """The commonest templates of the paraphraser."""
+        templates = getattr(self._paraphraser, "templates", None)
+        names = list(templates.counts)[:_CHIPS] if templates is not None else []
+        return [(name, " ".join(name.replace("(", " ").replace(")", " ").split())) for name in names]
+
+    @cached_property
+    def _paraphraser(self) -> Any:
+        from paraloom.api.paraphrasers import Paraphraser
+
+        return Paraphraser.load(self._names[0])
+
+    @cached_property
+    def _selector(self) -> Any:
+        return open_selector(encoder=self._names[3], language="en")
+
+    @cached_property
+    def _round_trip(self) -> RoundTripParaphraser:
+        return RoundTripParaphraser.load(self._names[1], self._names[2])
+
+    @cached_property
+    def _encoder(self) -> Any:
+        return Encoder.load(self._names[3])
+
+    @cached_property
+    def _corpus(self) -> tuple[list[str], Any]:
+        if self._sentences is None:
+            sample = Path(bundled.__file__).parent / SAMPLE.name
+            batches = read_pairs(str(sample), src_column="de", tgt_column="en")
+            lines = [text for batch in batches for text in batch.column("tgt").to_pylist()]
+        else:
+            lines = [line for line, _ in zip(read_lines(str(self._sentences)), range(SENTENCES), strict=False)]
+        lines = list(dict.fromkeys(line for line in lines if line.strip()))
+        if not lines:
+            raise DataError("there are no sentences to search", file=self._sentences)
+        return lines, self._encoder.encode(lines)
+
+    def _paraphrase(self, text: str, template: str) -> tuple[str, list[Candidate]]:
+        if template:
+            (group,) = self._paraphraser.paraphrase([text], n=_SHOWN, template=template)
+        else:
+            (group,) = as_paraphraser(self._paraphraser).paraphrase([text], n=2 * _SHOWN)
+        return self._selected(text, [group])
+
+    def _translate(self, text: str, template: str) -> tuple[str, list[Candidate]]:
+        (group,) = self._round_trip.paraphrase([text], n=_SHOWN)
+        return self._selected(text, [group])
+
+    def _selected(self, text: str, groups: Any) -> tuple[str, list[Candidate]]:
+        """What the selection keeps, then what it drops, with the reasons."""
+        selection = self._selector.select([text], groups, _SHOWN)
+        (kept,) = selection.kept
+        good = [Candidate(one.text, f"meaning {one.meaning:.2f}, difference {one.difference:.2f}") for one in kept]
+        chosen = {one.text for one in kept}
+        reasons = ", ".join(f"{count} {reason}" for reason, count in selection.dropped.most_common())
+        rest = [Candidate(one.text, "dropped", kept=False) for one in groups[0] if one.text not in chosen]
+        summary = f"{len(good)} good enough" if good else "None is good enough"
+        return f"{summary}{f'; dropped: {reasons}' if reasons else ''}.", [*good, *rest[:_SHOWN]]
+
+    def _similar(self, text: str, template: str) -> tuple[str, list[Candidate]]:
+        lines, vectors = self._corpus
+        found = search(self._encoder.encode([text]), vectors, min(_SHOWN, len(lines)))
+        near = zip(found.rows[0].tolist(), found.cosines[0].tolist(), strict=True)
+        results = [Candidate(lines[row], f"cosine {cosine:.2f}") for row, cosine in near if row >= 0]
+        return f"The nearest of {len(lines):,} sentences.", results
+
+
+class DemoApp:
+    """The page, for the server."""
+
+    def __init__(self, demo: Demo) -> None:
+        self._demo = demo
+
+    def get(self, path: str, query: Query) -> Answer:
+        """Answer a GET request: the page; a text in the address fills one box."""
+        if path.startswith("/static/"):
+            return static_file(path.removeprefix("/static/"))
+        if path != "/":
+            return Answer(b"No page has this address.", 404, "text/plain; charset=utf-8")
+        asked = _first(query, "box")
+        text, template = _first(query, "text"), _first(query, "template")
+        boxes = [
+            self._demo.box(name, text if name == asked else "", template if name == asked else "") for name in EXAMPLES
+        ]
+        return Answer(page(boxes, live=True).encode())
+
+    def post(self, path: str, form: Query) -> Answer:
+        """Nothing is changed by this page."""
+        return Answer(b"No form has this address.", 404, "text/plain; charset=utf-8")
+
+
+def page(boxes: Sequence[Box], *, live: bool) -> str:
+    """The page with these boxes: live ones have forms, others are a gallery."""
+    styles = Markup("" if live else static("style.css"))
+    return render("demo.html", title="Demo", boxes=boxes, live=live, longest=LONGEST, styles=styles)
+
+
+def gallery(demo: Demo) -> str:
+    """The page with its first examples filled in, without a server behind it."""
+    return page([demo.box(name, texts[0]) for name, texts in EXAMPLES.items()], live=False)
+
+
+def _first(query: Query, name: str) -> str:
+    return next(iter(query.get(name, ())), "")
+
+
+@contextmanager
+def demo_server(demo: Demo, port: int = 0) -> Iterator[ExploreServer]:
+    """A server of the page; `serve_forever` answers requests."""
+    server = start_server(DemoApp(demo), port)
+    try:
+        yield server
+    finally:
+        server.server_close()

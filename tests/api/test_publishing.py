@@ -1,0 +1,88 @@
+"""Data sets to give away: files, card, licenses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+import paraloom
+from paraloom.api.publishing import publish
+from paraloom.core.errors import ConfigError, DataError
+
+PAIRS = "".join(f"A dog sleeps {n} times.\tThe dog is asleep {n} times.\n" for n in range(30))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    stages = [
+        paraloom.stages.ReadPairs(source=str(tmp_path / "pairs.tsv"), src_lang="en", tgt_lang="en", origin="made-up"),
+        paraloom.stages.Score(scores=("overlap",)),
+    ]
+    paraloom.Pipeline(stages, name="toy").run(tmp_path / "run", engine="inline")
+    return tmp_path / "run"
+
+
+def front_matter(card: Path) -> dict[str, object]:
+    _, front, _ = card.read_text(encoding="utf-8").split("---\n", 2)
+    loaded: dict[str, object] = yaml.safe_load(front)
+    return loaded
+
+
+def test_the_files_have_all_rows_and_the_card_what_the_hub_asks_for(run: Path, tmp_path: Path) -> None:
+    published = publish(run, tmp_path / "out", license="cc-by-4.0,mit", read_by="Ann read 10 and found 9 right.")
+    assert (published.rows, published.licenses) == (30, ("cc-by-4.0", "mit"))
+    table = pq.read_table(tmp_path / "out" / published.files[0])
+    assert table.num_rows == 30 and "trigram_overlap" in table.column_names
+    front = front_matter(tmp_path / "out/README.md")
+    assert front["license"] == ["cc-by-4.0", "mit"] and front["language"] == ["en"]
+    assert front["size_categories"] == ["n<1K"]
+    assert front["configs"] == [
+        {"config_name": "default", "data_files": [{"split": "train", "path": "data/train-*.parquet"}]}
+    ]
+    card = (tmp_path / "out/README.md").read_text(encoding="utf-8")
+    assert "Ann read 10 and found 9 right." in card and "| made-up | 30 |" in card and "`score`" in card
+
+
+def test_the_card_of_what_nobody_read_says_so(run: Path, tmp_path: Path) -> None:
+    publish(run, tmp_path / "out", license="mit")
+    assert "their precision is not known" in (tmp_path / "out/README.md").read_text(encoding="utf-8")
+
+
+def test_datasets_loads_it(run: Path, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="the extra bench has datasets")
+    publish(run, tmp_path / "out", license="mit")
+    loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
+    assert loaded["train"].num_rows == 30
+
+
+def test_the_hub_reads_the_card(run: Path, tmp_path: Path) -> None:
+    hub = pytest.importorskip("huggingface_hub", reason="the extra hub has huggingface_hub")
+    publish(run, tmp_path / "out", license="mit")
+    card = hub.DatasetCard.load(tmp_path / "out/README.md")
+    assert card.data.license == ["mit"] and card.data.configs[0]["config_name"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("license", "message"),
+    [
+        ("", "the license of made-up is not known"),
+        ("my own!", "'my own!' is not an identifier"),
+        ("cc-by-nd-4.0", "cc-by-nd-4.0 do not allow"),
+        ("cc-by-sa-4.0,gpl-3.0", "cc-by-sa-4.0 and gpl-3.0 do not allow"),
+        ("cc-by-sa-4.0,cc-by-nc-4.0", "cc-by-sa-4.0 and cc-by-nc-4.0 do not allow"),
+        ("cc-by-sa-3.0,cc-by-nc-sa-4.0", "cc-by-nc-sa-4.0 and cc-by-sa-3.0 do not allow"),
+    ],
+)
+def test_licenses_that_do_not_go_together_are_named(run: Path, tmp_path: Path, license: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        publish(run, tmp_path / "out", license=license)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_has_no_pairs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no pairs found"):
+        publish(tmp_path, tmp_path / "out", license="mit")
