@@ -247,7 +247,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="draws of training rows; of 'all', one")
     parser.add_argument("-n", type=int, default=1, help="paraphrases of each text at most")
     parser.add_argument("--candidates", type=int, default=10)
-    parser.add_argument("--preset", default="augmentation")
+    parser.add_argument("--preset", default="balanced")
     parser.add_argument("--encoder", default="english", help="of the selection, and of the features")
     parser.add_argument("--forward", default="en-de")
     parser.add_argument("--backward", default="de-en")

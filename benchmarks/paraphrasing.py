@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--round-trip", nargs=2, default=["en-de", "de-en"], metavar=("FORWARD", "BACKWARD"))
     parser.add_argument("--no-round-trip", action="store_true")
     parser.add_argument("--no-selection", action="store_true")
-    parser.add_argument("--preset", default="augmentation", help="of the selection (default: %(default)s)")
+    parser.add_argument("--preset", default="balanced", help="of the selection (default: %(default)s)")
     parser.add_argument("--candidates", type=int, default=10, help="of each kind (default: %(default)s)")
     parser.add_argument("--encoder", default="english", help="of the selection (default: %(default)s)")
     parser.add_argument("--judge", default="auto", help="encoder of meaning (default: english-small beside english)")

@@ -94,6 +94,7 @@ OTHERS = {
         "research evaluate-exemplars --parser",
     ),
     *("papers run --parser", "train paraphraser --parser"),
+    *("research evaluate-control paraphraser", "research evaluate-exemplars paraphraser"),
 }
 """A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take parsed
 pairs, and one that trains on them (their own tests name parsers); models of a server."""

@@ -111,7 +111,7 @@ if TYPE_CHECKING:
     from paraloom.io.bitext import READERS as READERS
     from paraloom.io.bitext import is_device as is_device
     from paraloom.io.compression import without_compression as without_compression
-    from paraloom.io.formats.moses import join_sides as join_sides
+    from paraloom.io.formats.names import join_sides as join_sides
     from paraloom.mt.endpoint import EndpointUsage as EndpointUsage
     from paraloom.mt.endpoint_config import is_endpoint as is_endpoint
     from paraloom.pairs.annotation import summarize_ratings as summarize_ratings
@@ -211,7 +211,7 @@ _DOMAIN = {
     "format_preview": "paraloom.pairs.filtering.filters",
     "summarize_preview": "paraloom.pairs.filtering.filters",
     "is_device": "paraloom.io.bitext",
-    "join_sides": "paraloom.io.formats.moses",
+    "join_sides": "paraloom.io.formats.names",
     "summarize_ratings": "paraloom.pairs.annotation",
     "without_compression": "paraloom.io.compression",
 }

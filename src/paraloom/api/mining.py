@@ -26,7 +26,7 @@ from paraloom.evaluate.mining import MiningScore
 from paraloom.io import read_lines
 from paraloom.io.bitext import check_target, is_device, write_table
 from paraloom.io.compression import PIPE, without_compression
-from paraloom.io.formats import moses
+from paraloom.io.formats.names import sides
 from paraloom.pipeline.shard import OnError
 from paraloom.text.language_names import language_name
 
@@ -188,7 +188,7 @@ def mine_translations(
 def _check_format(output: str) -> None:
     """ConfigError, before any work, for a format that mined pairs cannot have."""
     check_target(output)
-    if output == PIPE or is_device(output) or moses.sides(output) is not None:
+    if output == PIPE or is_device(output) or sides(output) is not None:
         return
     if without_compression(output).suffix == "":
         raise ConfigError(

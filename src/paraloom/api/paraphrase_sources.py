@@ -151,9 +151,7 @@ def open_paraphraser(
             parts.append(MonolingualParaphraser(cast(TranslatorLike, translator), decode=decode))
         else:
             trained = Paraphraser.load(text, parser=parser, device=device)
-            parts += candidates_of(
-                trained, selects=selects, template=template, like=like, height=height, decode=decode
-            )
+            parts += candidates_of(trained, selects=selects, template=template, like=like, height=height, decode=decode)
     if not parts:
         raise ConfigError("a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en.")
     return combined(parts)

@@ -18,6 +18,7 @@ from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser, open
 from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.api.translators import translator_stages
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.protocols import EncoderLike, ParaphraserLike
 from paraloom.core.stage import Ref, Stage
 from paraloom.io import Corpus, open_write
 from paraloom.io.compression import PIPE, read_raw_lines, without_compression
@@ -32,12 +33,15 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.paraphrasing import Paraphrase, check_text_language, language_of_paraphraser, trained_parts
 from paraloom.stages.sentences import ReadSentences
-from paraloom.stages.variants import columns_of_file
+from paraloom.stages.bitext import columns_of_file
 
 Preset: TypeAlias = Literal["strict", "balanced", "loose", "none"]
 
 DEFAULT_N = 3
 """Paraphrases of each text at most, by default."""
+
+_SHARD_ROWS = 200
+"""Texts of a shard: what a run that was stopped loses at most of each worker."""
 
 _MAX_LENGTH = 100_000
 """Characters of a text; the paraphrasers take long ones in parts."""
@@ -47,18 +51,46 @@ _FILE_NAME = re.compile(r"[^\s]*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}")
 
 
 @overload
-def paraphrase(
-    texts: str, paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = ..., **options: Any
+def paraphrase(  # type: ignore[overload-overlap]
+    texts: str,
+    paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = ...,
+    *,
+    n: int = ...,
+    preset: Preset = ...,
+    meaning: float | None = ...,
+    difference: float | None = ...,
+    candidates: int = ...,
+    encoder: str | Path | EncoderLike | None = ...,
+    template: str | None = ...,
+    like: str | None = ...,
+    height: int = ...,
+    decode: str | None = ...,
+    check_languages: bool = ...,
+    seed: int = ...,
 ) -> list[SelectedParaphrase]: ...
 
 
 @overload
 def paraphrase(
-    texts: Iterable[str], paraphraser: AnyParaphraser = ..., **options: Any
+    texts: Iterable[str],
+    paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = ...,
+    *,
+    n: int = ...,
+    preset: Preset = ...,
+    meaning: float | None = ...,
+    difference: float | None = ...,
+    candidates: int = ...,
+    encoder: str | Path | EncoderLike | None = ...,
+    template: str | None = ...,
+    like: str | None = ...,
+    height: int = ...,
+    decode: str | None = ...,
+    check_languages: bool = ...,
+    seed: int = ...,
 ) -> list[list[SelectedParaphrase]]: ...
 
 
-def paraphrase(  # type: ignore[misc]  # the other parameters are said once, here
+def paraphrase(
     texts: str | Iterable[str],
     paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = "english",
     *,
@@ -67,7 +99,7 @@ def paraphrase(  # type: ignore[misc]  # the other parameters are said once, her
     meaning: float | None = None,
     difference: float | None = None,
     candidates: int = CandidateSelection.candidates,
-    encoder: Any = "english",
+    encoder: str | Path | EncoderLike | None = "english",
     template: str | None = None,
     like: str | None = None,
     height: int = EXEMPLAR_HEIGHT,
@@ -115,12 +147,18 @@ def paraphrase(  # type: ignore[misc]  # the other parameters are said once, her
         raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
     given = [texts] if isinstance(texts, str) else list(texts)
     several = paraphraser if isinstance(paraphraser, list) else [paraphraser]
-    how = {"template": template, "like": like, "height": height or None, "decode": decode}
-    parts = []
+    parts: list[ParaphraserLike] = []
     for opened in map(as_paraphraser, several):
         trained = next(trained_parts(opened), None)
         if trained is not None:
-            parts += candidates_of(trained, selects=wanted.selects, **how)  # type: ignore[arg-type]
+            parts += candidates_of(
+                trained,
+                selects=wanted.selects,
+                template=template,
+                like=like,
+                height=height or None,
+                decode=decode,
+            )
         elif template is not None or like is not None:
             raise ConfigError(
                 "'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder."
@@ -352,7 +390,7 @@ def _text_stages(
     if pairs and len(files) > 1:
         raise ConfigError(f"'{pairs[0]}' is not a file of texts", remedy="Paraphrase it by itself.")
     if pairs:
-        return input_stages(str(pairs[0]), on_error=on_error)
+        return input_stages(str(pairs[0]), on_error=on_error, shard_rows=_SHARD_ROWS)
     paths = tuple(Path(one).absolute() for one in files)
     column = field or next((("text" if "text" in columns_of_file(path) else "") for path in paths), "")
     number: int | str = int(column) if column.lstrip("-").isdecimal() else column or 0
@@ -363,6 +401,7 @@ def _text_stages(
         lang="und",
         max_length=_MAX_LENGTH,
         distinct=False,
+        shard_rows=_SHARD_ROWS,
         bad_rows=on_error,
     )
     return [stage], stage

@@ -47,3 +47,13 @@ def load_object(target: str) -> Any:
     """
     module, _, name = target.partition(":")
     return attrgetter(name)(import_module(module))
+
+
+def late(target: str) -> Callable[..., Any]:
+    """The function that 'module:name' names, imported when it is called first.
+
+    Example:
+        >>> late("paraloom.core.digests:signature")("chrf", nc=6).startswith("chrf|nc:6")
+        True
+    """
+    return lambda *arguments, **options: load_object(target)(*arguments, **options)

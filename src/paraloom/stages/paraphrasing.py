@@ -184,7 +184,7 @@ class Paraphrase(CandidateSelection, Map):
                 names.append(str(RoundTripReference.parse(str(one))._replace(forward=there, backward=back)))
             else:
                 names.append(references[key])
-        parser, encoder = (references.get(name, getattr(self, name)) for name in ("parser", "encoder"))
+        parser, encoder = references.get("parser", self.parser), references.get("encoder", self.encoder)
         return replace(self, paraphraser=tuple(names), parser=parser, encoder=encoder)
 
     def configuration(self) -> dict[str, Json]:

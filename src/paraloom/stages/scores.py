@@ -101,9 +101,13 @@ class Score(Map):
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
 
+    @property
+    def loads_models(self) -> bool:
+        """True for models that no input names, too."""
+        return super().loads_models or bool(self.sentence_transformer or self.languages)
+
     def validate(self) -> None:
         from paraloom.pairs.scoring.table import find_scorers
-        from paraloom.text.languages import check_candidates
 
         names, bilingual = self._surface_names()
         find_scorers(names)
@@ -116,7 +120,10 @@ class Score(Map):
             raise ConfigError(
                 "keys 'encoder' and 'sentence_transformer' both add paraphrase_score", remedy="Give one of them."
             )
-        check_candidates(self.languages)
+        if self.languages:
+            from paraloom.text.languages import check_candidates
+
+            check_candidates(self.languages)
         if self.agreement_samples:
             if self.translator is None:
                 raise ConfigError("key 'agreement_samples' needs a translator", remedy="Set 'translator', too.")
@@ -140,11 +147,11 @@ class Score(Map):
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """Languages of a sample, with a warning if translators or the paraphrase model are for others."""
-        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
-
         paths = context.inputs
         if not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
             return {}
+        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+
         translator, reverse = (
             _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
         )

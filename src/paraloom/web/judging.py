@@ -32,7 +32,7 @@ MEANINGS: dict[str, dict[int, str]] = {
         1: "more errors, or not a sentence",
     },
 }
-"""What each label of a kind means to a rater."""
+"""Meaning of each label of a kind, for raters."""
 
 _NAME = re.compile(r"[\w-]{1,40}")
 _PATIENCE = 10.0
@@ -41,7 +41,7 @@ _PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two raters agree on one kind of label."""
+    """Agreement of two raters on one kind of label."""
 
     kind: str
     raters: tuple[str, str]
@@ -117,7 +117,7 @@ class Judging:
 
     @property
     def exists(self) -> bool:
-        """Whether the sheet has been drawn."""
+        """True if the sheet has been drawn."""
         return self.sheet.is_file()
 
     def path_of(self, rater: str) -> Path:
