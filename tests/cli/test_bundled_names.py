@@ -69,8 +69,7 @@ CASES: dict[str, tuple[object, ...]] = {
     "train encoder --init-from": ("--pairs", "pairs.tsv", "--init-from", "english", "--epochs", 1, "-o", "o"),
     "distill words teacher": ("english", "words.txt", "-o", "o"),
     "distill encoder teacher": ("english", "en.txt", "--steps", 2, "--dimension", 8, "-o", "o"),
-    "paraphrase --model": ("A dog sleeps.", "--model", "english", "-n", 1),
-    "paraphrase --parser": ("A dog sleeps.", "--model", "english", "--parser", "english", "-n", 1),
+    "paraphrase --paraphraser": ("A dog sleeps.", "--paraphraser", "english", "-n", 1),
     "augment-labels --paraphraser": ("set.csv", "--paraphraser", "english", "-o", "o.csv"),
     "evaluate paraphraser model": ("english", "en.tsv", "--candidates", 2),
     "parse --parser": ("pairs.tsv", "--parser", "english", "--columns", "tgt", "-o", "o.parquet", *INLINE),
@@ -91,6 +90,8 @@ OTHERS = {
     *("evaluate comet --model", "explore --encoder", "train parser --encoder"),
     *(
         "research evaluate-control --parser",
+        "research evaluate-control paraphraser",
+        "research evaluate-exemplars paraphraser",
         "research evaluate-exemplars --parser",
     ),
     *("papers run --parser", "train paraphraser --parser"),
