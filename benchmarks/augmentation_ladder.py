@@ -16,7 +16,7 @@ Each training leaves a JSON in the folder; a run that was cut resumes, and one w
 processes share the work, on one GPU or several:
 
     ladder="python benchmarks/augmentation_ladder.py -o runs/ladder --device cuda"
-    $ladder --back-only  # and the variants of each method, for `paraloom diversity`
+    $ladder --back-only  # and the variants of each method, for `paraloom research diversity`
     for part in 1/4 2/4 3/4 4/4; do $ladder --part $part & done; wait; $ladder
 """
 

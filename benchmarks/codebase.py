@@ -40,6 +40,15 @@ WINDOW = 6
 MANY_PARAMETERS, COMPLEX = 10, 15
 """More parameters of a function, and a higher cyclomatic complexity, are counted."""
 
+GENERAL = frozenset(
+    f"--{name}"
+    for name in (
+        *("json", "force", "seed", "workers", "engine", "device", "on-error"),
+        *("log-file", "on-end", "on-end-post"),
+    )
+)
+"""Options that mean the same in every command that has them."""
+
 SHOWN_COMMANDS = 20
 """The commands with the most options are shown one by one."""
 
@@ -72,13 +81,15 @@ def walk(command, path, hidden):
         for name, member in command.commands.items():
             yield from walk(member, [*path, name], hidden)
     else:
-        options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
-        yield " ".join(path), {"options": len(options), "hidden": sum(p.hidden for p in options), "listed": not hidden}
+        options = [p for p in command.params if p.param_type_name == "option" and p.name not in ("help", "help_all")]
+        names = [max(p.opts, key=len) for p in options]
+        hid = sum(p.hidden for p in options)
+        yield " ".join(path), {"options": len(options), "hidden": hid, "listed": not hidden, "names": names}
 group = typer.main.get_command(app)
 front = sum(not command.hidden for command in group.commands.values())
 print(json.dumps({"front": front, "commands": dict(walk(group, [], False))}))
 """
-"""Prints the commands of a checkout with their options, --help apart."""
+"""Prints the commands of a checkout with their options, --help and --help-all apart."""
 
 
 @dataclass(frozen=True)
@@ -375,6 +386,8 @@ def summary(figures: dict[str, Any]) -> dict[str, Any]:
     for package, sizes in figures["packages"].items():
         (papers if package == "papers" else product).update(sizes)
     counts, options = figures["structure"], [command["options"] for command in figures["commands"].values()]
+    names = [name for command in figures["commands"].values() for name in command["names"]]
+    general = GENERAL & {*names}
     return {
         "files of the product": product["files"],
         "lines of the product": product["lines"],
@@ -384,7 +397,9 @@ def summary(figures: dict[str, Any]) -> dict[str, Any]:
         "lines of the papers": papers["lines"] or None,
         "commands and groups on the front page": figures["front"],
         "commands in all": len(options),
-        "options of all commands": sum(options),
+        "options of all commands": sum(name not in GENERAL for name in names) + len(general),
+        "of these, general options, said once": len(general),
+        "options, general ones counted with each command": sum(options),
         "options of the longest command": max(options),
         "functions of the product": counts["functions"],
         "median function, lines": counts["median function"],

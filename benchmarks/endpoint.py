@@ -180,12 +180,12 @@ def process(*arguments: object) -> Iterator[int]:
 
 
 def translate(url: str, source: Path, output: Path, options: argparse.Namespace, *further: str) -> list[str]:
-    """The command that translates."""
+    """The command that translates; `further` are settings such as 'lines-per-request=4'."""
+    settings = ["model=tiny", "from=de", "to=en", "max-failures=0", f"concurrency={options.concurrency}"]
+    translator = "&".join([f"{url}?{settings[0]}", *settings[1:], "timeout=3", "max-ratio=0", "retries=12", *further])
     return [
-        *(sys.executable, "-m", "paraloom", "translate", url, str(source), "-o", str(output), "--force"),
-        *("--model", "tiny", "--from", "de", "--to", "en", "--no-language-check", "--max-failures", "0"),
-        *("--concurrency", str(options.concurrency), "--endpoint", "timeout=3", "--endpoint", "max_ratio=0"),
-        *("--endpoint", "retries=12", *further),
+        *(sys.executable, "-m", "paraloom", "translate", translator, str(source), "-o", str(output), "--force"),
+        "--no-language-check",
     ]
 
 
@@ -283,7 +283,7 @@ def faults_and_kills(
         subprocess.run(translate(url, source, source.parent / name, options, *further), check=True)
         return (source.parent / name).read_bytes(), sum(requests_of(log).values())
 
-    for label, further in (("", ()), (", 4 lines a request", ("--endpoint", "lines_per_request=4"))):
+    for label, further in (("", ()), (", 4 lines a request", ("lines-per-request=4",))):
         good, asked = bytes_of(f"plain{len(further)}.txt", plain, *further)
         bad, repeated = bytes_of(f"faults{len(further)}.txt", spoiled, *further)
         count = len(good.splitlines())

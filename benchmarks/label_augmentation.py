@@ -4,12 +4,13 @@
     python benchmarks/label_augmentation.py --tasks trec --sizes 50,100 --seeds 2 --rows none,repeat,round-trip
 
 Rows of the table: *none*, the training rows alone; *repeat*, each of them as often as with paraphrases; *synonyms*,
-one or two phrases replaced by the lexicon (`paraloom lexicon PAIRS -o lexicon.tsv`); *round-trip*, by two translators;
-*free* and *templates*, by the paraphraser. All but the first two go the way of `paraloom augment-labels`: placeholders,
-candidates, selection. The classifier is a logistic regression on TF-IDF or on the vectors of an encoder; the strength
-of its penalty is chosen in five folds of the training rows, without paraphrases of the fold that is tested.
-Differences from *none* and *repeat* are means over seeds, with 95 % intervals by Student's t over the seeds, each of
-which draws other rows. Of all rows there is one draw: its interval is that of the paired differences of test rows.
+one or two phrases replaced by the lexicon (`paraloom research lexicon PAIRS -o FILE`); *round-trip*, by two
+translators; *free* and *templates*, by the paraphraser. All but the first two go the way of `augment-labels`:
+placeholders, candidates, selection. The classifier is a logistic regression on TF-IDF or on the vectors of an
+encoder; the strength of its penalty is chosen in five folds of the training rows, without paraphrases of the fold
+that is tested. Differences from *none* and *repeat* are means over seeds, with 95 % intervals by Student's t over the
+seeds, each of which draws other rows. Of all rows there is one draw: its interval is that of the paired differences
+of test rows.
 """
 
 from __future__ import annotations
@@ -251,7 +252,7 @@ def main() -> None:
     parser.add_argument("--forward", default="en-de")
     parser.add_argument("--backward", default="de-en")
     parser.add_argument("--model", type=Path, help="a folder of `train paraphraser`, for 'free' and 'templates'")
-    parser.add_argument("--lexicon", type=Path, help="a .tsv of `paraloom lexicon`, for 'synonyms'")
+    parser.add_argument("--lexicon", type=Path, help="a .tsv of `paraloom research lexicon`, for 'synonyms'")
     parser.add_argument("-o", "--output", type=Path, help="all figures as JSON")
     arguments = parser.parse_args()
     makers = systems(arguments)

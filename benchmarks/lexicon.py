@@ -1,6 +1,6 @@
 """How good is a lexicon of back-translations? Compares it with PPDB's synonyms and antonyms; a sheet to judge by hand.
 
-    paraloom lexicon pairs.parquet -o lexicon.tsv
+    paraloom research lexicon pairs.parquet -o lexicon.tsv
     python benchmarks/lexicon.py evaluate lexicon.tsv -o lexicon.json
     python benchmarks/lexicon.py draw lexicon.tsv --seed 1 -o sheet.tsv
     python benchmarks/lexicon.py count sheet.tsv

@@ -3,7 +3,7 @@
     python benchmarks/readers.py [--sizes 10 100 400] [--rows 1000000 10000000] [--inputs 30] [--json FILE]
 
 For one line, both must grow linearly; for rows, time must grow linearly and memory not at all. `stats` among the
-readers of rows is the command `paraloom stats` on a Parquet file. Then a table of spoiled inputs by reader: how many
+readers of rows is `paraloom research stats` on a Parquet file. Then a table of spoiled inputs by reader: how many
 were tried, how many gave rows and how many an error with a remedy. Each measurement is a process of its own; its memory
 is the peak of its resident set, less that of the imports.
 """

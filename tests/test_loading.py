@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from paraloom.io import read_pairs, write_pairs
 
 HEAVY = ("numba", "scipy", "ctranslate2", "torch", "duckdb", "sentencepiece", "pandas")
 
@@ -24,12 +27,13 @@ print(json.dumps([len(own), [name for name in {heavy!r} if name in sys.modules]]
 @pytest.mark.parametrize(
     ("call", "budget"),
     [
-        ("paraloom.align", 65),
-        ("paraloom.read_pairs", 65),
-        ("paraloom.stages.ReadPairs", 60),
-        ("paraloom.stages.Score", 60),
-        ("paraloom.Pairs", 65),
+        ("paraloom.align", 55),
+        ("paraloom.read_pairs", 55),
+        ("paraloom.stages.ReadPairs", 40),
+        ("paraloom.stages.Score", 38),
+        ("paraloom.Pairs", 52),
         ("from paraloom.mt import Beam", 25),
+        ("from paraloom.pairs.scoring.table import COLUMNS", 20),
     ],
 )
 def test_modules_by_function(call: str, budget: int) -> None:
@@ -38,3 +42,32 @@ def test_modules_by_function(call: str, budget: int) -> None:
     count, heavy = json.loads(done.stdout)
     assert heavy == []
     assert count <= budget
+
+
+COMMAND = """
+import contextlib, json, sys
+from paraloom.cli.main import main
+sys.argv = ["paraloom", *sys.argv[1:]]
+with contextlib.suppress(SystemExit):
+    main()
+own = {name for name in sys.modules if name.partition(".")[0] == "paraloom"}
+print(json.dumps([sorted(own), [name for name in ("ctranslate2", "scipy.optimize", "ray") if name in sys.modules]]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "budget", "packages"),
+    [
+        (["score", "pairs.tsv", "--with", "overlap", "-o", "out.parquet"], 120, ("mt", "embed", "alignment")),
+        (["filter", "pairs.parquet", "--where", "trigrm <= 0.7", "-o", "out.parquet"], 120, ("embed", "alignment")),
+    ],
+)
+def test_modules_by_command(arguments: list[str], budget: int, packages: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("A dog sleeps.\tA dog is asleep.\n" * 100)
+    write_pairs(read_pairs(tmp_path / "pairs.tsv"), tmp_path / "pairs.parquet")
+    call = [sys.executable, "-c", COMMAND, *arguments]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=True)
+    own, heavy = json.loads(done.stdout.splitlines()[-1])
+    assert heavy == [] and not [name for name in own if name.split(".")[1:2] in [[package] for package in packages]]
+    assert len(own) <= budget

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from paraloom.api import align_files
 from paraloom.api import alignment as workflow
+from paraloom.api.alignment import AlignFilesConfig, AlignFilesSettings
 from paraloom.api.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
@@ -50,11 +52,11 @@ def messages(call: Callable[[], object]) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()
-    return [str(warning.message) for warning in caught if "unknown units only" not in str(warning.message)]
+    return [str(warning.message) for warning in caught if "unknown tokens only" not in str(warning.message)]
 
 
 def test_right_input_gives_no_warning(texts: tuple[Path, Path], tmp_path: Path) -> None:
-    options = {"translator": Copier("de", "en"), "languages": ("de", "en")}
+    options = {"translator": Copier("de", "en"), "src_lang": "de", "tgt_lang": "en"}
     assert messages(lambda: align_files(*texts, tmp_path / "out.vecalign", **options)) == []
 
 
@@ -111,7 +113,7 @@ def test_a_translator_of_other_languages_is_warned_about(texts: tuple[Path, Path
 def test_sides_that_are_swapped_against_their_declared_languages_are_warned_about(
     texts: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    (message,) = messages(lambda: align_files(*texts, tmp_path / "out.tsv", languages=("en", "de")))
+    (message,) = messages(lambda: align_files(*texts, tmp_path / "out.tsv", src_lang="en", tgt_lang="de"))
     assert message.startswith(f"the sides are swapped: {texts[0]} is German and {texts[1]} is English")
     assert "they are said to be en and de" in message
 
@@ -164,6 +166,10 @@ def test_the_order_local_lets_passages_cross(paraloom: Command, tmp_path: Path) 
     assert status == 0, message
     beads = read_beads(tmp_path / "out.vecalign")
     assert [(bead.source, bead.target) for bead in beads] == [((k,), ((k - 12) % 30,)) for k in range(30)]
+
+
+def test_keywords_are_the_fields_of_the_configuration() -> None:
+    assert [field.name for field in fields(AlignFilesConfig)] == list(AlignFilesSettings.__annotations__)
 
 
 def test_orders_that_cannot_be() -> None:

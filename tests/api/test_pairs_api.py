@@ -33,6 +33,7 @@ from paraloom import (
     score,
 )
 from paraloom.core.stage import Source, StageContext
+from paraloom.pairs.scoring.scorer import PairBatch, Scorer
 from paraloom.pipeline.definition import define_steps, detached
 from paraloom.stages import Clean
 
@@ -357,6 +358,20 @@ def test_encoders_by_name_folder_and_object(tmp_path: Path) -> None:
     assert [row["paraphrase_score"] for row in own] == pytest.approx([1, 0])
     with pytest.raises(TypeError, match=r"expected an encoder .* got dict"):
         score(data, "length", encoder={})
+
+
+def test_scorers_of_ones_own_stand_among_names() -> None:
+    def difference(pairs: PairBatch) -> np.ndarray[Any, Any]:
+        return np.subtract(pairs.src.lengths, pairs.tgt.lengths).astype(np.float32)
+
+    scorer = Scorer(name="shorter", description="words that the second side has less", compute=difference)
+    scored = score(
+        [("a b c", "a"), ("a", "a b")], ["bleu1", scorer], encoder=Letters(), paraphrase_model="paraphrases-en"
+    )
+    rows = scored.to_list()
+    assert [row["shorter"] for row in rows] == [2, -1]
+    assert {"bleu1", "paraphrase_score", "p_paraphrase"} <= set(rows[0])
+    assert as_pairs([("a b c", "a")]).score([scorer]).to_list()[0]["shorter"] == 2
 
 
 def test_the_probability_of_a_paraphrase_counts_the_score_of_an_encoder_in_memory() -> None:

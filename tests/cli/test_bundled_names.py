@@ -69,7 +69,8 @@ CASES: dict[str, tuple[object, ...]] = {
     "train encoder --init-from": ("--pairs", "pairs.tsv", "--init-from", "english", "--epochs", 1, "-o", "o"),
     "distill words teacher": ("english", "words.txt", "-o", "o"),
     "distill encoder teacher": ("english", "en.txt", "--steps", 2, "--dimension", 8, "-o", "o"),
-    "paraphrase --paraphraser": ("A dog sleeps.", "--paraphraser", "english", "-n", 1),
+    "paraphrase --model": ("A dog sleeps.", "--model", "english", "-n", 1),
+    "paraphrase --parser": ("A dog sleeps.", "--model", "english", "--parser", "english", "-n", 1),
     "augment-labels --paraphraser": ("set.csv", "--paraphraser", "english", "-o", "o.csv"),
     "evaluate paraphraser model": ("english", "en.tsv", "--candidates", 2),
     "parse --parser": ("pairs.tsv", "--parser", "english", "--columns", "tgt", "-o", "o.parquet", *INLINE),
@@ -87,20 +88,13 @@ REFUSED = {
 """Where a bundled name is understood, but the model does not have what the command needs."""
 
 OTHERS = {
-    *("evaluate comet --model", "explore --encoder", "papers run --encoder", "train parser --encoder"),
+    *("evaluate comet --model", "explore --encoder", "train parser --encoder"),
     *(
-        "research evaluate-control --encoder",
         "research evaluate-control --parser",
         "research evaluate-exemplars --parser",
     ),
     *("papers run --parser", "train paraphraser --parser"),
     *("research evaluate-control paraphraser", "research evaluate-exemplars paraphraser"),
-} | {
-    f"{command} --model"
-    for command in (
-        *("backtranslate", "align sentences", "align documents"),
-        *("evaluate translator", "evaluate aligner"),
-    )
 }
 """A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take parsed
 pairs, and one that trains on them (their own tests name parsers); models of a server."""
@@ -156,6 +150,7 @@ def test_every_argument_that_names_a_model_is_tested() -> None:
         "encoders",
         "teacher",
         "model",
+        "paraphraser",
         "parser",
     }
     names |= {"init_from", "paraphrase_model", "paraphraser", "translators"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
@@ -278,7 +279,8 @@ def test_an_interruption_has_exit_status_130(paraloom: Command, monkeypatch: pyt
     def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, "translate_file", interrupt)
+    # The parameters of the command are those of the function.
+    monkeypatch.setattr(api, "translate_file", functools.wraps(api.translate_file)(interrupt))
     status, _, err = paraloom("translate", "de-en", "in.txt")
     assert status == 130
     assert "the same command again resumes" in err
@@ -288,7 +290,7 @@ def test_an_interruption_has_exit_status_130(paraloom: Command, monkeypatch: pyt
 def test_an_interrupted_command_says_how_to_resume_and_resumes(tmp_path: Path, toy_translator: Path) -> None:
     source = write_bitext(tmp_path, 20000)
     command = [sys.executable, "-m", "paraloom.cli.main", "backtranslate", source, "--translator", str(toy_translator)]
-    command += ["-o", "pairs.parquet", "--workers", "1", "--shard-rows", "500", "--decode", "beam:5"]
+    command += ["-o", "pairs.parquet", "--workers", "1", "--decode", "beam:5"]
     running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment())
     work = tmp_path / "pairs.parquet.paraloom"
     wait_until(lambda: list(work.glob("*backtranslate/part-*.parquet")), running)

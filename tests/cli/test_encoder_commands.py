@@ -133,7 +133,7 @@ def test_translations_are_mined_and_scored(bilingual_encoder, paraloom, tmp_path
     (tmp_path / "a.txt").write_text("\n".join(german) + "\n", encoding="utf-8")
     (tmp_path / "b.txt").write_text("\n".join(english) + "\n", encoding="utf-8")
     (tmp_path / "gold.tsv").write_text("1\t3\n2\t1\n6\t2\n")
-    command = ("mine", bilingual_encoder, "--bilingual", "a.txt", "b.txt", "-k", 2, "-o", "p.tsv", "--gold", "gold.tsv")
+    command = ("mine", bilingual_encoder, "a.txt", "b.txt", "-k", 2, "-o", "p.tsv", "--gold", "gold.tsv")
     status, out, err = paraloom(*command)
     assert status == 0, err
     assert "3 pairs of 6 and 4 lines (5 and 4 different ones)" in out or "4 pairs of 6 and 4 lines" in out
@@ -158,7 +158,7 @@ def test_translations_are_mined_and_scored(bilingual_encoder, paraloom, tmp_path
 def test_mined_translations_on_standard_output(bilingual_encoder, paraloom, tmp_path):
     (tmp_path / "a.txt").write_text("hund\nkatze\n")
     (tmp_path / "b.txt").write_text("cat\ndog\n")
-    status, out, err = paraloom("mine", bilingual_encoder, "--bilingual", "a.txt", "b.txt", "--above", 0, "-o", "-")
+    status, out, err = paraloom("mine", bilingual_encoder, "a.txt", "b.txt", "--above", 0, "-o", "-")
     assert (status, "2 pairs of 2 and 2 lines" in err) == (0, True)
     pairs = sorted(line.split("\t")[1:5] for line in out.splitlines()[1:])
     assert pairs == [["hund", "dog", "1", "2"], ["katze", "cat", "2", "1"]]
@@ -169,10 +169,9 @@ def test_mined_translations_on_standard_output(bilingual_encoder, paraloom, tmp_
     [
         (["--gold", "text.txt"], "--gold is for translations"),
         (["--index", "exact"], "--index is for translations"),
-        (["text.txt"], "add --bilingual"),
-        (["--bilingual"], "--bilingual needs two texts"),
-        (["--bilingual", "text.txt", "--below", 0.5], "--below is for paraphrases"),
-        (["--bilingual", "text.txt", "--vectors", "v.npy"], "--vectors is for paraphrases"),
+        (["--bilingual", "text.txt"], "--bilingual: this option is gone: where two texts are named"),
+        (["text.txt", "--below", 0.5], "--below is for paraphrases"),
+        (["text.txt", "--vectors", "v.npy"], "--vectors is for paraphrases"),
     ],
 )
 def test_options_of_the_other_kind_of_mining(words_encoder, paraloom, tmp_path, options, message):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import wraps
 from pathlib import Path
 
 import pyarrow as pa
@@ -78,7 +79,7 @@ def run(tmp_path: Path) -> RunResult:
 
 def test_quickstart(paraloom: Command, run: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
     quickstart = Quickstart(run, 40.0, 50.0, 2, 1, 1, (("a dog", "one dog"),))
-    monkeypatch.setattr(api, "run_quickstart", lambda *_, **__: quickstart)
+    monkeypatch.setattr(api, "run_quickstart", wraps(api.run_quickstart)(lambda *_, **__: quickstart))
     status, out, err = paraloom("quickstart", "run")
     assert status == 0, err
     assert "wrote 1 further paraphrases of their references:\n  a dog\n    one dog\n" in out
@@ -131,7 +132,7 @@ def test_reproduce(paraloom: Command, scored: Path, monkeypatch: pytest.MonkeyPa
     assert status == 0, err
     assert "Of 1 order" in out
     assert "1 table with 1 row" in err and "Written in " in err and ": tables" in err
-    assert "Next: paraloom tune scored.parquet --sts sts" in err
+    assert "Next: paraloom research tune scored.parquet --sts sts" in err
     status, out, err = paraloom(*call, "--json")
     figures = json.loads(out)
     assert (figures["summary"], [table["name"] for table in figures["tables"]]) == (
@@ -182,7 +183,7 @@ CALLS = {
     "vectors": ("encode", "english", "lines.txt", "-o", "out.npy"),
     "vectors with text": ("encode", "english", "lines.txt", "-o", "out.parquet"),
     "mine": ("mine", "english", "lines.txt", "-o", "out.tsv", "--above", "-1"),
-    "mine translations": ("mine", "toy", "--bilingual", "lines.txt", "lines.txt", "-o", "out.tsv", "--above", "0"),
+    "mine translations": ("mine", "toy", "lines.txt", "lines.txt", "-o", "out.tsv", "--above", "0"),
 }
 
 

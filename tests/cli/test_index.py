@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from cli_commands import commands
+from commands import Command
 
 from paraloom.cli import index
 from paraloom.cli.front_page import INDEX
@@ -36,3 +37,11 @@ def test_a_flag_that_is_set_can_be_unset() -> None:
             assert not any("/" in flag for flag in (*one.opts, *one.secondary_opts)), f"{path}: {one.name}"
             if one.param_type_name == "option" and one.default is True:
                 assert one.secondary_opts, f"{path}: {one.name}"
+
+
+def test_help_names_general_options_in_its_last_line(paraloom: Command) -> None:
+    out = " ".join(paraloom("run", "--help")[1].split())
+    assert "--engine " not in out and out.endswith("--on-end-post): paraloom run --help-all")
+    out = paraloom("run", "--help-all")[1]
+    assert "--engine " in out and "General options" not in out
+    assert "General options" not in paraloom("explore", "--help")[1]

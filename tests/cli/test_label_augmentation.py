@@ -44,6 +44,11 @@ def test_augment_labels_by_a_round_trip(paraloom: Command, labeled: Path) -> Non
 
 
 def test_bad_calls(paraloom: Command, labeled: Path) -> None:
+    status, _, err = paraloom("augment-labels", "set.csv", "-o", "more.csv")
+    assert status == 2 and "--paraphraser" in err
+    assert paraloom("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP, "--preset", "best")[0] == 2
+    status, _, err = paraloom("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP)
+    assert status == 2 and "round-trip:en-de,de-en" in " ".join(err.replace("│", " ").split())
     status, _, err = paraloom("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP, "--meaning", 3)
     assert status == 2 and "this option is gone" in " ".join(err.replace("│", " ").split())
     assert paraloom("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP, "--preset", "best")[0] == 2

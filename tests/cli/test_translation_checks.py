@@ -40,12 +40,12 @@ def test_a_line_that_is_too_long_is_split_or_rejected(paraloom: Command, folder:
     assert paraloom("translate", "de-en", "long.de", "-o", "split.txt")[0] == 0
     first, second = (folder / "split.txt").read_text(encoding="utf-8").splitlines()
     assert first.count(".") >= 80 and second
-    status, _, _ = paraloom("translate", "de-en", "long.de", "-o", "out.txt", "--long", "reject")
+    status, _, _ = paraloom("translate", "de-en?long=reject", "long.de", "-o", "out.txt")
     assert status == 0
     assert (folder / "out.txt").read_text(encoding="utf-8").splitlines()[0] == ""
     (row,) = (folder / "out.txt.rejected.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(row)["row"] == 1 and "256 subwords" in json.loads(row)["reason"]
-    status, _, err = paraloom("translate", "de-en", "long.de", "-o", "none.txt", "--long", "error")
+    status, _, err = paraloom("translate", "de-en?long=error", "long.de", "-o", "none.txt")
     assert status == 1 and "row 1" in err and not (folder / "none.txt").exists()
 
 
@@ -91,7 +91,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(folder: Path, monkeypatch: 
         evaluate_translator("de-en", f"{folder}/mine.{{de,en}}", save_costs=True)
 
 
-def test_more_commands_take_the_options_of_translators(paraloom: Command, tmp_path: Path) -> None:
+def test_more_commands_take_the_settings_of_translators(paraloom: Command, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("Das ist ein Hund.\nDas ist eine Katze.\n", encoding="utf-8")
     other = tmp_path / "other.txt"
@@ -108,10 +108,11 @@ def test_more_commands_take_the_options_of_translators(paraloom: Command, tmp_pa
         )
         assert status == 0, errors
         assert "requests" in errors
+        asked = ["--translator", f"{server.url}?model=m&from=de&to=en"]
         status, _, errors = paraloom("align", "sentences", text, other, *asked, "-o", tmp_path / "beads.vecalign")
         assert status == 0, errors
         assert "requests" in errors
-        status, _, errors = paraloom("score", output, "-o", tmp_path / "scored.tsv", "--translator", server.url)
+        status, _, errors = paraloom("score", output, "-o", tmp_path / "scored.tsv", *asked)
         assert status == 1 and "cannot score given translations" in errors
 
 
@@ -126,34 +127,33 @@ def test_evaluations_take_any_translator(paraloom: Command, tmp_path: Path) -> N
         return "" if line == "nichts" else line.upper()
 
     with serve(OpenAIServer(translate=upper_or_nothing, supports=frozenset())) as server:
-        asked = ["--model", "m", "--from", "de", "--to", "en"]
-        status, out, errors = paraloom("evaluate", "translator", server.url, pairs, *asked, "--json")
+        model = f"{server.url}?model=m&from=de&to=en"
+        status, out, errors = paraloom("evaluate", "translator", model, pairs, "--json")
         assert status == 0, errors
         figures = json.loads(out)
         assert (figures["n"], figures["failed"], figures["cost_percentiles"]) == (3, 1, None)
         assert "requests" in errors
-        status, out, _ = paraloom("evaluate", "translator", server.url, pairs, *asked)
+        status, out, _ = paraloom("evaluate", "translator", model, pairs)
         assert status == 0 and "1 of 3 sentences have no translation" in out and "unknown" in out
-        status, _, errors = paraloom("evaluate", "translator", server.url, pairs, *asked, "--save-costs")
+        status, _, errors = paraloom("evaluate", "translator", model, pairs, "--save-costs")
         assert status == 1 and "Leave out --save-costs" in errors
-        status, out, errors = paraloom("evaluate", "aligner", gold, "--translator", server.url, *asked, "--json")
+        status, out, errors = paraloom("evaluate", "aligner", gold, "--translator", model, "--json")
         assert status == 0, errors
         assert "requests" in errors
-        wrong = ["--model", "m", "--from", "xx", "--to", "en"]
-        status, _, errors = paraloom("evaluate", "translator", server.url, pairs, *wrong)
+        status, _, errors = paraloom("evaluate", "translator", f"{server.url}?model=m&from=xx&to=en", pairs)
         assert status == 1 and "unknown source language 'xx'" in errors
         for command in (
             ("filter", pairs, "--preset", "loose", "-o", tmp_path / "kept.tsv"),
             ("evaluate", "lookalikes", pairs),
         ):
-            status, _, errors = paraloom(*command, "--reverse-translator", server.url)
+            status, _, errors = paraloom(*command, "--reverse-translator", model)
             assert status == 1 and "cannot score given translations" in errors
 
 
-def test_a_translator_is_evaluated_with_its_options(paraloom: Command, folder: Path) -> None:
+def test_a_translator_is_evaluated_with_its_settings(paraloom: Command, folder: Path) -> None:
     assert paraloom("evaluate", "translator", "de-en", "mine.{de,en}", "--device", "cpu", "--json")[0] == 0
-    status, _, errors = paraloom("evaluate", "translator", "de-en", "mine.{de,en}", "--model", "m")
-    assert status == 1 and "--model is for language models and endpoints" in errors
+    status, _, errors = paraloom("evaluate", "translator", "de-en?model=m", "mine.{de,en}")
+    assert status == 1 and "the translator 'de-en' has no setting 'model'" in errors
 
 
 def test_options_of_translators_without_a_translator(paraloom: Command, tmp_path: Path) -> None:

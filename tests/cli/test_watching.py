@@ -261,7 +261,7 @@ def test_a_terminated_run_says_how_to_resume(tmp_path: Path, toy_translator: Pat
     """SIGTERM, as schedulers send it before they kill: the workers end, and the status is known."""
     (tmp_path / "pairs.tsv").write_text("".join(f"ka lo {n}\ta b {n}\n" for n in range(20000)))
     command = [sys.executable, "-m", "paraloom.cli.main", "backtranslate", "pairs.tsv", "-o", "pairs.parquet"]
-    command += ["--translator", str(toy_translator), "--workers", "1", "--shard-rows", "500", "--decode", "beam:5"]
+    command += ["--translator", str(toy_translator), "--workers", "1", "--decode", "beam:5"]
     command += ["--src-lang", "kal", "--tgt-lang", "en", "--no-language-check"]
     running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=environment())
     work = tmp_path / "pairs.parquet.paraloom"

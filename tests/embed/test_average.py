@@ -59,7 +59,7 @@ def plain_vector(part: Average, name: str, sentence: str) -> np.ndarray:
 @pytest.mark.parametrize(
     "spec", ["word", "trigram", "word,trigram", "word+trigram", "trigram,word", "ngram", "word+ngram"]
 )
-@pytest.mark.filterwarnings("ignore:.*unknown units only")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens only")
 def test_encode_equals_the_definition(spec, threads):
     encoder = random_encoder(spec, threads=threads)
     blocks = parse_spec(spec).blocks
@@ -77,7 +77,7 @@ def test_encode_equals_the_definition(spec, threads):
 
 
 def test_unknown_sentences_have_zero_vectors_and_one_warning():
-    with pytest.warns(UserWarning, match="2 of 6 sentences consist of unknown units only") as warnings:
+    with pytest.warns(UserWarning, match="2 of 6 sentences consist of unknown tokens only") as warnings:
         vectors = random_encoder("word,trigram").encode(SENTENCES)
     assert len(warnings) == 1
     assert not vectors[[2, 3]].any() and vectors[[0, 1, 4, 5]].any(axis=1).all()
@@ -88,7 +88,7 @@ def test_a_very_long_sentence_has_the_mean_of_its_words():
     np.testing.assert_allclose(encoder.encode(["the " * 25_000]), encoder.encode(["the"]), rtol=1e-3)
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units only")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens only")
 def test_pairwise_similarity_is_the_cosine():
     encoder = random_encoder("word,trigram")
     a, b = encoder.encode(SENTENCES[:2])
@@ -135,7 +135,7 @@ def test_the_counter_agrees_with_a_dictionary(unit):
 
 
 @pytest.mark.parametrize("spec", ["word,trigram", "word+trigram"])
-@pytest.mark.filterwarnings("ignore:.*unknown units only")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens only")
 def test_a_saved_encoder_loads_with_the_same_vectors(tmp_path, spec):
     encoder = random_encoder(spec)
     loaded = load_encoder(save_encoder(encoder, tmp_path / "e"), threads=2)
@@ -148,7 +148,7 @@ def test_a_saved_encoder_loads_with_the_same_vectors(tmp_path, spec):
     )
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units only")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens only")
 def test_quantized_vectors_are_close_and_need_a_third_of_the_space(tmp_path):
     encoder = random_encoder("word,trigram", dimension=64)
     small = load_encoder(save_encoder(quantize(encoder), tmp_path / "small"))
@@ -161,7 +161,7 @@ def test_quantized_vectors_are_close_and_need_a_third_of_the_space(tmp_path):
     assert small.signature != encoder.signature
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units only")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens only")
 @pytest.mark.parametrize("dimension", [63, 64])
 def test_four_bits_halve_the_file_again(tmp_path, dimension):
     encoder = random_encoder("word,trigram", dimension=dimension)

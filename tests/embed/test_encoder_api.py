@@ -83,7 +83,7 @@ def test_batches_limit_the_calls_and_not_the_vectors() -> None:
         Encoder(model).encode(SENTENCES, batch_size=0)
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens")
 def test_normalized_vectors_have_norm_one_or_stay_zero() -> None:
     part = Average(Vocabulary("word", ["a", "cat"]), np.float32([[3, 4], [0, 2]]))
     encoder = Encoder(SentenceEncoder(parse_spec("word"), {"word": part}))
@@ -119,7 +119,7 @@ def test_saving_keeps_how_the_encoder_was_trained(tmp_path: Path) -> None:
     assert saved.model.training == {"epochs": 3}
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens")
 def test_others_may_read_a_saved_encoder(english: Encoder, tmp_path: Path) -> None:
     (tmp_path / "note").write_text("with the permissions of this process")
     expected = (tmp_path / "note").stat().st_mode

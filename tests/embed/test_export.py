@@ -42,7 +42,7 @@ def encoder(spec: str) -> SentenceEncoder:
     return SentenceEncoder(parse_spec(spec), parts)
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens")
 @pytest.mark.parametrize("spec", ["word", "word,trigram", "word+trigram"])
 def test_the_exported_folder_gives_the_same_vectors(spec, tmp_path):
     from sentence_transformers import SentenceTransformer
@@ -59,7 +59,7 @@ def test_the_exported_folder_gives_the_same_vectors(spec, tmp_path):
     np.testing.assert_allclose(copy.encode(TEXTS), ours.encode(TEXTS), atol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens")
 def test_a_quantized_encoder_is_exported_as_exactly(tmp_path):
     from sentence_transformers import SentenceTransformer
 

@@ -40,7 +40,7 @@ def vectors(folder, encoder, texts):
     return session.run(["vectors"], onnx_inputs(encoder, texts))[0]
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens")
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_graph_computes_the_vectors_of_encode(spec, tmp_path):
     encoder = trained(spec, tmp_path / "encoder")
@@ -54,7 +54,7 @@ def test_the_graph_computes_the_vectors_of_encode(spec, tmp_path):
     assert json.loads((tmp_path / "onnx" / "config.json").read_text())["signature"] == encoder.signature
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens")
 def test_the_graph_of_a_quantized_encoder_computes_its_vectors(tmp_path):
     encoder = quantize(trained("word,trigram", tmp_path / "encoder"))
     export_onnx(encoder, tmp_path / "onnx")

@@ -28,7 +28,7 @@ def wordpiece_tokenizer():
 TABLE = np.random.default_rng(2).normal(size=(9, 16)).astype(np.float32)
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens")
 def test_a_static_embedding_has_the_vectors_of_sentence_transformers(tmp_path):
     pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[distill]'")
     from sentence_transformers import SentenceTransformer
@@ -43,7 +43,7 @@ def test_a_static_embedding_has_the_vectors_of_sentence_transformers(tmp_path):
     np.testing.assert_allclose(ours.encode(TEXTS), theirs.encode(TEXTS), atol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_model2vec_folder_has_the_vectors_of_model2vec(weighted, tmp_path):
     model2vec = pytest.importorskip("model2vec", reason="pip install 'paraloom[bench]'")

@@ -19,7 +19,7 @@ from paraloom.core.digests import folder_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.embed import losses
 from paraloom.embed.average import pairwise_similarity
-from paraloom.embed.average_training import TrainableAverage
+from paraloom.embed.average_training import BatchGradient, TrainableAverage
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.data import stream_pairs
 from paraloom.embed.distillation import DistillationConfig
@@ -92,7 +92,7 @@ def test_gradients_equal_central_differences_of_the_loss(spec, two_sided):
     tables = {name: part.table.astype(np.float64) for name, part in parts.items()}
     assert computed.value == pytest.approx(loss(tables), abs=1e-5) and computed.violations > 0
     for name, part in parts.items():
-        unique, by_row = part.backward(lists[name], computed.gradient, computed.active, columns[name])
+        unique, by_row = part.backward(BatchGradient(lists[name], computed.gradient, computed.active, columns[name]))
         whole = np.zeros((6, d))
         whole[unique] = by_row
         for at in np.ndindex(6, d):
@@ -120,7 +120,7 @@ def test_adam_equals_torch_on_rows_of_the_batch_and_keeps_others():
     lists = RowLists(np.array([0, 1, 2, 2], np.int32), np.array([0, 2, 4]))
     for step in range(1, 6):
         gradient = draw.normal(size=(2, 4)).astype(np.float32)
-        part.update(lists, gradient, np.ones(2, bool), 0, 0.01, step)
+        part.update(BatchGradient(lists, gradient, np.ones(2, bool), 0), 0.01, step)
         means = torch.stack([weights[[0, 1]].mean(0), weights[[2, 2]].mean(0)])
         adam.zero_grad()
         (means * torch.tensor(gradient)).sum().backward()
@@ -287,7 +287,7 @@ def test_gradients_of_weights_equal_central_differences(relative):
         np.array([table[0] @ gradient[0], table[1] @ (gradient[0] + gradient[1]), 0, table[3] @ gradient[1], 0]) / 2
     )
     for step in range(1, steps + 1):
-        part.update_weights(lists, gradient, np.ones(2, bool), 0, 0.1, step)
+        part.update_weights(BatchGradient(lists, gradient, np.ones(2, bool), 0), 0.1, step)
         for moment, beta, value in zip(moments, (0.9, 0.999), (by_weight, by_weight**2), strict=True):
             moment *= beta
             moment += (1 - beta) * value
@@ -304,7 +304,7 @@ def test_relative_rates_move_each_vector_in_proportion_to_its_length():
     table = np.float32([[1, -1], [0.01, 0.01]])
     part = TrainableAverage(Vocabulary("word", ["a", "b"]), table.copy(), ThreadTeam(1), relative_learning_rate=0.1)
     lists = RowLists(np.int32([0, 1]), np.int64([0, 1, 2]))
-    part.update(lists, np.float32([[3, -2], [3, -2]]), np.ones(2, bool), 0, 0.7, 1)
+    part.update(BatchGradient(lists, np.float32([[3, -2], [3, -2]]), np.ones(2, bool), 0), 0.7, 1)
     # The first step of Adam is the rate, whatever the gradient.
     np.testing.assert_allclose(part.table, [[0.9, -0.9], [0.009, 0.011]], rtol=1e-4)
 

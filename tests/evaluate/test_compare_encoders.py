@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from paraloom.core.errors import DataError
+from paraloom.core.stats import Estimate
 from paraloom.evaluate.compare import compare_encoders
 from paraloom.evaluate.mteb import mteb_results, write_mteb
 from paraloom.evaluate.sts import evaluate_sts, paired_cosines
@@ -53,8 +54,8 @@ def test_intervals_are_those_of_the_bootstrap(folder):
     encoder = Hashed(2.0)
     comparison = compare_encoders({"a": encoder}, folder, ["2012/MSRpar"], resamples=4000)
     result = evaluate_sts(encoder, folder, ["2012/MSRpar"])
-    ((mean, low, high),) = comparison.means
-    assert mean == pytest.approx(result.rows[0].pearson, abs=1e-6)
+    (mean,) = comparison.means
+    assert mean.value == pytest.approx(result.rows[0].pearson, abs=1e-6)
     (task,) = select_tasks(["2012/MSRpar"])
     pairs = read_task(folder, task)
     cosines = paired_cosines(encoder.encode(pairs.first), encoder.encode(pairs.second))
@@ -67,18 +68,18 @@ def test_intervals_are_those_of_the_bootstrap(folder):
         method="percentile",
         rng=np.random.default_rng(5),
     ).confidence_interval
-    assert (low, high) == pytest.approx((100 * theirs.low, 100 * theirs.high), abs=1.0)
+    assert (mean.low, mean.high) == pytest.approx((100 * theirs.low, 100 * theirs.high), abs=1.0)
 
 
 def test_a_paired_difference_is_narrower_than_two_intervals(folder):
     comparison = compare_encoders({"a": Hashed(1.0), "b": Hashed(1.0, seed=1), "c": Hashed(6.0)}, folder, resamples=500)
     for k in (1, 2):
-        value, low, high = comparison.difference(k, 0)
-        assert value == pytest.approx(comparison.means[k][0] - comparison.means[0][0])
-        assert low < value < high
-        assert high - low < sum(end - start for _, start, end in (comparison.means[0], comparison.means[k]))
-    assert comparison.difference(2, 0)[2] < 0 < comparison.difference(0, 2)[1]
-    assert comparison.difference(0, 0) == (0, 0, 0)
+        difference, means = comparison.difference(k, 0), [comparison.means[0], comparison.means[k]]
+        assert difference.value == pytest.approx(means[1].value - means[0].value)
+        assert difference.low < difference.value < difference.high
+        assert difference.high - difference.low < sum(mean.high - mean.low for mean in means)
+    assert comparison.difference(2, 0).high < 0 < comparison.difference(0, 2).low
+    assert comparison.difference(0, 0) == Estimate(0, 0, 0)
 
 
 def test_distances_are_those_of_table_10(folder):

@@ -216,7 +216,7 @@ def test_a_list_and_a_text_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_list_with_a_missing_file(tmp_path: Path, paraloom: Command) -> None:
     site(tmp_path / "museum", 2)
     (tmp_path / "list.txt").write_text("museum/001.html\nmuseum/01.html\n")
-    status, _, err = paraloom("extract", "--list", "list.txt", "-o", "out")
+    status, _, err = paraloom("extract", "@list.txt", "-o", "out")
     assert status == 1 and "list.txt, row 2: museum/01.html: file not found" in err
     assert "001.html" in err and not (tmp_path / "out").exists()
 

@@ -11,7 +11,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS
 from paraloom.io import read_pairs, write_table
 from paraloom.io.bitext import check_target
-from paraloom.io.formats.moses import join_sides, sides
+from paraloom.io.formats.names import join_sides, sides
 
 
 def read(path: Path | str, **options: object) -> list[tuple[str, str]]:

@@ -18,7 +18,8 @@ from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, ParaloomError, RunError
 from paraloom.core.schema import PAIRS
 from paraloom.io import read_pairs, write_table
-from paraloom.io.formats.hf_datasets import dataset_schema, is_dataset, read_dataset
+from paraloom.io.formats.hf_datasets import dataset_schema, read_dataset
+from paraloom.io.formats.names import is_dataset
 from paraloom.io.texts import read_texts
 
 STRUCT = pa.struct([("de", pa.string()), ("en", pa.string())])

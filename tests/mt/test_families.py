@@ -176,7 +176,7 @@ def test_unknown_languages_name_the_nearest(checkpoint: Callable[[str], Path]) -
     assert "202 languages" in str(error.value) and "deu_Latn (German)" in str(error.value)
     with pytest.raises(ConfigError, match="unknown source language 'tlh' of mBART-50"):
         load(checkpoint, "mbart50", source="tlh")
-    with pytest.raises(ConfigError, match=r"no target language is named(.|\n)*--to de"):
+    with pytest.raises(ConfigError, match=r"no target language is named(.|\n)*NAME\?to=de"):
         Translator.load(checkpoint("nllb"), source="de")
     with pytest.raises(ConfigError, match="a source and a target language, or none"):
         load(checkpoint, "t5", source="en", target=None)
@@ -336,21 +336,21 @@ def test_commands_name_languages(
 ) -> None:
     folder = checkpoint("nllb")
     (tmp_path / "in.txt").write_text("\n".join(SENTENCES[:8]) + "\n")
-    options = ("--from", "deu", "--to", "en", "--decode", "greedy", "--no-language-check")
-    status, out, err = paraloom("translate", folder, "in.txt", *options, "--precision", "float32")
+    named, options = f"{folder}?from=deu&to=en&precision=float32", ("--decode", "greedy", "--no-language-check")
+    status, out, err = paraloom("translate", named, "in.txt", *options)
     assert status == 0, err
     expected = [group[0].text for group in load(checkpoint, "nllb", decode="greedy").translate(SENTENCES[:8])]
     assert out.splitlines() == expected
     (tmp_path / "pairs.de-en.tsv").write_text("".join(f"{text}\tno\n" for text in SENTENCES[:8]))
-    arguments = ("pairs.de-en.tsv", "--translator", folder, *options, "--precision", "float32", "--engine", "inline")
+    arguments = ("pairs.de-en.tsv", "--translator", named, *options, "--engine", "inline")
     status, out, err = paraloom("backtranslate", *arguments, "-o", "out.jsonl")
     assert status == 0, err
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     # An empty translation, as a random model may give, is left out.
     assert [(row["tgt"], row["pieces"]) for row in rows] == [(text, 1) for text in expected if text]
-    status, _, err = paraloom("translate", folder, "in.txt", "--from", "de", "--to", "xx")
+    status, _, err = paraloom("translate", f"{folder}?from=de&to=xx", "in.txt")
     assert status == 1 and "unknown target language 'xx' of NLLB-200" in err
-    status, _, err = paraloom("translate", folder, "in.txt", *options, "--device", "cuda:9")
+    status, _, err = paraloom("translate", named, "in.txt", *options, "--device", "cuda:9")
     assert status == 1 and "GPU 9 of device 'cuda:9' not found" in err
 
 

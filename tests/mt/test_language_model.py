@@ -123,14 +123,13 @@ def test_a_converted_folder_is_a_translator(tmp_path: Path) -> None:
 def test_a_folder_on_the_command_line(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder = make_checkpoint(tmp_path / "model", "Llama")
-    settings = ["prompt={text}", "answer_tokens=60", "max_ratio=0", "attempts=1"]
-    model = named_translator(str(folder), settings=settings)
+    model = named_translator(f"{folder}?prompt={{text}}&answer_tokens=60&max-ratio=0&attempts=1")
     pairs = paraloom.as_pairs([("ba de fi", "x"), ("po", "y")])
     result = pairs.backtranslate(model, decode="sampling", check_languages=False).write(tmp_path / "p.tsv", workers=1)
     counts = result.stages[-1].counts
     assert counts.read == 2 == counts.kept + counts.rejected
-    with pytest.raises(ConfigError, match=r"--max-tokens.* is for an endpoint"):
-        named_translator(str(folder), max_tokens=3)
+    with pytest.raises(ConfigError, match=r"the language model '.*' has no setting 'max-tokens'"):
+        named_translator(f"{folder}?max-tokens=3")
 
 
 def test_what_cannot_be_converted(tmp_path: Path) -> None:

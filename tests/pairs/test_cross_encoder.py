@@ -204,7 +204,7 @@ def test_the_label_is_found(labels: tuple[str, ...], label: str, expected: str) 
 
 
 WRONG_LABELS = [
-    ({"id2label": {"0": "bad", "1": "good"}}, 2, "", "no label says .* --cross-encoder-label .*labels: bad, good"),
+    ({"id2label": {"0": "bad", "1": "good"}}, 2, "", "no label says .* --cross-encoder .*label=bad.*labels: bad, good"),
     ({}, 2, "", r"no label says .*labels: LABEL_0, LABEL_1"),
     ({"id2label": {"0": "x", "1": "y", "2": "paraphrase"}}, 3, "", "no label says"),
     ({"id2label": {"0": "entailment", "1": "entails"}}, 2, "", "several labels say"),
@@ -354,12 +354,18 @@ def test_the_command(entailment: Path, paraloom: Callable[..., tuple[int, str, s
     rows = [json.loads(line) for line in (tmp_path / "scored.jsonl").read_text().splitlines()]
     expected = softmax(torch_logits(entailment, [(row["src"], row["tgt"]) for row in rows]))[:, 1]
     assert [row["cross_encoder_forward"] for row in rows] == pytest.approx(expected, abs=1e-5)
-    status, _, err = paraloom("score", "pairs.tsv", *options, "--cross-encoder-label", "entail", "-o", "other.jsonl")
+    named = (f"{entailment}?label=neutral", f"{entailment}?label=entail", f"{entailment}?labels=entail")
+    status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder", named[0], "-o", "neutral.jsonl")
+    assert status == 0, err
+    assert (tmp_path / "neutral.jsonl").read_text() != (tmp_path / "scored.jsonl").read_text()
+    status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder", named[2], "-o", "other.jsonl")
+    assert status == 1 and "no setting 'labels'" in err
+    status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder", named[1], "-o", "other.jsonl")
     assert status == 1 and "unknown label 'entail'; did you mean 'entailment'?" in err
     status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder", "none", "-o", "other.jsonl")
     assert status == 1 and "none" in err and "Traceback" not in err
     status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder-file", "model.onnx", "-o", "other.jsonl")
-    assert status == 1 and "'cross_encoder_file' needs a cross-encoder" in err
+    assert status == 2 and "FOLDER?file=FILE" in " ".join(err.replace("│", " ").split())
 
 
 @pytest.mark.slow

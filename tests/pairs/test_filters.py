@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -451,6 +452,22 @@ def test_the_command_previews_a_filter(
     assert "v >= 100" in out and "40   20.0 %" in out
     status, _, err = paraloom("filter", "scored.parquet", "--where", "u < 4")
     assert (status, "--preview" in err) == (1, True)
+
+
+def test_the_command_previews_a_preset(paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    pairs = ["A dog sleeps.\tA dog is asleep.", "It rains.\tIt rains.", "He has two dogs.\tStocks fell by 3 percent."]
+    (tmp_path / "pairs.tsv").write_text("".join(f"{pair}\n" for pair in pairs * 4))
+    call = ("filter", "pairs.tsv", "--preset", "loose", "--where", "chrf < 95")
+    status, out, err = paraloom(*call, "--preview")
+    assert status == 0, err
+    rows = json.loads(paraloom(*call, "--preview", "--json")[1])
+    assert [row["criterion"].split()[0] for row in rows][:2] == ["p_paraphrase", "chrf"]
+    assert all(row["criterion"] in out for row in rows) and f"together: {rows[-1]['together']} of 12 pairs" in out
+    assert "rejects most" in out
+    assert paraloom(*call, "-o", "kept.jsonl", "--workers", 1)[0] == 0
+    assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == rows[-1]["together"]
+    status, _, err = paraloom("filter", "pairs.tsv", "--preset", "strikt", "--preview")
+    assert (status, "did you mean 'strict'" in err) == (1, True)
 
 
 def test_a_function_without_its_arguments_is_an_error() -> None:

@@ -95,7 +95,7 @@ def pairs_of(rows: list[tuple[str, str]]) -> pa.RecordBatch:
     )
 
 
-@pytest.mark.filterwarnings("ignore:.*unknown units only")
+@pytest.mark.filterwarnings("ignore:.*unknown tokens only")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(texts, texts), min_size=1, max_size=5))
 @example(rows=[(first, second) for first, second in zip(ODD, reversed(ODD), strict=True)])

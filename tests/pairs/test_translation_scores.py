@@ -123,8 +123,10 @@ def test_agreement_is_asked_for_with_a_translator() -> None:
         pairs.score("length", agreement_samples=4)
     with pytest.raises(ConfigError, match="'agreement_samples' must be 2 or more"):
         pairs.score("length", translator="de-en", agreement_samples=1)
-    with pytest.raises(ConfigError, match=r"--translator TRANSLATOR --agreement-samples 16"):
+    with pytest.raises(ConfigError, match=r"--with agreement --translator TRANSLATOR"):
         pairs.score("agreement")
+    sixteen = pairs.score("agreement", translator="de-en").to_list()[0]["agreement"]
+    assert sixteen == pairs.score("length", translator="de-en", agreement_samples=16).to_list()[0]["agreement"]
 
 
 def test_signatures_name_the_models() -> None:

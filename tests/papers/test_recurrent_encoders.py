@@ -14,6 +14,7 @@ from paraloom.core.digests import folder_digest
 from paraloom.core.errors import ConfigError, ModelError
 from paraloom.embed import average_kernels
 from paraloom.embed.average import Average, SentenceEncoder
+from paraloom.embed.average_training import BatchGradient
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder, save_encoder
@@ -153,7 +154,7 @@ def test_gradients_equal_central_differences(kind: str) -> None:
     draw = np.random.default_rng(4)
     gradient, active = draw.normal(size=(8, 3)).astype(np.float32), np.array([True] * 6 + [False] * 2)
     gradient[~active] = 0
-    rows, by_row, by_weight = part.backward(lists, gradient, active, 0)
+    rows, by_row, by_weight = part.backward(BatchGradient(lists, gradient, active, 0))
     part.table, part.network = part.table.astype(np.float64), part.network.double()
 
     def value() -> float:
@@ -190,11 +191,11 @@ def test_adam_on_the_weights_equals_torch() -> None:
     adam = torch.optim.Adam(peer.parameters(), lr=0.01)
     for step in (1, 2, 3):
         gradient = draw.normal(size=(30, 5)).astype(np.float32)
-        _, _, by_weight = part.backward(lists, gradient, active, 0)
+        _, _, by_weight = part.backward(BatchGradient(lists, gradient, active, 0))
         for weight, by in zip(peer.parameters(), by_weight, strict=True):
             weight.grad = torch.from_numpy(by)
         adam.step()
-        part.update(lists, gradient, active, 0, 0.01, step)
+        part.update(BatchGradient(lists, gradient, active, 0), 0.01, step)
     for ours, theirs in zip(part.network.parameters(), peer.parameters(), strict=True):
         assert ours.detach().numpy() == pytest.approx(theirs.detach().numpy(), abs=1e-6)
 
@@ -298,7 +299,7 @@ def test_a_second_device_changes_nothing(kind: str) -> None:
     for step in (1, 2):
         gradient = draw.normal(size=(700, 5)).astype(np.float32)
         for part in (one, two):
-            part.update(lists, gradient, active, 0, 0.01, step)
+            part.update(BatchGradient(lists, gradient, active, 0), 0.01, step)
     assert all((one.state[name] == two.state[name]).all() for name in one.state)
     vectors = [np.zeros((700, 5), np.float32) for _ in range(2)]
     one.forward(lists, vectors[0], 0)
@@ -327,8 +328,8 @@ def test_gradients_in_bfloat16_differ_by_rounding_only(kind: str, bfloat16: None
     rounded = TrainableRecurrent(part.vocabulary, part.table, part.network, ThreadTeam(1), precision="bfloat16")
     lists, active = random_lists(200), np.ones(200, bool)
     gradient = np.random.default_rng(7).normal(size=(200, 5)).astype(np.float32)
-    _, by_row, by_weight = part.backward(lists, gradient, active, 0)
-    _, rounded_by_row, rounded_by_weight = rounded.backward(lists, gradient, active, 0)
+    _, by_row, by_weight = part.backward(BatchGradient(lists, gradient, active, 0))
+    _, rounded_by_row, rounded_by_weight = rounded.backward(BatchGradient(lists, gradient, active, 0))
     for exact, near in zip([by_row, *by_weight], [rounded_by_row, *rounded_by_weight], strict=True):
         assert near.dtype == np.float32
         assert 0 < np.abs(near - exact).max() < 0.02 * np.abs(exact).max()
@@ -371,7 +372,7 @@ def test_a_gpu_computes_what_the_processor_does(kind: str, monkeypatch: pytest.M
     part.forward(lists, ours, 0)
     on_gpu.forward(lists, theirs, 0)
     assert theirs == pytest.approx(ours, abs=1e-5)
-    _, by_row, by_weight = part.backward(lists, gradient, active, 0)
-    _, gpu_by_row, gpu_by_weight = on_gpu.backward(lists, gradient, active, 0)
+    _, by_row, by_weight = part.backward(BatchGradient(lists, gradient, active, 0))
+    _, gpu_by_row, gpu_by_weight = on_gpu.backward(BatchGradient(lists, gradient, active, 0))
     for cpu, gpu in zip([by_row, *by_weight], [gpu_by_row, *gpu_by_weight], strict=True):
         assert gpu == pytest.approx(cpu, abs=1e-3 * np.abs(cpu).max())

@@ -1,18 +1,29 @@
-"""Workers of the local engine: kept from stage to stage, without what they had loaded; ended before a training."""
+"""Workers of the local engine: kept from stage to stage, without what they had loaded; ended before a training.
+
+A Map of one or two shards starts none, unless it loads models.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
-from processes import start, wait_until
+from processes import TIMEOUT, start, wait_until
+from toy_runs import begin, contents, marks_in, run, toml
 from toy_tasks import Look, Query
 
+from paraloom import as_pairs
+from paraloom.core.resources import Resources
+from paraloom.pipeline.engines import local
 from paraloom.pipeline.engines.local import Local
+from paraloom.pipeline.execution import needs_worker
+from paraloom.stages import Clean, Parse, Score
 
 pytestmark = pytest.mark.slow
 
@@ -93,3 +104,72 @@ def test_a_worker_ends_with_its_parent() -> None:
     parent.kill()
     parent.wait()
     wait_until(lambda: not worker.exists())
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows with each worker that is started."""
+    numbers: list[int] = []
+    start_worker = local._Worker.__init__
+
+    def count(worker: local._Worker, *arguments: Any) -> None:
+        numbers.append(len(numbers))
+        start_worker(worker, *arguments)
+
+    monkeypatch.setattr(local._Worker, "__init__", count)
+    return numbers
+
+
+def test_scores_of_a_hundred_rows_start_no_worker(started: list[int], tmp_path: Path) -> None:
+    pairs = as_pairs([(f"A dog, number {n}, sleeps.", f"The dog number {n} is asleep.") for n in range(100)])
+    pairs.score(["overlap"]).write(tmp_path / "scored.parquet", workers=2)
+    assert started == [] and (tmp_path / "scored.parquet").exists()
+
+
+@pytest.mark.parametrize(("sentences", "workers"), [(40, 0), (80, 0), (81, 2)])
+def test_workers_from_the_third_shard_on(sentences: int, workers: int, started: list[int], tmp_path: Path) -> None:
+    """The files and the manifests are those of a run in which each shard had a worker."""
+    text = toml({"use": "Count", "sentences": sentences}, {"use": "Upper"}, {"use": "Even"})
+    there = run(text, tmp_path / "there", engine="local", workers=2)
+    assert len(started) == workers
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paraloom.pipeline.execution.SHARDS_INLINE", 0)
+        assert run(text, tmp_path / "workers", engine="local", workers=2).digest == there.digest
+    assert len(started) > workers
+    assert contents(tmp_path / "there") == contents(tmp_path / "workers")
+    assert entries(tmp_path / "there" / "20-upper") == entries(tmp_path / "workers" / "20-upper")
+
+
+def entries(folder: Path) -> list[dict[str, Any]]:
+    """The records of a manifest by name, without what was measured."""
+    lines = [json.loads(line) for line in (folder / "manifest.jsonl").read_text().splitlines()]
+    for line in lines:
+        line["record"] = {key: value for key, value in line["record"].items() if key not in ("seconds", "memory")}
+        del line["sha256"]
+    return sorted(lines, key=lambda line: (line["kind"], line["name"]))
+
+
+def test_stages_that_need_a_worker() -> None:
+    assert not needs_worker(Score(scores=("overlap",))) and not needs_worker(Clean())
+    for stage in (
+        Score(encoder="english"),
+        Score(languages=("en", "de")),
+        Score(sentence_transformer="folder"),
+        Score(resources=Resources(gpus=1)),
+        Clean(languages=("en", "de")),
+        Parse(model="spacy:en"),
+    ):
+        assert needs_worker(stage)
+
+
+def test_an_interruption_without_workers(tmp_path: Path) -> None:
+    """Ctrl-C ends the shard at once, and the same call resumes."""
+    text = toml({"use": "Count", "sentences": 80}, {"use": "Upper"})
+    process = begin(text, tmp_path / "run", tmp_path, hold=2)
+    wait_until(lambda: len(marks_in(tmp_path)) >= 2, process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, message = process.communicate(timeout=TIMEOUT)
+    assert message.splitlines()[-1] == "Interrupted in stage 20-upper. Run the same again: it resumes from there."
+    assert not [path for path in (tmp_path / "run").rglob("*") if path.name.endswith(".tmp")]
+    resumed = run(text, tmp_path / "run", engine="local", workers=2)
+    assert resumed.stage("upper").written == 1 and resumed.digest == run(text, tmp_path / "clean").digest

@@ -119,8 +119,8 @@ def test_translated_documents_are_paired_and_their_sentences_are_untranslated(tm
 def test_the_command_translates_first_with_a_translator(tmp_path: Path, paraloom: Command) -> None:
     for name, pages in zip(("de", "en"), german_pages(), strict=True):
         write_pages(tmp_path / name, pages)
-    options = ("--translator", BUNDLED / "de-en", "--decode", "greedy", "--rounds", 0)
-    status, _, output = paraloom("align", "documents", "de", "en", *options, "-o", "pairs.tsv")
+    translator = ("--translator", BUNDLED / "de-en")
+    status, _, output = paraloom("align", "documents", "de", "en", *translator, "-o", "pairs.tsv")
     assert status == 0 and "24 pairs of 25 and 24 documents" in output
     assert all(pair.source[2:] == pair.target[2:] for pair in read_document_pairs(tmp_path / "pairs.tsv"))
 
@@ -237,7 +237,6 @@ SENTENCES = ("sentences", "kal", "eng", "-o", "out.tsv")
         (("documents", "kal", "nowhere", "-o", "out.tsv"), 1, "nowhere: expected a corpus of documents"),
         (("documents", "gold.tsv", "eng", "-o", "out.tsv"), 1, "gold.tsv: expected a corpus of documents"),
         ((*DOCUMENTS, "--evidence", "topic"), 1, "did you mean 'topics'"),
-        ((*DOCUMENTS, "--assignment", "one"), 1, "unknown assignment 'one'"),
         ((*SENTENCES, "--documents", "header.tsv"), 1, "header.tsv: the file has no pairs"),
         ((*SENTENCES, "--documents", "empty.tsv"), 1, "empty.tsv: the file is empty"),
         ((*SENTENCES, "--documents", "bad.tsv"), 1, "bad.tsv, row 2: expected a pair of documents, got 'k2'"),
@@ -250,7 +249,7 @@ SENTENCES = ("sentences", "kal", "eng", "-o", "out.tsv")
             "expected a corpus of documents",
         ),
         ((*SENTENCES, "--documents", "bad.tsv", "--translations", "a.txt"), 2, "--translations is for two texts"),
-        ((*SENTENCES, "--documents", "bad.tsv", "--method", "length"), 2, "--method is for two texts"),
+        ((*SENTENCES, "--documents", "bad.tsv", "--lexicon", "words.tsv"), 2, "--lexicon is for two texts"),
     ],
 )
 def test_invalid_input_of_the_commands_is_refused(

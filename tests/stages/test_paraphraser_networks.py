@@ -31,6 +31,7 @@ from paraloom.stages import Paraphrase, TrainParaphraser, TrainParser
 from paraloom.stages.paraphraser_networks import (
     PARSES,
     SENTENCES,
+    NetworkTraining,
     example_file,
     open_network,
     train_network,
@@ -135,10 +136,10 @@ def test_parts_without_an_example(tmp_path: Path) -> None:
             example_file(tmp_path, name, held).write_text("" if (name, held) == (PARSES, True) else "a\tb\n")
     settings = (TranslatorConfig(), RecurrentConfig(), ScpnConfig())
     with pytest.raises(DataError, match="no held-out pair gives an example of templates on both sides"):
-        train_network("scpn", tmp_path, *settings, tmp_path / "model", 1)
+        train_network("scpn", NetworkTraining(tmp_path, *settings, tmp_path / "model", 1))
     example_file(tmp_path, SENTENCES, True).write_text("")
     with pytest.raises(DataError, match=r"no held-out pair gives an example\."):
-        train_network("lstm", tmp_path, *settings, tmp_path / "model", 1)
+        train_network("lstm", NetworkTraining(tmp_path, *settings, tmp_path / "model", 1))
 
 
 def test_settings_of_a_transformer_are_written_as_before(tmp_path: Path) -> None:

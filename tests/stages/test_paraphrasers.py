@@ -20,6 +20,7 @@ from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.io import Corpus, write_corpus
 from paraloom.mt.model_card import read_card
 from paraloom.mt.subwords import read_vocabulary
+from paraloom.papers import measure_control
 from paraloom.papers.scpn.measure_control import first_variants, known_templates, share_known
 from paraloom.paraphrasing.linearization import cut_tree, read_template, special_tokens
 from paraloom.paraphrasing.settings import ParaphraserSettings
@@ -346,24 +347,15 @@ def test_evaluation_of_control(paraloom: Command, toy_paraphraser: Path, tmp_pat
     assert status == 0 and len(out.splitlines()) == 8
     copied = next(line.split() for line in out.splitlines() if line.startswith("copy"))
     assert copied[2] == "0.0%" and "|pairs:different|" in out
-    few = (
-        "research",
-        "evaluate-control",
-        toy_paraphraser,
-        "pairs",
-        "--heights",
-        "2",
-        "--encoder",
-        "none",
-        "--json",
-        "--rows",
-    )
-    status, out, _ = paraloom(*few, 3)
-    assert status == 0 and {row["meaning"] for row in json.loads(out)["rows"]} == {None}
-    status, _, err = paraloom(*few, 0)
-    assert status == 1 and "'rows' must be 1 or more, got 0" in err
-    status, _, err = paraloom("research", "evaluate-control", toy_paraphraser, "pairs", "--heights", "two")
-    assert status == 1 and "--heights must be whole numbers from 1, got 'two'" in err
+    few = measure_control(toy_paraphraser, tmp_path / "pairs", heights=[2], encoder="none", rows=3)
+    assert {row.meaning for row in few.rows} == {None}
+    for option, message in (
+        (("--rows", 0), "'rows' must be 1 or more, got 0"),
+        (("--heights", "2,0"), "heights must be 1 or more, got 2, 0"),
+        (("--heights", "two"), "--heights: expected whole numbers, got 'two'"),
+    ):
+        status, _, err = paraloom("research", "evaluate-control", toy_paraphraser, "pairs", *option)
+        assert status == 1 and message in err
 
 
 @pytest.mark.slow

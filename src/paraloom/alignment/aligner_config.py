@@ -10,7 +10,7 @@ from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, nearest
 
 ORDERS = ("strict", "local")
-"""Whether both texts are in the same order, or only within passages."""
+"""Order of both texts: the same, or the same only within passages."""
 
 
 @dataclass(frozen=True, kw_only=True)

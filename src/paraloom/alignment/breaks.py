@@ -17,7 +17,7 @@ _MIN_CAPITALS = 3
 
 
 def inner_breaks(source: Sequence[str], target: Sequence[str]) -> tuple[Floats, Floats]:
-    """Which boundaries between the sentences of two texts are probably inside a sentence.
+    """Boundaries between the sentences of two texts that are probably inside a sentence.
 
     That is where a bracket is open, or where the next sentence begins with a lower-case letter, unless one of the texts
     is in lower case or in a script without case.

@@ -107,7 +107,7 @@ def sum_evidence(
 
 
 def reliability(pairs: CandidatePairs, content: Floats, values: Floats, sizes: tuple[int, int]) -> float:
-    """How much more alike the addresses (or links) of true pairs are than those of others, 0 to 1.
+    """Reliability of addresses (or links): the excess similarity of true pairs over others, 0 to 1.
 
     The pairs that are taken to be true are the surer half of those whose content is the best match of each other. Of
     the documents of each, the greatest value with any other document is subtracted from its own. Pages that are

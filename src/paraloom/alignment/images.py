@@ -14,7 +14,7 @@ equal, by which candidates are looked up."""
 
 
 class ImageKey(NamedTuple):
-    """What identifies an image."""
+    """Identity of an image: digests of its bytes and of its content."""
 
     sha256: str | None
     phash: str | None

@@ -27,7 +27,7 @@ _OBSERVED_WEIGHT, _HALF_WEIGHT_BEADS = 0.5, 10
 
 
 class LengthModel(NamedTuple):
-    """How the lengths of corresponding sentences relate."""
+    """Distribution of the length ratio of corresponding sentences."""
 
     ratio: float
     table: Floats

@@ -93,7 +93,7 @@ class LexicalDirection:
 
     @cached_property
     def model(self) -> kernels.WordModel:
-        """What the kernels take, all sources of evidence as one mixture."""
+        """Input of the kernels, all sources of evidence as one mixture."""
         table = self._expected_table
         mixed = table.counts @ (self.weights[1:] / max(1e-9, self.explained_share))
         return self._model(table._replace(counts=mixed.astype(np.float32)))

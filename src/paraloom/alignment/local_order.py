@@ -158,7 +158,7 @@ class LocalSearch:
 
 
 class _Current:
-    """What the remainder has at the time: free and available rows of either side, and the worth of their beads."""
+    """State of the remainder: free and available rows of either side, and the worth of their beads."""
 
     def __init__(self, remainder: OrderedPart, sizes: tuple[int, int]) -> None:
         beads, worth = remainder.beads(), _worth(remainder.alignment)
@@ -206,7 +206,7 @@ class _Runs(NamedTuple):
 
 
 def best_of_each(groups: Ints, weights: Floats, count: int) -> Flags:
-    """Which entries are among the heaviest ones of their group."""
+    """Flags of the entries that are among the heaviest of their group."""
     order = np.lexsort((-weights, groups))
     ordered = groups[order]
     chosen = np.zeros(len(order), np.bool_)
@@ -230,7 +230,7 @@ def _with_free_gaps(priors: LogPriors) -> LogPriors:
 
 
 def _worth(alignment: Alignment) -> Floats:
-    """How much more probable each bead is than its sentences without a counterpart, as natural logarithm."""
+    """Log-odds of each bead against its sentences without a counterpart."""
     beads = alignment.beads
     both = (beads[:, 1] > 0) & (beads[:, 3] > 0)
     worth: Floats = np.where(both, alignment.gains + _FREE_GAP * (beads[:, 1] + beads[:, 3]), -_INNER_GAP)

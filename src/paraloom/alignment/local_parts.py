@@ -68,7 +68,7 @@ class Walls:
                 out[:, :, size] += np.where(crossed, _CROSSING, np.float32(0))[:, None]
 
     def are_crossed(self, beads: Ints) -> npt.NDArray[np.bool_]:
-        """Which beads cross a place where sentences were taken out."""
+        """Flags of the beads that cross a place where sentences were taken out."""
         source, target = self._places
         crossed: npt.NDArray[np.bool_] = source[beads[:, 0] + beads[:, 1] - 1] > source[beads[:, 0]]
         return crossed | (target[beads[:, 2] + beads[:, 3] - 1] > target[beads[:, 2]])

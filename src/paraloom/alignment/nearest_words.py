@@ -58,7 +58,7 @@ def _encode(encoder: EncoderLike, texts: Sequence[str]) -> Vectors:
     if not texts:
         return np.zeros((0, encoder.dimension), np.float32)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*unknown units only")
+        warnings.filterwarnings("ignore", message=".*unknown tokens only")
         return encoder.encode(texts)
 
 

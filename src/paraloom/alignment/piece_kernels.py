@@ -24,7 +24,7 @@ WordNumbers = npt.NDArray[np.int32]
 def present_gains(
     model: WordModel, predictors: Ints, observed: Ints, words: WordNumbers, starts: Ints, is_tail: bool
 ) -> Floats:
-    """What each word of a tail or head adds to the score of its bead, without the words that are nearer the cut."""
+    """Gain of each word of a tail or head in the score of its bead, without the words that are nearer the cut."""
     gains = np.empty(len(words), np.float64)
     for n in range(len(predictors)):
         length = model.lengths[predictors[n].sum()] - model.lengths[predictors[n, 0]]
@@ -125,7 +125,7 @@ def _place(starts: Ints, n: int, k: int, is_tail: bool) -> int:
 
 @kernel
 def _expected_by(model: WordModel, sentences: Ints, word: int) -> tuple[float, float]:
-    """How many of a word some predictors lead to expect, and how many they explain at most."""
+    """Expected occurrences of a word by some predictors, and the most that they explain."""
     expected = model.expected
     mass, capacity = 0.0, 0.0
     for g in range(sentences[0], sentences[0] + sentences[1]):
@@ -138,7 +138,7 @@ def _expected_by(model: WordModel, sentences: Ints, word: int) -> tuple[float, f
 
 @kernel
 def _occurrences(model: WordModel, sentences: Ints, word: int) -> float:
-    """How often some observed sentences have a word."""
+    """Occurrences of a word in some observed sentences."""
     total = 0.0
     for s in range(sentences[0], sentences[0] + sentences[1]):
         at = find_word(model.words, model.offsets[s], model.offsets[s + 1], word)

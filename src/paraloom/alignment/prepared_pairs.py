@@ -52,7 +52,7 @@ LearnedPair = tuple[BilingualLexicon | None, BilingualLexicon | None]
 
 @dataclass(frozen=True, eq=False)
 class LearnedState:
-    """What an aligner knows of some texts.
+    """Knowledge of an aligner about some texts.
 
     Args:
         config: Its settings.
@@ -233,7 +233,7 @@ class PreparedPair:
     def _join_costs(
         self, state: LearnedState, beads: Ints, lengths: Sequence[LengthEvidence | LengthContrast]
     ) -> Floats:
-        """What joining each bead with the next one costs, beside words; infinite where they may not be joined."""
+        """Cost of joining each bead with the next one, words apart; infinite where they may not be joined."""
         config, kinds = state.config, state.priors.kinds
         whole = beads[:-1] + beads[1:] * (0, 1, 0, 1)
         allowed = (beads[:-1, 1::2] > 0).all(axis=1) & (beads[1:, 1::2] > 0).all(axis=1)

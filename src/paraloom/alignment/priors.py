@@ -24,7 +24,7 @@ _RARE, _NAMED_SENTENCES = 0.003, 4
 
 @dataclass(frozen=True, kw_only=True)
 class PriorModel:
-    """How probable beads of each kind are, and how far a text's own beads may change that.
+    """Prior probabilities of the kinds of beads, and how far a text's own beads may change them.
 
     Priors learned from an aligner's own beads can run away: a large bead that was chosen once makes large beads
     cheaper in the next round.  Three settings prevent it.  `benchmarks/alignment_priors.py` chose them.

@@ -168,7 +168,7 @@ def path_from_anchors(anchors: Sequence[tuple[Ints, Ints, Floats]], sources: int
 
 
 def _agree(rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
-    """Which anchors of a chain have others near the same line.
+    """Flags of the anchors of a chain that have others near the same line.
 
     One alone is a word that is rare by chance, and bends the path where true anchors are few. Beside a missing passage,
     the anchors of the same side of it agree.

@@ -102,7 +102,7 @@ def to_beads(alignment: AnyAlignment) -> list[Bead]:
 
 
 def _search(pair: PreparedPair, config: AlignerConfig) -> PreparedPair | LocalSearch:
-    """What aligns a pair in the order of the configuration."""
+    """The search for a pair in the order of the configuration."""
     return LocalSearch(pair) if config.order == "local" else pair
 
 

@@ -30,7 +30,7 @@ _PAIRS = 4096
 
 
 class PieceEvidence(NamedTuple):
-    """How words, or prefixes, of two texts predict each other."""
+    """Evidence from words, or prefixes, of two texts that predict each other."""
 
     weight: float
     lists: tuple[TokenLists, TokenLists]

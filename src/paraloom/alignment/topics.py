@@ -51,7 +51,7 @@ def topic_vectors(
 
 
 def _has_vocabulary(sides: Sequence[TokenLists]) -> bool:
-    """Whether tomotopy keeps any word; it crashes without one."""
+    """True if tomotopy keeps any word; it crashes without one."""
     lists = concatenate(sides)
     owners = np.repeat(np.arange(len(lists), dtype=np.uint64), lists.lengths)
     _, documents = np.unique(np.unique(np.stack([lists.ids, owners], axis=1), axis=0)[:, 0], return_counts=True)

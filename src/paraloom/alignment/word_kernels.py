@@ -41,7 +41,7 @@ class ExpectedTable(NamedTuple):
 
 
 class WordModel(NamedTuple):
-    """What the words of a direction are predicted from; n sentences are observed, m are predictors."""
+    """Predictors of the words of a direction; n sentences are observed, m are predictors."""
 
     words: WordNumbers
     counts: Scores

@@ -6,6 +6,7 @@ from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from paraloom.alignment.methods import aligner_config as aligner_config
+    from paraloom.api.alignment import AlignFilesConfig as AlignFilesConfig
     from paraloom.api.alignment import align_files as align_files
     from paraloom.api.alignment_evaluation import evaluate_alignment_files as evaluate_alignment_files
     from paraloom.api.analysis import draw_sheet as draw_sheet
@@ -110,11 +111,12 @@ if TYPE_CHECKING:
     from paraloom.io.bitext import READERS as READERS
     from paraloom.io.bitext import is_device as is_device
     from paraloom.io.compression import without_compression as without_compression
-    from paraloom.io.formats.moses import join_sides as join_sides
+    from paraloom.io.formats.names import join_sides as join_sides
     from paraloom.mt.endpoint import EndpointUsage as EndpointUsage
     from paraloom.mt.endpoint_config import is_endpoint as is_endpoint
     from paraloom.pairs.annotation import summarize_ratings as summarize_ratings
     from paraloom.pairs.filtering.filters import format_preview as format_preview
+    from paraloom.pairs.filtering.filters import summarize_preview as summarize_preview
     from paraloom.pairs.scoring.table import COLUMNS as COLUMNS
     from paraloom.pairs.scoring.table import GROUPS as GROUPS
     from paraloom.pairs.scoring.table import SCORES as SCORES
@@ -124,7 +126,7 @@ if TYPE_CHECKING:
 
 
 _MODULES = {
-    "alignment": ("align_files",),
+    "alignment": ("AlignFilesConfig", "align_files"),
     "alignment_evaluation": ("evaluate_alignment_files",),
     "canonicalization": ("Canonicalization", "canonicalize_file", "check_english", "open_canonicalizer"),
     "analysis": ("draw_sheet", "explain_empty_filter", "extract_lexicon", "pair_statistics", "preview_filter"),
@@ -207,8 +209,9 @@ _DOMAIN = {
     "use_device": "paraloom.core.devices",
     "workers_on": "paraloom.core.devices",
     "format_preview": "paraloom.pairs.filtering.filters",
+    "summarize_preview": "paraloom.pairs.filtering.filters",
     "is_device": "paraloom.io.bitext",
-    "join_sides": "paraloom.io.formats.moses",
+    "join_sides": "paraloom.io.formats.names",
     "summarize_ratings": "paraloom.pairs.annotation",
     "without_compression": "paraloom.io.compression",
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import pyarrow as pa
 
@@ -131,42 +131,89 @@ def _default_encoder() -> EncoderLike:
     return open_encoder(ALIGNMENT_ENCODER)
 
 
+@dataclass(frozen=True, kw_only=True)
+class AlignFilesConfig:
+    """What two files of sentences are aligned by.
+
+    Args:
+        translations: Translations of the source into the target's language, line by line: files.
+        target_translations: Translations of the target into the source's language, line by line: files.
+        translator: Translates the source first: a bundled name such as de-en, a folder, OWNER/NAME, or the address of
+            an endpoint, each with settings as in 'NAME?from=de&to=en'.
+        lexicon: File with source word, target word and perhaps a probability, between tabs; or hunalign's dictionary.
+        encoder: Encoder of both languages, or of the target's language if there is a translation; none: no encoder.
+            Its vectors of words and sentences are evidence.  The default knows seven languages, and is left out beside
+            a translation as far as sentences are concerned.
+        hard_delimiter: A line that no bead crosses, such as .EOA; '' for empty lines.
+        order: strict: both in the same order; local: passages of one may be moved or missing, and beads then cross.
+        pivot: The translations of both sides are into a third language, and are compared there.
+        src_lang: Language of the source; default: from the file's name.
+        tgt_lang: Language of the target; default: from the file's name.
+        max_bead_size: Maximum number of sentences on one side of a bead.
+        method: 'evidence' (all of it), 'length' (Gale and Church's lengths alone) or 'park17' (Park et al.'s formula).
+    """
+
+    translations: str | Path | Sequence[str | Path] = ()
+    target_translations: str | Path | Sequence[str | Path] = ()
+    translator: AnyTranslator | None = None
+    lexicon: str | Path | None = None
+    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER
+    hard_delimiter: str | None = None
+    order: str = "strict"
+    pivot: bool = False
+    src_lang: str | None = None
+    tgt_lang: str | None = None
+    max_bead_size: int = MAX_BEAD_SIZE
+    method: str = "evidence"
+
+    def aligner(self) -> AlignerConfig:
+        """The settings of the aligner; ConfigError if one is not supported, or if the method does not use another."""
+        from paraloom.alignment.methods import aligner_config
+
+        config = aligner_config(self.method, self.max_bead_size, self.order)
+        if self.method != "evidence":
+            encoder = None if self.encoder == ALIGNMENT_ENCODER else self.encoder
+            _refuse_evidence(self.method, {"a lexicon": self.lexicon, "an encoder": encoder})
+        return config
+
+    def languages(self, source: str) -> tuple[str | None, str | None]:
+        """The languages as they are set, or else by the name of the source file."""
+        named = languages_in_name(file_stem(source)) or (None, None)
+        return self.src_lang or named[0], self.tgt_lang or named[1]
+
+
+class AlignFilesSettings(TypedDict, total=False):
+    """Fields of `AlignFilesConfig` as keywords, so that type checkers know them."""
+
+    translations: str | Path | Sequence[str | Path]
+    target_translations: str | Path | Sequence[str | Path]
+    translator: AnyTranslator | None
+    lexicon: str | Path | None
+    encoder: EncoderLike | str | Path | None
+    hard_delimiter: str | None
+    order: str
+    pivot: bool
+    src_lang: str | None
+    tgt_lang: str | None
+    max_bead_size: int
+    method: str
+
+
 def align_files(
     source: str | Path,
     target: str | Path,
     output: str | Path,
-    *,
-    translations: str | Path | Sequence[str | Path] = (),
-    target_translations: str | Path | Sequence[str | Path] = (),
-    translator: AnyTranslator | None = None,
-    max_bead_size: int = MAX_BEAD_SIZE,
-    method: str = "evidence",
-    lexicon: str | Path | None = None,
-    encoder: EncoderLike | str | Path | None = ALIGNMENT_ENCODER,
-    hard_delimiter: str | None = None,
-    order: str = "strict",
-    pivot: bool = False,
-    languages: tuple[str | None, str | None] = (None, None),
+    config: AlignFilesConfig | None = None,
+    **settings: Unpack[AlignFilesSettings],
 ) -> AlignmentCounts:
     """Align two files of sentences.
 
     Args:
-        source: A sentence per line.
-        target: The same in the other language.
+        source: The source text, a sentence per line.
+        target: The target text, a sentence per line.
         output: .vecalign, .ladder (hunalign's) or .parquet for links; .tsv, .tmx, .jsonl or a folder for sentences.
-        translations: Translations of the source into the target's language, line by line.
-        target_translations: Translations of the target into the source's language.
-        translator: Translates the source first: a translator, its name or folder.
-        max_bead_size: Sentences on one side of a bead, at most.
-        method: 'evidence', 'length' or 'park17'.
-        lexicon: File with source word, target word and perhaps a probability, between tabs; or hunalign's dictionary.
-        encoder: Encoder of both languages, or of the target's language if there is a translation: its vectors of words
-            and sentences are evidence.  The default knows seven languages, and is left out beside a translation as far
-            as sentences are concerned; None for no encoder.
-        hard_delimiter: A line that no bead crosses, such as ``.EOA``; '' for empty lines.
-        order: 'local' where passages of one text may have been moved or left out: beads then cross.
-        pivot: The translations of both sides are into a third language, and are compared there.
-        languages: Languages of the two sides; default: from the file's name.
+        config: What the texts are aligned by.
+        **settings: Fields of `config`: `translations`, `translator`, `encoder`, `order`, `hard_delimiter` …
 
     Returns:
         How many sentences were aligned.
@@ -184,62 +231,86 @@ def align_files(
         >>> align_files(folder / "de.txt", folder / "en.txt", folder / "beads.vecalign").beads
         2
     """
+    config = replace(config or AlignFilesConfig(), **settings)
+    names, aligner = (str(source), str(target)), config.aligner()
+    _check_output(str(output), config.order)
+    pair = _read(names, config)
+    beads = _align(pair, names, config, aligner)
+    _write(beads, pair, names, str(output), config)
+    return _counts(beads, (pair.source, pair.target))
+
+
+def _read(names: tuple[str, str], config: AlignFilesConfig) -> TextPair:
+    """Two texts, with their translations in files."""
+    from paraloom.alignment.text_pairs import TextPair
+
+    texts = [_sentences(path) for path in names]
+    forward = [_translation(path, names[0], texts[0]) for path in as_list(config.translations)]
+    backward = [_translation(path, names[1], texts[1]) for path in as_list(config.target_translations)]
+    return TextPair(texts[0], texts[1], forward, backward)
+
+
+def _align(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig, aligner: AlignerConfig) -> list[Bead]:
+    """The beads of two texts, by whatever the configuration names."""
     from paraloom.alignment.delimiters import align_between_delimiters
     from paraloom.alignment.lexicon import read_lexicon
-    from paraloom.alignment.methods import PUBLISHED, aligner_config, fit_method
+    from paraloom.alignment.methods import PUBLISHED, fit_method
     from paraloom.alignment.sentences import align_pair
-    from paraloom.alignment.text_pairs import TextPair
+
+    pair = _translated(pair, names, config)
+    if config.pivot and (len(pair.source_translations), len(pair.target_translations)) != (1, 1):
+        raise ConfigError(
+            "a pivot needs one translation of each side",
+            remedy="Give translations of both sides (or a translator of the source) into one language.",
+        )
+    lexicons = [read_lexicon(config.lexicon)] if config.lexicon is not None else []
+    if config.encoder is not None and config.method == "evidence":
+        pair, words = _with_encoder(pair, config.encoder, pivot=config.pivot)
+        lexicons += words
+    if config.hard_delimiter is not None:
+        parts = partial(_parts, method=config.method, config=aligner, lexicons=lexicons, pivot=config.pivot)
+        return align_between_delimiters(pair, config.hard_delimiter, parts)
+    pair = _in_pivot(pair) if config.pivot else pair
+    if config.method in PUBLISHED:
+        return fit_method(config.method, [], aligner).align(pair)
+    return align_pair(pair, aligner, lexicons)
+
+
+def _translated(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig) -> TextPair:
+    """Check the texts, before any work, and add what the translator writes."""
     from paraloom.api.alignment_checks import NamedText, check_delimiters, warn_of_languages, warn_of_lengths
     from paraloom.api.mining import encoder_languages
     from paraloom.api.translators import named_model
     from paraloom.mt.streams import best_translations
     from paraloom.stages.input_checks import Direction
 
-    source, target, output = str(source), str(target), str(output)
-    config = aligner_config(method, max_bead_size, order)
-    is_default = encoder == ALIGNMENT_ENCODER
-    if method != "evidence":
-        _refuse_evidence(method, {"a lexicon": lexicon, "an encoder": None if is_default else encoder})
-    _check_output(output, order)
-    texts = [_sentences(path) for path in (source, target)]
-    forward = [_translation(path, source, texts[0]) for path in as_list(translations)]
-    backward = [_translation(path, target, texts[1]) for path in as_list(target_translations)]
-    model = None if translator is None else named_model(translator, "beam:5")
-    sides = NamedText(source, texts[0]), NamedText(target, texts[1])
-    if hard_delimiter is not None:
-        check_delimiters(*sides, hard_delimiter)
+    sides = NamedText(names[0], pair.source), NamedText(names[1], pair.target)
+    model = None if config.translator is None else named_model(config.translator, "beam:5")
+    if config.hard_delimiter is not None:
+        check_delimiters(*sides, config.hard_delimiter)
     warn_of_lengths(*sides)
+    alone = config.encoder not in (None, ALIGNMENT_ENCODER) and not pair.source_translations and model is None
     warn_of_languages(
         *sides,
-        declared=_named_languages(source, languages),
-        translator=None if model is None or pivot else Direction.of(model),
-        encoder=() if is_default or encoder is None or forward or model is not None else encoder_languages(encoder),
+        declared=config.languages(names[0]),
+        translator=None if model is None or config.pivot else Direction.of(model),
+        encoder=encoder_languages(config.encoder) if alone and config.encoder is not None else (),
     )
-    if model is not None:
-        forward.append(best_translations(model, texts[0]))
-    if pivot and (len(forward), len(backward)) != (1, 1):
-        raise ConfigError(
-            "a pivot needs one translation of each side",
-            remedy="Give translations of both sides (or a translator of the source) into one language.",
-        )
-    lexicons = [read_lexicon(lexicon)] if lexicon is not None else []
-    pair = TextPair(texts[0], texts[1], forward, backward)
-    if encoder is not None and method == "evidence":
-        pair, words = _with_encoder(pair, encoder, pivot=pivot)
-        lexicons += words
-    if hard_delimiter is None:
-        pair = _in_pivot(pair) if pivot else pair
-        published = method in PUBLISHED
-        beads = fit_method(method, [], config).align(pair) if published else align_pair(pair, config, lexicons)
-    else:
-        parts = partial(_parts, method=method, config=config, lexicons=lexicons, pivot=pivot)
-        beads = align_between_delimiters(pair, hard_delimiter, parts)
+    if model is None:
+        return pair
+    return replace(pair, source_translations=[*pair.source_translations, best_translations(model, pair.source)])
+
+
+def _write(
+    beads: Sequence[Bead], pair: TextPair, names: tuple[str, str], output: str, config: AlignFilesConfig
+) -> None:
+    """Write beads, or the sentences of those that are no delimiters."""
     if without_compression(output).suffix in _BEADS:
-        write_beads(output, beads, src_doc=file_stem(source), tgt_doc=file_stem(target))
-    else:
-        shown = [bead for bead in beads if hard_delimiter is None or not _is_delimiter(bead, texts[0], hard_delimiter)]
-        write_pairs(_pairs(shown, texts, source, languages), output)
-    return _counts(beads, texts)
+        write_beads(output, beads, src_doc=file_stem(names[0]), tgt_doc=file_stem(names[1]))
+        return
+    delimiter = config.hard_delimiter
+    shown = [bead for bead in beads if delimiter is None or not _is_delimiter(bead, pair.source, delimiter)]
+    write_pairs(_pairs(shown, (pair.source, pair.target), names[0], config.languages(names[0])), output)
 
 
 def _refuse_evidence(method: str, given: Mapping[str, object]) -> None:
@@ -331,16 +402,10 @@ def _translation(path: str | Path, of: str, text: Sequence[str]) -> list[str]:
     return lines
 
 
-def _named_languages(source: str, languages: tuple[str | None, str | None]) -> tuple[str | None, str | None]:
-    """The languages as given, or else by the name of the source file."""
-    named = languages_in_name(file_stem(source)) or (None, None)
-    return languages[0] or named[0], languages[1] or named[1]
-
-
 def _pairs(
     beads: Sequence[Bead], texts: Sequence[Sequence[str]], source: str, languages: tuple[str | None, str | None]
 ) -> pa.Table:
-    langs = [language or "und" for language in _named_languages(source, languages)]
+    langs = [language or "und" for language in languages]
     both = [bead for bead in beads if bead.source and bead.target]
     origin = origin_in_name(file_stem(source))
     columns = {

@@ -43,7 +43,7 @@ def warn_of_lengths(source: NamedText, target: NamedText) -> None:
         warnings.warn(
             f"{longer.path} is {ratio:,.0f} times longer than {shorter.path} ({len(longer.lines):,} and "
             f"{len(shorter.lines):,} sentences): most of it has no counterpart. Are they the two files of one text? "
-            "Cut out what the shorter one translates; for sentences anywhere in the texts: paraloom mine --bilingual",
+            "Cut out what the shorter one translates; for sentences anywhere in the texts: paraloom mine",
             stacklevel=3,
         )
 

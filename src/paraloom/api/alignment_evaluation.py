@@ -30,7 +30,20 @@ def evaluate_alignment_files(
     target: Paths = (),
     hard_delimiter: str | None = None,
 ) -> AlignmentReport:
-    """Precision, recall and F1 of beads, strict and lax as vecalign counts: of each file, pooled, and by kind.
+    """Compute precision, recall and F1 of beads: strict and lax as vecalign counts, of each file, pooled, and by kind.
+
+    Published gold is read as it is: a sentence may be in two beads, or beads may have gaps, such as [1, 3]:[2].
+
+    Args:
+        files: Beads: .vecalign, .ladder or .parquet; one file or several.
+        gold: The true beads, a file for each of the beads, in order.
+        source: The source text of the beads, a sentence per line, to check indices by its length; for each file.
+        target: The target text of the beads.
+        hard_delimiter: The beads are of texts of several documents, separated by such lines as .EOA ('' for empty
+            lines): compare each document with a gold file of its own.
+
+    Returns:
+        The figures.
 
     Reference:
         Thompson and Koehn 2019; their score.py.

@@ -8,14 +8,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
 from paraloom.api.pair_inputs import PairsLike, open_pairs
-from paraloom.api.pairs import Pairs
+from paraloom.api.pairs import Pairs, scored_for_preset
 from paraloom.api.run import run_in
+from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.errors import ConfigError
+from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit
 from paraloom.io import read_shard, write_table
 from paraloom.io.bitext import check_target
@@ -26,6 +28,9 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.analysis import ExtractLexicon, PairStatistics
 from paraloom.stages.pairs import PreviewFilter
+
+if TYPE_CHECKING:
+    from paraloom.api.translators import AnyTranslator
 
 # One worker reads them all: each file more takes time only.
 _SHARD_ROWS = 200_000
@@ -42,7 +47,7 @@ def pair_statistics(
 
     Args:
         pairs: Pairs in any form that `as_pairs` takes.
-        sample: Pairs to measure, sampled at random.
+        sample: Number of pairs to measure, sampled at random.
         seed: Seed of the sample.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
 
@@ -66,6 +71,16 @@ def pair_statistics(
 def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Any) -> int:
     """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
 
+    Args:
+        pairs: Pairs in one language, in any form that `as_pairs` takes.
+        output: The table to write: .tsv, .jsonl or .parquet.
+        seed: Seed of the sample of pairs.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **config: Further fields of `paraloom.stages.ExtractLexicon`: `max_phrase_length`, `min_count`, `sample` …
+
+    Returns:
+        The number of entries.
+
     Reference:
         Wieting and Gimpel (2018), §6.
     """
@@ -76,11 +91,42 @@ def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, on_error: O
 
 
 def preview_filter(
-    pairs: PairsLike, where: str = "", *, seed: int = 1, on_error: OnError = "stop", **criteria: Any
+    pairs: PairsLike,
+    where: str = "",
+    *,
+    preset: str | None = None,
+    paraphrase_model: str | Path = PARAPHRASE_MODEL,
+    encoder: EncoderLike | str | Path | None = None,
+    reverse_translator: AnyTranslator | None = None,
+    seed: int = 1,
+    on_error: OnError = "stop",
+    **criteria: Any,
 ) -> list[CriterionCount]:
-    """What a filter would keep: by each criterion alone, by those so far, by all; nothing is filtered."""
-    corpus = open_pairs(pairs, on_error=on_error)
-    stage = PreviewFilter(name="found", pairs=corpus.source, where=where, **criteria)
+    """Count what `Pairs.filter` would keep: by each criterion alone, by those so far, by all; nothing is filtered.
+
+    Args:
+        pairs: Pairs in any form that `as_pairs` takes.
+        where: A condition in SQL over the columns.
+        preset: strict, balanced or loose; its scores are computed first.
+        paraphrase_model: The model of the presets.
+        encoder: For a preset: compute `paraphrase_score` first, with this encoder.
+        reverse_translator: For a preset: translate back first, with this translator.
+        seed: Seed of a random sample.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample` …
+
+    Returns:
+        The counts of each criterion, in the order in which they apply.
+    """
+    corpus, condition = scored_for_preset(
+        open_pairs(pairs, on_error=on_error),
+        preset,
+        where,
+        encoder=encoder,
+        reverse_translator=reverse_translator,
+        paraphrase_model=paraphrase_model,
+    )
+    stage = PreviewFilter(name="found", pairs=corpus.source, where=condition, **criteria)
     with _fitted(corpus, stage, seed) as folder:
         return [CriterionCount(**row) for row in _result(folder)]
 
@@ -118,6 +164,17 @@ def draw_sheet(
     on_error: OnError = "stop",
 ) -> Path:
     """Draw pairs from each range of a score into a sheet for annotators.
+
+    Args:
+        pairs: Pairs with that score, in any form that `as_pairs` takes.
+        sheet: The sheet, tab-separated; its key is written beside it.
+        by: The score whose ranges are sampled.
+        count: Number of pairs from each range.
+        seed: Seed of the samples.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+
+    Returns:
+        The key: which pair each row of the sheet is.
 
     Reference:
         Wieting and Gimpel (2018), Table 3.

@@ -104,6 +104,17 @@ def canonicalize_file(
 
     A table of records stays as it is, with `COLUMNS` added. Of lines of text, the output has the standard forms, a line
     each; or, if it is a table, a row each. The output appears whole or not at all.
+
+    Args:
+        source: A file of lines, a table, '-' for standard input, or texts.
+        canonicalizer: What writes the standard form.
+        output: The file to write; '-' for none.
+        text: Column of the texts in a table; a number, from 1, if it has no header.
+        check: Called with the first texts; it raises an error if they are not for the canonicalizer.
+        report: Called with each form.
+
+    Returns:
+        The counts.
     """
     table = isinstance(source, (str, Path)) and _is_table(source)
     if str(output) != PIPE:

@@ -37,8 +37,8 @@ from paraloom.stages.documents import (
 
 
 def pair_documents(
-    source: str,
-    target: str,
+    source: str | Path,
+    target: str | Path,
     output: str,
     *,
     translator: AnyTranslator | None = None,
@@ -48,7 +48,27 @@ def pair_documents(
     seed: int = 1,
     **config: Any,
 ) -> dict[str, Any]:
-    """Pair the documents of two corpora and write the pairs as TSV; if stopped, the same call resumes."""
+    """Pair documents of two languages by words, pictures, lengths, and where they are reliable, addresses and links.
+
+    Works without a translator: the most confident pairs are aligned sentence by sentence to learn a lexicon. A page
+    without a counterpart stays alone: the floor is what pages reach whose counterpart is hidden. If stopped, the same
+    call resumes.
+
+    Args:
+        source: A corpus of documents, from `extract`.
+        target: The same in another language.
+        output: The pairs, a .tsv file.
+        translator: Translates the source first: a bundled name such as de-en, a folder, OWNER/NAME, or the address of
+            an endpoint, each with settings as in 'NAME?from=de&to=en'.
+        target_translator: Translates the target, as `translator` the source, into a third language; compared there.
+        encoder: Encoder of both languages, as further evidence.
+        decode: How to translate.
+        seed: Seed of every random choice.
+        **config: Further fields of `paraloom.stages.AlignDocuments`: `evidence`, `threshold` …
+
+    Returns:
+        The numbers of documents and pairs.
+    """
     _check(source, target)
     if target_translator is not None and translator is None:
         raise ConfigError(
@@ -75,7 +95,15 @@ def pair_documents(
 
 
 def pivot_documents(pairs: str | Path, pivots: Sequence[tuple[str | Path, str | Path]], output: str) -> dict[str, Any]:
-    """Check pairs of documents by further languages, and complete them.
+    """Check pairs of documents with further languages, and add missing ones.
+
+    Args:
+        pairs: Pairs of documents of two languages, from `align documents`.
+        pivots: For a further language two such files: with the source and with the target.
+        output: The pairs, a .tsv file.
+
+    Returns:
+        The numbers of pairs that were read, dropped, added and written.
 
     Reference:
         Park et al. (2017), §5.
@@ -89,8 +117,8 @@ def pivot_documents(pairs: str | Path, pivots: Sequence[tuple[str | Path, str | 
 
 
 def align_paired_documents(
-    source: str,
-    target: str,
+    source: str | Path,
+    target: str | Path,
     pairs: str | Path,
     output: str,
     *,
@@ -149,7 +177,7 @@ def _encoder_folder(encoder: str | Path | None) -> Path | None:
     return folder
 
 
-def _check(source: str, target: str) -> None:
+def _check(source: str | Path, target: str | Path) -> None:
     for path in (source, target):
         if not (Path(path) / "corpus.json").is_file():
             raise DataError(

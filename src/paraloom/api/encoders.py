@@ -33,7 +33,7 @@ from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import convert_transformer, is_trained_transformer, is_transformer
 from paraloom.io import read_lines
 from paraloom.io.atomic import atomic_folder, atomic_write
-from paraloom.io.compression import without_compression
+from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.shards import shard_writer
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
@@ -260,9 +260,24 @@ def teacher_stages(teacher: str, name: str = "") -> tuple[list[Stage], Ref]:
 
 
 def encode_file(
-    encoder: EncoderLike | str | Path, source: str, output: str | Path, *, on_error: OnError = "stop"
+    encoder: EncoderLike | str | Path,
+    source: str | Path = PIPE,
+    output: str | Path = "vectors.npy",
+    *,
+    on_error: OnError = "stop",
 ) -> int:
-    """Write the vectors of the lines of a file, streaming."""
+    """Encode lines of text as vectors, streaming.
+
+    Args:
+        encoder: A bundled name such as english, a folder, or a sentence-transformers model.
+        source: A sentence per line; - is standard input.
+        output: Vectors: .npy, float32 (lines, d), or .parquet with the text.
+        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl, with the reason.
+
+    Returns:
+        The number of vectors.
+    """
+    source = str(source)
     path = Path(output)
     if path.suffix not in (".npy", ".parquet"):
         raise ConfigError(
@@ -288,8 +303,17 @@ def encode_file(
     return count
 
 
-def similarity_of_lines(encoder: EncoderLike | str | Path, first: str, second: str) -> Iterator[float]:
-    """The cosine of each line of `first` with the same line of `second`, from −1 to 1."""
+def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, second: str | Path) -> Iterator[float]:
+    """Print the cosine of each line of a file with the same line of another, −1 to 1.
+
+    Args:
+        encoder: A bundled name such as english, a folder, or a sentence-transformers model.
+        first: A sentence per line.
+        second: As many lines.
+
+    Yields:
+        The cosines.
+    """
     model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
     missing = object()
     rows = zip_longest(read_lines(first), read_lines(second), fillvalue=missing)
@@ -306,7 +330,17 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str, second: s
 
 
 def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = False, int8: bool = False) -> str:
-    """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors."""
+    """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
+
+    Args:
+        encoder: A bundled name such as english, or a folder.
+        output: The folder to write.
+        onnx: Write an ONNX graph and its vocabularies instead.
+        int8: Write an encoder in int8 instead: a quarter of the size; `encode` reads it.
+
+    Returns:
+        What opens the export.
+    """
     if onnx and int8:
         raise ConfigError("'onnx' and 'int8' cannot be combined", remedy="Export twice, into two folders.")
     folder = _encoder_folder(encoder)

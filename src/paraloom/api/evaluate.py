@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.methods import aligner_config
@@ -22,7 +22,7 @@ from paraloom.evaluate.classification import ClassificationResult, evaluate_clas
 from paraloom.evaluate.comet import COMETResult, evaluate_comet
 from paraloom.evaluate.compare import EncoderComparison, compare_encoders
 from paraloom.evaluate.mteb import write_mteb
-from paraloom.evaluate.phrases import PhraseResult, evaluate_phrases
+from paraloom.evaluate.phrases import PhraseResult, Similarity, evaluate_phrases
 from paraloom.evaluate.resampling import SAMPLES
 from paraloom.evaluate.sts import STSResult, evaluate_sts
 from paraloom.evaluate.translation import TranslationResult, evaluate_translation
@@ -38,7 +38,7 @@ from paraloom.text.normalize import normalize
 
 
 def evaluate_similarity(
-    encoder: EncoderLike | str | Path | Sequence[str | Path],
+    encoders: EncoderLike | str | Path | Sequence[str | Path],
     folder: str | Path,
     tasks: Sequence[str] | None = None,
     *,
@@ -47,13 +47,27 @@ def evaluate_similarity(
     resamples: int = SAMPLES,
     seed: int = 1,
 ) -> STSResult:
-    """Correlation of encoders' cosines, and of baselines, with human scores; see `paraloom.evaluate_sts`."""
-    if isinstance(encoder, (str, Path)):
-        encoder = [encoder]
-    paths = {str(name): name for name in encoder} if isinstance(encoder, Sequence) else {}
-    encoders = {name: _open(path) for name, path in paths.items()} if isinstance(encoder, Sequence) else encoder
+    """Correlate encoders' cosines, and those of baselines, with human scores.
+
+    Args:
+        encoders: One or more: a bundled name such as english, a folder, or a sentence-transformers model.
+        folder: A folder of similarity tasks, such as data/sts, or a file: score and two sentences, between tabs (or
+            .jsonl, .parquet).
+        tasks: Only these groups, tasks or files, such as 2012 or STS-B/dev.
+        vectors: Word vectors (word2vec, GloVe, fastText): add a row for their plain average.
+        mteb: Also write STS12.json etc. of the first encoder to this folder, as MTEB does.
+        resamples: Bootstrap samples of the differences; 0 for none.
+        seed: Seed of every random choice.
+
+    Returns:
+        The table; see `paraloom.evaluate_sts`.
+    """
+    if isinstance(encoders, (str, Path)):
+        encoders = [encoders]
+    paths = {str(name): name for name in encoders} if isinstance(encoders, Sequence) else {}
+    models = {name: _open(path) for name, path in paths.items()} if isinstance(encoders, Sequence) else encoders
     table = evaluate_sts(
-        encoders,
+        models,
         folder,
         tasks or None,
         untrained=open_starts(paths),
@@ -74,7 +88,18 @@ def compare_on_similarity(
     resamples: int = SAMPLES,
     seed: int = 1,
 ) -> EncoderComparison:
-    """Encoders, what they started from and overlap side by side on the same tasks, with bootstrap intervals."""
+    """Compare encoders, what they started from and overlap on similarity tasks, with bootstrap intervals.
+
+    Args:
+        encoders: Two or more: a bundled name such as english, a folder, or a sentence-transformers model.
+        folder: A folder of similarity tasks, such as data/sts, or a file of pairs.
+        tasks: Only these tasks.
+        resamples: Bootstrap samples.
+        seed: Seed of every random choice.
+
+    Returns:
+        The table.
+    """
     paths = {str(encoder): encoder for encoder in encoders}
     models = {name: _open(path) for name, path in paths.items()}
     starts = {f"{name}, untrained": start for name, start in open_starts(paths).items()}
@@ -88,24 +113,49 @@ def evaluate_classification_tasks(
     *,
     seed: int = 1,
 ) -> ClassificationResult:
-    """Accuracy of logistic regression on frozen vectors; see `paraloom.evaluate_classification`."""
+    """Classify texts by their frozen vectors (logistic regression): of encoders, of what they started from, TF-IDF.
+
+    Args:
+        encoders: One or more: a bundled name such as english, a folder, or a sentence-transformers model.
+        folder: A folder with train.tsv and test.tsv (label and text, between tabs), or of such folders
+            (data/classification).
+        tasks: Only these tasks, such as trec.
+        seed: Seed of every random choice.
+
+    Returns:
+        The table; see `paraloom.evaluate_classification`.
+    """
     paths = {str(encoder): encoder for encoder in encoders}
     models = {name: _open(path) for name, path in paths.items()}
     return evaluate_classification(models, folder, tasks or None, untrained=open_starts(paths), seed=seed)
 
 
 def evaluate_phrase_tasks(
-    encoder: EncoderLike | str | Path, folder: str | Path, *, similarity: str = "cosine"
+    encoder: EncoderLike | str | Path, folder: str | Path, *, similarity: Similarity = "cosine"
 ) -> PhraseResult:
-    """Accuracy on SemEval 2013 task 5a and on Turney's questions."""
-    if similarity not in ("cosine", "dot"):
-        raise ConfigError(f"'similarity' must be 'cosine' or 'dot', not '{similarity}'")
-    kind: Literal["cosine", "dot"] = "dot" if similarity == "dot" else "cosine"
-    return evaluate_phrases(_open(encoder), folder, similarity=kind)
+    """Compute accuracy on SemEval 2013 task 5a and on Turney's questions with five and ten choices.
+
+    Args:
+        encoder: A bundled name such as english, a folder, or a sentence-transformers model.
+        folder: A folder of phrase tasks, such as data/phrase.
+        similarity: The cosine, or for encoders that were trained by it, the dot product.
+
+    Returns:
+        The accuracies.
+    """
+    return evaluate_phrases(_open(encoder), folder, similarity=similarity)
 
 
-def evaluate_translation_files(hypotheses: str, references: str) -> TranslationResult:
-    """BLEU and chrF of a file of translations, with sacreBLEU's signatures and 95 % intervals."""
+def evaluate_translation_files(hypotheses: str | Path, references: str | Path) -> TranslationResult:
+    """Compute BLEU and chrF, with sacreBLEU's signatures and 95 % intervals.
+
+    Args:
+        hypotheses: A translation per line.
+        references: As many lines.
+
+    Returns:
+        The metrics.
+    """
     return evaluate_translation(list(read_lines(hypotheses)), list(read_lines(references)))
 
 
@@ -159,7 +209,22 @@ def evaluate_translator(
     tgt_column: str | int | None = None,
     on_error: OnError = "stop",
 ) -> TranslatorResult:
-    """BLEU, chrF and costs of a translator on pairs."""
+    """Compute BLEU and chrF of a translator on pairs, and what its translations cost.
+
+    Args:
+        translator: A translator, or a reference to one: a bundled name such as de-en, a folder, OWNER/NAME, or the
+            address of an endpoint, each with settings as in 'NAME?from=de&to=en'.
+        pairs: Pairs: a corpus folder, a file with both sides, PREFIX.{de,en}, or a file of each side.
+        save_costs: Keep the costs in the model's folder: other text is compared with them from then on.
+        src_lang: Language of the source side, such as de.
+        tgt_lang: Language of the target side, such as en.
+        src_column: Source column of a table: a name, or a number from 1.
+        tgt_column: Target column of a table: a name, or a number from 1.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+
+    Returns:
+        The metrics and the costs.
+    """
     model = named_model(translator, COST_DECODING, check_costs=not save_costs)
     if save_costs and not isinstance(model, Translator):
         raise ConfigError(
@@ -174,7 +239,7 @@ def evaluate_translator(
         tgt_lang=tgt_lang,
         src_column=src_column,
         tgt_column=tgt_column,
-        bad_rows=on_error,
+        on_error=on_error,
     )
     for batch in corpus.batches():
         sources += normalize(batch.column("src")).to_pylist()
@@ -206,15 +271,39 @@ def evaluate_translator(
 
 
 def evaluate_comet_files(
-    sources: str, hypotheses: str, references: str, *, python: str, model: str = "wmt20-comet-da"
+    sources: str | Path,
+    hypotheses: str | Path,
+    references: str | Path,
+    *,
+    python: str,
+    model: str = "wmt20-comet-da",
 ) -> COMETResult:
-    """COMET of files, computed by another Python environment that has unbabel-comet."""
+    """Compute COMET in another Python environment, whose packages may conflict with Paraloom's.
+
+    Args:
+        sources: A sentence per line.
+        hypotheses: Its translation.
+        references: Its reference.
+        python: The python of another environment that has unbabel-comet.
+        model: A COMET model, or a .ckpt file.
+
+    Returns:
+        The score.
+    """
     lines = [list(read_lines(path)) for path in (sources, hypotheses, references)]
     return evaluate_comet(*lines, python=python, model=model)
 
 
 def evaluate_document_pairs(pairs: str | Path, gold: str | Path, *, swap: bool = False) -> DocumentScore:
-    """Precision, recall and F1 of pairs of documents.
+    """Compute precision, recall and F1 of pairs of documents.
+
+    Args:
+        pairs: Pairs of documents, from `align documents`.
+        gold: The true pairs: two names per line, between tabs.
+        swap: The gold has the target first.
+
+    Returns:
+        The figures.
 
     Reference:
         Park et al. (2017), Table 2.
@@ -233,7 +322,19 @@ def evaluate_sentence_aligner(
     method: str = "evidence",
     order: str = "strict",
 ) -> AlignmentScore:
-    """Align documents whose beads are known, and score the result.
+    """Align documents whose true beads are known, and score the result.
+
+    Args:
+        gold: Documents, as lines of JSON: source, target, gold.
+        translator: Translates the sources first: a bundled name such as de-en, a folder, OWNER/NAME, or the address of
+            an endpoint, each with settings as in 'NAME?from=de&to=en'.
+        encoder: Evidence: an encoder of both languages, or of the target's if there is a translation; none: no encoder.
+        max_bead_size: Maximum number of sentences on one side of a bead.
+        method: 'evidence' (all of it), 'length' (Gale and Church's lengths alone) or 'park17' (Park et al.'s formula).
+        order: strict: both in the same order; local: passages of one may be moved or missing.
+
+    Returns:
+        The figures.
 
     Reference:
         Park et al. (2017), Tables 4 and 5.

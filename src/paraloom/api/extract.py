@@ -8,8 +8,9 @@ import shutil
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -56,10 +57,10 @@ class ExtractConfig(Config):
     """Settings of an extraction.
 
     Args:
-        main_text: Method of extracting the main text, one of `html.METHODS`, or 'auto': 'site' for sites of 20 pages
-            or more, else 'trafilatura'.
-        lang: Language of all pages, whatever they declare; None to use what each page declares.
-        languages: Languages that may occur; by default all that lingua knows.
+        main_text: Method of extracting the main text: 'site' (all text that a site does not repeat), 'trafilatura',
+            'justext', or 'auto': 'site' for sites of 20 pages or more, else 'trafilatura'.
+        lang: Language of all pages, whatever they declare; by default what each page declares.
+        languages: Languages that may occur, such as de,en; by default all that lingua knows.
         keep_languages: Keep pages whose text is in another language than they declare, under the declared one.
         min_characters: Minimum length of the main text of a document, 1 or more.
         media: Folders to search for images.
@@ -93,17 +94,19 @@ def extract_documents(
     config: ExtractConfig | None = None,
     *,
     workers: int | None = None,
+    **settings: Any,
 ) -> ExtractionCounts:
-    """Extract the documents of web pages to a new corpus.
+    """Extract documents from web pages: main text, title, language, pictures with hashes.
 
     Nothing appears at `output` before the corpus is complete. Its bytes do not depend on `workers`. Memory holds a few
     pages per process, the repeated texts of each site, a hash per page and two per image.
 
     Args:
         sources: Folders of pages, pages (.html .txt), archives (.warc .warc.gz), and lists of those, `@FILE`.
-        output: Folder of the new corpus.
+        output: Folder of the new corpus; rejected pages are listed in its set-aside.jsonl.
         config: Settings; the defaults where None.
-        workers: Processes; one per core by default.
+        workers: Processes; default: one per core. The result is the same.
+        **settings: Fields of `config`: `main_text`, `lang`, `media` …
 
     Returns:
         Counts of pages, paragraphs and images.
@@ -115,10 +118,9 @@ def extract_documents(
         MissingExtraError: The packages of the extra `extract` are not installed.
 
     Example:
-        >>> config = ExtractConfig(languages=["de", "en"])
-        >>> extract_documents("crawl.warc.gz", "documents", config)  # needs the extra `extract`  # doctest: +SKIP
+        >>> extract_documents("crawl.warc.gz", "documents", languages=["de", "en"])  # doctest: +SKIP
     """
-    config = config or ExtractConfig()
+    config = replace(config or ExtractConfig(), **settings)
     _check_extra()
     folder = Path(output)
     if folder.suffix or output == "-" or folder.is_file():

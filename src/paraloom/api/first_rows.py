@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from paraloom.api.models import summarize_model
 from paraloom.core.errors import DataError, ParaloomError
+from paraloom.core.lazy import load_object
 from paraloom.core.paths import path_below
 from paraloom.io import Corpus, read_lines
 from paraloom.io.arrays import map_array
 from paraloom.io.bitext import read_pairs
 from paraloom.io.compression import without_compression
-from paraloom.io.formats.hf_datasets import is_dataset, read_dataset
-from paraloom.io.formats.moses import sides
+from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.shards import open_shard, read_rows
 
 _COUNTED = 1_000_000
@@ -84,7 +84,12 @@ class Preview:
 
 
 def preview(path: str | Path, rows: int = 3) -> Preview:
-    """The first rows of a file or folder."""
+    """The first rows of a file or folder.
+
+    Args:
+        path: Pairs, variants, links, vectors, text, PREFIX.{de,en}; or the folder of a corpus, run or model.
+        rows: How many rows.
+    """
     name = str(path)
     pattern = sides(name) is not None
     if not pattern and not Path(path).exists():
@@ -120,7 +125,8 @@ def _folder(folder: Path, rows: int) -> Preview:
         except (ValueError, KeyError, TypeError):
             raise DataError("cannot be read", file=run, remedy="Run the pipeline again.") from None
     if is_dataset(folder):
-        return _batches(str(folder), read_dataset(folder), rows)
+        read = load_object("paraloom.io.formats.hf_datasets:read_dataset")
+        return _batches(str(folder), read(folder), rows)
     for path in corpora:
         if (path / "corpus.json").is_file():
             corpus = Corpus.open(path)

@@ -131,20 +131,22 @@ def augment_labels(
 
     Args:
         source: The set: .jsonl, .csv, .tsv or .parquet.
-        paraphraser: A paraphraser, the folder of one, the two translators of a round trip such as ('en-de', 'de-en'),
-            or a function from a list of texts to a list of paraphrases, or of lists of them.
+        paraphraser: english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an
+            endpoint: 'http://127.0.0.1:8000/v1?model=qwen3&language=en'; repeatable. In Python also a paraphraser, the
+            two translators of a round trip such as ('en-de', 'de-en'), or a function from a list of texts to a list of
+            paraphrases, or of lists of them.
         output: The larger set, in any of these formats; its columns are those of `source` and `PROVENANCE`.
-        text: Column of the texts: a name; default: noticed. Numbers, for both columns, are those of a table without a
-            header.
-        label: Column of the labels; numbers and lists count as labels, too.
-        n: New rows from each row at most, 1 or more.
+        text: Column of the texts: a name, or the number in a table without a header; default: text, sentence, question.
+        label: Column of the labels, in the same way; default: label, class, intent. Numbers and lists count as labels,
+            too.
+        n: Maximum number of new rows from each row, 1 or more.
         balance: Fill up the labels to the commonest one, as far as n new rows from each row reach.
-        selection: What is kept of the candidates: the name of a preset, or thresholds.
-        encoder: Encoder that measures meaning, or its name; None or 'none' does not measure it.
-        check_languages: Fail, before any work, if the texts are in another language than the paraphraser's.
+        selection: Preset of what is kept of the candidates; in Python also thresholds.
+        encoder: Encoder that measures meaning, or its name; none: meaning is not measured.
+        check_languages: Stop, before any work, at texts in another language than the paraphraser's.
         on_error: 'stop' at a row without text or label, or one that cannot be read; or 'reject' it into
             OUTPUT.rejected.jsonl.
-        seed: Of sampling, and of the choice of rows where not all are needed.
+        seed: Seed for sampling, and for the choice of rows where not all are needed.
 
     Returns:
         Row counts by label, and why candidates were dropped.
@@ -165,7 +167,7 @@ def augment_labels(
     """
     check_output(output, [source])
     record_format(output)
-    opened = as_paraphraser(paraphraser)
+    opened = as_paraphraser(paraphraser, output=str(output))
     language = language_of_paraphraser(opened)
     labeled = survey_labeled_set(source, text=text, label=label, on_error=on_error)
     if again := next((name for name in PROVENANCE if name in labeled.columns), None):

@@ -11,8 +11,10 @@ import numpy as np
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import as_list, input_stages_of, run_stages
+from paraloom.api.translators import AnyTranslator
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.errors import DataError
+from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit
 from paraloom.evaluate.discrimination import DiscriminationResult, LookalikeResult
 from paraloom.evaluate.discrimination import evaluate_lookalikes as compare_lookalikes
@@ -39,7 +41,15 @@ DEFAULT_SCORES = ("overlap", "bleu1", "chrf", "mismatch", "meaning")
 def evaluate_scores(
     pairs: str | Path | Sequence[str | Path], *, scores: Sequence[str] = (), on_error: OnError = "stop"
 ) -> DiscriminationResult:
-    """How well scores tell right pairs from wrong ones: the area under the ROC curve of each, by set.
+    """Measure how well scores tell right pairs from wrong ones: area under the ROC curve, with 95 % intervals.
+
+    Args:
+        pairs: Labeled pairs, scored: column label, 1 right, 0 wrong; labeled_set and kind if known.
+        scores: Only these scores.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+
+    Returns:
+        The areas, by set.
 
     Reference:
         DeLong, DeLong and Clarke-Pearson 1988, for the intervals.
@@ -56,11 +66,33 @@ def evaluate_lookalikes(
     changed: str = "tgt",
     sample: int = 2_000,
     output: str | None = None,
+    encoder: EncoderLike | str | Path | None = None,
+    reverse_translator: AnyTranslator | None = None,
+    paraphrase_model: str | Path | None = None,
     seed: int = 1,
     on_error: OnError = "stop",
-    **models: Any,
 ) -> LookalikeResult:
-    """How often scores prefer a look-alike, which differs from a true paraphrase in one fact."""
+    """Make look-alikes that differ from true paraphrases in one fact; count how often a score prefers them.
+
+    Args:
+        pairs: True paraphrases, in English: as for `score`.
+        scores: Scores or groups to test.
+        kinds: What is changed.
+        changed: Side that is changed: 'tgt', or 'src' to compare with the changed first side.
+        sample: Maximum number of pairs.
+        output: Write the pairs and their look-alikes, labeled.
+        encoder: Test paraphrase_score by this encoder, too.
+        reverse_translator: Test the scores of translating back with this translator, too: a bundled name, a folder or
+            OWNER/NAME, with settings as in 'NAME?from=de&to=en'.
+        paraphrase_model: Test p_paraphrase by this model, too: a bundled name or a folder.
+        seed: Seed of every random choice.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+
+    Returns:
+        Shares of look-alikes that each score prefers, by kind.
+    """
+    models: dict[str, Any] = {"encoder": encoder, "reverse_translator": reverse_translator}
+    models["paraphrase_model"] = paraphrase_model
     if output:
         check_target(output)
     right = open_pairs(pairs, seed=seed, on_error=on_error).filter(sample=sample)
@@ -96,7 +128,18 @@ def train_paraphrase_model(
     on_error: OnError = "stop",
     **config: Any,
 ) -> RunResult:
-    """Train the model of `p_paraphrase` and its presets on labeled pairs that are scored."""
+    """Train the model behind `p_paraphrase` and the presets of `paraloom filter` on labeled pairs.
+
+    Args:
+        pairs: Labeled pairs, scored: column label, 1 right, 0 wrong.
+        output: The folder to write.
+        features: Scores to learn from. Default: those of the bundled model that the pairs have.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **config: Further fields of `paraloom.stages.TrainParaphraseModel`: `fallbacks`, `l2` …
+
+    Returns:
+        The result; the figures of the last stage have the area under the ROC curve of each training set.
+    """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0], on_error=on_error).columns)
     stage: Fit = TrainParaphraseModel(name="model", pairs=references, features=names, **config)

@@ -21,17 +21,17 @@ from paraloom.api.rejected import RejectedLines
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
-from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS
+from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS, Index, Retrieval
 from paraloom.evaluate.mining import MiningScore
 from paraloom.io import read_lines
 from paraloom.io.bitext import check_target, is_device, write_table
 from paraloom.io.compression import PIPE, without_compression
-from paraloom.io.formats import moses
+from paraloom.io.formats.names import sides
 from paraloom.pipeline.shard import OnError
 from paraloom.text.language_names import language_name
 
 if TYPE_CHECKING:
-    from paraloom.embed.mining import Index, MinedBitext, Retrieval
+    from paraloom.embed.mining import MinedBitext
 
 COLUMNS = pa.schema(
     [
@@ -104,18 +104,18 @@ def mine_translations(
     Args:
         encoder: An encoder of both languages, its name or folder.
         source: Sentences, one per line; plain or compressed.
-        target: Sentences in the other language.
+        target: Sentences in the other language: translations are mined.
         output: Table of the pairs, highest margin first: .tsv, .csv, .jsonl, plain or compressed, or .parquet; '-' is
             TSV on standard output. Columns: score (the margin), src, tgt, src_line, tgt_line (from 1), cosine. Runs of
             whitespace in the sentences become one space. .tmx and Moses pairs `PREFIX.{de,en}` have the sentences only.
         above: Minimum margin, as `paraloom.embed.mining.mine_bitext` computes it. Higher is more precise; for a
             transformer start with 1.06, as in CCMatrix.
         k: Neighbors in the margin, and candidates of each sentence.
-        retrieval: 'max' takes the best candidates of both directions from the highest margin down; 'intersection' those
-            in both directions; 'forward' or 'backward' those of one.
-        index: 'exact', 'graph' (approximate, with faiss; 550 bytes a line in memory) or 'auto', which is exact up to
-            10¹¹ comparisons, such as 300,000 lines on both sides.
-        gold: File of true pairs for precision, recall, F1 and the best threshold: the row of the source and of the
+        retrieval: How translations are chosen: 'max' (the default) takes the best candidates of both directions from
+            the highest margin down; 'intersection' those in both directions; 'forward' or 'backward' those of one.
+        index: How translations are searched: 'exact', 'graph' (approximate, with faiss; 550 bytes a line in memory) or
+            'auto' (the default), which is exact up to 10¹¹ comparisons, such as 300,000 lines on both sides.
+        gold: File of true pairs for precision, recall, F1 and the best threshold: the line of the source and of the
             target, from 1, between tabs.
         on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl.
 
@@ -188,7 +188,7 @@ def mine_translations(
 def _check_format(output: str) -> None:
     """ConfigError, before any work, for a format that mined pairs cannot have."""
     check_target(output)
-    if output == PIPE or is_device(output) or moses.sides(output) is not None:
+    if output == PIPE or is_device(output) or sides(output) is not None:
         return
     if without_compression(output).suffix == "":
         raise ConfigError(
@@ -243,7 +243,7 @@ def _warn_of_languages(texts: list[tuple[str, Path]], known: list[str]) -> None:
     if first is not None and first == second:
         warnings.warn(
             f"both texts seem to be in the same language ({first}, {language_name(first)}): {texts[0][0]} and "
-            f"{texts[1][0]}; translations are in two, and paraphrases are mined out of one text, without --bilingual",
+            f"{texts[1][0]}; translations are in two, and paraphrases are mined out of one text",
             stacklevel=3,
         )
         return
@@ -324,7 +324,7 @@ def _numbers(digests: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], np
 def _encode(model: EncoderLike, side: _Side) -> None:
     with warnings.catch_warnings():
         # Empty lines are common, and are in no pair.
-        warnings.filterwarnings("ignore", message=".*unknown units only")
+        warnings.filterwarnings("ignore", message=".*unknown tokens only")
         encode_file(model, str(side.lines), side.vectors)
 
 

@@ -17,8 +17,7 @@ from paraloom.io.atomic import atomic_write
 from paraloom.io.bitext import is_device
 from paraloom.io.compression import PIPE
 from paraloom.io.corpus import DESCRIPTION
-from paraloom.io.formats import moses
-from paraloom.io.formats.hf_datasets import INFO, STATE, is_dataset
+from paraloom.io.formats.names import INFO, STATE, is_dataset, sides
 
 _MANY_FILES = 200
 _FILES = {  # kind of folder → its files, and the pattern of others
@@ -30,8 +29,8 @@ _SPARE_BYTES = 1 << 20
 
 def files_named(name: str | Path) -> list[Path]:
     """The file or folder that a name refers to, both files of ``PREFIX.{de,en}``."""
-    sides = moses.sides(str(name))
-    return [Path(name)] if sides is None else [Path(sides.src), Path(sides.tgt)]
+    two = sides(str(name))
+    return [Path(name)] if two is None else [Path(two.src), Path(two.tgt)]
 
 
 def check_output(output: str | Path, inputs: Iterable[str | Path] = ()) -> None:

@@ -13,6 +13,7 @@ from paraloom.core.protocols import TranslatorLike
 if TYPE_CHECKING:
     from paraloom.mt.callable_translator import TranslatingFunction
     from paraloom.mt.translator import Translator
+    from paraloom.pairs.scoring.scorer import Scorer
 
 
 def backtranslate(
@@ -45,12 +46,12 @@ def backtranslate(
     return as_pairs(pairs).backtranslate(translator, decode=decode, side=side, check_languages=check_languages)
 
 
-def score(pairs: PairsLike, scores: Sequence[str] | str, **models: Any) -> Pairs:
+def score(pairs: PairsLike, scores: Sequence[str | Scorer] | str = "common", **models: Any) -> Pairs:
     """Add columns of scores to pairs; see `Pairs.score`.
 
     Args:
         pairs: Pairs in any form that `as_pairs` takes.
-        scores: Names of scores or groups of them.
+        scores: Names of scores or groups of them, and scorers of your own.
         **models: Models that some scores need, such as ``encoder="english"``.
 
     Returns:

@@ -23,7 +23,8 @@ def read_pairs(
     src_column: str | int | None = None,
     tgt_column: str | int | None = None,
     limit: int = 0,
-    bad_rows: OnError = "stop",
+    on_error: OnError = "stop",
+    bad_rows: OnError | None = None,
     shard_rows: int | None = None,
     seed: int = 1,
 ) -> Pairs:
@@ -39,7 +40,8 @@ def read_pairs(
         src_column: Source column of a table: a name, or a number from 1.
         tgt_column: Target column of a table.
         limit: Pairs to read at most; 0: all.
-        bad_rows: 'stop' at a row that cannot be read, or 'reject' it.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        bad_rows: Former name of `on_error`.
         shard_rows: Rows that a worker processes at a time, if the pairs are written by several.
         seed: Seed of every random choice in what is done with the pairs.
 
@@ -66,7 +68,7 @@ def read_pairs(
     }
     if not isinstance(source, (str, Path)):
         raise TypeError(f"expected a path, got {type(source).__name__}; for data in memory use as_pairs")
-    stages, reference = input_stages(str(source), on_error=bad_rows, **options)
+    stages, reference = input_stages(str(source), on_error=bad_rows or on_error, **options)
     return Pairs(stages, None if stages else reference, seed=seed)
 
 
@@ -114,7 +116,7 @@ def open_pairs(
     if isinstance(pairs, Pairs):
         return pairs
     if isinstance(pairs, (str, Path)):
-        return read_pairs(pairs, seed=seed, bad_rows=on_error, shard_rows=shard_rows)
+        return read_pairs(pairs, seed=seed, on_error=on_error, shard_rows=shard_rows)
     return Pairs([pairs_from_data(pairs, src_lang=src_lang, tgt_lang=tgt_lang)], seed=seed)
 
 

@@ -13,8 +13,9 @@ import pyarrow as pa
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
 from paraloom.bundled import PARAPHRASE_MODEL
-from paraloom.core.errors import ConfigError, suggestion
+from paraloom.core.errors import ConfigError, MissingExtraError, suggestion
 from paraloom.core.protocols import EncoderLike, TranslatorLike
+from paraloom.core.references import split_reference
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus, write_table
 from paraloom.pipeline.definition import Definition, define_steps
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from paraloom.api.translators import AnyTranslator
     from paraloom.mt.callable_translator import TranslatingFunction
     from paraloom.mt.translator import Translator
+    from paraloom.pairs.scoring.scorer import Scorer
     from paraloom.stages.translators import LoadTranslator
 
 PRESET_SCORES = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "glitches")
@@ -67,7 +69,7 @@ class Pairs:
 
     def score(
         self,
-        scores: Sequence[str] | str,
+        scores: Sequence[str | Scorer] | str = "common",
         *,
         encoder: EncoderLike | str | Path | None = None,
         word_counts: str | Path | None = None,
@@ -85,9 +87,10 @@ class Pairs:
         """Add columns of scores; no row is dropped.
 
         Args:
-            scores: Names of scores or groups of them, as `paraloom scores` lists them. With `bilingual` among them,
-                the encoder adds `bilingual_similarity`, for bitext.
-            encoder: Adds `paraphrase_score`: an encoder, its name or folder.
+            scores: Scores or groups, such as overlap, bleu1 or all; `paraloom scores` lists them. In Python also
+                scorers of your own. With `bilingual` among them, the encoder adds `bilingual_similarity`, for bitext;
+                with `agreement`, `translator` adds that, too.
+            encoder: Adds `paraphrase_score` (of `bilingual`: `bilingual_similarity`): an encoder, its name or folder.
             word_counts: Adds the mean IDF of both sides: a folder of `train word-counts`.
             language_model: Adds perplexities: a folder of `train language-model`, or an ARPA file.
             classifier: Adds `reference_probability`: a folder of `research train-classifier`.
@@ -96,15 +99,16 @@ class Pairs:
             reverse_translator: Adds `reverse_cost`, `reverse_cost_gap` and `round_trip_chrf`: a translator the other
                 way; with both, `dual_cross_entropy`, too.
             agreement_samples: Adds `agreement`, the mean chrF of `tgt` against this many samples of `translator`, 2 or
-                more; it takes as long as this many translations.
+                more; it takes as long as this many translations. Default: 16 if `agreement` is among the scores.
             cross_encoder: Adds `cross_encoder_forward` and `cross_encoder_backward`: the local folder of a model that
-                reads both sides at once, such as an entailment model, in ONNX format (extra `cross-encoder`).
+                reads both sides at once, such as an entailment model, in ONNX format, with settings as
+                'FOLDER?file=onnx/model.onnx&label=entailment'. It needs the extra `cross-encoder`.
             cross_encoder_file: The ONNX file in that folder; default: model.onnx, onnx/model.onnx, or the only one.
             cross_encoder_label: The label whose probability is the score; default: entailment, or of two labels
                 paraphrase, duplicate or equivalent.
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
                 model, or a folder of `train paraphrase-model`.
-            languages: Adds the probability of the stated languages: all that may occur, two or more.
+            languages: Adds the probability of the stated languages: all that may occur, two or more, such as de,en.
 
         Returns:
             Pairs with the new columns.
@@ -125,8 +129,15 @@ class Pairs:
         from paraloom.stages.scores import Score
 
         model, name, in_memory = named_encoder(encoder)
-        # p_paraphrase is computed from the other scores, so it comes after those of an encoder of this process.
-        last, paraphrase_model = (paraphrase_model, None) if in_memory is not None else (None, paraphrase_model)
+        given_scores = (scores,) if isinstance(scores, str) else tuple(scores)
+        own_scorers = [one for one in given_scores if not isinstance(one, str)]
+        # p_paraphrase is computed from the other scores, so it comes after those that this process computes.
+        in_process = in_memory is not None or bool(own_scorers)
+        last, paraphrase_model = (paraphrase_model, None) if in_process else (None, paraphrase_model)
+        if cross_encoder is not None:
+            cross_encoder, settings = _cross_encoder(cross_encoder)
+            cross_encoder_file = settings.get("file", cross_encoder_file)
+            cross_encoder_label = settings.get("label", cross_encoder_label)
         loading: list[Stage] = []
         references: dict[str, Ref] = {}
         for key, given in (("translator", translator), ("reverse_translator", reverse_translator)):
@@ -135,7 +146,7 @@ class Pairs:
 
                 stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
                 loading += stages
-        names = (scores,) if isinstance(scores, str) else tuple(scores)
+        names = tuple(one for one in given_scores if isinstance(one, str))
         others, bilingual = without_bilingual(names)
         if not bilingual:
             others = tuple(name for name in others if name != PARAPHRASE_SCORE.name)
@@ -156,9 +167,11 @@ class Pairs:
             languages=tuple(languages),
         )
         scored = self._with(*loading, self._connected(stage))
-        if in_memory is None:
+        if not in_process:
             return scored
-        scorers = encoder_scorers(in_memory, bilingual=bilingual)
+        scorers = [*own_scorers]
+        if in_memory is not None:
+            scorers += encoder_scorers(in_memory, bilingual=bilingual)
         encoded = scored._in_process(lambda batch, seed: score_batch(batch, scorers))
         return encoded if last is None else encoded.score((), paraphrase_model=last)
 
@@ -175,12 +188,13 @@ class Pairs:
         """Keep the pairs that meet all criteria.
 
         Args:
-            where: Condition in SQL over the columns, such as ``"trigram_overlap <= 0.7"``.
-            preset: 'strict', 'balanced' or 'loose': a condition on `p_paraphrase`, which is computed first. `where` is
-                applied in addition.
-            paraphrase_model: The model of the preset: the name of a bundled one, or a folder.
-            encoder: Adds `paraphrase_score` first, for a more reliable preset.
-            reverse_translator: Adds the scores of translating back first, for a more reliable preset.
+            where: A condition in SQL over the columns, such as ``"trigram_overlap <= 0.7"``.
+            preset: strict, balanced or loose: keep what is probably a paraphrase, but not a near-copy. It is a
+                condition on `p_paraphrase`, which is computed first; `where` is applied in addition.
+            paraphrase_model: The model of the presets: a bundled name, or a folder of `train paraphrase-model`.
+            encoder: For a preset: compute `paraphrase_score` first, with this encoder.
+            reverse_translator: For a preset: translate back first, with this translator (a name or a folder); the most
+                reliable.
             **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample` …
 
         Returns:
@@ -195,24 +209,16 @@ class Pairs:
             >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter("tgt = 'b'"))
             1
         """
-        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
         from paraloom.stages.pairs import Filter
 
-        if preset is None:
-            if encoder is not None or reverse_translator is not None:
-                raise ConfigError("'encoder' and 'reverse_translator' are for a preset", remedy="Call score first.")
-            return self.then(Filter(where=where, **criteria))
-        folder = model_folder(paraphrase_model)
-        assert folder is not None
-        presets = ParaphraseModel.load(folder).presets
-        if preset not in presets:
-            raise ConfigError(
-                f"unknown preset '{preset}'{suggestion(preset, presets)}", remedy=f"Presets: {', '.join(presets)}."
-            )
-        scored = self.score(
-            PRESET_SCORES, encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder
+        scored, condition = scored_for_preset(
+            self,
+            preset,
+            where,
+            encoder=encoder,
+            reverse_translator=reverse_translator,
+            paraphrase_model=paraphrase_model,
         )
-        condition = " and ".join(f"({part})" for part in (presets[preset].where, where) if part)
         return scored.then(Filter(where=condition, **criteria))
 
     def backtranslate(
@@ -229,9 +235,10 @@ class Pairs:
             translator: A translator, its name (bundled, or of Hugging Face) or folder; or any object whose method
                 `translate(sentences, *, seed)` returns lists of `paraloom.Variant`, or a function from a list of texts
                 to a list of translations, or of lists of them: these are called in this process.
-            decode: How to decode, such as ``"beam:12"``; default: the translator's own, or ``"beam:5"``. An object of
-                another class than `paraloom.Translator` decodes in its own way.
-            side: The side that is translated, 'src' or 'tgt'.
+            decode: How to decode, such as beam:12, nucleus:0.95 or nucleus:0.95,nbest=3. Default: the translator's own,
+                or beam:5; greedy for an endpoint. An object of another class than `paraloom.Translator` decodes in its
+                own way.
+            side: The side to translate, src or tgt; the other is the reference.
             check_languages: Fail, before any work, if the languages of a sample do not fit the translator: swapped
                 sides, a bitext in one language.
 
@@ -375,12 +382,18 @@ class Pairs:
         return pa.Table.from_batches(list(corpus.batches()), schema=corpus.schema)
 
     def to_pandas(self) -> Any:
-        """Read all rows into memory; needs pandas.
+        """Read all rows into memory; needs the extra `pandas`.
 
         Returns:
             A pandas DataFrame.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
         """
-        return self.to_arrow().to_pandas()
+        try:
+            return self.to_arrow().to_pandas()
+        except ModuleNotFoundError as error:
+            raise MissingExtraError.for_verb("to_pandas", "pandas") from error
 
     def to_list(self) -> list[dict[str, Any]]:
         """Read all rows into memory.
@@ -457,3 +470,38 @@ class Pairs:
                 report_rejected(definition, result)
                 self._result, self._scratch = Corpus.open(result.stages[-1].folder), scratch
         return self._result
+
+
+def scored_for_preset(
+    pairs: Pairs,
+    preset: str | None,
+    where: str = "",
+    *,
+    encoder: EncoderLike | str | Path | None = None,
+    reverse_translator: AnyTranslator | None = None,
+    paraphrase_model: str | Path = PARAPHRASE_MODEL,
+) -> tuple[Pairs, str]:
+    """The pairs with the scores of a preset, and its condition together with `where`; without one, both as they are."""
+    from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+
+    if preset is None:
+        if encoder is not None or reverse_translator is not None:
+            raise ConfigError("'encoder' and 'reverse_translator' are for a preset", remedy="Call score first.")
+        return pairs, where
+    folder = model_folder(paraphrase_model)
+    assert folder is not None
+    presets = ParaphraseModel.load(folder).presets
+    if preset not in presets:
+        raise ConfigError(
+            f"unknown preset '{preset}'{suggestion(preset, presets)}", remedy=f"Presets: {', '.join(presets)}."
+        )
+    scored = pairs.score(PRESET_SCORES, encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder)
+    return scored, " and ".join(f"({part})" for part in (presets[preset].where, where) if part)
+
+
+def _cross_encoder(reference: str | Path) -> tuple[str, dict[str, str]]:
+    """The folder of a cross-encoder and its settings: `FOLDER?file=onnx/model.onnx&label=entailment`."""
+    folder, settings = split_reference(str(reference))
+    if unknown := next((key for key in settings if key not in ("file", "label")), None):
+        raise ConfigError(f"a cross-encoder has no setting '{unknown}'", remedy="Its settings: file, label.")
+    return folder, settings

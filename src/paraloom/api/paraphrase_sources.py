@@ -30,11 +30,13 @@ AnyParaphraser: TypeAlias = (
     ParaphraserLike
     | str
     | Path
+    | list[str]
     | tuple[str, str]
     | Callable[[list[str]], Sequence[str]]
     | Callable[[list[str]], Sequence[Sequence[str]]]
 )
-"""A paraphraser, the folder of one, the two translators of a round trip, or a function from texts to paraphrases."""
+"""A paraphraser, references to one or several, the two translators of a round trip, or a function from texts to
+paraphrases."""
 
 
 class RoundTripParaphraser(PivotParaphraser):
@@ -160,10 +162,10 @@ def _round_trip(reference: str, decode: str | None) -> RoundTripParaphraser:
     return RoundTripParaphraser.load(forward, backward, pivots=pivots, decode=decode)
 
 
-def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:
-    """A paraphraser from what names one."""
-    if isinstance(paraphraser, (str, Path)):
-        return open_paraphraser(paraphraser)
+def as_paraphraser(paraphraser: AnyParaphraser, *, output: str = "-") -> ParaphraserLike:
+    """A paraphraser from what names one; the answers of an endpoint are kept beside an output."""
+    if isinstance(paraphraser, (str, Path, list)):
+        return open_paraphraser(paraphraser, output=output)
     if isinstance(paraphraser, tuple):
         return RoundTripParaphraser.load(*paraphraser)
     if isinstance(paraphraser, ControlledParaphraser):

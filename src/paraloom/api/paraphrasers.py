@@ -22,11 +22,11 @@ from paraloom.paraphrasing.settings import PARAPHRASER_FILE
 from paraloom.paraphrasing.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import BATCH_ROWS, OnError
+from paraloom.stages.bitext import columns_of_file
 from paraloom.stages.paraphraser_networks import TREE, TREES, parsed_pairs
 from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_parts
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
-from paraloom.stages.variants import columns_of_file
 
 
 class Paraphraser(ControlledParaphraser):

@@ -60,8 +60,13 @@ class Quickstart:
         return {name: value for name, value in asdict(self).items() if name != "run"}
 
 
-def run_quickstart(folder: str | Path, *, workers: int | None = None) -> Quickstart:
-    """Run the bundled pipeline: back-translate, score the pairs, keep what is probably a paraphrase, rewrite it."""
+def run_quickstart(folder: str | Path = "quickstart", *, workers: int | None = None) -> Quickstart:
+    """Run the bundled pipeline: back-translate, score the pairs, keep what is probably a paraphrase, rewrite it.
+
+    Args:
+        folder: Folder of the run.
+        workers: Processes; default: one per core. The result is the same.
+    """
     if kernels_are_new():
         warnings.warn("the first run compiles the inner loops, for a minute or two; later ones do not", stacklevel=2)
     result = run_pipeline(read_pipeline(BUNDLED / "quickstart.toml"), folder, workers=workers)

@@ -13,8 +13,8 @@ from paraloom.core.errors import DataError
 from paraloom.core.stage import Stage
 from paraloom.io import open_write, read_batches, read_lines
 from paraloom.io.compression import PIPE, decode, read_raw_lines
-from paraloom.io.formats import moses
 from paraloom.io.formats.base import raw_text
+from paraloom.io.formats.names import sides
 from paraloom.pipeline.definition import Definition
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
@@ -29,9 +29,9 @@ _FORMATS = (".tsv", ".csv", ".jsonl", ".parquet", ".tmx")
 def rejected_file(output: str | Path) -> Path:
     """The file beside an output that lists the rows that were rejected."""
     path = Path(output)
-    sides = moses.sides(str(output))
-    if sides is not None:
-        return Path(sides.src).with_name(sides.stem + SUFFIX)
+    two = sides(str(output))
+    if two is not None:
+        return Path(two.src).with_name(two.stem + SUFFIX)
     name = path.name
     for suffix in (".gz", ".zst", ".xz"):
         name = name.removesuffix(suffix)

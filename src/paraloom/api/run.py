@@ -41,8 +41,7 @@ def input_stages(
     A corpus folder, and a Parquet file that Paraloom wrote (unless languages or columns are given), keep all their
     columns. A file of VARIANTS, as the commands write them, is read as that.
     """
-    from paraloom.stages.bitext import ReadPairs, ReadScoredPairs, files_of_bitext, has_further_columns, unread_columns
-    from paraloom.stages.variants import ReadVariants, holds_variants
+    from paraloom.stages import bitext
 
     if source == "-":
         raise ConfigError("standard input cannot be read more than once", remedy="Write the pairs to a file first.")
@@ -50,7 +49,7 @@ def input_stages(
     path = Path(source).absolute()
     if (path / "corpus.json").is_file():
         return [], path
-    for file in files_of_bitext(Path(source)):
+    for file in bitext.files_of_bitext(Path(source)):
         if not file.exists():
             raise _not_found(file)
     given = {key: value for key, value in options.items() if value is not None}
@@ -58,14 +57,16 @@ def input_stages(
         given["bad_rows"] = "reject"
     named = set(given) - {"shard_rows", "bad_rows", "empty_sides"}
     stage: Stage
-    if not named and has_further_columns(source):
+    if not named and bitext.has_further_columns(source):
         given.pop("empty_sides", None)
-        stage = ReadScoredPairs(name=name, source=path, **given)
-    elif not named and holds_variants(source):
+        stage = bitext.ReadScoredPairs(name=name, source=path, **given)
+    elif not named and bitext.holds_variants(source):
+        from paraloom.stages.variants import ReadVariants
+
         stage = ReadVariants(name=name, source=path)
     else:
-        stage = ReadPairs(name=name, source=path, **given)
-        if lost := unread_columns(source):
+        stage = bitext.ReadPairs(name=name, source=path, **given)
+        if lost := bitext.unread_columns(source):
             shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
             warnings.warn(
                 f"{source}: only the sentences are read, not the columns {shown}; .parquet files with the columns "

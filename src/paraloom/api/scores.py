@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from paraloom.api.run import input_stages_of, run_stages
 from paraloom.core.stage import Fit, Stage
@@ -20,7 +20,17 @@ def train_word_counts(
     columns: Sequence[str] = ("src",),
     on_error: OnError = "stop",
 ) -> RunResult:
-    """Count in how many sentences each word occurs, for the scores `src_idf` and `tgt_idf`."""
+    """Count in how many sentences each word occurs, for the scores `src_idf` and `tgt_idf`.
+
+    Args:
+        pairs: Pairs to learn from: one corpus or several.
+        output: The folder to write.
+        columns: Text columns to learn from, such as src,tgt.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+
+    Returns:
+        The result; the figures of the last stage have the numbers of words and sentences.
+    """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     return _train(stages, CountWords(corpora=references, columns=tuple(columns)), output)
 
@@ -30,17 +40,25 @@ def train_language_model(
     output: str | Path,
     *,
     columns: Sequence[str] = ("src",),
-    order: int = 0,
     units: Literal["words", "characters"] = "words",
-    smoothing: str = "",
     on_error: OnError = "stop",
+    **config: Any,
 ) -> RunResult:
-    """Train an n-gram language model, for the perplexities of both sides."""
+    """Train an n-gram language model, for `src_perplexity` or `src_character_perplexity` and those of `tgt`.
+
+    Args:
+        pairs: Pairs to learn from: one corpus or several.
+        output: The folder to write.
+        columns: Text columns to learn from, such as src,tgt.
+        units: What the n-grams are made of.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **config: Further fields of `paraloom.stages.TrainLanguageModel`: `order`, `smoothing`.
+
+    Returns:
+        The result; the figures of the last stage have order, number of n-grams and smoothing.
+    """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
-    training = TrainLanguageModel(
-        corpora=references, columns=tuple(columns), order=order, units=units, smoothing=smoothing
-    )
-    return _train(stages, training, output)
+    return _train(stages, TrainLanguageModel(corpora=references, columns=tuple(columns), units=units, **config), output)
 
 
 def _train(stages: Sequence[Stage], training: Fit, output: str | Path) -> RunResult:

@@ -22,7 +22,7 @@ from paraloom.embed.threads import available_threads
 from paraloom.io import open_write, read_lines
 from paraloom.io.arrays import map_array
 from paraloom.io.bitext import READERS
-from paraloom.io.compression import without_compression
+from paraloom.io.compression import PIPE, without_compression
 from paraloom.pipeline.shard import OnError
 
 
@@ -37,9 +37,25 @@ class Hit(NamedTuple):
 
 
 def search_lines(
-    encoder: EncoderLike | str | Path, corpus: str, queries: str, *, k: int = 5, vectors: str | Path | None = None
+    encoder: EncoderLike | str | Path,
+    corpus: str | Path,
+    queries: str | Path = PIPE,
+    *,
+    k: int = 5,
+    vectors: str | Path | None = None,
 ) -> Iterator[Hit]:
-    """Find the lines of a file that are nearest to each line of another."""
+    """Find the sentences of a file that are nearest to each line of another.
+
+    Args:
+        encoder: A bundled name such as english, a folder, or a sentence-transformers model.
+        corpus: Sentences to search, one per line.
+        queries: One per line; - is standard input.
+        k: Sentences per query.
+        vectors: Vectors of the corpus, from `encode`; default: encode it now.
+
+    Yields:
+        The sentences with their cosines, best first, for each query.
+    """
     texts = list(read_lines(queries))
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder
     with _encoded_corpus(model, corpus, vectors) as (lines, stored):
@@ -54,7 +70,7 @@ def search_lines(
 
 def mine_lines(
     encoder: EncoderLike | str | Path,
-    corpus: str,
+    corpus: str | Path,
     output: str,
     *,
     above: float = 0.8,
@@ -103,14 +119,17 @@ def _check_suffix(output: str) -> None:
 
 @contextmanager
 def _encoded_corpus(
-    encoder: EncoderLike | str | Path, corpus: str, vectors: str | Path | None, rejected: RejectedLines | None = None
+    encoder: EncoderLike | str | Path,
+    corpus: str | Path,
+    vectors: str | Path | None,
+    rejected: RejectedLines | None = None,
 ) -> Iterator[tuple[Path, npt.NDArray[np.float32]]]:
     """The corpus as an uncompressed file of lines, and its vectors, memory-mapped."""
     with tempfile.TemporaryDirectory() as folder:
         lines = Path(folder) / "lines.txt"
         count = 0
         with lines.open("w", encoding="utf-8", newline="\n") as stream:
-            for line in read_lines(corpus) if rejected is None else rejected.read(corpus):
+            for line in read_lines(corpus) if rejected is None else rejected.read(str(corpus)):
                 stream.write(f"{line}\n")
                 count += 1
         if vectors is None:

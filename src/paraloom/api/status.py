@@ -10,7 +10,11 @@ from paraloom.pipeline.status import RunStatus, is_run, read_status
 
 
 def run_status(path: str | Path) -> RunStatus:
-    """Read the status of a run by its folder, or of a command by the output that it will write."""
+    """Read the status of a run by its folder, or of a command by the output that it will write.
+
+    Args:
+        path: Folder of a run, or the output of another command.
+    """
     path = Path(path)
     work = Path(str(path).rstrip("/") + WORK)
     if not is_run(path) and is_run(work):

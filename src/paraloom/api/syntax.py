@@ -24,10 +24,22 @@ def train_parser(
     output: str | Path,
     *,
     method: Literal["spans", "grammar"] = "spans",
-    encoder: str | None = None,
+    encoder: str | Path | None = None,
     encoder_words: int = 0,
 ) -> RunResult:
-    """Train a constituency parser on a treebank and evaluate it on held-out trees."""
+    """Train a constituency parser on a treebank; prints its F1 on held-out trees.
+
+    Args:
+        treebank: Files of bracketed trees, as in the Penn Treebank, or of Universal Dependencies with Penn tags.
+        output: The folder to write.
+        method: spans: a small network, in minutes; grammar: rules and their probabilities, in seconds.
+        encoder: For spans: a static encoder, such as english, whose word vectors tell of words that the treebank does
+            not have.
+        encoder_words: Number of its most common words whose vectors are taken, for a smaller parser; 0: all.
+
+    Returns:
+        The result; its figures have the F1.
+    """
     stage = TrainParser(
         treebank=tuple(Path(path).absolute() for path in treebank),
         method=method,
@@ -38,26 +50,42 @@ def train_parser(
 
 
 def add_parses(
-    source: str,
+    pairs: str | Path,
     output: str,
     *,
-    parser: str | None = None,
-    parses: Sequence[str] = (),
+    parser: str | Path | None = None,
+    parses: Sequence[str | Path] = (),
     columns: Sequence[str] = ("src", "tgt"),
     engine: str = "local",
     workers: int | None = None,
     on_error: OnError = "stop",
 ) -> RunResult:
-    """Add the bracketed tree of each sentence, as columns such as `src_parse` and `tgt_parse`."""
+    """Add the bracketed tree of each sentence, as columns src_parse and tgt_parse.
+
+    Variants, as `variants` writes them, have one text column: --columns text.
+
+    Args:
+        pairs: Pairs: a corpus folder, a file with both sides, PREFIX.{de,en}, or a file of each side.
+        output: Where to write; the suffix decides the format.
+        parser: english, a folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse].
+        parses: Instead of a parser: COLUMN=FILE with existing parses, a tree per line, or .conllu.
+        columns: The text columns.
+        engine: local, inline, or ray (pip install 'paraloom[cluster]').
+        workers: Processes; default: one per core. The result is the same.
+        on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
+
+    Returns:
+        The result, with the numbers of rows.
+    """
     if bool(parser) == bool(parses):
         raise ConfigError("expected either 'parser' or 'parses'", remedy="Give exactly one of them.")
     # Parses from files are matched line by line: the rows must stay as they are.
-    stages, reference = input_stages(source, on_error=on_error, empty_sides="keep" if parses else None)
+    stages, reference = input_stages(str(pairs), on_error=on_error, empty_sides="keep" if parses else None)
     stage: Stage
     if parser:
-        stage = Parse(input=reference, columns=tuple(columns), **parser_fields(parser))
+        stage = Parse(input=reference, columns=tuple(columns), **parser_fields(str(parser)))
     else:
-        files = dict(_column_and_file(text) for text in parses)
+        files = dict(_column_and_file(str(text)) for text in parses)
         if len(files) < len(parses):
             raise ConfigError("'parses' names a column twice", remedy="Give each column one file.")
         kind = stages[0].output_schema if stages else Corpus.open(Path(str(reference))).kind
@@ -65,13 +93,21 @@ def add_parses(
     return run_stages([*stages, stage], output, engine=engine, workers=workers, on_error=on_error)
 
 
-def find_syntax_groups(parsed: str, output: str | Path, **config: Any) -> SyntaxGrouping:
-    """Find the largest groups of pairs whose trees have the same root production.
+def find_syntax_groups(parsed: str | Path, output: str | Path, **config: Any) -> SyntaxGrouping:
+    """Find the largest groups of pairs whose parses have the same root production, to fine-tune translators on.
+
+    Args:
+        parsed: Pairs with parses, from `parse`: a corpus folder or a Parquet file.
+        output: The folder to write.
+        **config: Fields of `paraloom.stages.SyntaxGroups`: `groups`, `min_rows`, `column`.
+
+    Returns:
+        The groups.
 
     Reference:
         Burchell et al. (2022), §2.1.
     """
-    stages, reference = input_stages(parsed)
+    stages, reference = input_stages(str(parsed))
     run_stages([*stages, SyntaxGroups(pairs=reference, **config)], str(output))
     return SyntaxGrouping.load(Path(output))
 

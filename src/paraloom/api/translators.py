@@ -297,8 +297,6 @@ def translate_file(
 def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool = True) -> TranslatorLike:
     """A translator for this process, as the command line names it."""
     from paraloom.mt.callable_translator import as_translator
-    from paraloom.mt.endpoint import ENDPOINT_FILE
-    from paraloom.mt.language_model import LANGUAGE_MODEL_FILE
     from paraloom.mt.loading import open_translator
     from paraloom.mt.translator import Translator
     from paraloom.stages.translators import LoadTranslator
@@ -312,10 +310,7 @@ def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool 
         return loaded
     if not isinstance(translator, str):
         return as_translator(translator)
-    if any((Path(translator) / name).is_file() for name in (ENDPOINT_FILE, LANGUAGE_MODEL_FILE)):
-        return open_translator(translator, decoding)
-    model: TranslatorLike = Translator.load(translator, decode=decoding, check_costs=check_costs)
-    return model
+    return open_translator(translator, decoding, check_costs=check_costs)
 
 
 def _check_language(lines: Sequence[str], model: TranslatorLike, source: str) -> None:

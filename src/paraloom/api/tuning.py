@@ -28,10 +28,11 @@ class Tuning(Config):
 
     Args:
         pairs: Scored pairs: a corpus folder or a file.
-        grids: Names of grids (`paraloom.api.filter_grids.GRIDS`), or conditions in SQL.
+        grids: Conditions in SQL, or names of sets of them: w17-overlap, w17-length, pnmt-tenths … They are
+            `paraloom.api.filter_grids.GRIDS`.
         sts: Folder of similarity tasks.
         development: The task that decides between candidates, as GROUP/SUBSET.
-        size: Pairs of each selection, drawn at random from those that the filter keeps (24,000 in W17).
+        size: Number of pairs of each selection, drawn at random from those that the filter keeps (24,000 in W17).
         epochs: Maximum number of passes over the pairs; the best one counts.
         seeds: How many times each candidate is drawn and trained.
         random_seeds: How many times the random selection is drawn and trained, and the best candidate in the end.
@@ -43,7 +44,7 @@ class Tuning(Config):
     """
 
     pairs: str
-    grids: tuple[str, ...]
+    grids: tuple[str, ...] = ("w17-overlap",)
     sts: Path
     development: str = "STS-B/dev"
     size: int = 24_000

@@ -20,10 +20,11 @@ from paraloom.io.compression import without_compression
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
+from paraloom.stages.bitext import columns_of_file
 from paraloom.stages.diversity import MeasureDiversity, SampleVariants
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
-from paraloom.stages.variants import ReadVariants, TranslateVariants, columns_of_file
+from paraloom.stages.variants import ReadVariants, TranslateVariants
 
 if TYPE_CHECKING:
     from paraloom.api.translators import AnyTranslator

@@ -14,7 +14,7 @@ import typer
 
 from paraloom import api
 from paraloom.cli import registry, watching
-from paraloom.cli.declaration import Command, Parameter, converted
+from paraloom.cli.declaration import Command, Parameter, converted, parameters_of
 from paraloom.cli.output import print_usage, show, start_clock
 from paraloom.cli.values import pairs
 from paraloom.core.arrow import start_without_pandas
@@ -123,21 +123,23 @@ def _protected(command: Command, name: str, declared: Mapping[str, Parameter], v
 
 def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, Any]) -> None:
     function, given = command.function(), dict(values)
+    used = None
     if command.device:
         used = api.use_device(given.pop("device"))
+        translators = [name for name, one in declared.items() if one.role == "translator"]
+        if used is not None and translators and not any(given.get(name) for name in translators):
+            raise ConfigError("--device is for a translator", remedy="Name one, or leave the option out.")
         if "workers" in given:
             given["workers"] = api.workers_on(used, given["workers"])
-    converted(declared, command.target() if command.of else function, given)
-    opened = _opened(declared, given)
+    own = {name for name, _ in parameters_of(command.run)} if command.run is not None else set()
+    # A value that was not given has the default of the function or the stage.
+    given = {name: value for name, value in given.items() if name in own or _is_given(declared[name], value)}
+    converted(declared, command.functions(), given)
+    opened = _opened(declared, given, api.precision_on(used, None))
     if command.run is not None:
         command.run(**given)
     else:
         given.pop("as_json", None)
-        # A value that was not given has the default of the function or the stage.
-        unset = {
-            name for name, value in given.items() if value is None or (value is False and not declared[name].default)
-        }
-        given = {name: value for name, value in given.items() if name not in unset}
         result = function(**given)
         if command.show is not None:
             command.show(result, values)
@@ -147,7 +149,11 @@ def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, 
         print_usage(model)
 
 
-def _opened(declared: Mapping[str, Parameter], values: dict[str, Any]) -> list[Any]:
+def _is_given(declared: Parameter, value: Any) -> bool:
+    return value is not None and (value is not False or declared.default is True)
+
+
+def _opened(declared: Mapping[str, Parameter], values: dict[str, Any], precision: str | None) -> list[Any]:
     """Replace names by what they stand for, in place: pairs, encoders, and the translators that are returned."""
     opened = []
     for name, value in values.items():
@@ -159,7 +165,8 @@ def _opened(declared: Mapping[str, Parameter], values: dict[str, Any]) -> list[A
         elif role == "translator" and value is not None:
             output = str(values.get("output") or PIPE)
             named = [
-                api.named_translator(one, output=output) for one in (value if isinstance(value, list) else [value])
+                api.named_translator(one, output=output, precision=precision)
+                for one in (value if isinstance(value, list) else [value])
             ]
             values[name] = named if isinstance(value, list) else named[0]
             opened += named

@@ -3,62 +3,61 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from paraloom import api
-from paraloom.cli import options, paraphraser_options
+from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude
 from paraloom.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from paraloom.paraphrasing.canonicalization import CanonicalText
 
 _FILES = (".txt", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
-def canonicalize(
-    texts: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE|-|TEXT...",
-            help="A file, a text per line, or a table: .jsonl, .csv, .tsv, .parquet; - for standard input; or texts.",
-        ),
-    ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="Where to write; a table gets further columns. Default: print.")
-    ] = "-",
-    text: Annotated[
-        str | None, typer.Option(help="Of a table: column of the texts; a number, from 1, if it has no header.")
-    ] = None,
-    hold: paraphraser_options.Hold = None,
-    terms: paraphraser_options.Terms = None,
-    language_check: options.CheckLanguages = True,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print each form as a line of JSON; with -o, figures as JSON.")
-    ] = False,
+def _canonicalize(
+    texts: list[str],
+    output: str = "-",
+    *,
+    text: str | int | None = None,
+    hold: Sequence[str] | None = None,
+    terms: Path | None = None,
+    check_languages: bool = True,
+    as_json: bool = False,
 ) -> None:
     """Write noisy texts (tweets, chats) in their standard form; by a model, no gain was measured so far.
 
     English is corrected by rules and a list of words. Numbers, links and names stay as they are. A text without words
     stays as it is, too; tables and --json say so, in the column canonical_status, with the reason.
 
-    Example: `paraloom canonicalize "u dont need 2 tickets"`
-
-    Example: `paraloom canonicalize tweets.csv -o standard.csv`
+    Args:
+        texts: A file, a text per line, or a table: .jsonl, .csv, .tsv, .parquet; - for standard input; or texts.
+        output: Where to write; a table gets further columns. Default: print.
+        text: Of a table: column of the texts; a number, from 1, if it has no header.
+        hold: What stays as it is, held by placeholders: markup, fields, links, mail, mentions, terms, numbers, names.
+            Default: all.
+        terms: Words and phrases that stay as they are, one on each line of a file.
+        check_languages: Stop, before any work, at text that is not English.
+        as_json: Print each form as a line of JSON; with -o, figures as JSON.
     """
     source = _source(texts)
-    canonicalizer = api.open_canonicalizer(hold=None if hold is None else options.names(hold), terms=terms or ())
+    canonicalizer = api.open_canonicalizer(hold=hold, terms=terms or ())
     printing = output == "-"
 
-    def print_form(one: Any) -> None:
+    def print_form(one: CanonicalText) -> None:
         typer.echo(json.dumps(one.to_dict(), ensure_ascii=False) if as_json else one.text)
 
     result = api.canonicalize_file(
         source,
         canonicalizer,
         output,
-        text=options.column(text),
-        check=api.check_english if language_check else None,
+        text=text,
+        check=api.check_english if check_languages else None,
         report=print_form if printing else None,
     )
     if as_json and not printing:
@@ -82,4 +81,15 @@ def _source(texts: list[str]) -> str | list[str]:
     return texts
 
 
-COMMANDS: options.Commands = {"canonicalize": canonicalize}
+DECLARED = [
+    Command(
+        name="canonicalize",
+        run=_canonicalize,
+        settings={
+            "texts": {"metavar": "FILE|-|TEXT...", "role": "input"},
+            "output": {"help": "Where to write; a table gets further columns; - prints."},
+        },
+        examples=('"u dont need 2 tickets"', "tweets.csv -o standard.csv"),
+        watched=True,
+    )
+]

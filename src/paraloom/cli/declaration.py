@@ -13,8 +13,10 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from paraloom.cli.shared import SHARED
+from paraloom.cli.shared import GENERAL, SHARED
 from paraloom.core.config import type_hints
+from paraloom.core.errors import ConfigError
+from paraloom.core.lazy import load_object
 from paraloom.core.stage import Fit, Map, Source
 from paraloom.pipeline.registry import load_stage
 from paraloom.pipeline.stage_docs import describe_fields, parse_docstring
@@ -74,7 +76,8 @@ class Command:
         run: A function of the command line; what it takes as `**options` are the parameters of `of`. Default: `of` is
             called, and `show` prints what it returns.
         of: Function of `paraloom.api`, by name, or `module:Class.method`.
-        stage: Kinds of stages whose fields `**config` of that function sets, separated by spaces.
+        stage: Kinds of stages whose fields `**config` of that function sets, separated by spaces; or
+            `module:Class` of a configuration.
         everyday: Options that plain `--help` shows, separated by spaces. Default: all.
         keys: The fields of the stage that are options, separated by spaces. Default: all.
         leave_out: Parameters without an option.
@@ -110,8 +113,12 @@ class Command:
         """The function that is called with the values."""
         return self.run or self.target()
 
+    def functions(self) -> list[Callable[..., Any]]:
+        """The functions whose parameters are options: the command's own first."""
+        return [*([self.run] if self.run else []), *([self.target()] if self.of else [])]
+
     def target(self) -> Callable[..., Any]:
-        """The function of `paraloom.api`."""
+        """The function of `paraloom.api`, or the class of a configuration."""
         module, _, path = self.of.partition(":") if ":" in self.of else ("paraloom.api", "", self.of)
         value: Any = import_module(module)
         for name in path.split("."):
@@ -126,7 +133,7 @@ class Command:
         text = text.replace(f"`paraloom {plain} ", f"`paraloom {self.name} ").replace(
             f"`paraloom {plain}`", f"`paraloom {self.name}`"
         )
-        calls = (f"Example: `paraloom {self.name} {example}`" for example in self.examples)
+        calls = (f"Example: `paraloom {f'{self.name} {example}'.strip()}`" for example in self.examples)
         return "\n\n".join([text, *calls])
 
     def parameters(self) -> list[Parameter]:
@@ -137,20 +144,20 @@ class Command:
         for name, one in collected.items():
             if name in self.flags:
                 flags = tuple(self.flags[name].split())
-                one = replace(one, flags=flags)
+                # Pairs of an option may be several corpora, not the files of both sides.
+                one = replace(one, flags=flags, role="input" if flags and one.role == "pairs" else one.role)
             if not one.flags and one.metavar is None:
                 metavar = name.upper() + ("..." if one.repeated else "")
                 one = replace(one, metavar=metavar if one.default == REQUIRED else f"[{metavar}]")
             one = replace(one, **self.settings.get(name, {}))
             shown = not self.everyday or name in everyday or not one.flags or one.default == REQUIRED
             result.append(replace(one, everyday=one.everyday and shown))
-        return sorted(result, key=lambda one: (bool(one.flags), one.default != REQUIRED if one.flags else 0))
+        return sorted(result, key=_place)
 
     def _derived(self) -> Iterator[Parameter]:
         left_out = set(self.leave_out.split())
-        functions = [function for function in (self.run, self.target() if self.of else None) if function is not None]
         known: set[str] = set()
-        for index, function in enumerate(functions):
+        for index, function in enumerate(self.functions()):
             _, helps = described(function)
             takes_more = False
             for name, one in parameters_of(function):
@@ -171,10 +178,16 @@ class Command:
                     yield field_
 
 
+def _place(one: Parameter) -> tuple[bool, bool, bool]:
+    """Arguments as they are, then the options that are required, the others, and the general ones."""
+    return bool(one.flags), bool(one.flags) and one.default != REQUIRED, bool(one.flags) and one.name in GENERAL
+
+
 def parameter(name: str, annotation: Any, default: Any, help_: str, positional: bool = False) -> Parameter:
     """A parameter of a function, or a field of a stage, as an option or argument."""
     shared = SHARED.get(name, {})
-    base: dict[str, Any] = {"help": help_ or shared.get("help", ""), "flags": _flags(name, shared)}
+    said = (shared.get("help", ""), help_) if name in GENERAL else (help_, shared.get("help", ""))
+    base: dict[str, Any] = {"help": said[0] or said[1], "flags": _flags(name, shared)}
     required = default is inspect.Parameter.empty or default is MISSING
     base["default"] = REQUIRED if required else plain(default)
     kind = annotation
@@ -188,11 +201,15 @@ def parameter(name: str, annotation: Any, default: Any, help_: str, positional: 
     base |= _kind(parts)
     if base["kind"] == "flag" and base["flags"] and default is True and "/" not in base["flags"][0]:
         base["flags"] = (f"{base['flags'][0]}/--no-{base['flags'][0][2:]}",)
+    if shared.get("role") == "pairs" and not base["flags"]:
+        base["help"] = shared["help"]
     if name == "output" or (name == "folder" and "-o" in base["flags"]):
         base["role"] = "output"
     for key in ("low", "complete", "everyday", "panel", "metavar", "choices", "kind", "role", "repeated"):
         if key in shared:
             base[key] = shared[key]
+    if base["repeated"] and base["flags"] and not base.get("separated") and "Repeatable" not in base["help"]:
+        base["help"] += " Repeatable."
     return Parameter(name=name, **base)
 
 
@@ -247,7 +264,7 @@ def _kind(parts: Sequence[Any]) -> dict[str, Any]:
             return collected | {"kind": "choice", "choices": tuple(str(value) for value in get_args(part) if value)}
         if isinstance(part, type) and issubclass(part, Enum):
             return collected | {"kind": "choice", "choices": tuple(str(value.value) for value in part)}
-    if str not in members and not names_files:
+    if str not in members and not names_files and not collected.get("separated"):
         if float in members:
             return collected | {"kind": "number"}
         if int in members:
@@ -268,7 +285,10 @@ def plain(value: Any) -> Any:
 
 def parameters_of(function: Callable[..., Any]) -> Iterator[tuple[str, inspect.Parameter]]:
     """The parameters of a function, with annotations that are objects."""
-    names = _Names(getattr(inspect.unwrap(function), "__globals__", {}))
+    unwrapped = inspect.unwrap(function)
+    known = getattr(unwrapped, "__globals__", None) or vars(import_module(unwrapped.__module__))
+    # An alias that is written as a string names classes that are imported for type checkers alone.
+    names = _Names({name: Path if isinstance(value, str) else value for name, value in known.items()})
     for name, one in inspect.signature(function).parameters.items():
         if isinstance(one.annotation, str):
             one = one.replace(annotation=eval(one.annotation, {}, names))
@@ -283,12 +303,14 @@ class _Names(dict[str, Any]):
 
 
 def stage_parameters(use: str) -> Iterator[Parameter]:
-    """The fields of a stage, without its references to other stages and what all stages have."""
-    kind = load_stage(use)
-    general = {item.name for base in (Source, Map, Fit) for item in fields(base)}
-    helps, hints = describe_fields(kind), type_hints(kind)
+    """The fields of a stage, without its references to other stages and what all stages have; or a configuration's."""
+    kind: type[Any] = load_object(use) if ":" in use else load_stage(use)
+    general = {item.name for base in (Source, Map, Fit) if issubclass(kind, base) for item in fields(base)}
+    # A configuration may name classes that its module imports for type checkers alone.
+    hints = {name: one.annotation for name, one in parameters_of(kind)} if ":" in use else type_hints(kind)
+    helps = describe_fields(kind)
     for item in fields(kind):
-        if item.name not in general and item.name not in kind.inputs:
+        if item.name not in general and item.name not in getattr(kind, "inputs", ()):
             one = parameter(item.name, hints[item.name], _default(item), first_sentence(helps[item.name]))
             # Without the option it is the function that decides, which may choose another stage.
             shown = "" if one.kind == "flag" or one.default in (None, "", REQUIRED) else f" Default: {one.default}."
@@ -318,11 +340,15 @@ def first_sentence(text: str) -> str:
     return re.split(r"(?<=[.…])\s+(?=[A-Z`])", text, maxsplit=1)[0]
 
 
-def converted(parameters: Mapping[str, Parameter], function: Callable[..., Any], values: dict[str, Any]) -> None:
-    """Give values the types that a function is annotated with, in place."""
-    annotations = {name: one.annotation for name, one in parameters_of(function)}
+def converted(
+    parameters: Mapping[str, Parameter], functions: Sequence[Callable[..., Any]], values: dict[str, Any]
+) -> None:
+    """Give values the types that functions are annotated with, the first one before others, in place."""
+    annotations = {name: one.annotation for function in reversed(functions) for name, one in parameters_of(function)}
     for name, value in values.items():
         declared = parameters[name]
+        if declared.role in ("translator", "paraphraser"):  # an address is no path
+            continue
         if declared.separated and value is not None:
             items = [item.strip() for text in value for item in str(text).split(",")]
             value = [item for item in items if item]
@@ -331,7 +357,14 @@ def converted(parameters: Mapping[str, Parameter], function: Callable[..., Any],
         members = [part for one in members for part in _parts(one)]
         if {int, str} <= set(members) and isinstance(value, str) and value.lstrip("-").isdecimal():
             value = int(value)
-        values[name] = _typed(value, members)
+        try:
+            values[name] = _typed(value, members)
+        except ValueError:
+            raise ConfigError(
+                f"{declared.flags[0] if declared.flags else name.upper()}: expected whole numbers, got "
+                f"'{','.join(map(str, value))}'",
+                remedy="Write, for example, 2,3.",
+            ) from None
 
 
 def _typed(value: Any, members: Sequence[Any]) -> Any:

@@ -8,62 +8,23 @@ import tempfile
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import typer
 
 import paraloom.web as explorer
-from paraloom.cli import options
+from paraloom.cli.declaration import Command
 
 
-def explore(
-    source: Annotated[
-        str,
-        typer.Argument(metavar="FILE_OR_RUN", help="Pairs: a corpus folder, a file, PREFIX.{de,en}; or a run folder."),
-    ],
-    second: Annotated[
-        str | None, typer.Argument(metavar="[SECOND]", help="Other pairs, or another run, to compare with the first.")
-    ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(help="Shows the nearest rows of each row, by this encoder: a bundled name or a folder."),
-    ] = None,
-    sheet: Annotated[
-        Path | None,
-        typer.Option(
-            help="Sheet of pairs to judge, from `judge sample` or drawn on the page; default: beside the file."
-        ),
-    ] = None,
-    port: Annotated[int, typer.Option(help="Port of the page; 0 for any free one.")] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    src_column: options.SrcColumn = None,
-    tgt_column: options.TgtColumn = None,
-    scratch: Annotated[
-        Path | None,
-        typer.Option(help="Folder for temporary files, which take as much space as the texts; default: the system's."),
-    ] = None,
-) -> None:
+def _explore(source: str | Path, second: str | Path | None = None, *, browser: bool = True, **options: Any) -> None:
     """Open a local page: search, sort and filter pairs, drag thresholds, judge, compare. Stop it with Ctrl-C.
 
-    Example: `paraloom explore scored.parquet`
-
-    Example: `paraloom explore runs/german`
-
-    Example: `paraloom explore strict.parquet loose.parquet`
+    Args:
+        source: Pairs: a corpus folder, a file, PREFIX.{de,en}; or a run folder.
+        second: Other pairs, or another run, to compare with the first.
+        browser: Open the page in a browser.
     """
-    with (
-        explorer.opened(
-            source,
-            second,
-            encoder=encoder,
-            sheet=sheet,
-            src_column=src_column,
-            tgt_column=tgt_column,
-            scratch=scratch,
-            port=port,
-        ) as server,
-        tempfile.TemporaryDirectory() as private,
-    ):
+    with explorer.opened(source, second, **options) as server, tempfile.TemporaryDirectory() as private:
         typer.echo(f"{server.url}\nStop with Ctrl-C.")
         if browser and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin"):
             webbrowser.open(explorer.launcher(server, Path(private)).as_uri())
@@ -71,4 +32,12 @@ def explore(
             server.serve_forever()
 
 
-COMMANDS: options.Commands = {"explore": explore}
+DECLARED = [
+    Command(
+        name="explore",
+        run=_explore,
+        of="paraloom.web.session:opened",
+        settings={"source": {"metavar": "FILE_OR_RUN"}},
+        examples=("scored.parquet", "runs/german", "strict.parquet loose.parquet"),
+    )
+]

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from paraloom import api
-from paraloom.cli import options
+from paraloom.cli.declaration import Command
+
+if TYPE_CHECKING:
+    from paraloom.api.first_rows import Preview
 
 
-def models(
-    name: Annotated[
-        str | None, typer.Argument(metavar="MODEL", help="Describe only this one: a name or a folder.")
-    ] = None,
-    as_json: options.Json = False,
-) -> None:
+def _models(name: str | None = None, *, as_json: bool = False) -> None:
     """List the bundled and cached models: kind, languages, size, license, measured quality, what they are not for.
 
     Their names work wherever a translator or an encoder is asked for.
 
-    Example: `paraloom models`
+    Args:
+        name: Describe only this one: a name or a folder.
     """
     listed = [api.find_model(name)] if name is not None else api.list_models()
     if as_json:
@@ -30,22 +30,8 @@ def models(
     typer.echo("\n\n".join(model.format() for model in listed))
 
 
-def head(
-    file: Annotated[
-        str,
-        typer.Argument(
-            help="Pairs, variants, links, vectors, text, PREFIX.{de,en}; or the folder of a corpus, run or model."
-        ),
-    ],
-    rows: Annotated[int, typer.Option("--rows", "-n", min=1, help="How many rows.")] = 5,
-    as_json: options.Json = False,
-) -> None:
-    """Print the first rows of what a command reads or writes: sentences under each other, with their scores.
-
-    Example: `paraloom head scored.parquet -n 3`
-    """
-    shown = api.preview(file, rows)
-    if as_json:
+def _show_rows(shown: Preview, values: Mapping[str, Any]) -> None:
+    if values["as_json"]:
         typer.echo(json.dumps(shown.to_dict(), ensure_ascii=False))
         return
     typer.echo(shown.format())
@@ -53,4 +39,15 @@ def head(
         typer.echo(f"\n{shown.count} in {shown.path}", err=True)
 
 
-COMMANDS: options.Commands = {"models": models, "head": head}
+DECLARED = [
+    Command(name="models", run=_models, settings={"name": {"metavar": "[MODEL]"}}, examples=("",)),
+    Command(
+        name="head",
+        of="preview",
+        flags={"rows": "--rows -n"},
+        settings={"path": {"metavar": "FILE"}, "rows": {"default": 5, "low": 1}},
+        show=_show_rows,
+        help="Print the first rows of what a command reads or writes: sentences under each other, with their scores.",
+        examples=("scored.parquet -n 3",),
+    ),
+]

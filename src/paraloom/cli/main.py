@@ -17,6 +17,7 @@ import typer
 
 from paraloom.cli import completion, front_page
 from paraloom.cli.renamed import MOVED, RenamedCommands, RenamedOptions
+from paraloom.cli.shared import GENERAL
 from paraloom.cli.terminal import protect_terminals
 from paraloom.core.errors import nearest
 from paraloom.core.events import emit
@@ -106,17 +107,29 @@ def _command(name: str) -> Any:
         import_module("paraloom.cli.calls").call(entry["module"], name, plain)
 
     parameters = [_parameter(one) for one in entry["parameters"]]
-    if not all(one.get("everyday", True) for one in entry["parameters"]):
+    if not all(map(_is_shown, entry["parameters"])):
         parameters.append(_HELP_ALL)
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     app = typer.Typer(rich_markup_mode="markdown", add_completion=False, pretty_exceptions_enable=False)
     panel = front_page.MODULES[entry["module"]] if len(path) == 1 else None
     hidden = first in front_page.HIDDEN
-    app.command(path[-1], cls=RenamedOptions, help=entry["help"], rich_help_panel=panel, hidden=hidden)(run)
+    settings = {"help": entry["help"], "epilog": _general(name), "rich_help_panel": panel, "hidden": hidden}
+    app.command(path[-1], cls=RenamedOptions, **settings)(run)
     parser: Any = typer.main.get_command(app)
     parser.context_settings = {"help_option_names": ["-h", "--help"]}
     return parser
+
+
+def _is_shown(one: dict[str, Any]) -> bool:
+    """Whether plain --help lists a parameter: not the general ones, which it names in its last line."""
+    return not one.get("flags") or (one.get("everyday", True) and one["name"] not in GENERAL)
+
+
+def _general(name: str) -> str | None:
+    """The last line of the help of a command: its general options."""
+    flags = [one["flags"][0] for one in entries()[name]["parameters"] if one["name"] in GENERAL and one.get("flags")]
+    return f"General options ({', '.join(flags)}): `paraloom {name} --help-all`" if flags else None
 
 
 def _choice(values: list[str]) -> Any:
@@ -143,7 +156,7 @@ def _parameter(one: dict[str, Any]) -> inspect.Parameter:
         kind = kind | None
     flags = one.get("flags", ())
     if flags:
-        settings["hidden"] = not one.get("everyday", True)
+        settings["hidden"] = not _is_shown(one)
     annotation = Annotated[kind, typer.Option(*flags, **settings) if flags else typer.Argument(**settings)]
     return inspect.Parameter(
         one["name"],
@@ -158,6 +171,7 @@ def _show_all(context: typer.Context, wanted: bool) -> None:
     if wanted:
         for one in context.command.params:
             one.hidden = False  # type: ignore[attr-defined]
+        context.command.epilog = None
         typer.echo(context.get_help())
         raise typer.Exit
 

@@ -14,19 +14,14 @@ from paraloom.cli.shared import SHARED
 _PREFIXES = {"DECLARED": "", "COMMANDS": "", "LOOPS": "", "TRAIN": "train ", "DISTILL": "distill ", "ALIGN": "align "}
 _PREFIXES |= {"EVALUATE": "evaluate ", "JUDGE": "judge ", "SHOW": "show ", "PAPERS": "papers ", "RESEARCH": "research "}
 
-_RESUME = frozenset(
-    ["run", "papers run", "research selftrain", "research augment", "research tune", "research diversity"]
-)
-_PAGES = frozenset(["report", "research show documents"])
+_RESUME = frozenset(["research tune", "research diversity"])
 _WATCHED = frozenset(
     [
-        *("run", "quickstart", "selftrain", "papers run"),
         *("backtranslate", "score", "filter", "lexicon", "tune"),
         *("encode", "mine", "translate", "augment", "variants", "diversity", "extract", "parse", "syntax-groups"),
-        *("augment-labels", "canonicalize", "train", "distill", "exemplars"),
+        *("augment-labels", "canonicalize", "train", "distill"),
         *("align sentences", "align documents", "align pivot"),
-        *("evaluate translator", "evaluate comet", "evaluate paraphraser", "evaluate-exemplars"),
-        *("train-classifier", "train-phrases"),
+        *("evaluate translator", "evaluate comet", "evaluate paraphraser"),
     ]
 )
 
@@ -50,7 +45,7 @@ def _placed(command: Command) -> Command:
         name = f"research {name}"
     plain = name.removeprefix("research ")
     watched = command.watched or plain in _WATCHED or plain.partition(" ")[0] in _WATCHED - {"evaluate", "align"}
-    return replace(command, name=name, watched=watched, resumes=command.resumes or name in _RESUME | _PAGES)
+    return replace(command, name=name, watched=watched, resumes=command.resumes or name in _RESUME)
 
 
 def find(module: str, name: str) -> Command:

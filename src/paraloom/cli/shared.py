@@ -35,6 +35,7 @@ SHARED: dict[str, dict[str, Any]] = {
         "complete": "complete_translator",
         "help": "The same for the other direction.",
     },
+    "target_translator": {"role": "translator", "kind": "text", "complete": "complete_translator"},
     "paraphraser": {"role": "paraphraser", "kind": "text", "complete": "complete_paraphraser", "help": PARAPHRASER},
     "encoder": {
         "role": "encoder",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -14,23 +13,16 @@ from rich.table import Table
 from rich.text import Text
 
 from paraloom import api
-from paraloom.cli import completion, options
+from paraloom.cli.declaration import Command
 
 _KINDS = "source: files → corpus.  map: corpus → corpus, row by row.  fit: corpora → model or result."
 
 
-def stages(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="STAGE", help="Describe this stage and its keys.", autocompletion=completion.complete_stage
-        ),
-    ] = None,
-    as_json: options.Json = False,
-) -> None:
+def _stages(name: str | None = None, *, as_json: bool = False) -> None:
     """List the stages that a pipeline can have, or describe one of them and each of its keys.
 
-    Example: `paraloom stages train-translator`
+    Args:
+        name: Describe this stage and its keys.
     """
     if as_json:
         described = [api.describe_stage(name)] if name is not None else api.describe_stages()
@@ -80,4 +72,11 @@ def _plain(text: str) -> str:
     return re.sub(r":(?:class|func|mod):`~?([^`]+)`", r"`\1`", text)
 
 
-COMMANDS: options.Commands = {"stages": stages}
+DECLARED = [
+    Command(
+        name="stages",
+        run=_stages,
+        settings={"name": {"metavar": "[STAGE]", "complete": "complete_stage"}},
+        examples=("train-translator",),
+    )
+]

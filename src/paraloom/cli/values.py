@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from paraloom import api
+from paraloom.core.errors import ConfigError
 
 
 def pairs(paths: list[str]) -> str:
@@ -29,3 +30,16 @@ def pairs(paths: list[str]) -> str:
             )
     name: str = api.join_sides(*paths)
     return name
+
+
+def named_folders(beside: list[str] | None) -> dict[str, str]:
+    """The folders of --beside NAME=FOLDER by their names."""
+    named: dict[str, str] = {}
+    for given in beside or ():
+        name, equals, folder = given.partition("=")
+        if not (name and equals and folder):
+            raise ConfigError(f"--beside '{given}': expected NAME=FOLDER", remedy="Write, for example, older=runs/1.")
+        if name in named:
+            raise ConfigError(f"--beside: '{name}' is given twice", remedy="Give each paraphraser another name.")
+        named[name] = folder
+    return named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -122,8 +122,30 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
         return value
     if origin in (Union, UnionType):
         return _first_match(value, parts, annotation, base)
-    if origin is Literal:
-        if any(value == part and type(value) is type(part) for part in parts):
+    if origin in (tuple, list) and isinstance(value, (list, tuple)):
+        return _coerce_items(value, annotation, base)
+    if (origin in (dict, Mapping) or annotation in (dict, Mapping)) and isinstance(value, Mapping):
+        return {key: coerce(item, parts[1] if parts else Any, base) for key, item in value.items()}
+    if isinstance(annotation, type) and issubclass(annotation, Config) and isinstance(value, Mapping):
+        check_keys(annotation, value)
+        return annotation(**value)
+    return _coerce_single(value, annotation, base)
+
+
+def _coerce_items(value: Sequence[object], annotation: Any, base: Path) -> Any:
+    parts = get_args(annotation)
+    if get_origin(annotation) is list:
+        return [coerce(item, parts[0], base) for item in value]
+    if len(parts) == 2 and parts[1] is Ellipsis:
+        return tuple(coerce(item, parts[0], base) for item in value)
+    if len(parts) != len(value):
+        raise _mismatch(value, annotation)
+    return tuple(coerce(item, part, base) for item, part in zip(value, parts, strict=True))
+
+
+def _coerce_single(value: object, annotation: Any, base: Path) -> Any:
+    if get_origin(annotation) is Literal:
+        if any(value == part and type(value) is type(part) for part in get_args(annotation)):
             return value
     elif annotation is Path:
         if is_url(value):
@@ -135,21 +157,13 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
             value = float(value)  # type: ignore[arg-type]
         if type(value) is annotation and (not isinstance(value, float) or math.isfinite(value)):
             return value
-    elif origin is tuple and isinstance(value, (list, tuple)):
-        if len(parts) == 2 and parts[1] is Ellipsis:
-            return tuple(coerce(item, parts[0], base) for item in value)
-        if len(parts) == len(value):
-            return tuple(coerce(item, part, base) for item, part in zip(value, parts, strict=True))
-    elif origin is list and isinstance(value, (list, tuple)):
-        return [coerce(item, parts[0], base) for item in value]
-    elif (origin in (dict, Mapping) or annotation in (dict, Mapping)) and isinstance(value, Mapping):
-        return {key: coerce(item, parts[1] if parts else Any, base) for key, item in value.items()}
-    elif isinstance(annotation, type) and origin is None and isinstance(value, annotation):
+    elif isinstance(annotation, type) and get_origin(annotation) is None and isinstance(value, annotation):
         return value
-    elif isinstance(annotation, type) and issubclass(annotation, Config) and isinstance(value, Mapping):
-        check_keys(annotation, value)
-        return annotation(**value)
-    raise FieldTypeError(f"must be {describe_type(annotation)}, not {value!r}")
+    raise _mismatch(value, annotation)
+
+
+def _mismatch(value: object, annotation: Any) -> FieldTypeError:
+    return FieldTypeError(f"must be {describe_type(annotation)}, not {value!r}")
 
 
 def describe_type(annotation: Any) -> str:
@@ -182,7 +196,7 @@ def _first_match(value: object, parts: tuple[Any, ...], annotation: Any, base: P
                 return coerce(value, part, base)
             except FieldTypeError:
                 continue
-    raise FieldTypeError(f"must be {describe_type(annotation)}, not {value!r}")
+    raise _mismatch(value, annotation)
 
 
 def _plural(words: str) -> str:

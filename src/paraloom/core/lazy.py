@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 
@@ -45,4 +46,14 @@ def load_object(target: str) -> Any:
         True
     """
     module, _, name = target.partition(":")
-    return getattr(import_module(module), name)
+    return attrgetter(name)(import_module(module))
+
+
+def late(target: str) -> Callable[..., Any]:
+    """The function that 'module:name' names, imported when it is called first.
+
+    Example:
+        >>> late("paraloom.core.digests:signature")("chrf", nc=6).startswith("chrf|nc:6")
+        True
+    """
+    return lambda *arguments, **options: load_object(target)(*arguments, **options)

@@ -40,6 +40,7 @@ EXTRAS = {
     "nltk": "syntax",
     "onnx": "onnx",
     "onnxruntime": "cross-encoder",
+    "pandas": "pandas",
     "paramiko": "sftp",
     "ray": "cluster",
     "s3fs": "s3",

@@ -17,3 +17,7 @@ def not_sampled(sample: float) -> str:
 def is_not_sampled(reason: object) -> bool:
     """True if a reason is that of a row that a random sample leaves out."""
     return isinstance(reason, str) and reason.startswith(SAMPLE_REASON)
+
+
+IN_HELD_OUT = "in a held-out corpus"
+"""Reason for which a text of a test set is rejected."""

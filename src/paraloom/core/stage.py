@@ -184,6 +184,11 @@ class Map(Stage):
     input: Ref | None = None
     resources: Resources = ONE_CPU
 
+    @property
+    def loads_models(self) -> bool:
+        """True if `apply` loads what a process of its own should hold and free, and compute with one thread: models."""
+        return any(getattr(self, name) for name in self.inputs)
+
     def configuration(self) -> dict[str, Json]:
         """The fields as JSON values, without references and paths."""
         return {name: value for name, value in super().configuration().items() if name != "input"}

@@ -49,7 +49,7 @@ class Part(Protocol):
 
 
 class Average:
-    """The mean of the vectors of a text's known units: WORD and TRIGRAM of PNMT, AVG of W17."""
+    """The mean of the vectors of a text's known tokens: WORD and TRIGRAM of PNMT, AVG of W17."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class SentenceEncoder:
 
     @cached_property
     def signature(self) -> str:
-        """Name, spec, dimension and a digest of everything that the vectors depend on."""
+        """Name, architecture, dimension and a digest of everything that the vectors depend on."""
         state = hashlib.sha256()
         for name in self.spec.parts:
             part = self.parts[name]
@@ -125,7 +125,7 @@ class SentenceEncoder:
     def encode(self, sentences: Sequence[str] | pa.Array) -> Vectors:
         """Encode sentences.
 
-        A part that knows no unit of a sentence leaves its columns 0. Sentences of which no part knows a unit have the
+        A part that knows no token of a sentence leaves its columns 0. Sentences of which no part knows a token have the
         zero vector; one warning gives their number.
         """
         vectors = np.zeros((len(sentences), self.dimension), np.float32)
@@ -149,7 +149,7 @@ class SentenceEncoder:
         unknown = len(known) - int(known.sum())
         if unknown:
             warnings.warn(
-                f"{unknown} of {len(known)} sentences consist of unknown units only; their vectors are zero",
+                f"{unknown} of {len(known)} sentences consist of unknown tokens only; their vectors are zero",
                 stacklevel=2,
             )
         return vectors

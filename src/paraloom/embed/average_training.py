@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,15 @@ from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.vocabulary import RowLists, Vocabulary
 
 BETA1, BETA2, _EPSILON = 0.9, 0.999, 1e-8
+
+
+class BatchGradient(NamedTuple):
+    """The gradient of a loss by the vectors of n lists, `(n, d)` from a column on; it is 0 for lists not `active`."""
+
+    lists: RowLists
+    gradient: Vectors
+    active: npt.NDArray[np.bool_]
+    column: int
 
 
 class TrainablePart(Protocol):
@@ -29,27 +38,11 @@ class TrainablePart(Protocol):
     def forward(self, lists: RowLists, out: Vectors, column: int) -> None:
         """Add the vectors of n lists to `out[:, column : column + d]`."""
 
-    def update(
-        self,
-        lists: RowLists,
-        gradient: Vectors,
-        active: npt.NDArray[np.bool_],
-        column: int,
-        learning_rate: float,
-        step: int,
-    ) -> None:
+    def update(self, batch: BatchGradient, learning_rate: float, step: int) -> None:
         """Backward pass and one step of Adam."""
 
-    def update_weights(
-        self,
-        lists: RowLists,
-        gradient: Vectors,
-        active: npt.NDArray[np.bool_],
-        column: int,
-        learning_rate: float,
-        step: int,
-    ) -> None:
-        """As `update`, of one weight per unit instead of its vector; parts without weights do nothing."""
+    def update_weights(self, batch: BatchGradient, learning_rate: float, step: int) -> None:
+        """As `update`, of one weight per token type instead of its vector; parts without weights do nothing."""
 
     def fold_weights(self) -> None:
         """Multiply the vectors by their weights, which are 1 from then on."""
@@ -59,7 +52,7 @@ class TrainablePart(Protocol):
 
 
 class TrainableAverage:
-    """The mean of unit vectors, with lazy Adam on its table, or on one weight per unit that multiplies its vector.
+    """The mean of token vectors, with lazy Adam on its table, or on one weight per type that multiplies its vector.
 
     A step costs what the batch contains, whatever the size of the vocabulary: a row and its moments change only when a
     sentence with a gradient contains it. Moments therefore do not decay in between, and the bias corrections use the
@@ -107,44 +100,26 @@ class TrainableAverage:
             lambda begin, end: average_kernels.add_means(*lists, self.table, weights, out, column, begin, end),
         )
 
-    def backward(
-        self, lists: RowLists, gradient: Vectors, active: npt.NDArray[np.bool_], column: int
-    ) -> tuple[npt.NDArray[np.int32], Vectors]:
+    def backward(self, batch: BatchGradient) -> tuple[npt.NDArray[np.int32], Vectors]:
         """Rows in the active lists, int32 `(u,)`, and the gradient by each weighted vector, float32 `(u, d)`."""
-        unique, starts, members = average_kernels.invert(*lists, active, self._slots)
+        unique, starts, members = average_kernels.invert(*batch.lists, batch.active, self._slots)
         by_row = np.empty((len(unique), self.table.shape[1]), np.float32)
         self._team.parallel_for(
             len(unique),
             lambda begin, end: average_kernels.row_gradients(
-                starts, members, lists.offsets, gradient, column, by_row, begin, end
+                starts, members, batch.lists.offsets, batch.gradient, batch.column, by_row, begin, end
             ),
         )
         return unique, by_row
 
-    def update(
-        self,
-        lists: RowLists,
-        gradient: Vectors,
-        active: npt.NDArray[np.bool_],
-        column: int,
-        learning_rate: float,
-        step: int,
-    ) -> None:
-        unique, by_row = self.backward(lists, gradient, active, column)
+    def update(self, batch: BatchGradient, learning_rate: float, step: int) -> None:
+        unique, by_row = self.backward(batch)
         self._penalty.add_gradient(unique, self.table, by_row)
         rate = self._relative_rate or learning_rate
         adam_rows(self._team, unique, by_row, self.table, self.first, self.second, rate, step, self._rates)
 
-    def update_weights(
-        self,
-        lists: RowLists,
-        gradient: Vectors,
-        active: npt.NDArray[np.bool_],
-        column: int,
-        learning_rate: float,
-        step: int,
-    ) -> None:
-        unique, by_row = self.backward(lists, gradient, active, column)
+    def update_weights(self, batch: BatchGradient, learning_rate: float, step: int) -> None:
+        unique, by_row = self.backward(batch)
         by_weight = np.einsum("ud,ud->u", by_row, self.table[unique])[:, None]
         adam_rows(self._team, unique, by_weight, self.weights, *self._weight_moments, learning_rate, step, self._ones)
 

@@ -69,7 +69,7 @@ def check_bitext(name: str, batches: Iterable[pa.RecordBatch]) -> dict[str, Any]
 
 
 def language_facts(checks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """What the model card of an encoder says of its languages, so that mining can check its texts."""
+    """Languages of an encoder for its model card, by which mining checks its texts."""
     codes = [code or "und" for check in checks for code in check["languages"]]
     return {"languages": ", ".join(dict.fromkeys(codes))}
 

@@ -32,8 +32,8 @@ class PartsConfig(Config):
             that has it.
         subword_init_std: The same for subwords.
         recurrent_init_std: The same for the words of recurrent parts (LSTM, BLSTM, GRAN, GRU).
-        frequency_damping: Initial vectors of a unit with relative frequency p are divided by 1 + damping * p, the
-            weighting of Arora et al. 2017 (SIF); 0 weights all units equally. Recurrent parts ignore it.
+        frequency_damping: Initial vectors of a token type with relative frequency p are divided by 1 + damping * p, the
+            weighting of Arora et al. 2017 (SIF); 0 weights all types equally. Recurrent parts ignore it.
         damp_vectors: Weight given word vectors by frequency as well. Those of `distill-words` have weights already.
         embedding_l2: λ_w of W17 §4.2: L2 penalty on the distance of vectors from their initial values.
         network_l2: λ_c of W17 §4.2: L2 penalty on the weights of recurrent networks.
@@ -74,7 +74,7 @@ class PartsConfig(Config):
     network_l2: float = 0.0
 
     def validate(self) -> None:
-        """Check the spec and the ranges of all values."""
+        """Check the architecture and the ranges of all values."""
         super().validate()
         check_range(self, "dimension", "word_vocab_size", "trigram_vocab_size", low=1)
         check_range(self, "bigram_vocab_size", "ngram_vocab_size", "subword_vocab_size", low=1)
@@ -96,7 +96,7 @@ class PartsConfig(Config):
         """Get the size of a vocabulary.
 
         Args:
-            unit: Its kind of unit: 'word', 'trigram', 'bigram', 'ngram' or 'subword'.
+            unit: Its kind of token: 'word', 'trigram', 'bigram', 'ngram' or 'subword'.
 
         Returns:
             Maximum number of entries.
@@ -140,7 +140,7 @@ class EncoderConfig(PartsConfig):
         learning_rate: Learning rate of Adam.
         weight_learning_rate: That of Adam in `weight_epochs`; weights start at 1.
         relative_learning_rate: Of Adam for the vectors of averages, relative to the root mean square of each one's
-            initial values, so that frequent units, which damping makes short, stay short; 0 for `learning_rate`, the
+            initial values, so that frequent types, which damping makes short, stay short; 0 for `learning_rate`, the
             same for all, as in the papers.
         two_sided: Use the loss of W17 §4.2, with a negative for the paraphrase as well.
         max_tokens: Pairs with more words than this on a side are left out.
@@ -180,7 +180,7 @@ class EncoderConfig(PartsConfig):
     precision: Literal["float32", "bfloat16"] = "float32"
 
     def validate(self) -> None:
-        """Check the spec and the ranges of all values."""
+        """Check the architecture and the ranges of all values."""
         super().validate()
         check_range(self, "batch_size", "megabatch_size", "max_tokens", low=1)
         check_range(self, "margin", "temperature", "learning_rate", "weight_learning_rate", above=0)

@@ -1,4 +1,4 @@
-"""Training data: sentences and pairs streamed into files of unit ids, which batches are then read from."""
+"""Training data: sentences and pairs streamed into files of token ids, which batches are then read from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CHUNK = 5000
 
 @dataclass(frozen=True)
 class UnitLists:
-    """The units of one kind of all training sentences.
+    """The tokens of one kind of all training sentences.
 
     Args:
         lists: Provisional ids of each sentence, memory-mapped.
@@ -39,7 +39,7 @@ class UnitLists:
     counted: CountedVocabulary
 
     def take(self, sentences: npt.NDArray[np.int64]) -> RowLists:
-        """Table rows of the units of some sentences; units that are not in the vocabulary are left out."""
+        """Table rows of the tokens of some sentences; those that are not in the vocabulary are left out."""
         return RowLists(*list_kernels.take(*self.lists, sentences, self.counted.rows))
 
 
@@ -76,7 +76,7 @@ class ArrayFile:
 
 
 class UnitWriter:
-    """Writes the units of a stream of sentences to files; a context manager. No text stays in memory."""
+    """Writes the tokens of a stream of sentences to files; a context manager. No text stays in memory."""
 
     def __init__(
         self, folder: Path, sizes: Mapping[str, int], vocabularies: Mapping[str, Vocabulary] | None = None
@@ -139,7 +139,7 @@ class UnitWriter:
         self._vocabularies, self._subwords_pending = {**self._vocabularies, SUBWORD: vocabulary}, False
 
     def unit_lists(self) -> dict[str, UnitLists]:
-        """The units of all sentences by kind, after the context has ended."""
+        """The tokens of all sentences by kind, after the context has ended."""
         units = {}
         for unit, size in self._sizes.items():
             ids = self.file(f"{unit}.rows").mapped(np.int32)
@@ -176,7 +176,7 @@ class PairDataset:
     """n pairs to train on; sentences 2i and 2i + 1 are the sides of pair i.
 
     Args:
-        units: The sentences' units by kind.
+        units: The sentences' tokens by kind.
         keys: uint64 `(2n,)`, equal for sentences of the same words (in the same order, if order matters).
         counts: `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
         digest: Digest of the data.
@@ -200,7 +200,7 @@ def stream_pairs(
     *,
     order_matters: bool = False,
 ) -> PairDataset:
-    """Write the units of all pairs to files in `folder`; no text stays in memory."""
+    """Write the tokens of all pairs to files in `folder`; no text stays in memory."""
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     differ = False
     with disk_full_as_error(folder), UnitWriter(folder, sizes, vocabularies) as writer:

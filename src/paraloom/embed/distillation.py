@@ -23,6 +23,7 @@ from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_c
 from paraloom.embed.config import PartsConfig
 from paraloom.embed.data import UnitLists, UnitWriter
 from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
+from paraloom.embed.network_parts import PartTraining
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.teacher_vectors import teacher_vectors
 from paraloom.embed.threads import ThreadTeam
@@ -87,7 +88,7 @@ class DistillationConfig(PartsConfig):
     max_tokens: int = 60
 
     def validate(self) -> None:
-        """Check the spec and the ranges of all values."""
+        """Check the architecture and the ranges of all values."""
         super().validate()
         check_range(self, "steps", "batch_size", "neighborhood_size", "num_hyperplanes", "max_tokens", low=1)
         check_range(self, "learning_rate", "temperature", "softmax_weight", above=0)
@@ -98,7 +99,7 @@ class DistillationData:
     """n sentences with the vectors of a teacher.
 
     Args:
-        units: The sentences' units by kind.
+        units: The sentences' tokens by kind.
         vectors: float16 `(n, d)`, of norm 1.
         counts: `read` = `used` + `empty` (no word, or no vector) + `too_long`.
         digest: Digest of the data.
@@ -132,7 +133,7 @@ def distill_encoder(
     began = time.perf_counter()
     data = stream_sentences(sentences, folder / "checkpoint" / "sentences", config.max_tokens, sizes)
     team = ThreadTeam(threads)
-    parts = initial_parts(config, seed, spec, data.units, None, vectors, team)
+    parts = initial_parts(PartTraining(config, team, seed), spec, data.units, None, vectors)
     learner = Learner(spec, data.units, parts, team)
     save_encoder(learner.encoder(), folder / START, asdict(config))
     settings = {**asdict(config), "seed": seed}
@@ -171,7 +172,7 @@ def distill_encoder(
 def stream_sentences(
     sentences: Iterable[pa.RecordBatch], folder: Path, max_tokens: int, sizes: dict[str, int]
 ) -> DistillationData:
-    """Write the units and the vectors of all sentences to files in `folder`; no text stays in memory."""
+    """Write the tokens and the vectors of all sentences to files in `folder`; no text stays in memory."""
     counts = {"read": 0, "used": 0, "empty": 0, "too_long": 0}
     width = 0
     with disk_full_as_error(folder), UnitWriter(folder, sizes) as writer:

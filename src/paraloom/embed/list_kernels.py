@@ -1,4 +1,4 @@
-"""Kernels over lists of units, compiled by numba: hash tables, interning, look-up, selection of lists, keys.
+"""Kernels over lists of tokens, compiled by numba: interning, look-up, selection of lists, keys.
 
 The kernels release the GIL and are cached on disk. Lists are flat: list i is `rows[offsets[i]:offsets[i + 1]]`, with
 `rows` int32 (tokens,) and `offsets` int64 (n + 1,).
@@ -9,67 +9,43 @@ from __future__ import annotations
 import numpy as np
 
 from paraloom.core.kernels import kernel
+from paraloom.text.token_kernels import EMPTY_SLOT, slot_of
 
 
 @kernel
-def insert(ids, keys, values, first):
-    """Insert new ids into a hash table (keys uint64; values int32, -1 where free), numbered from `first`.
-
-    Returns the next free number.
-    """
-    mask = np.uint64(len(keys) - 1)
-    for k in range(len(ids)):
-        slot = ids[k] & mask
-        while values[slot] >= 0 and keys[slot] != ids[k]:
-            slot = (slot + np.uint64(1)) & mask
-        if values[slot] < 0:
-            keys[slot] = ids[k]
-            values[slot] = first
-            first += 1
-    return first
-
-
-@kernel
-def intern(ids, keys, values, counts, first):
+def intern(ids, keys, rows, counts, first):
     """Number ids by a hash table with enough free slots, count them, and insert new ones, numbered from `first`.
 
     Returns the number of each id, int32 (tokens,), and the positions at which new ids first occur, int64 (new ids,).
     """
-    mask = np.uint64(len(keys) - 1)
     numbers = np.empty(len(ids), np.int32)
     positions = np.empty(len(ids), np.int64)
     new = 0
     for k in range(len(ids)):
-        slot = ids[k] & mask
-        while values[slot] >= 0 and keys[slot] != ids[k]:
-            slot = (slot + np.uint64(1)) & mask
-        if values[slot] < 0:
-            keys[slot] = ids[k]
-            values[slot] = first + new
+        slot = slot_of(keys, ids[k])
+        if keys[slot] == EMPTY_SLOT:
             positions[new] = k
             new += 1
-        numbers[k] = values[slot]
-        counts[values[slot]] += 1
+            keys[slot], rows[slot] = ids[k], first + new
+        numbers[k] = rows[slot] - 1
+        counts[numbers[k]] += 1
     return numbers, positions[:new].copy()
 
 
 @kernel
-def look_up(ids, offsets, keys, values):
-    """Rows of the ids that a hash table holds, others left out: rows int32, offsets int64 (n + 1,)."""
-    mask = np.uint64(len(keys) - 1)
-    rows = np.empty(len(ids), np.int32)
+def look_up(ids, offsets, keys, rows):
+    """Rows of the ids that a table of `build_table` holds, others left out: rows int32, offsets int64 (n + 1,)."""
+    known = np.empty(len(ids), np.int32)
     bounds = np.zeros(len(offsets), np.int64)
     count = 0
     for i in range(len(offsets) - 1):
         for k in range(offsets[i], offsets[i + 1]):
-            slot = ids[k] & mask
-            while values[slot] >= 0 and keys[slot] != ids[k]:
-                slot = (slot + np.uint64(1)) & mask
-            if values[slot] >= 0:
-                rows[count] = values[slot]
+            slot = slot_of(keys, ids[k])
+            if keys[slot] != EMPTY_SLOT:
+                known[count] = rows[slot] - 1
                 count += 1
         bounds[i + 1] = count
-    return rows[:count].copy(), bounds
+    return known[:count].copy(), bounds
 
 
 @kernel

@@ -1,10 +1,10 @@
-"""What a part of an encoder whose units a network reads in order has to offer: opened, trained, exported to ONNX."""
+"""Parts of an encoder whose token types a network reads in order: opened, trained, exported to ONNX."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from paraloom.core.lazy import load_object
 from paraloom.embed.average import Average, Part, Vectors
@@ -15,6 +15,17 @@ from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.vocabulary import Vocabulary
 
 
+class PartTraining(NamedTuple):
+    """Settings of a training that every part shares."""
+
+    config: PartsConfig
+    team: ThreadTeam
+    seed: int
+    devices: Sequence[str] = ("cpu",)
+    precision: str = "float32"
+    relative_learning_rate: float = 0.0
+
+
 class NetworkParts(Protocol):
     """A kind of part that is registered in `PARTS` by 'module:object'."""
 
@@ -22,16 +33,7 @@ class NetworkParts(Protocol):
         """The part with the network whose weights are stored with its table."""
 
     def trainable(
-        self,
-        name: str,
-        vocabulary: Vocabulary,
-        table: Vectors,
-        source: Part | None,
-        config: PartsConfig,
-        team: ThreadTeam,
-        seed: int,
-        devices: Sequence[str],
-        precision: str,
+        self, name: str, vocabulary: Vocabulary, table: Vectors, source: Part | None, training: PartTraining
     ) -> TrainablePart:
         """The part for training, with the network of `source`, or else a new one."""
 
@@ -40,6 +42,6 @@ class NetworkParts(Protocol):
 
 
 def network_parts(name: str) -> NetworkParts:
-    """What opens, trains and exports the parts of a name, such as 'lstm'."""
+    """The object that opens, trains and exports the parts of a name, such as 'lstm'."""
     parts: NetworkParts = load_object(PARTS[name].network)
     return parts

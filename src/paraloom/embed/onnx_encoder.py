@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.batches import batches_by_length
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.embed.onnx_export import FILE
 from paraloom.embed.subwords import UNIT as SUBWORD
@@ -59,9 +60,7 @@ class OnnxEncoder:
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
         """Encode n sentences; returns float32 `(n, d)`, equal to those of the exported encoder up to rounding."""
         vectors = np.zeros((len(sentences), self.dimension), np.float32)
-        order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
-        for start in range(0, len(order), _BATCH):
-            rows = order[start : start + _BATCH]
+        for rows in batches_by_length([len(sentence) for sentence in sentences], _BATCH):
             vectors[rows] = self._session.run(["vectors"], self._batch([sentences[row] for row in rows]))[0]
         return vectors
 

@@ -1,4 +1,4 @@
-"""Export of an encoder as an ONNX graph, from the ids of a text's units to its vector, for any runtime."""
+"""Export of an encoder as an ONNX graph, from the ids of a text's tokens to its vector, for any runtime."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Lists:
 
     Args:
         rows: int64 `(n, t)`, padded with 0.
-        weights: float32 `(n, t, 1)`, 1 / length of the text for each of its units, padded with 0.
+        weights: float32 `(n, t, 1)`, 1 / length of the text for each of its tokens, padded with 0.
         lengths: int32 `(n,)`.
     """
 

@@ -9,11 +9,11 @@ from paraloom.core.errors import ConfigError, nearest
 
 @dataclass(frozen=True)
 class PartKind:
-    """What a part reads.
+    """A kind of part: the token types that it reads, and how.
 
     Args:
-        unit: Kind of unit: a name in `paraloom.embed.vocabulary.UNITS`, `subword`, or `token`.
-        network: 'module:object' of what reads the units in order (a `NetworkParts`); other parts average them.
+        unit: Kind of token: a name in `paraloom.embed.vocabulary.UNITS`, `subword`, or `token`.
+        network: 'module:object' of what reads the tokens in order (a `NetworkParts`); other parts average them.
         own_dimension: Whether its vectors may have another dimension than those of its words.
     """
 
@@ -23,7 +23,7 @@ class PartKind:
 
     @property
     def recurrent(self) -> bool:
-        """Whether a network reads the units in order."""
+        """True if a network reads the tokens in order."""
         return bool(self.network)
 
 
@@ -42,7 +42,7 @@ PARTS: dict[str, PartKind] = {
     "gru": PartKind("word", _NETWORKS),
     "pgru": PartKind("word", _NETWORKS, own_dimension=True),
 }
-"""Kinds of part by their name in a spec; `token` is the part of static models of other libraries (`embed.static`)."""
+"""Kinds of part by name; `token` is the part of static models of other libraries (`embed.static`)."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Spec:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Kinds of unit that the parts read, each once."""
+        """Kinds of token that the parts read, each once."""
         return tuple(dict.fromkeys(PARTS[part].unit for part in self.parts))
 
     def columns(self, dimension: int) -> dict[str, int]:
@@ -85,9 +85,9 @@ def parse_spec(text: str) -> Spec:
     spec = Spec(tuple(tuple(part.strip().lower() for part in block.split("+")) for block in text.split(",")))
     for part in spec.parts:
         if not part:
-            raise ConfigError(f"empty part in the encoder spec '{text}'", remedy="Write 'word,trigram', for example.")
+            raise ConfigError(f"empty part in the architecture '{text}'", remedy="Write 'word,trigram', for example.")
         if part not in PARTS:
             raise ConfigError(f"unknown encoder part '{part}' in '{text}'{nearest(part, list(PARTS))}")
         if spec.parts.count(part) > 1:
-            raise ConfigError(f"the part '{part}' is repeated in the encoder spec '{text}'")
+            raise ConfigError(f"the part '{part}' is repeated in the architecture '{text}'")
     return spec

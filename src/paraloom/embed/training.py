@@ -20,12 +20,12 @@ from paraloom.core.progress import progress
 from paraloom.core.protocols import START
 from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
-from paraloom.embed.average_training import TrainableAverage, TrainablePart
+from paraloom.embed.average_training import BatchGradient, TrainableAverage, TrainablePart
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
-from paraloom.embed.config import EncoderConfig, PartsConfig
+from paraloom.embed.config import EncoderConfig
 from paraloom.embed.data import PairDataset, Pairs, UnitLists, stream_pairs
 from paraloom.embed.losses import Loss, batch_triples, contrastive_loss, hardest_negatives, margin_loss
-from paraloom.embed.network_parts import network_parts
+from paraloom.embed.network_parts import PartTraining, network_parts
 from paraloom.embed.spec import PARTS, Spec
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
@@ -43,21 +43,15 @@ _LINE = 20
 
 
 def initial_parts(
-    config: PartsConfig,
-    seed: int,
+    training: PartTraining,
     spec: Spec,
     units: Mapping[str, UnitLists],
     init_from: SentenceEncoder | None,
     vectors: str | Path | None,
-    team: ThreadTeam,
-    devices: Sequence[str] = ("cpu",),
-    precision: str = "float32",
-    *,
-    relative_learning_rate: float = 0.0,
 ) -> dict[str, TrainablePart]:
     """Create the parts of an encoder for training."""
     parts: dict[str, TrainablePart] = {}
-    pretrained = None
+    config, pretrained = training.config, None
     if vectors is not None:
         if init_from is not None:
             raise ConfigError("'init_from' and 'vectors' cannot be combined", remedy="Leave one of them out.")
@@ -74,7 +68,7 @@ def initial_parts(
         if source is not None:
             table = source.vectors
         else:
-            table = generator(seed, index).standard_normal((len(vocabulary), config.dimension), np.float32)
+            table = generator(training.seed, index).standard_normal((len(vocabulary), config.dimension), np.float32)
             weights = 1 / (1 + (0.0 if kind.recurrent else config.frequency_damping) * frequencies)
             table *= (config.init_std(name) * weights).astype(np.float32)[:, None]
             if pretrained is not None and kind.unit == "word":
@@ -82,12 +76,11 @@ def initial_parts(
                 if config.damp_vectors:
                     table[pretrained.rows] *= weights[pretrained.rows].astype(np.float32)[:, None]
         if kind.recurrent:
-            parts[name] = network_parts(name).trainable(
-                name, vocabulary, table, source, config, team, seed, devices, precision
-            )
+            parts[name] = network_parts(name).trainable(name, vocabulary, table, source, training)
         else:
+            rate = training.relative_learning_rate
             parts[name] = TrainableAverage(
-                vocabulary, table, team, config.embedding_l2, relative_learning_rate=relative_learning_rate
+                vocabulary, table, training.team, config.embedding_l2, relative_learning_rate=rate
             )
     return parts
 
@@ -98,7 +91,7 @@ class Learner:
 
     Args:
         spec: How its parts combine.
-        units: Training data by kind of unit.
+        units: Training data by kind of token.
         parts: The parts by name.
         team: Threads.
     """
@@ -123,12 +116,12 @@ class Learner:
         return SentenceEncoder(self.spec, {name: part.frozen() for name, part in self.parts.items()}, self.team.threads)
 
     def take(self, sentences: npt.NDArray[np.int64]) -> dict[str, RowLists]:
-        """The units of some sentences, by part."""
+        """The tokens of some sentences, by part."""
         lists = {unit: self.units[unit].take(sentences) for unit in self.spec.units}
         return {name: lists[PARTS[name].unit] for name in self.parts}
 
     def forward(self, lists: Mapping[str, RowLists]) -> Vectors:
-        """Compute the vectors of n sentences, float32 `(n, width)`, from their units by part."""
+        """Compute the vectors of n sentences, float32 `(n, width)`, from their tokens by part."""
         count = len(next(iter(lists.values())).offsets) - 1
         dimension = self.dimension
         vectors = np.zeros((count, self.spec.width(dimension)), np.float32)
@@ -139,12 +132,14 @@ class Learner:
     def update(self, lists: Mapping[str, RowLists], loss: Loss, learning_rate: float, step: int) -> None:
         """One optimizer step of every part; `step` counts from 1."""
         for name, column in self.spec.columns(self.dimension).items():
-            self.parts[name].update(lists[name], loss.gradient, loss.active, column, learning_rate, step)
+            batch = BatchGradient(lists[name], loss.gradient, loss.active, column)
+            self.parts[name].update(batch, learning_rate, step)
 
     def update_weights(self, lists: Mapping[str, RowLists], loss: Loss, learning_rate: float, step: int) -> None:
         """One optimizer step of the weights of every part; `step` counts from 1."""
         for name, column in self.spec.columns(self.dimension).items():
-            self.parts[name].update_weights(lists[name], loss.gradient, loss.active, column, learning_rate, step)
+            batch = BatchGradient(lists[name], loss.gradient, loss.active, column)
+            self.parts[name].update_weights(batch, learning_rate, step)
 
     def fold_weights(self) -> None:
         """Multiply all vectors by their weights."""
@@ -206,18 +201,8 @@ def train_encoder(
     if vector_words:
         settings["vector_words"] = True
     team = ThreadTeam(threads)
-    parts = initial_parts(
-        config,
-        seed,
-        spec,
-        data.units,
-        start_encoder,
-        vectors,
-        team,
-        device_names,
-        config.precision,
-        relative_learning_rate=config.relative_learning_rate,
-    )
+    settings_of_parts = PartTraining(config, team, seed, device_names, config.precision, config.relative_learning_rate)
+    parts = initial_parts(settings_of_parts, spec, data.units, start_encoder, vectors)
     learner = Learner(spec, data.units, parts, team)
     if config.weight_epochs and all(PARTS[name].recurrent for name in spec.parts):
         raise ConfigError(

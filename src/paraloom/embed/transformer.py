@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.batches import batches_by_length
 from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest, folder_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
@@ -136,12 +137,11 @@ class TransformerEncoder:
         batches = self._batches([len(tokens) for tokens in ids])
         with ThreadPoolExecutor(self.threads) as pool:
             encoded = list(pool.map(lambda batch: self._encode_batch([ids[i] for i in batch]), batches))
-        order = [i for batch in batches for i in batch]
         by_length = np.concatenate(encoded) if encoded else np.zeros((0, 1), np.float32)
         if self._dense is not None and encoded:
             by_length = by_length @ self._dense["weight"].T + self._dense["bias"]
         vectors = np.empty_like(by_length)
-        vectors[order] = by_length
+        vectors[np.concatenate(batches or [np.empty(0, np.int64)])] = by_length
         return vectors
 
     @property
@@ -154,7 +154,7 @@ class TransformerEncoder:
         encodings = self._tokenizer.encode_batch([list(words) for words in sentences], is_pretokenized=True)
         batches = self._batches([len(encoding.ids) for encoding in encodings])
 
-        def encode(batch: list[int]) -> list[tuple[npt.NDArray[np.int64], Vectors]]:
+        def encode(batch: npt.NDArray[np.int64]) -> list[tuple[npt.NDArray[np.int64], Vectors]]:
             states = self._states([encodings[i].ids for i in batch])
             return [_mean_by_word(encodings[i].word_ids, states[row]) for row, i in enumerate(batch)]
 
@@ -167,11 +167,9 @@ class TransformerEncoder:
         }
         return [of_sentence[i] for i in range(len(encodings))]
 
-    def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        """Numbers of sentences, in batches of like length."""
-        order = sorted(range(len(lengths)), key=lambda i: lengths[i])
-        size = _BATCH if self._encoder.device == "cpu" else _GPU_BATCH
-        return [order[start : start + size] for start in range(0, len(order), size)]
+    def _batches(self, lengths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
+        """Indices of sentences, in batches of like length."""
+        return batches_by_length(lengths, _BATCH if self._encoder.device == "cpu" else _GPU_BATCH)
 
     def _states(self, ids: list[list[int]]) -> Vectors:
         """The last states of n token lists, float32 `(n, tokens of the longest, d)`."""

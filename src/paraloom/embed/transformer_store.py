@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from paraloom.core.batches import batches_by_length
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ModelError
 from paraloom.core.version import __version__
@@ -60,18 +61,17 @@ class NetworkEncoder:
         """Encode sentences, truncated to the maximal length of the network."""
         # A tokenizer without special tokens has none for an empty sentence, of which the mean is not defined.
         ids = [encoding.ids or [0] for encoding in self.tokenizer.encode_batch(list(sentences))]
-        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+        batches = batches_by_length([len(tokens) for tokens in ids], _BATCH)
         vectors = np.zeros((len(ids), self.dimension), np.float32)
 
-        def encode_batch(start: int) -> None:
-            selected = order[start : start + _BATCH]
+        def encode_batch(selected: npt.NDArray[np.int64]) -> None:
             vectors[selected] = self._encode_batch([ids[i] for i in selected])
 
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
             with ThreadPoolExecutor(self.threads) as pool:
-                list(pool.map(encode_batch, range(0, len(order), _BATCH)))
+                list(pool.map(encode_batch, batches))
         finally:
             torch.set_num_threads(threads)
         return vectors

@@ -22,7 +22,7 @@ _POSITIONS = ("position_embeddings.weight",)
 
 @dataclass(frozen=True)
 class TeacherVocabulary:
-    """What a small transformer takes over from a large one before it learns anything.
+    """Vocabulary that a small transformer takes over from a large one before any training.
 
     Args:
         tokenizer: Content of tokenizer.json, without padding and truncation.

@@ -23,7 +23,7 @@ from paraloom.text.ngrams import (
     word_ngrams,
 )
 from paraloom.text.normalize import lowercase
-from paraloom.text.token_kernels import hash_spans
+from paraloom.text.token_kernels import build_table, hash_spans
 from paraloom.text.tokens import TokenLists, token_strings, tokenize
 
 IdArray = npt.NDArray[np.uint64]
@@ -33,11 +33,11 @@ _TRIGRAM = 3
 
 @dataclass(frozen=True)
 class Unit:
-    """A kind of unit that sentences are split into.
+    """A kind of token that sentences are split into.
 
     Args:
-        split: Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's units.
-        spell: Given m sentences and one position in each, int64 `(m,)`, returns those m units as text.
+        split: Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's tokens.
+        spell: Given m sentences and one position in each, int64 `(m,)`, returns those m tokens as text.
     """
 
     split: Callable[[Texts], TokenLists]
@@ -66,8 +66,8 @@ UNITS: dict[str, Unit] = {
     "bigram": Unit(word_bigrams, spell_word_bigrams),
     "ngram": Unit(word_ngrams, spell_word_ngrams),
 }
-"""Units by name: words, character trigrams (PNMT §4.1), bigrams of words, and words with the n-grams within them
-(fastText), lower-cased, with punctuation marks."""
+"""Kinds of token by name: words, character trigrams (PNMT §4.1), bigrams of words, and words with the n-grams within
+them (fastText), lower-cased, with punctuation marks."""
 
 
 class RowLists(NamedTuple):
@@ -78,7 +78,7 @@ class RowLists(NamedTuple):
 
 
 class Vocabulary:
-    """The units for which a part has a vector; entry i belongs to row i of its table."""
+    """The token types for which a part has a vector; entry i belongs to row i of its table."""
 
     def __init__(self, unit: str, entries: Sequence[str]) -> None:
         self.unit = unit
@@ -93,11 +93,11 @@ class Vocabulary:
         return "\n".join(self.entries).encode()
 
     def row_lists(self, texts: Texts) -> RowLists:
-        """Rows of the units of n texts; unknown units are left out, so that a list may be empty."""
+        """Rows of the tokens of n texts; unknown ones are left out, so that a list may be empty."""
         return self.look_up(UNITS[self.unit].split(texts))
 
     def look_up(self, lists: TokenLists) -> RowLists:
-        """Rows of units that are given by their ids; unknown units are left out, so that a list may be empty."""
+        """Rows of tokens that are given by their ids; unknown ones are left out, so that a list may be empty."""
         return RowLists(*list_kernels.look_up(lists.ids, lists.offsets, *self._hash_table))
 
     def check(self) -> None:
@@ -106,11 +106,11 @@ class Vocabulary:
 
     @cached_property
     def _hash_table(self) -> tuple[IdArray, npt.NDArray[np.int32]]:
-        keys, values = empty_hash_table(len(self))
-        if list_kernels.insert(hash_entries(self.entries), keys, values, 0) != len(self):
+        keys, rows = build_table(hash_entries(self.entries))
+        if np.count_nonzero(rows) != len(self):
             repeated = Counter(self.entries).most_common(1)[0][0]
             raise ModelError(f"the {self.unit} vocabulary has the entry '{repeated}' twice")
-        return keys, values
+        return keys, rows
 
 
 def padded(lists: RowLists, chunk: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
@@ -132,7 +132,7 @@ class CountedVocabulary(NamedTuple):
 
 
 class VocabularyCounter:
-    """Counts the units of a stream of sentences, which is read only once; memory grows with the number of types.
+    """Counts the tokens of a stream of sentences, which is read only once; memory grows with the number of types.
 
     `count` gives provisional ids (0, 1 … in the order of first occurrence), and `most_common` the vocabulary together
     with the map from provisional ids to its rows.
@@ -142,12 +142,12 @@ class VocabularyCounter:
         self.unit = unit
         self._spellings: list[str] = []
         self._counts = np.zeros(1 << 15, np.int64)
-        self._keys, self._values = empty_hash_table(1 << 14)
+        self._keys, self._rows = build_table(np.empty(0, np.uint64), 1 << 14)
 
     def count(self, texts: Texts, lists: TokenLists) -> npt.NDArray[np.int32]:
-        """Count units."""
+        """Count tokens."""
         self._reserve(len(self._spellings) + len(lists.ids))
-        ids, first = list_kernels.intern(lists.ids, self._keys, self._values, self._counts, len(self._spellings))
+        ids, first = list_kernels.intern(lists.ids, self._keys, self._rows, self._counts, len(self._spellings))
         if len(first):
             owners = np.searchsorted(lists.offsets, first, side="right") - 1
             array = pa.array(texts, pa.large_string()) if not isinstance(texts, pa.Array) else texts
@@ -155,13 +155,13 @@ class VocabularyCounter:
         return ids
 
     def counts(self) -> dict[str, int]:
-        """Number of occurrences of each unit so far."""
+        """Number of occurrences of each token type so far."""
         return dict(zip(self._spellings, self._counts.tolist(), strict=False))
 
     def most_common(self, size: int) -> CountedVocabulary:
-        """The vocabulary of the `size` most frequent units, most frequent first, ties in alphabetical order.
+        """The vocabulary of the `size` most frequent types, most frequent first, ties in alphabetical order.
 
-        Units with a line break are left out, because a vocabulary is stored as lines.
+        Types with a line break are left out, because a vocabulary is stored as lines.
         """
         allowed = np.array(["\n" not in spelling for spelling in self._spellings], np.bool_)
         counts = np.where(allowed, self._counts[: len(allowed)], 0)
@@ -182,17 +182,10 @@ class VocabularyCounter:
         if needed > len(self._counts):
             self._counts = np.concatenate([self._counts, np.zeros(needed, np.int64)])
         if 2 * needed > len(self._keys):
-            used = self._values >= 0
+            used = self._rows > 0
             ordered = np.empty(len(self._spellings), np.uint64)
-            ordered[self._values[used]] = self._keys[used]
-            self._keys, self._values = empty_hash_table(2 * needed)
-            list_kernels.insert(ordered, self._keys, self._values, 0)
-
-
-def empty_hash_table(entries: int) -> tuple[IdArray, npt.NDArray[np.int32]]:
-    """Keys and values (-1: free) of a hash table that is at most half full with so many entries."""
-    size = 1 << max(4, (2 * entries - 1).bit_length())
-    return np.zeros(size, np.uint64), np.full(size, -1, np.int32)
+            ordered[self._rows[used] - 1] = self._keys[used]
+            self._keys, self._rows = build_table(ordered, 2 * needed)
 
 
 def hash_entries(entries: Sequence[str]) -> IdArray:

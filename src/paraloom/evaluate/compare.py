@@ -44,13 +44,13 @@ class EncoderComparison(EvaluationResult):
     signature: str
 
     @property
-    def means(self) -> list[tuple[float, float, float]]:
+    def means(self) -> list[Estimate]:
         """The mean over the tasks of each encoder, with its 95 % interval (percentiles of the samples)."""
         return [
             _with_interval(self.pearson[k].mean(), self.resampled[:, k].mean(axis=1)) for k in range(len(self.names))
         ]
 
-    def difference(self, a: int, b: int) -> tuple[float, float, float]:
+    def difference(self, a: int, b: int) -> Estimate:
         """The mean of one encoder minus that of another, with its 95 % interval, narrow because pairs are shared."""
         resampled = self.resampled[:, a].mean(axis=1) - self.resampled[:, b].mean(axis=1)
         return _with_interval(self.pearson[a].mean() - self.pearson[b].mean(), resampled)
@@ -66,11 +66,11 @@ class EncoderComparison(EvaluationResult):
             "signature": self.signature,
             "tasks": list(self.tasks),
             "encoders": [
-                {"name": name, "pearson": row.tolist(), "mean": mean[0], "low": mean[1], "high": mean[2]}
+                {"name": name, "pearson": row.tolist(), "mean": mean.value, "low": mean.low, "high": mean.high}
                 for name, row, mean in zip(self.names, self.pearson, self.means, strict=True)
             ],
             "mean_absolute_differences": self.distances.tolist(),
-            "differences_from_first": [list(self.difference(k, 0)) for k in range(len(self.names))],
+            "differences_from_first": [list(vars(self.difference(k, 0)).values()) for k in range(len(self.names))],
         }
 
     def format(self) -> str:
@@ -78,8 +78,8 @@ class EncoderComparison(EvaluationResult):
         lines = [f"mean Pearson × 100 over {len(self.tasks)} tasks; minus the first encoder's"]
         rows = []
         for k, (name, mean) in enumerate(zip(self.names, self.means, strict=True)):
-            difference = Estimate(*self.difference(k, 0)).format("+.2f") if k else ""
-            rows.append((name, Estimate(*mean).format(".2f"), difference))
+            difference = self.difference(k, 0).format("+.2f") if k else ""
+            rows.append((name, mean.format(".2f"), difference))
         lines += text_table(["", "mean", "difference"], rows)
         lines += ["", "mean absolute difference of Pearson × 100 (PNMT Table 10: 2.2 to 2.9 between its encoders)"]
         distances = zip(self.names, self.distances, strict=True)
@@ -172,10 +172,6 @@ class TranslatorComparison(EvaluationResult):
     differences: tuple[TranslatorDifference, ...]
     signature: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """All differences, as json.dumps takes them."""
-        return {"differences": [difference.to_dict() for difference in self.differences], "signature": self.signature}
-
     def format(self) -> str:
         """A line for each difference."""
         lines = [
@@ -262,5 +258,5 @@ def _difference(metric: str, system: str, baseline: str, scores: Mapping[str, Fl
     return TranslatorDifference(metric, system, baseline, float(difference[0]), float(low), float(high), seeds)
 
 
-def _with_interval(value: float, resampled: Floats) -> tuple[float, float, float]:
-    return (float(value), *percentile_interval(resampled))
+def _with_interval(value: float, resampled: Floats) -> Estimate:
+    return Estimate(float(value), *percentile_interval(resampled))

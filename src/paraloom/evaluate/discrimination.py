@@ -114,7 +114,7 @@ def evaluate_discrimination(
             only = "right" if 1 in classes else "wrong"
             raise DataError(
                 f"set '{name}' has only pairs labeled as {only}: a score cannot be tested on one class",
-                remedy="Add pairs of the other class, such as look-alikes (`paraloom evaluate lookalikes -o FILE`).",
+                remedy="Add pairs of the other class, such as minimal pairs (`paraloom evaluate lookalikes -o FILE`).",
             )
     wrong_kinds = np.asarray(kinds, object) if kinds is not None else np.full(len(truth), "", object)
     parts: dict[str, npt.NDArray[np.bool_]] = {}
@@ -144,8 +144,8 @@ class LookalikeRow(ResultRecord):
     Args:
         kind: What was changed, such as 'negation'.
         score: The score.
-        pairs: Look-alikes for which the score is defined on both sides.
-        preferred: Share of the look-alikes with a better value than the true paraphrase; ties count half.
+        pairs: Minimal pairs for which the score is defined on both sides.
+        preferred: Share of them whose changed side has a better value than the true paraphrase; ties count half.
     """
 
     kind: str
@@ -169,7 +169,7 @@ class LookalikeResult(EvaluationResult):
     signature: str
 
     def format(self) -> str:
-        """A table: a row for each score, a column for each kind of look-alike."""
+        """A table: a row for each score, a column for each kind of minimal pair."""
         kinds = list(dict.fromkeys(row.kind for row in self.rows))
         scores = list(dict.fromkeys(row.score for row in self.rows))
         cells = {(row.score, row.kind): row for row in self.rows}
@@ -188,7 +188,7 @@ def evaluate_lookalikes(
     changed: str = "tgt",
     lower_is_better: Sequence[str] = (),
 ) -> LookalikeResult:
-    """Count how often scores prefer a look-alike, which differs in one fact, to a true paraphrase."""
+    """Count how often scores prefer the changed side of a minimal pair, other in one fact, to the true paraphrase."""
     names = np.asarray(kinds, object)
     rows = []
     for kind in dict.fromkeys(names.tolist()):

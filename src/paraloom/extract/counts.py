@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 from paraloom.core.errors import RunError
+from paraloom.core.results import ResultRecord
 
 
 @dataclass
-class ExtractionCounts:
+class ExtractionCounts(ResultRecord):
     """Counts that grow while pages are read and documents are written.
 
     Args:
@@ -66,10 +66,6 @@ class ExtractionCounts:
         if self.unchecked_languages:
             lines.append(f"documents whose declared language was not checked: {self.unchecked_languages:,}")
         return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 def _listed(counts: Counter[str]) -> str:

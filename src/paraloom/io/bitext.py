@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.lazy import late, load_object
 from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS, SCHEMAS, require
 from paraloom.io.compression import PIPE, SUFFIXES, without_compression, zstandard
 from paraloom.io.corpus import Corpus, write_corpus
-from paraloom.io.formats import csv, hf_datasets, jsonl, moses, parquet, ppdb, tmx, tsv
 from paraloom.io.formats.base import (
     ColumnName,
     OnReject,
@@ -27,16 +27,15 @@ from paraloom.io.formats.base import (
     languages_in_name,
     origin_in_name,
 )
+from paraloom.io.formats.names import SUFFIX, is_dataset, is_named_ppdb, sides
 from paraloom.text.language_names import known_language, language_code
 
+_FORMATS = "paraloom.io.formats"
+
 READERS: dict[str, Callable[[ReadOptions], Iterator[PairRow]]] = {
-    ".tsv": tsv.read,
-    ".csv": csv.read,
-    ".jsonl": jsonl.read,
-    ".parquet": parquet.read,
-    ".tmx": tmx.read,
+    f".{name}": late(f"{_FORMATS}.{name}:read") for name in ("tsv", "csv", "jsonl", "parquet", "tmx")
 }
-"""Suffix → reader. A new format is one file and one line here (and one in `write_table`)."""
+"""Suffix → reader, imported when it is called. A new format is one file and one name here (and in `write_table`)."""
 
 UNKNOWN = "und"
 """Language of a side where it is unknown (BCP 47: undetermined)."""
@@ -77,12 +76,13 @@ def read_pairs(
         rows = part.of(_with_both_sides(rows, part.reporting(on_empty)))
         return _batches(rows, options, origin, default_origin, batch_rows)
 
-    sides = moses.sides(path)
-    if sides is not None:
-        options = replace(options, src_lang=src_lang or sides.src_lang, tgt_lang=tgt_lang or sides.tgt_lang)
-        return batches(moses.read(options), origin_in_name(sides.stem))
-    if hf_datasets.is_dataset(path):
-        return batches(hf_datasets.read(options), origin_in_name(file_stem(path)))
+    two = sides(path)
+    if two is not None:
+        options = replace(options, src_lang=src_lang or two.src_lang, tgt_lang=tgt_lang or two.tgt_lang)
+        return batches(load_object(f"{_FORMATS}.moses:read")(options), origin_in_name(two.stem))
+    if is_dataset(path):
+        read = load_object(f"{_FORMATS}.hf_datasets:read")
+        return batches(read(options), origin_in_name(file_stem(path)))
     if Path(path).is_dir():
         return _read_corpus(Path(path), batch_rows, skip, limit)
     languages = languages_in_name(file_stem(path)) or (None, None)
@@ -108,31 +108,31 @@ def write_table(rows: Rows, target: str | Path, columns: Sequence[str] | None = 
         batches = (batch.select(list(columns)) for batch in batches)
     path = str(target)
     suffix = ".tsv" if path == PIPE or is_device(path) else without_compression(path).suffix
-    if moses.sides(path) is not None or suffix == ".tmx":
+    if sides(path) is not None or suffix == ".tmx":
         require(schema, pa.schema([PAIRS.field("src"), PAIRS.field("tgt")]))
-        return moses.write(batches, path) if suffix != ".tmx" else tmx.write(batches, path)
-    if suffix == ".tsv":
-        return tsv.write(batches, schema.names, path)
-    if suffix == ".csv":
-        return csv.write(batches, schema.names, path)
-    if suffix == ".jsonl":
-        return jsonl.write(batches, schema.names, path)
-    if suffix == ".parquet":
-        return parquet.write(batches, schema, path)
-    if suffix == hf_datasets.SUFFIX:
-        return hf_datasets.write(batches, schema, path)
+        return _written("tmx" if suffix == ".tmx" else "moses", batches, path)
+    if suffix in (".tsv", ".csv", ".jsonl"):
+        return _written(suffix[1:], batches, schema.names, path)
+    if suffix in (".parquet", SUFFIX):
+        return _written("parquet" if suffix == ".parquet" else "hf_datasets", batches, schema, path)
     if suffix == "" or Path(path).is_dir():
         first = pa.RecordBatch.from_pylist([], schema=schema)
         return write_corpus(path, chain([first], batches), kind=_kind(schema)).rows
     raise _unknown_format(path, suffix)
 
 
+def _written(name: str, *arguments: object) -> int:
+    """The number of rows that the module of a format writes."""
+    rows: int = load_object(f"{_FORMATS}.{name}:write")(*arguments)
+    return rows
+
+
 def _reader(path: str) -> Callable[[ReadOptions], Iterator[PairRow]]:
     suffix = ".tsv" if path == PIPE else without_compression(path).suffix
     if suffix in READERS:
         return READERS[suffix]
-    if ppdb.is_named_ppdb(Path(path).name) and Path(path).is_file():
-        return ppdb.read
+    if is_named_ppdb(Path(path).name) and Path(path).is_file():
+        return late(f"{_FORMATS}.ppdb:read")
     if suffix == "":
         raise DataError("folder not found", file=path, remedy="Check the name, or add the suffix of the file.")
     raise _unknown_format(path, suffix)
@@ -149,7 +149,7 @@ def check_target(target: str | Path) -> None:
     path = str(target)
     if path.endswith(".zst"):
         _ = zstandard.ZstdCompressor
-    if path == PIPE or is_device(path) or moses.sides(path) is not None:
+    if path == PIPE or is_device(path) or sides(path) is not None:
         return
     suffix = without_compression(path).suffix
     if suffix == "" and Path(path).is_file():
@@ -157,10 +157,10 @@ def check_target(target: str | Path) -> None:
             "expected a folder, got a file", file=path, remedy="Name a new folder, or a file with a suffix."
         )
     if suffix == ".parquet" and path.endswith(SUFFIXES):
-        raise parquet.compressed_twice(path)
-    if suffix == hf_datasets.SUFFIX and Path(path).is_file():
+        raise load_object(f"{_FORMATS}.parquet:compressed_twice")(path)
+    if suffix == SUFFIX and Path(path).is_file():
         raise ConfigError("expected a folder, got a file", file=path, remedy="Name a new folder.")
-    if suffix not in (*READERS, hf_datasets.SUFFIX, "") and not Path(path).is_dir():
+    if suffix not in (*READERS, SUFFIX, "") and not Path(path).is_dir():
         raise _unknown_format(path, suffix)
 
 
@@ -169,7 +169,7 @@ def _unknown_format(path: str, suffix: str) -> ConfigError:
     names = f"{Path(path).name} {other}"
     side = f"If it is one of two sides, name both files, {names}, or both" if other else "Moses pairs are written"
     return ConfigError(
-        f"unknown format '{suffix}'; known are {', '.join(READERS)}, {hf_datasets.SUFFIX}, folders and Moses pairs",
+        f"unknown format '{suffix}'; known are {', '.join(READERS)}, {SUFFIX}, folders and Moses pairs",
         file=path,
         remedy=f"Rename or convert the file. {side} with braces, in quotes: 'PREFIX.{{de,en}}'.",
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from paraloom.core.errors import DataError
 
 ROW_LINES, ROW_CHARACTERS = 1 << 21, 1 << 25
-"""What a row may have after its first line: a quotation mark that is still open then was never closed."""
+"""Limits of a row after its first line: a quotation mark that is still open then was never closed."""
 
 _QUOTED = re.compile('["\r\n\ufeff#]')
 # Up to the mark that closes a field; possessive, so that a field of any length takes constant memory.

@@ -28,7 +28,7 @@ _BY_LINK = frozenset(["file", "sftp", "ssh"])
 """Schemes of folders, where a file is written under another name first."""
 
 _CHECKSUMS = ("md5Hash", "crc32c", "ETag")
-"""What storages know about an object that changes with its content; times of changes may be set by anybody."""
+"""Facts that storages know about an object and that change with its content; times of changes may be set by anybody."""
 
 _ATTEMPTS = 5
 
@@ -88,7 +88,7 @@ class Store:
         return {name: _checksum(facts) for name, facts in self._find(below)}
 
     def checksum(self, name: str) -> str:
-        """What the storage says of the content of an object: with other content, S3 and GCS say something else."""
+        """The checksum that the storage has of an object: with other content, S3 and GCS say something else."""
         system, root = self._system()
         with storage_errors(self._of(name)):
             system.invalidate_cache()

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.lazy import load_object
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.formats.base import json_object, json_text, raw_text
-from paraloom.io.formats.hf_datasets import is_dataset, read_column
+from paraloom.io.formats.names import is_dataset
 
 
 class TextRow(NamedTuple):
@@ -48,7 +49,7 @@ def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) 
 
 def _column_texts(path: str | Path, name: int | str, reject: bool) -> Iterator[TextRow]:
     """The texts of a column of a data set."""
-    for row, value in enumerate(read_column(path, name), 1):
+    for row, value in enumerate(load_object("paraloom.io.formats.hf_datasets:read_column")(path, name), 1):
         if not isinstance(value, bytes):
             yield TextRow(value or "")
             continue

@@ -13,7 +13,7 @@ from typing import Any
 from paraloom.core.errors import ConfigError, RunError
 
 COUNTERS = ("requests", "answers", "input_tokens", "output_tokens", "retries")
-"""What is counted: requests sent (repeated ones included), answers that came, their tokens, requests repeated."""
+"""Counts: requests sent (repeated ones included), answers that came, their tokens, requests repeated."""
 
 _TABLES = """
 create table if not exists answers (digest text primary key, answer text not null) without rowid;

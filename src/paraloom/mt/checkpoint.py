@@ -116,7 +116,7 @@ def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", re
 
 @contextmanager
 def _conversion_errors(checkpoint: str | Path, title: str) -> Iterator[None]:
-    """What transformers and CTranslate2 raise about a checkpoint, as a ModelError."""
+    """Errors of transformers and CTranslate2 about a checkpoint, as a ModelError."""
     try:
         yield
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, AttributeError, TypeError, IndexError) as error:

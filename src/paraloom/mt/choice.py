@@ -24,7 +24,7 @@ def choose(decoding: Decoding, decoded: Callable[[Decoding], list[list[Variant]]
 
 
 def choose_samples(samples: Sequence[Sequence[Variant]], decoding: Decoding) -> list[list[Variant]]:
-    """What a decoding chooses of samples."""
+    """The samples that a decoding chooses."""
     if isinstance(decoding, Mbr):
         return minimum_risk(samples, [[] for _ in samples], decoding)
     if isinstance(decoding, Diverse):

@@ -142,7 +142,7 @@ def read_costs(folder: Path) -> CostDistribution | None:
 
 
 def cost_warning(costs: CostDistribution, reference: CostDistribution) -> str:
-    """What is wrong with the costs of a text, compared with those of the development text.
+    """A warning about the costs of a text, compared with those of the development text; empty if they are alike.
 
     They are too high where more than half of the sentences cost more than `HIGH_SHARE` of the development text, and
     near 0 where three in four cost less than 5 % of it.

@@ -26,7 +26,7 @@ SentencePairs: TypeAlias = tuple[Sequence[str], Sequence[str]]
 
 
 def mixture_sizes(rows: Sequence[int], weights: Sequence[float]) -> list[int]:
-    """How many rows of each bitext a mixture reads, so that its shares match `weights` and no row is left out.
+    """Number of rows that a mixture reads of each bitext: its shares match `weights`, and no row is left out.
 
     The bitext with the most rows for its weight is read once, the others as often as their weights require.
     """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
 from paraloom.core.errors import ConfigError, nearest, suggestion
 from paraloom.text.utility import UTILITIES
 
 QUALITIES = ("probability", "utility", "both")
-"""What `Diverse` calls the quality of a sample."""
+"""Measures of the quality of a sample, for `Diverse`."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,56 @@ class Beam:
         return beam | _shortlist_options(self.shortlist)
 
 
+class _Samples:
+    """Independent samples, of which the likeliest may be chosen."""
+
+    nbest: int
+    temperature: float
+    samples: int
+    random: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        decoding = cast(Decoding, self)
+        _require(self.nbest >= 1, "nbest must be at least 1", decoding)
+        _require(self.samples == 0 or self.samples >= self.nbest, "samples must be 0 or at least nbest", decoding)
+        _require(self.temperature > 0, "temperature must be above 0", decoding)
+
+    @property
+    def proposal(self) -> Self | None:
+        """The decoding that draws the samples to choose from; None where all are kept."""
+        drawn: Any = self
+        return replace(drawn, nbest=self.samples, samples=0) if self.samples > self.nbest else None
+
+
+class _ChoiceOfSamples:
+    """A choice among samples of `Nucleus` sampling."""
+
+    samples: int
+    nbest: int
+    p: float
+    temperature: float
+    within: int
+    shortlist: int
+    random: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        decoding = cast(Decoding, self)
+        _require(self.samples >= 2, "samples must be at least 2", decoding)
+        _require(1 <= self.nbest <= self.samples, "nbest must be between 1 and the number of samples", decoding)
+        self.options()
+
+    @property
+    def proposal(self) -> Nucleus:
+        """The decoding that draws the samples."""
+        return Nucleus(self.p, self.samples, self.temperature, self.within, self.shortlist)
+
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments of ctranslate2's translate_batch that draw the samples."""
+        return self.proposal.options()
+
+
 @dataclass(frozen=True)
-class Sampling:
+class Sampling(_Samples):
     """Ancestral sampling from the whole distribution: `nbest` independent samples, not sorted by quality.
 
     Args:
@@ -79,17 +127,6 @@ class Sampling:
     shortlist: int = 0
     samples: int = 0
     length_penalty: float = 1.0
-    random: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        _require(self.nbest >= 1, "nbest must be at least 1", self)
-        _require(self.samples == 0 or self.samples >= self.nbest, "samples must be 0 or at least nbest", self)
-        _require(self.temperature > 0, "temperature must be above 0", self)
-
-    @property
-    def proposal(self) -> Sampling | None:
-        """The decoding that draws the samples to choose from; None where all are kept."""
-        return replace(self, nbest=self.samples, samples=0) if self.samples > self.nbest else None
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch."""
@@ -97,7 +134,7 @@ class Sampling:
 
 
 @dataclass(frozen=True)
-class TopK:
+class TopK(_Samples):
     """Sampling from the k most likely tokens at each step.
 
     Args:
@@ -105,10 +142,7 @@ class TopK:
         nbest: Samples per sentence, 1 or more.
         temperature: The logits are divided by it; below 1 is sharper.
         shortlist: See `Beam`.
-        samples: Samples that are drawn, of which the `nbest` most likely ones are kept, likeliest first, as fairseq
-            does with a beam of so many (BBH22: five, of which three); 0 draws `nbest`, which are all kept.
-        length_penalty: With `samples`, the likeliest have the highest logprob / tokens ** length_penalty; 1 is
-            fairseq's default, 0 plain probability.
+        samples, length_penalty: See `Sampling`.
 
     Raises:
         ConfigError: A value is out of range.
@@ -127,18 +161,10 @@ class TopK:
     shortlist: int = 0
     samples: int = 0
     length_penalty: float = 1.0
-    random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _require(self.k >= 2, "k must be at least 2 (for greedy decoding write beam:1)", self)
-        _require(self.nbest >= 1, "nbest must be at least 1", self)
-        _require(self.samples == 0 or self.samples >= self.nbest, "samples must be 0 or at least nbest", self)
-        _require(self.temperature > 0, "temperature must be above 0", self)
-
-    @property
-    def proposal(self) -> TopK | None:
-        """The decoding that draws the samples to choose from; None where all are kept."""
-        return replace(self, nbest=self.samples, samples=0) if self.samples > self.nbest else None
+        super().__post_init__()
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch."""
@@ -146,7 +172,7 @@ class TopK:
 
 
 @dataclass(frozen=True)
-class Nucleus:
+class Nucleus(_Samples):
     """Nucleus sampling: from the smallest set of tokens whose probabilities sum to p or more.
 
     Args:
@@ -156,10 +182,7 @@ class Nucleus:
         within: Consider only this many of the most likely tokens; 0 considers all. A limit of 50 decodes several times
             faster from a slightly different distribution, so it is part of the signature.
         shortlist: See `Beam`.
-        samples: Samples that are drawn, of which the `nbest` most likely ones are kept, likeliest first, as fairseq
-            does with a beam of so many (BBH22: five, of which three); 0 draws `nbest`, which are all kept.
-        length_penalty: With `samples`, the likeliest have the highest logprob / tokens ** length_penalty; 1 is
-            fairseq's default, 0 plain probability.
+        samples, length_penalty: See `Sampling`.
 
     Raises:
         ConfigError: A value is out of range.
@@ -179,19 +202,11 @@ class Nucleus:
     shortlist: int = 0
     samples: int = 0
     length_penalty: float = 1.0
-    random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _require(0 < self.p <= 1, "p must be above 0 and at most 1", self)
-        _require(self.nbest >= 1, "nbest must be at least 1", self)
-        _require(self.samples == 0 or self.samples >= self.nbest, "samples must be 0 or at least nbest", self)
-        _require(self.temperature > 0, "temperature must be above 0", self)
+        super().__post_init__()
         _require(self.within >= 0 and self.within != 1, "within must be 0 (all tokens) or at least 2", self)
-
-    @property
-    def proposal(self) -> Nucleus | None:
-        """The decoding that draws the samples to choose from; None where all are kept."""
-        return replace(self, nbest=self.samples, samples=0) if self.samples > self.nbest else None
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of ctranslate2's translate_batch."""
@@ -201,7 +216,7 @@ class Nucleus:
 
 
 @dataclass(frozen=True)
-class Mbr:
+class Mbr(_ChoiceOfSamples):
     """Minimum Bayes risk: of several samples, the `nbest` that are most like all of them, best first.
 
     A candidate's expected utility is its mean score against all samples, itself included. It is slower than a beam by
@@ -238,32 +253,20 @@ class Mbr:
     within: int = 0
     beam: int = 0
     shortlist: int = 0
-    random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _require_known("metric", self.metric, UTILITIES, "mbr")
-        _require(self.samples >= 2, "samples must be at least 2", self)
-        _require(1 <= self.nbest <= self.samples, "nbest must be between 1 and the number of samples", self)
         _require(self.beam >= 0, "beam must be 0 (no beam) or the size of one", self)
-        self.options()
-
-    @property
-    def proposal(self) -> Nucleus:
-        """The decoding that draws the samples."""
-        return Nucleus(self.p, self.samples, self.temperature, self.within, self.shortlist)
+        super().__post_init__()
 
     @property
     def further(self) -> Beam | None:
         """The decoding of one more candidate; None for none."""
         return Beam(self.beam, shortlist=self.shortlist) if self.beam else None
 
-    def options(self) -> dict[str, Any]:
-        """Keyword arguments of ctranslate2's translate_batch that draw the samples."""
-        return self.proposal.options()
-
 
 @dataclass(frozen=True)
-class Diverse:
+class Diverse(_ChoiceOfSamples):
     """Of many samples, `nbest` that are adequate and unlike each other, chosen one after the other.
 
     Each choice has the highest quality ** weight × dissimilarity ** (1 - weight) of the distinct samples. Dissimilarity
@@ -303,24 +306,12 @@ class Diverse:
     temperature: float = 1.0
     within: int = 0
     shortlist: int = 0
-    random: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _require_known("metric", self.metric, UTILITIES, "diverse")
         _require_known("quality", self.quality, QUALITIES, "diverse")
-        _require(self.samples >= 2, "samples must be at least 2", self)
-        _require(1 <= self.nbest <= self.samples, "nbest must be between 1 and the number of samples", self)
         _require(0 <= self.weight <= 1, "weight must be between 0 and 1", self)
-        self.options()
-
-    @property
-    def proposal(self) -> Nucleus:
-        """The decoding that draws the samples."""
-        return Nucleus(self.p, self.samples, self.temperature, self.within, self.shortlist)
-
-    def options(self) -> dict[str, Any]:
-        """Keyword arguments of ctranslate2's translate_batch that draw the samples."""
-        return self.proposal.options()
+        super().__post_init__()
 
 
 Decoding: TypeAlias = Beam | Sampling | TopK | Nucleus | Mbr | Diverse

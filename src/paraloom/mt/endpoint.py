@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, overload
@@ -20,7 +20,7 @@ from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, Sampling
 from paraloom.mt.endpoint_batch import EndpointBatch, prompt_of, request_body
 from paraloom.mt.endpoint_config import POLICY_FIELDS, EndpointConfig, api_key
 from paraloom.mt.endpoint_probe import Capabilities, probe_capabilities
-from paraloom.mt.endpoint_requests import EndpointClient, RequestPolicy, RowError
+from paraloom.mt.endpoint_requests import EndpointClient, RowError
 from paraloom.mt.event_loop import run_in_loop
 from paraloom.text.language_names import known_language
 from paraloom.text.normalize import normalize
@@ -29,11 +29,11 @@ ENDPOINT_FILE = "endpoint.json"
 """File by which a folder is known as a translator behind an endpoint."""
 
 POLICY_FILE = "timings.requests.json"
-"""How requests are sent; it does not change translations, and by its name does not count for digests."""
+"""Policy of sending requests, which does not change translations, and by its name does not count for digests."""
 
 
 class EndpointUsage(NamedTuple):
-    """What an endpoint was asked so far, by all workers and runs that share a file of answers."""
+    """Requests to an endpoint so far, of all workers and runs that share a file of answers."""
 
     requests: int
     retries: int
@@ -191,7 +191,7 @@ class EndpointTranslator:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the server supports; it is probed once, with up to a dozen short requests."""
+        """Capabilities of the server, which is probed once, with up to a dozen short requests."""
         if self._capabilities is None:
             self._capabilities = run_in_loop(self._probe())
         return self._capabilities
@@ -285,9 +285,7 @@ class EndpointTranslator:
         """The client of this translator, for use in its event loop."""
         if self._client is None:
             _warn_of_open_key(self.config)
-            config = self.config
-            shared = {f.name: getattr(config, f.name) for f in fields(RequestPolicy) if f.name != "url"}
-            self._client = EndpointClient(RequestPolicy(config.request_url, **shared), self._answers())
+            self._client = EndpointClient(self.config, self._answers())
         return self._client
 
     @property
@@ -302,7 +300,7 @@ class EndpointTranslator:
         if (kept := store.fact(name)) is not None:
             return Capabilities(**kept)
         client = self._open_client()
-        client = EndpointClient(replace(client.policy, retries=max(2, client.policy.retries)), store)
+        client = EndpointClient(replace(client.config, retries=max(2, client.config.retries)), store)
         try:
             body = partial(request_body, self.config, length_key="max_tokens")
             known = await probe_capabilities(self.config, client, body)
@@ -319,7 +317,7 @@ class EndpointTranslator:
 
 
 def _chosen(group: list[Variant], decoding: Decoding) -> list[Variant]:
-    """What a decoding chooses of the samples of one sentence that passed the checks."""
+    """The samples that a decoding chooses of those of one sentence that passed the checks."""
     good = [variant for variant in group if not variant.reason]
     return choose_samples([good], decoding)[0] if good else group[:1]
 

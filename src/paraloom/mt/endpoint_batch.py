@@ -114,7 +114,7 @@ class EndpointBatch:
         if failures > self.config.max_failures:
             raise RunError(
                 f"{failures:,} rows have no translation; the last one: {bad[0].reason}",
-                remedy="Look at the prompt and the server, then run the same command again; or raise --max-failures.",
+                remedy="Look at the prompt and the server, then run the same command again; or raise max_failures.",
             )
 
     async def _choices(

@@ -20,7 +20,7 @@ CHAT_PATH, COMPLETIONS_PATH = "/chat/completions", "/completions"
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointConfig(Config):
-    """What an endpoint is asked, and how.
+    """Requests to an endpoint: model, prompt and limits.
 
     Args:
         url: Address such as `http://127.0.0.1:8000/v1`; if it ends in `/completions`, text is completed instead of
@@ -82,7 +82,7 @@ class EndpointConfig(Config):
     def validate(self) -> None:
         _check_url(self.url)
         if not self.model:
-            raise ConfigError("the model is missing", remedy="Name it as the server does: --model NAME.")
+            raise ConfigError("the model is missing", remedy="Name it as the server does: ADDRESS?model=NAME.")
         check_range(self, "lines_per_request", "attempts", "concurrency", low=1)
         check_range(self, *_NOT_NEGATIVE, "max_ratio", low=0)
         check_range(self, "timeout", above=0)
@@ -122,7 +122,7 @@ POLICY_FIELDS = frozenset(["api_key_env", "concurrency", "timeout", "answers", *
 
 
 KEYS = re.compile(r"\b(?:sk|hf|gsk|xai|pk|key)[-_][\w*-]{6,}")
-"""What keys of well-known services look like, in part also where a server shows stars in their middle."""
+"""Form of the keys of well-known services, in part also where a server shows stars in their middle."""
 
 _SECRET_NAMES = re.compile(r"api[-_]?key|authorization|access[-_]?token|password|secret", re.IGNORECASE)
 

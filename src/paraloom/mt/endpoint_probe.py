@@ -15,7 +15,7 @@ _PROBES = 3
 
 
 class Capabilities(NamedTuple):
-    """What a server supports, as it was probed."""
+    """Capabilities of a server, as probed."""
 
     n: bool = False
     logprobs: bool = False

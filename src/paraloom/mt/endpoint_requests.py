@@ -11,7 +11,6 @@ import random
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -25,7 +24,7 @@ from paraloom.core.optional import OptionalModule
 from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
 from paraloom.mt.answer_store import AnswerStore
-from paraloom.mt.endpoint_config import KEYS, api_key
+from paraloom.mt.endpoint_config import KEYS, EndpointConfig, api_key
 
 httpx = OptionalModule("httpx", "a translator behind an HTTP endpoint", "endpoint")
 
@@ -36,7 +35,7 @@ MAX_RETRY_AFTER = 600.0
 """Seconds that a server may ask to wait at most."""
 
 MISCOUNTS = 3
-"""How often a request is sent whose answer does not have the lines that were asked for."""
+"""Most times that a request is sent whose answer lacks lines, or has too many."""
 
 _TRANSIENT = frozenset([408, 409, 425, 429])
 _CONNECT_SECONDS = 10.0
@@ -72,45 +71,22 @@ class Response(NamedTuple):
     content: bytes
 
 
-@dataclass(frozen=True)
-class RequestPolicy:
-    """How requests are sent, which does not change what is answered.
-
-    Args:
-        url: Where they are sent to.
-        api_key_env: Environment variable with the key; without it, requests have none.
-        concurrency: Requests that wait for an answer at a time.
-        retries: How often a request is repeated after a fault of the server or the connection.
-        timeout: Seconds after which a request without an answer is repeated.
-        max_requests: Requests in all; 0 for no bound.
-        max_tokens: Tokens, of prompts and answers, after which none is sent; 0 for no bound.
-    """
-
-    url: str
-    api_key_env: str = "PARALOOM_API_KEY"
-    concurrency: int = 8
-    retries: int = 6
-    timeout: float = 120.0
-    max_requests: int = 0
-    max_tokens: int = 0
-
-
 class EndpointClient:
     """Sends requests from one event loop, keeps their answers, and answers what was asked before without a request."""
 
     def __init__(
-        self, policy: RequestPolicy, store: AnswerStore, *, sleep: Callable[[float], Any] = asyncio.sleep
+        self, config: EndpointConfig, store: AnswerStore, *, sleep: Callable[[float], Any] = asyncio.sleep
     ) -> None:
-        self.policy = policy
+        self.config, self._url = config, config.request_url
         self.store = store
         self._sleep = sleep
         self._transport: Any = None
         self._seconds = {
-            "connect": min(_CONNECT_SECONDS, policy.timeout),
-            **dict.fromkeys(("read", "write", "pool"), policy.timeout),
+            "connect": min(_CONNECT_SECONDS, config.timeout),
+            **dict.fromkeys(("read", "write", "pool"), config.timeout),
         }
         self._asked: dict[str, asyncio.Future[list[Choice]]] = {}
-        self._slots = _Slots(store.path, policy.concurrency)
+        self._slots = _Slots(store.path, config.concurrency)
 
     async def answer(
         self,
@@ -120,7 +96,7 @@ class EndpointClient:
         accept: Callable[[list[Choice]], bool] | None = None,
     ) -> list[Choice]:
         """The choices that answer a request; equal requests are sent once."""
-        key = digest([self.policy.url, payload, salt])
+        key = digest([self._url, payload, salt])
         kept = self.store.get(key)
         if kept is not None:
             return [_from_kept(values) for values in kept["choices"]]
@@ -170,28 +146,28 @@ class EndpointClient:
     ) -> tuple[list[Choice], tuple[int, int]]:
         """Send a request until it is answered."""
         async with self._slots.one():
-            for attempt in range(self.policy.retries + 1):
+            for attempt in range(self.config.retries + 1):
                 used_up = self.store.take_request(
-                    self.policy.max_requests, self.policy.max_tokens, repeated=repeated or attempt > 0
+                    self.config.max_requests, self.config.max_tokens, repeated=repeated or attempt > 0
                 )
                 if used_up:
                     raise self._budget_error(used_up)
                 wait: float | None = None
                 try:
-                    async with asyncio.timeout(self.policy.timeout):
+                    async with asyncio.timeout(self.config.timeout):
                         response = await self._post(payload)
                     fault, wait = self._fault(response)
                     if fault is None:
                         return read_choices(response.content, count)
                 except TimeoutError:
-                    fault = f"no answer within {self.policy.timeout:g} seconds"
+                    fault = f"no answer within {self.config.timeout:g} seconds"
                 except ValueError as error:
                     fault = str(error)
                 except httpx.HTTPError as error:
                     fault = self._redacted(f"{type(error).__name__}: {error}".rstrip(": "))
-                if attempt < self.policy.retries:
+                if attempt < self.config.retries:
                     await self._sleep(_backoff(attempt) if wait is None else wait * random.uniform(1.0, 1.1))
-        raise RowError(f"no answer after {self.policy.retries + 1} attempts: {fault}")
+        raise RowError(f"no answer after {self.config.retries + 1} attempts: {fault}")
 
     async def close(self) -> None:
         """Close connections."""
@@ -203,10 +179,10 @@ class EndpointClient:
     async def _post(self, payload: Mapping[str, Any]) -> Response:
         """The response to a request; RowError if its answer has more bytes than the tokens that were asked for."""
         if self._transport is None:
-            self._transport = _open_transport(self.policy)
+            self._transport = _open_transport(self.config)
         # A client of httpx, with its redirects, cookies and events, takes as long as all of this.
         request = httpx.Request(
-            "POST", self.policy.url, json=payload, headers=self._headers(), extensions={"timeout": self._seconds}
+            "POST", self._url, json=payload, headers=self._headers(), extensions={"timeout": self._seconds}
         )
         response = await self._transport.handle_async_request(request)
         limit = _answer_limit(payload)
@@ -223,11 +199,11 @@ class EndpointClient:
         return Response(response.status_code, response.headers, bytes(content[:limit]))
 
     def _headers(self) -> dict[str, str]:
-        key = api_key(self.policy.api_key_env)
+        key = api_key(self.config.api_key_env)
         return _HEADERS | {"Authorization": f"Bearer {key}"} if key else _HEADERS
 
     def _fault(self, response: Response) -> tuple[str | None, float | None]:
-        """What is wrong with a response, None if nothing is, and the seconds that the server asks to wait.
+        """The fault of a response, or None, and the seconds that the server asks to wait.
 
         Raises RowError for a refused request, ParaloomError where no other request can succeed, either.
         """
@@ -236,25 +212,25 @@ class EndpointClient:
             return None, None
         if 300 <= status < 400:
             raise ConfigError(
-                f"the endpoint redirects (HTTP {status})", file=self.policy.url, remedy="Give the address itself."
+                f"the endpoint redirects (HTTP {status})", file=self._url, remedy="Give the address itself."
             )
         if status in (401, 403):
             raise ConfigError(
                 f"the endpoint refuses the key (HTTP {status})",
-                file=self.policy.url,
-                remedy=f"Set the environment variable {self.policy.api_key_env} to a valid key.",
+                file=self._url,
+                remedy=f"Set the environment variable {self.config.api_key_env} to a valid key.",
             )
         message = _shortened(self._redacted(_message(response.content)))
         if status == 404:
             raise ConfigError(
                 f"the endpoint does not know the model or the path (HTTP 404{message})",
-                file=self.policy.url,
-                remedy="Check --model, and that the address ends like http://HOST:PORT/v1.",
+                file=self._url,
+                remedy="Check the name of the model, and that the address ends like http://HOST:PORT/v1.",
             )
         if "insufficient_quota" in message:
             raise RunError(
                 f"the account has no credit (HTTP {status}{message})",
-                file=self.policy.url,
+                file=self._url,
                 remedy="Add credit, then run the same command again: answers that came are kept.",
             )
         fault = f"HTTP {status}{message}"
@@ -264,7 +240,7 @@ class EndpointClient:
 
     def _redacted(self, text: str) -> str:
         """A text of the server without the key, should it repeat it."""
-        key = api_key(self.policy.api_key_env)
+        key = api_key(self.config.api_key_env)
         return KEYS.sub("***", redacted(text.replace(key, "***") if key else text))
 
     def _budget_error(self, budget: str) -> RunError:
@@ -276,16 +252,16 @@ class EndpointClient:
         )
         return RunError(
             f"the budget is used up after {used}",
-            remedy=f"Raise --max-{budget} and run the same command again: answers that came are kept.",
+            remedy=f"Raise max-{budget} and run the same command again: answers that came are kept.",
         )
 
 
-def _open_transport(policy: RequestPolicy) -> Any:
+def _open_transport(config: EndpointConfig) -> Any:
     """Connections that are kept, by the proxy that the environment names, if any."""
-    parts = urlsplit(policy.url)
+    parts = urlsplit(config.request_url)
     proxies = {} if proxy_bypass(parts.netloc) else getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
-    limit = policy.concurrency
+    limit = config.concurrency
     try:
         return httpx.AsyncHTTPTransport(
             verify=parts.scheme == "https",  # reading certificates takes 0.1 s, which plain HTTP does not need
@@ -374,7 +350,7 @@ def _from_kept(values: Sequence[Any]) -> Choice:
 
 
 def _message(body: bytes) -> str:
-    """What an error response says."""
+    """Message of an error response."""
     text = body.decode("utf-8", "replace")
     with suppress(ValueError, AttributeError, TypeError, RecursionError):
         error = json.loads(body).get("error", {})

@@ -17,7 +17,7 @@ from paraloom.mt.families.marian import SUBWORD_MODELS
 from paraloom.mt.subwords import END, UNKNOWN
 
 ENGINE_FILES = ("model.bin", "config.json")
-"""What every translator folder has, besides a vocabulary and the files of its tokenizer."""
+"""Files of every translator folder, besides a vocabulary and the files of its tokenizer."""
 
 _seeding = threading.Lock()
 

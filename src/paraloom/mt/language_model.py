@@ -46,7 +46,7 @@ _seeding = threading.Lock()
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModelConfig(Config):
-    """What a language model is asked.
+    """Prompt and languages of a language model.
 
     Args:
         source: Source language: a code such as de, or an English name.

@@ -72,7 +72,7 @@ def same_language(one: str, other: str) -> bool:
 
 
 def model_code(text: str, codes: Mapping[str, str], *, side: str, model: str) -> str:
-    """What a model has for a language."""
+    """A model's own code of a language."""
     folded = {_key(code): value for code, value in codes.items()}
     language = find_language(text)
     for form in (text, *(language.forms if language else ())):

@@ -8,8 +8,6 @@ from paraloom.core.errors import ModelError
 from paraloom.core.lazy import load_object
 from paraloom.core.protocols import TranslatorLike
 from paraloom.mt.decoding import Decoding
-from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
-from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelTranslator
 from paraloom.mt.translator import Translator
 
 ENSEMBLE_FILE = "ensemble.json"
@@ -17,26 +15,26 @@ ENSEMBLE_FILE = "ensemble.json"
 
 ENSEMBLE_REMEDY = "Name one translator; to join several, train one on what they translate."
 
-RESEARCH: dict[str, str] = {"phrase-translator.json": "paraloom.papers.park17.phrase_translator:PhraseTranslator"}
-"""File by which a translator of the papers is known → its class."""
+KINDS: dict[str, str] = {
+    "endpoint.json": "paraloom.mt.endpoint:EndpointTranslator.load",
+    "language-model.json": "paraloom.mt.language_model:LanguageModelTranslator",
+    "phrase-translator.json": "paraloom.papers.park17.phrase_translator:PhraseTranslator",
+}
+"""File by which a kind of translator is known → the function that opens its folder with a decoding."""
 
 
 def open_translator(folder: str | Path, decode: str | Decoding, *, check_costs: bool = False) -> TranslatorLike:
     """Open the translator of a folder, for a stage."""
-    translator: TranslatorLike
-    if (Path(folder) / ENDPOINT_FILE).is_file():
-        translator = EndpointTranslator.load(folder, decode)
-    elif (Path(folder) / ENSEMBLE_FILE).is_file():
+    for file, kind in KINDS.items():
+        if (Path(folder) / file).is_file():
+            opened: TranslatorLike = load_object(kind)(folder, decode)
+            return opened
+    if (Path(folder) / ENSEMBLE_FILE).is_file():
         raise ModelError("ensembles are gone", file=folder, remedy=ENSEMBLE_REMEDY)
-    elif (Path(folder) / LANGUAGE_MODEL_FILE).is_file():
-        translator = LanguageModelTranslator(folder, decode)
-    elif kind := next((RESEARCH[name] for name in RESEARCH if (Path(folder) / name).is_file()), None):
-        translator = load_object(kind)(folder, decode)
-    else:
-        translator = Translator.load(folder, decode=decode, check_costs=check_costs)
+    translator: TranslatorLike = Translator.load(folder, decode=decode, check_costs=check_costs)
     return translator
 
 
 def is_ready(folder: Path) -> bool:
     """True if a folder has a translator that needs no conversion."""
-    return any((folder / name).is_file() for name in ("model.bin", ENDPOINT_FILE, *RESEARCH))
+    return any((folder / name).is_file() for name in ("model.bin", *KINDS))

@@ -11,7 +11,7 @@ from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, Sampling
 
 @dataclass(frozen=True)
 class Method:
-    """How a dataset of back-translations is made.
+    """A method of making back-translations.
 
     Args:
         name: One of `METHODS`.

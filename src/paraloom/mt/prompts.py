@@ -76,8 +76,7 @@ def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: b
         raise ConfigError("the prompt has no {text}", remedy="Write {text} where the sentence goes.")
     for side, language in (("source", source), ("target", target)):
         if not language and {side, f"{side}_code"} & set(fields):
-            option = "--from" if side == "source" else "--to"
-            raise ConfigError(f"the prompt names the {side} language", remedy=f"Give it with {option}, such as de.")
+            raise ConfigError(f"the prompt names the {side} language", remedy=f"Give '{_key(side)}', such as de.")
     values = {"text": "{text}"}
     for side, language in (("source", source), ("target", target)):
         if language and {side, f"{side}_code"} & set(fields):
@@ -132,12 +131,16 @@ def _name_and_code(language: str, side: str) -> tuple[str, str]:
     words = {word for name in names for word in name.casefold().split()}
     if " " in plain and words & set(plain.casefold().split()):
         return plain, code
-    option = "--from" if side == "source" else "--to"
     raise ConfigError(
         f"unknown {side} language '{language}'{suggestion(plain, names) if len(plain) > _CODE_LENGTH else ''}",
-        remedy=f"Give {option} as a code such as de, deu or pt-BR, or as an English name; for any other language, "
-        "write a prompt that names it, such as --endpoint 'prompt=Translate from Klingon into English: {text}'.",
+        remedy=f"Give '{_key(side)}' as a code such as de, deu or pt-BR, or as an English name; for any other "
+        "language, write a prompt that names it, such as prompt='Translate from Klingon into English: {text}'.",
     )
+
+
+def _key(side: str) -> str:
+    """The setting of a reference that names a language."""
+    return "from" if side == "source" else "to"
 
 
 def _fields(template: str) -> list[str]:

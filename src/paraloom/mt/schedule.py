@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.batches import batches_by_length
 from paraloom.core.seeds import generator, spawn_seed
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, batches
@@ -103,8 +104,7 @@ class BatchSchedule:
 
 def sorted_parts(examples: Examples) -> list[npt.NDArray[np.int64]]:
     """Numbers of development pairs of similar length, 64 at a time."""
-    order = np.argsort(examples.target_lengths, kind="stable")
-    return [order[i : i + 64] for i in range(0, len(order), 64)]
+    return batches_by_length(examples.target_lengths, 64)
 
 
 def rate_factor(config: TranslatorConfig, step: int) -> float:

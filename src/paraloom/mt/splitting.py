@@ -11,7 +11,7 @@ from paraloom.core.protocols import Variant
 from paraloom.mt.languages import language_of
 
 Long: TypeAlias = Literal["error", "split", "truncate", "reject"]
-"""What happens to a text that is longer than the model takes."""
+"""Treatment of a text that is longer than the model takes."""
 
 LONG: tuple[str, ...] = get_args(Long)
 

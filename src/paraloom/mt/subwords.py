@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 
 SUBWORD_FILES = ("source.spm", "target.spm", "vocab.json")
-"""What `train_subwords` writes."""
+"""Files that `train_subwords` writes."""
 
 
 def train_subwords(

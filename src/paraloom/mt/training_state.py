@@ -16,7 +16,7 @@ _MEASURES = ("seconds", "best_loss")
 
 
 class Counters(Protocol):
-    """What a trainer counts; see `paraloom.mt.schedule.TrainerLike`."""
+    """Counters of a trainer; see `paraloom.mt.schedule.TrainerLike`."""
 
     step: int
     epoch: int

@@ -398,7 +398,7 @@ class Translator:
         return self._decoder.score(normalize(as_texts(sources)).to_pylist(), normalize(as_texts(targets)).to_pylist())
 
     def score_prefixes(self, sources: Sequence[str], prefixes: Sequence[str]) -> list[float]:
-        """How likely translations are to begin with given text.
+        """Log-probabilities that translations begin with given text.
 
         Args:
             sources: Sentences, n.

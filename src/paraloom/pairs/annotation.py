@@ -100,7 +100,15 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
 
 
 def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
-    """Summarize labeled sheets as in PNMT Table 3, with the agreement of two raters."""
+    """Count the labels in each range of a score, and how far two annotators agree, as in PNMT Table 3.
+
+    Args:
+        sheets: Labeled sheets, one per annotator.
+        key: The key that was written with the sheet.
+
+    Returns:
+        `rows` with the counts of each range, `raters`, and `agreement` as Cohen's kappa.
+    """
     facts = {row["number"]: row for row in _read(key, KEY_COLUMNS)}
     labels = [_read_labels(sheet, set(facts)) for sheet in sheets]
     rows = []
@@ -165,7 +173,7 @@ def _cohen_kappa(first: list[int], second: list[int]) -> float | None:
 
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    remedy = "Give a file that `paraloom judge sample` wrote."
+    remedy = "Give a file that `paraloom research judge sample` wrote."
     return read_sheet(path, columns, kind="sheet of pairs", remedy=remedy)
 
 
@@ -177,7 +185,9 @@ def _key_number(text: str, kind: type[Number], key: Path) -> Number:
         return kind(text)
     except ValueError:
         raise DataError(
-            f"expected a number, got '{text}'", file=key, remedy="Give the key as `paraloom judge sample` wrote it."
+            f"expected a number, got '{text}'",
+            file=key,
+            remedy="Give the key as `paraloom research judge sample` wrote it.",
         ) from None
 
 

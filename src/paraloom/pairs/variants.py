@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,17 @@ import pyarrow.compute as pc
 
 from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.lazy import late
 from paraloom.core.protocols import Variant
+from paraloom.core.reasons import IN_HELD_OUT
 from paraloom.core.schema import PAIRS, VARIANTS, require
 from paraloom.pairs.backtranslation import PIECES, flatten_variants
-from paraloom.pairs.filtering.held_out import IN_HELD_OUT, HeldOut
-from paraloom.pairs.scoring.repetition import repeats
-from paraloom.text.buffers import code_points
-from paraloom.text.normalize import normalize
+
+if TYPE_CHECKING:
+    from paraloom.pairs.filtering.held_out import HeldOut
+
+repeats, normalize = late("paraloom.pairs.scoring.repetition:repeats"), late("paraloom.text.normalize:normalize")
+code_points = late("paraloom.text.buffers:code_points")
 
 ORIGINALS = pa.schema(
     [("original", pa.string()), ("original_lang", pa.string()), ("origin", pa.string()), ("repeated", pa.bool_())]

@@ -1,4 +1,4 @@
-"""What only the papers need: their networks and methods, tables on your data, verdicts; a folder for each paper."""
+"""Code of the papers alone: their networks and methods, tables on your data, verdicts; a folder for each paper."""
 
 from paraloom.core.lazy import lazy_exports
 

@@ -10,10 +10,11 @@ from importlib.resources import files
 from typing import Literal
 
 from paraloom.core.config import Config
+from paraloom.core.results import text_table
 from paraloom.papers.tables import Cost, format_hours
 
 Status = Literal["faithfully", "under other conditions", "no"]
-"""Whether a table is made: with the paper's method, sizes and kind of data; with others, which are named; or not."""
+"""State of a table: made with the paper's method, sizes and kind of data; with others, which are named; or not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,7 @@ class CatalogEntry(Config):
 
     @property
     def cost(self) -> Cost:
-        """What the table takes as it is on the papers' page."""
+        """Cost of the table, as on the papers' page."""
         return Cost(self.hours, self.measured)
 
 
@@ -83,8 +84,8 @@ def format_catalog(entries: Sequence[CatalogEntry], anchors: Mapping[str, str]) 
 
 def list_tables() -> str:
     """The tables that `paraloom papers run` makes: name, subject, cost and inputs, a line each."""
-    rows = [("table", "hours of one core", "at the paper's sizes", "inputs", "subject")]
-    rows += [
+    header = ("table", "hours of one core", "at the paper's sizes", "inputs", "subject")
+    rows = [
         (
             entry.table,
             _hours(entry.cost),
@@ -95,10 +96,7 @@ def list_tables() -> str:
         for entry in catalog_entries()
         if entry.table
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    return "\n".join(text_table(header, rows, left=len(header)))
 
 
 def _hours(cost: Cost) -> str:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from paraloom.embed.word_vectors import vectors_file
 from paraloom.papers.study import Study
-from paraloom.papers.tables import ExperimentCondition
 
 TIME = "time on two cores"
 """Why a training is smaller than the paper's."""
 
-SOURCES = ExperimentCondition(
+SOURCES = (
     "sources",
     "Common Crawl, Europarl and news, back-translated from Czech, French or German",
     "the corpora that are given",
@@ -25,7 +24,7 @@ _ADAM = "Adam, 0.001"
 
 @dataclass(frozen=True)
 class PaperTrainings:
-    """How a paper trained its encoders.
+    """Trainings of a paper's encoders.
 
     Args:
         pairs: Pairs of a training.
@@ -69,29 +68,29 @@ def conditions(
     size: int | None = None,
     limit: int | None = None,
     test: tuple[str, str, str] | None = None,
-) -> list[ExperimentCondition]:
-    """How a table's encoders were made, in the paper and here."""
+) -> list[tuple[str, ...]]:
+    """Conditions of a table's encoders, in the paper and here."""
     listed = [
         _start(study),
-        ExperimentCondition("pairs of a training", paper.pairs, f"at most {_sizes(study, trained, size)}", TIME),
+        ("pairs of a training", paper.pairs, f"at most {_sizes(study, trained, size)}", TIME),
         _epochs(trained, limit or study.epochs),
         _epoch_that_counts(paper),
-        ExperimentCondition("loss", "max-margin, 0.4", "max-margin, 0.4"),
-        ExperimentCondition("negatives", paper.megabatch, paper.megabatch),
-        ExperimentCondition(
+        ("loss", "max-margin, 0.4", "max-margin, 0.4"),
+        ("negatives", paper.megabatch, paper.megabatch),
+        (
             "optimizer",
             _ADAM,
             "Adam, 0.001; vectors of averages relative to their size, 0.01",
             "frequent words, whose vectors are short, stay short",
         ),
-        ExperimentCondition(
+        (
             "seeds",
             "not stated",
             f"{study.seeds}, each with other pairs and other random weights; starts of recurrent encoders one",
             "random networks of several seeds differ little",
         ),
-        ExperimentCondition("test", *(test or _test(paper))),
-        ExperimentCondition(
+        ("test", *(test or _test(paper))),
+        (
             "orders",
             "differences of figures",
             "95 % intervals of differences, over test pairs (paired bootstrap)"
@@ -100,20 +99,16 @@ def conditions(
         ),
     ]
     specs = ", ".join(f"{name} = `{spec}`" for name, (spec, _) in trained.items() if name.lower() != spec)
-    return listed + (
-        [ExperimentCondition("encoders", ", ".join(trained), specs, "names of Paraloom's parts")] if specs else []
-    )
+    return listed + ([("encoders", ", ".join(trained), specs, "names of Paraloom's parts")] if specs else [])
 
 
-def _start(study: Study) -> ExperimentCondition:
+def _start(study: Study) -> tuple[str, ...]:
     if study.vectors is None:
         ours = "random vectors of 300 dimensions, those of averages damped by frequency"
-        return ExperimentCondition(
-            "start", "paragram-sl999, 300 dimensions", ours, "no vectors are given (`--vectors`)"
-        )
+        return ("start", "paragram-sl999, 300 dimensions", ours, "no vectors are given (`--vectors`)")
     name = vectors_file(study.vectors).name
     ours = f"word vectors of {study.dimension} dimensions ({name}), whose words are all that are known; random trigrams"
-    return ExperimentCondition("start", "paragram-sl999, 300 dimensions", ours, "paragram-sl999 is not among our data")
+    return ("start", "paragram-sl999, 300 dimensions", ours, "paragram-sl999 is not among our data")
 
 
 def _sizes(study: Study, trained: Mapping[str, tuple[str, int]], size: int | None) -> str:
@@ -123,7 +118,7 @@ def _sizes(study: Study, trained: Mapping[str, tuple[str, int]], size: int | Non
     return f"{next(iter(sizes)):,}"
 
 
-def _epochs(trained: Mapping[str, tuple[str, int]], limit: int) -> ExperimentCondition:
+def _epochs(trained: Mapping[str, tuple[str, int]], limit: int) -> tuple[str, ...]:
     """Passes over the pairs; encoders with equally many are listed together."""
 
     def text(epochs: Mapping[str, int]) -> str:
@@ -137,14 +132,14 @@ def _epochs(trained: Mapping[str, tuple[str, int]], limit: int) -> ExperimentCon
 
     in_paper = {name: epochs for name, (_, epochs) in trained.items()}
     ours = {name: min(epochs, limit) for name, epochs in in_paper.items()}
-    return ExperimentCondition("epochs", text(in_paper), text(ours), "" if ours == in_paper else TIME)
+    return ("epochs", text(in_paper), text(ours), "" if ours == in_paper else TIME)
 
 
-def _epoch_that_counts(paper: PaperTrainings) -> ExperimentCondition:
+def _epoch_that_counts(paper: PaperTrainings) -> tuple[str, ...]:
     if paper is PNMT:
-        return ExperimentCondition("epoch that counts", paper.epoch, paper.epoch)
+        return ("epoch that counts", paper.epoch, paper.epoch)
     ours = "the best on STS-B dev, which may be the start"
-    return ExperimentCondition("epoch that counts", paper.epoch, ours, "STS 2016 is not among our data")
+    return ("epoch that counts", paper.epoch, ours, "STS 2016 is not among our data")
 
 
 def _test(paper: PaperTrainings) -> tuple[str, str, str]:

@@ -1,4 +1,4 @@
-"""What all tables of encoders have: rows of systems that need no training, and orders of two systems."""
+"""Common parts of tables of encoders: rows of systems that need no training, and orders of two systems."""
 
 from __future__ import annotations
 

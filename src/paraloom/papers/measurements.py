@@ -65,7 +65,7 @@ class Measurements:
         return mean_of_seeds(self.values(systems, group))
 
     def difference(self, systems: SystemNames, baseline: SystemNames, group: str) -> Estimate:
-        """How far a system is above another, with a 95 % interval that covers the choice of test pairs and of seeds."""
+        """Difference of two systems, with a 95 % interval that covers the choice of test pairs and of seeds."""
         weights = self._weights(group)
         (ours, ours_resampled), (theirs, theirs_resampled) = map(self._of_systems, (systems, baseline))
         resampled = (ours_resampled.mean(axis=1) - theirs_resampled.mean(axis=1)) @ weights
@@ -94,7 +94,7 @@ class Measurements:
         return task_weights(tasks, [*YEARS, group])[group]
 
     def has(self, group: str) -> bool:
-        """Whether all tasks of a group are there."""
+        """True if all tasks of a group are there."""
         names = {pairs.task.name for pairs in self._tasks}
         groups = {pairs.task.group for pairs in self._tasks}
         if group == W17_MEAN:
@@ -154,7 +154,7 @@ class Accuracies(NamedTuple):
         return mean, 100 * low, 100 * high
 
     def above(self, other: Accuracies) -> Estimate:
-        """How far the mean is above another, with a 95 % interval that covers the choice of test items and of seeds.
+        """Difference of the means, with a 95 % interval that covers the choice of test items and of seeds.
 
         Half its width is the root of the sum of two squares, as of `combined_estimate`: that of two proportions of
         independent items, which is wider than that of the same items, and Welch's over the seeds.

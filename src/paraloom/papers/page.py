@@ -42,7 +42,7 @@ class Section(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Prose(Config):
-    """What a person wrote of the pages.
+    """Parts of the pages that a person wrote.
 
     Args:
         title: The title of the page of verdicts.

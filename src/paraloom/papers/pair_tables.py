@@ -13,17 +13,17 @@ from paraloom.core.stage import Stage
 from paraloom.core.stats import Estimate
 from paraloom.papers.conditions import SOURCES
 from paraloom.papers.measurements import mean_estimate
-from paraloom.papers.published import PAPERS, published_figures
+from paraloom.papers.published import published_figures
 from paraloom.papers.study import Study
 from paraloom.papers.tables import (
     BASELINES,
     INTERVAL,
     NOT_MEASURED,
     Baseline,
-    ExperimentCondition,
     Figure,
     ReproducedTable,
     Row,
+    reproduced,
 )
 from paraloom.papers.verdicts import Order
 from paraloom.stages.analysis import PairStatistics
@@ -71,27 +71,22 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
             figures["parse_entropy"] = parsed[source]["reference"].get("parse_entropy")
         bits = {"idf": 1 / math.log(2)} if study.word_frequencies is not None else {}
         rows.append((source, [_estimate(figures.get(key), bits.get(key, 1)) for key in keys]))
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         conditions=[
             SOURCES,
-            ExperimentCondition(
-                "sample", "100,000 references", "all of a source, at most 150,000", "our sources are smaller"
-            ),
+            ("sample", "100,000 references", "all of a source, at most 150,000", "our sources are smaller"),
             _idf(study, "of Wikipedia's sentences"),
-            ExperimentCondition(
+            (
                 "paraphrase score",
                 "paragram-phrase vectors averaged",
                 f"encoder `{study.encoder}`",
                 "not among our data",
             ),
-            ExperimentCondition(
-                "parses", "Stanford parser", f"`{study.parser}`, {_PARSED_PAIRS:,} references", "at hand"
-            ),
+            ("parses", "Stanford parser", f"`{study.parser}`, {_PARSED_PAIRS:,} references", "at hand"),
         ],
-        orders=list(shortest_source_orders(rows)),
+        orders=shortest_source_orders(rows),
         brackets=INTERVAL,
         baselines=_NOTHING_TRAINED,
     )
@@ -114,20 +109,15 @@ def shortest_source_orders(rows: Sequence[Row]) -> Iterator[Order]:
 def reference_differences(study: Study, name: str) -> ReproducedTable:
     """W17 Table 9: entropy and repetition of the references minus those of the translations."""
     rows = _rows(study, "reference_minus_translation", DIFFERENCES)
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         conditions=[
             SOURCES,
-            ExperimentCondition(
-                "pairs", "150,000 of each source", "all of a source, at most 150,000", "our sources are smaller"
-            ),
-            ExperimentCondition(
-                "translation", "a random one of 50 beams", "those that are given", "what our data give"
-            ),
+            ("pairs", "150,000 of each source", "all of a source, at most 150,000", "our sources are smaller"),
+            ("translation", "a random one of 50 beams", "those that are given", "what our data give"),
         ],
-        orders=list(sign_orders(DIFFERENCES, rows, published_figures(name)["all ten corpora"])),
+        orders=sign_orders(DIFFERENCES, rows, published_figures(name)["all ten corpora"]),
         brackets=INTERVAL,
         baselines={**_NOTHING_TRAINED, "identity": "0 by definition: references minus themselves"},
     )
@@ -144,24 +134,17 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
             for measure in CORRELATES
         ]
         rows.append((source, [_mean(figures) for figures in of_seeds]))
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         conditions=[
             SOURCES,
-            ExperimentCondition(
-                "pairs", "100,000 of each source", "three quarters of a source", "our sources are smaller"
-            ),
-            ExperimentCondition(
-                "classifier", "the LSTM of Table 8", "LSTM, trained on the other quarter", "our sources are smaller"
-            ),
+            ("pairs", "100,000 of each source", "three quarters of a source", "our sources are smaller"),
+            ("classifier", "the LSTM of Table 8", "LSTM, trained on the other quarter", "our sources are smaller"),
             _idf(study, "of Wikipedia"),
-            ExperimentCondition(
-                "seeds", "not stated", f"{study.seeds}, of the classifier", "to see how much they matter"
-            ),
+            ("seeds", "not stated", f"{study.seeds}, of the classifier", "to see how much they matter"),
         ],
-        orders=list(sign_orders(CORRELATES, rows, published_figures(name)["all ten corpora"])),
+        orders=sign_orders(CORRELATES, rows, published_figures(name)["all ten corpora"]),
         seeds=study.seeds,
         brackets=INTERVAL,
         baselines={"untrained": NOT_MEASURED, "random": "0 by definition", "identity": "does not apply"},
@@ -188,12 +171,12 @@ TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
 _NOTHING_TRAINED: dict[Baseline, str] = dict.fromkeys(BASELINES, "does not apply, nothing is trained")
 
 
-def _idf(study: Study, paper: str) -> ExperimentCondition:
+def _idf(study: Study, paper: str) -> tuple[str, ...]:
     if study.word_frequencies is None:
         ours = "of our own references, natural logarithm"
-        return ExperimentCondition("IDF", paper, ours, "no list of word frequencies is given (`--word-frequencies`)")
+        return ("IDF", paper, ours, "no list of word frequencies is given (`--word-frequencies`)")
     ours = f"log2 of all words by a word's count in {Path(study.word_frequencies).name}"
-    return ExperimentCondition("IDF", paper, ours, "the list counts words, not sentences with them")
+    return ("IDF", paper, ours, "the list counts words, not sentences with them")
 
 
 def _statistics(study: Study) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class RecipeTables(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(Config):
-    """What a recipe's file says.
+    """Contents of a recipe's file.
 
     Args:
         run: The runs, each after those that it refers to.

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraloom.core.batches import batches_by_length
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.core.hardware import supports_bfloat16
 from paraloom.embed.average import Average, Part, Vectors
-from paraloom.embed.average_training import BETA1, BETA2, EmbeddingPenalty, adam_rows, bias_corrected
-from paraloom.embed.config import PartsConfig
+from paraloom.embed.average_training import BETA1, BETA2, BatchGradient, EmbeddingPenalty, adam_rows, bias_corrected
+from paraloom.embed.network_parts import PartTraining
 from paraloom.embed.onnx_graph import Graph, Lists
 from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.vocabulary import RowLists, Vocabulary, padded
@@ -68,10 +69,8 @@ def chunks(
 ) -> list[npt.NDArray[np.int64]]:
     """Indices of the non-empty lists, shortest first, `size` at a time."""
     lengths = np.diff(lists.offsets)
-    wanted = lengths > 0 if selected is None else (lengths > 0) & selected
-    order = np.argsort(lengths, kind="stable")
-    order = order[wanted[order]]
-    return [order[start : start + size] for start in range(0, len(order), size)]
+    chosen = np.flatnonzero(lengths > 0 if selected is None else (lengths > 0) & selected)
+    return [chosen[batch] for batch in batches_by_length(lengths[chosen], size)]
 
 
 def add_vectors(
@@ -160,12 +159,11 @@ class TrainableRecurrent:
 
         self._team.parallel_for(len(parts), read)
 
-    def backward(
-        self, lists: RowLists, gradient: Vectors, active: npt.NDArray[np.bool_], column: int
-    ) -> tuple[npt.NDArray[np.int32], Vectors, list[npt.NDArray[np.float32]]]:
+    def backward(self, batch: BatchGradient) -> tuple[npt.NDArray[np.int32], Vectors, list[npt.NDArray[np.float32]]]:
         """Rows in the active lists, int32 `(u,)`; gradients of the loss by each row, `(u, d)`, and by each weight."""
         import torch
 
+        lists, gradient, active, column = batch
         parts = chunks(lists, active, self._chunk)
         self._replicas.refresh()
         width = self.table.shape[1]
@@ -195,18 +193,10 @@ class TrainableRecurrent:
         by_row, *by_weight = (total.numpy() for total in sums)
         return used.astype(np.int32), by_row, by_weight
 
-    def update(
-        self,
-        lists: RowLists,
-        gradient: Vectors,
-        active: npt.NDArray[np.bool_],
-        column: int,
-        learning_rate: float,
-        step: int,
-    ) -> None:
+    def update(self, batch: BatchGradient, learning_rate: float, step: int) -> None:
         import torch
 
-        rows, by_row, by_weight = self.backward(lists, gradient, active, column)
+        rows, by_row, by_weight = self.backward(batch)
         self._penalty.add_gradient(rows, self.table, by_row)
         adam_rows(self._team, rows, by_row, self.table, self.first, self.second, learning_rate, step, self._rates)
         corrected_rate, epsilon = bias_corrected(learning_rate, step)
@@ -217,15 +207,7 @@ class TrainableRecurrent:
                 second.mul_(BETA2).addcmul_(total, total, value=1 - BETA2)
                 weight.addcdiv_(first, second.sqrt().add_(float(epsilon)), value=-float(corrected_rate))
 
-    def update_weights(
-        self,
-        lists: RowLists,
-        gradient: Vectors,
-        active: npt.NDArray[np.bool_],
-        column: int,
-        learning_rate: float,
-        step: int,
-    ) -> None:
+    def update_weights(self, batch: BatchGradient, learning_rate: float, step: int) -> None:
         pass
 
     def fold_weights(self) -> None:
@@ -294,7 +276,7 @@ class Replicas:
 
 
 class RecurrentParts:
-    """How an encoder opens, trains and exports its recurrent parts; see `embed.network_parts`."""
+    """Recurrent parts of an encoder: opened, trained, exported; see `embed.network_parts`."""
 
     @staticmethod
     def open(name: str, part: Average, dimension: int, tensors: Mapping[str, Any], file: Path) -> Recurrent:
@@ -317,15 +299,7 @@ class RecurrentParts:
 
     @staticmethod
     def trainable(
-        name: str,
-        vocabulary: Vocabulary,
-        table: Vectors,
-        source: Part | None,
-        config: PartsConfig,
-        team: ThreadTeam,
-        seed: int,
-        devices: Sequence[str],
-        precision: str,
+        name: str, vocabulary: Vocabulary, table: Vectors, source: Part | None, training: PartTraining
     ) -> TrainableRecurrent:
         """The network of `source`, or a new one, whose random weights the seed determines, for training."""
         if isinstance(source, Recurrent):
@@ -333,9 +307,10 @@ class RecurrentParts:
         else:
             from paraloom.papers.encoder_networks import new_network
 
-            network = new_network(name, config.dimension, seed)
-        penalties = config.embedding_l2, config.network_l2
-        return TrainableRecurrent(vocabulary, table, network, team, *penalties, devices, precision)
+            network = new_network(name, training.config.dimension, training.seed)
+        penalties = training.config.embedding_l2, training.config.network_l2
+        devices, precision = training.devices, training.precision
+        return TrainableRecurrent(vocabulary, table, network, training.team, *penalties, devices, precision)
 
     @staticmethod
     def add_to_graph(graph: Graph, part: Part, vectors: str, lists: Lists) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.papers import pair_tables
@@ -46,23 +47,19 @@ def reproduce_tables(
     phrases: Sequence[str | Path] = (),
     classifiers: Sequence[str | Path] = (),
     folder: str | Path = "runs/reproduce",
-    encoder: str | Path | None = None,
-    parser: str | None = None,
-    word_frequencies: str | Path | None = None,
-    vectors: str | Path | None = None,
-    simple_wikipedia: str | None = None,
-    ppdb: str | None = None,
-    size: int = 24_000,
-    recurrent_size: int | None = None,
-    classifier_pairs: int = 5_000,
-    tuning_size: int | None = None,
-    epochs: int = 20,
-    seeds: int = 3,
-    devices: str = "cpu",
-    workers: int | None = None,
-    seed: int = 1,
+    **settings: Any,
 ) -> Iterator[ReproducedTable]:
     """Make the papers' tables from your own data, next to the published figures; if stopped, the same call resumes.
+
+    Args:
+        names: Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': those that the inputs allow.
+        pairs: Name → back-translated pairs of one source; filters are tuned on the first.
+        sts: A folder of similarity tasks.
+        loop: A run of `research selftrain`, for the tables of Park et al. (2017).
+        phrases: A run of examples/pgru.toml, for the tables of Zhou et al. (2017), one for each seed.
+        classifiers: A run of w17-8 of one source that was made before: FOLDER/w17-8/SOURCE.
+        folder: Folder of the runs.
+        **settings: Further fields of `Study`.
 
     Reference:
         Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Park et al. (2017), PARK17; Zhou et al. (2017),
@@ -75,35 +72,14 @@ def reproduce_tables(
     }
     if classifiers:
         allowed |= dict.fromkeys(classifier_tables.TABLES, True)
+    given = {key: value for key, value in settings.items() if value is not None}
+    study = Study(sources=dict(pairs or {}), sts=str(sts), folder=Path(folder), **given)
     names = _table_names([names] if isinstance(names, str) else names, allowed)
     for name in names:
         from_runs = bool(classifiers) and name in classifier_tables.TABLES
-        _check_inputs(name, allowed[name], sts is not None or from_runs, recurrent_size != 0)
-    for key, value in (("size", size), ("seeds", seeds), ("epochs", epochs)):
-        if value < 1:
-            raise ConfigError(f"'{key}' is {value}; expected 1 or more")
+        _check_inputs(name, allowed[name], sts is not None or from_runs, study.recurrent_size != 0)
     run = None if loop is None else LoopRun(Path(loop))
     phrase_runs = PhraseRuns([Path(path) for path in phrases]) if phrases else None
-    study = Study(
-        sources=dict(pairs or {}),
-        sts=str(sts),
-        folder=Path(folder),
-        encoder=encoder or Study.encoder,
-        parser=parser,
-        word_frequencies=word_frequencies,
-        vectors=vectors,
-        simple_wikipedia=simple_wikipedia,
-        ppdb=ppdb,
-        size=size,
-        recurrent_size=recurrent_size,
-        classifier_pairs=classifier_pairs,
-        tuning_size=tuning_size,
-        epochs=epochs,
-        seeds=seeds,
-        devices=devices,
-        workers=workers,
-        seed=seed,
-    )
 
     def tables() -> Iterator[ReproducedTable]:
         if run is not None:

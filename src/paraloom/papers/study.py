@@ -1,4 +1,4 @@
-"""What the tables about pairs share: the sources, their scores, and the folder of the runs."""
+"""Inputs of the tables about pairs: the sources, their scores, and the folder of the runs."""
 
 from __future__ import annotations
 
@@ -46,20 +46,23 @@ class Study:
         sts: Folder of similarity tasks.
         folder: Folder of the runs, each of which resumes when it was stopped.
         encoder: Encoder of the paraphrase score, a name or a folder.
-        parser: For the entropy of parses, as `load_parser` takes it; None leaves that out.
-        word_frequencies: File of `word count` lines of a large corpus, for the IDF; None: the references themselves.
-        vectors: Word vectors that all trainings start from; None: random vectors.
-        simple_wikipedia: Pairs of standard and Simple English Wikipedia; None leaves them out.
-        ppdb: Pairs of the paraphrase database; None leaves them out.
+        parser: For the entropy of parses: english, or a folder of `train parser`.
+        word_frequencies: A word and its count on each line, of a large corpus such as Wikipedia's, for the IDF of
+            W17 10 and PNMT 1; default: the pairs' own references.
+        vectors: Word vectors that all trainings start from, in the part of the papers' paragram-sl999: a text file,
+            .npy, or a folder of `distill words`; default: random vectors.
+        simple_wikipedia: Pairs of standard and Simple English Wikipedia, for W17 4, 5, 6, 12, 13, PNMT 8.
+        ppdb: Pairs of the paraphrase database, words or phrases, for W17 4 and 13.
         size: Pairs of each selection (24,000 in W17).
-        recurrent_size: The same for recurrent encoders, which take longer; None: `size`; 0 leaves these encoders out.
-        classifier_pairs: References that a classifier of references is trained on, an eighth of them again for its
-            development and its test.
-        tuning_size: The same for each candidate while filters are tuned; None: `size`.
-        epochs: Maximum number of passes over the pairs; no training has more than in the papers.
-        seeds: Trainings of each system, on other draws of the pairs.
-        devices: Where recurrent networks compute; classifiers on the first.
-        workers: Processes; None: one per core.
+        recurrent_size: The same for recurrent encoders (GRAN, LSTM, BLSTM), which take minutes; 0 leaves them out;
+            default: --size.
+        classifier_pairs: References that the classifiers of w17-8 are trained on, 40,000 in the paper; an eighth of
+            them again for development and test.
+        tuning_size: The same for each candidate while filters are tuned; default: --size.
+        epochs: Maximum number of passes; the papers' 20 (AVG), 5 (PNMT) and 3 (GRAN) are the most.
+        seeds: Trainings of each system, each on another draw of the pairs.
+        devices: Where recurrent networks compute: cpu, cuda or cuda:0,cuda:1; classifiers on the first.
+        workers: Processes; default: one per core.
         seed: Seed of every random choice.
     """
 
@@ -82,9 +85,14 @@ class Study:
     workers: int | None = None
     seed: int = 1
 
+    def __post_init__(self) -> None:
+        for name in ("size", "seeds", "epochs"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"'{name}' is {getattr(self, name)}; expected 1 or more")
+
     @property
     def signature(self) -> str:
-        """What the figures depend on besides the pairs."""
+        """Signature of what the figures depend on besides the pairs."""
         listed = {} if self.word_frequencies is None else {"words": file_digest(Path(self.word_frequencies))[:12]}
         return signature(
             "reproduce",
@@ -228,7 +236,7 @@ _ENGLISH: dict[str, Any] = {"src_lang": "en", "tgt_lang": "en"}
 
 
 def is_recurrent(spec: str) -> bool:
-    """Whether an encoder has a part that reads words in order."""
+    """True if an encoder has a part that reads words in order."""
     return any(PARTS[part].recurrent for part in parse_spec(spec).parts)
 
 

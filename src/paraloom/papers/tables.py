@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from paraloom.core.errors import DataError
 from paraloom.io.atomic import atomic_write
-from paraloom.papers.published import PaperTable
+from paraloom.papers.published import PAPERS, PaperTable
 from paraloom.papers.verdicts import Order, format_orders, verdict_of, verdict_sentence
 
 Figure: TypeAlias = float | tuple[float, float, float] | None
@@ -20,19 +20,19 @@ Row: TypeAlias = tuple[str, Sequence[Figure]]
 """Name of a row, and a figure per column."""
 
 Baseline: TypeAlias = Literal["untrained", "random", "identity"]
-"""What a figure is worth is seen beside a system that was not trained, one that guesses, one that does nothing."""
+"""Baselines: a system that was not trained, one that guesses, one that does nothing."""
 
 BASELINES: tuple[Baseline, ...] = ("untrained", "random", "identity")
 """All baselines."""
 
 NOT_MEASURED = "not measured"
-"""What a table says of a baseline that it could have and has not."""
+"""Text of a table about a baseline that it could have and has not."""
 
 SEED_RANGE = "the lowest and the highest of the seeds"
-"""What brackets hold in tables of encoders."""
+"""Brackets in tables of encoders."""
 
 INTERVAL = "a 95 % interval"
-"""What brackets hold in tables of pairs."""
+"""Brackets in tables of pairs."""
 
 
 class ExperimentCondition(NamedTuple):
@@ -45,7 +45,7 @@ class ExperimentCondition(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What it takes to make a table."""
+    """Hours that a table takes, measured or estimated."""
 
     hours: float | None = None
     measured: bool = False
@@ -179,6 +179,20 @@ class ReproducedTable:
         if self.signature:
             parts.append(f"`{self.signature}`")
         return [f"Ours: {'; '.join(parts)}"] if parts else []
+
+
+def reproduced(
+    name: str,
+    rows: Sequence[Row],
+    *,
+    conditions: Iterable[tuple[str, ...]],
+    orders: Iterable[Order] = (),
+    paper: PaperTable | None = None,
+    **about: Any,
+) -> ReproducedTable:
+    """Our rows of a published table; a condition has a name, the paper's and ours, and why they differ if they do."""
+    listed = [ExperimentCondition(*condition) for condition in conditions]
+    return ReproducedTable(name, paper or PAPERS[name], rows, conditions=listed, orders=list(orders), **about)
 
 
 def read_table(path: Path) -> ReproducedTable:

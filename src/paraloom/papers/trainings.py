@@ -120,7 +120,7 @@ def train(study: Study, name: str, trainings: Mapping[str, Training]) -> Trained
 
 
 def shares(rows: Sequence[int], total: int) -> list[int]:
-    """How many pairs to draw of each corpus: equally many, and what small corpora lack from the larger ones."""
+    """Number of pairs to draw of each corpus: equally many, and what small corpora lack from the larger ones."""
     result = [0] * len(rows)
     left = total
     by_size = sorted(range(len(rows)), key=rows.__getitem__)

@@ -12,13 +12,13 @@ from typing import Any, Literal, TypeAlias
 from paraloom.core.stats import Estimate
 
 Outcome: TypeAlias = Literal["agrees", "disagrees", "undecided"]
-"""What an interval says about an order."""
+"""Outcome of an order, by its interval."""
 
 OUTCOMES: tuple[Outcome, ...] = ("agrees", "disagrees", "undecided")
 """All outcomes."""
 
 Verdict: TypeAlias = Literal["agrees", "disagrees", "cannot tell", "states no order"]
-"""What the orders of a table say about it."""
+"""Verdict on a table, by its orders."""
 
 
 @dataclass(frozen=True)

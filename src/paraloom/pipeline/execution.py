@@ -1,14 +1,18 @@
-"""Executes one stage: a Source is read, a Map goes to the engine shard by shard, a Fit to a separate process."""
+"""Executes one stage: a Source is read, a Map goes to the engine shard by shard, a Fit to a separate process.
+
+A Map with few shards left and no models runs in this process, whatever the number of workers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from paraloom.core.errors import DataError, nearest
 from paraloom.core.progress import ProgressState, progress, show_progress
+from paraloom.core.resources import ONE_CPU
 from paraloom.core.seeds import derive_seed
 from paraloom.core.stage import Fit, Json, Map, Source, StageContext
 from paraloom.core.stage_cache import begin_stage
@@ -16,18 +20,22 @@ from paraloom.io import Corpus
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 from paraloom.pipeline.fit import ARTIFACT, FitTask, commit_artifact
-from paraloom.pipeline.remote_manifest import RemoteManifest
-from paraloom.pipeline.remote_tasks import Elsewhere, RemoteShardTask
 from paraloom.pipeline.shard import OnError, ShardTask
 from paraloom.pipeline.shard_records import ShardRecords
 from paraloom.pipeline.source import read_source
 from paraloom.pipeline.state import State, shard_keys, survey_of
+
+if TYPE_CHECKING:
+    from paraloom.pipeline.remote_tasks import Elsewhere, RemoteShardTask
 
 Seeds: TypeAlias = tuple[int, str]
 """The run's seed and the stage's name."""
 
 Closed: TypeAlias = tuple[dict[str, Any], int]
 """A stage's closing record, and how many of its shards were written in this run."""
+
+SHARDS_INLINE = 2
+"""So many shards, or fewer, are mapped in this process: before a worker has started, they are done."""
 
 
 def read(source: Source, state: State, seeds: Seeds) -> Closed:
@@ -73,11 +81,10 @@ def map_shards(
                 inputs=state.inputs,
                 on_error=on_error,
             )
-            if isinstance(state.manifest, RemoteManifest):
-                tasks.append(state.manifest.task(task, elsewhere or Elsewhere()))
-            else:
-                tasks.append(task)
+            tasks.append(task if state.stored is None else state.stored.task(task, elsewhere))
     done = corpus.rows - sum(task.rows for task in tasks)
+    if len(tasks) <= SHARDS_INLINE and isinstance(engine, Local) and not needs_worker(mapping):
+        engine = Inline()
     with (
         progress(state.label, corpus.rows, done=done) as advance,
         closing(engine.run(tasks, advance, mapping.resources)) as records,
@@ -86,6 +93,11 @@ def map_shards(
             shards.enter(record)
     context = StageContext(derive_seed(*seeds), state.inputs)
     return shards.close({**figures, **mapping.final_figures(context)}), shards.written
+
+
+def needs_worker(mapping: Map) -> bool:
+    """True if even a few shards need a process of their own: for models, processors, memory or GPUs."""
+    return mapping.loads_models or mapping.resources != ONE_CPU
 
 
 def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:

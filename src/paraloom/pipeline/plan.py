@@ -8,8 +8,7 @@ from typing import Literal
 
 from paraloom.core.stage import Map
 from paraloom.pipeline.definition import Definition
-from paraloom.pipeline.remote import remote_run
-from paraloom.pipeline.state import Output, output_of, shard_keys, state_of, survey_of
+from paraloom.pipeline.state import Output, output_of, remote_run, shard_keys, state_of, survey_of
 from paraloom.pipeline.store import check, stage_folder
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paraloom.core.errors import RunError
-from paraloom.core.remote_files import as_url, is_url, local_copy
+from paraloom.core.remote_files import as_url, local_copy
 from paraloom.io.atomic import atomic_write, disk_full_as_error, unwritable_as_error
 from paraloom.io.store import Store
 
@@ -78,9 +78,7 @@ class RemoteRun:
         self.store.replace(_REPORT, (self.folder / _REPORT).read_bytes())
 
 
-def remote_run(url: str | Path) -> RemoteRun | None:
-    """The run at a URL, with its local copy in the cache of this machine; None for a local folder."""
-    if not is_url(url):
-        return None
+def open_run(url: str | Path) -> RemoteRun:
+    """The run at a URL, with its local copy in the cache of this machine."""
     store = Store.open(as_url(url))
     return RemoteRun(store, local_copy(url), secrets.token_hex(16))

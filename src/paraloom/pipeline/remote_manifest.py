@@ -121,8 +121,9 @@ class RemoteManifest(Manifest):
             self.folder.name, {name: (self.objects.file(name, content), content) for name, content in kept.items()}
         )
 
-    def task(self, task: ShardTask, elsewhere: Elsewhere) -> RemoteShardTask:
+    def task(self, task: ShardTask, elsewhere: Elsewhere | None) -> RemoteShardTask:
         """The task of a worker, which commits the shard itself."""
+        elsewhere = elsewhere or Elsewhere()
         self._by_workers.add(task.name)
         shard = elsewhere.source.get(task.name)
         source = Files(task.name, {} if shard is None else {"": shard})

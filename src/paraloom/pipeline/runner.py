@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError, is_interruption, nearest
+from paraloom.core.lazy import load_object
 from paraloom.core.resources import ONE_CPU
 from paraloom.core.secrets import redacted
 from paraloom.core.stage import Fit, Map, Source, Stage
@@ -19,14 +20,15 @@ from paraloom.pipeline.engines.base import Engine, check_gpus
 from paraloom.pipeline.engines.registry import make_engine
 from paraloom.pipeline.fit import commit_artifact
 from paraloom.pipeline.monitor import Monitor
-from paraloom.pipeline.remote import RemoteRun, remote_run
-from paraloom.pipeline.remote_manifest import RemoteManifest
-from paraloom.pipeline.remote_tasks import Elsewhere
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
-from paraloom.pipeline.state import Output, State, output_of, path_digest, state_of
+from paraloom.pipeline.state import Output, State, output_of, path_digest, remote_run, state_of
 from paraloom.pipeline.store import check_run, claimed, renumber, stage_folder, versions, write_report
-from paraloom.pipeline.transfer import Files, uploaded
+
+if TYPE_CHECKING:
+    from paraloom.pipeline.remote import RemoteRun
+    from paraloom.pipeline.remote_tasks import Elsewhere
+    from paraloom.pipeline.transfer import Files
 
 _KINDS: dict[Literal["source", "map", "fit"], type[Stage]] = {"source": Source, "map": Map, "fit": Fit}
 
@@ -145,20 +147,23 @@ class _Run:
         if self.remote is None or self.engine.shares_disk:
             return None
         store = self.remote.store
+        uploaded = load_object("paraloom.pipeline.transfer:uploaded")
 
         def files(reference: str | Path, content: str) -> Files:
             if not isinstance(reference, Path):
                 earlier, end = self.ends[reference]
-                if isinstance(earlier.manifest, RemoteManifest):
-                    return earlier.manifest.output(end)
-            return uploaded(store, Path(reference), content)
+                if earlier.stored is not None:
+                    return earlier.stored.output(end)
+            whole: Files = uploaded(store, Path(reference), content)
+            return whole
 
         assert step.source is not None and state.source is not None, "a Map has an input corpus"
-        return Elsewhere(
+        elsewhere: Elsewhere = load_object("paraloom.pipeline.remote_tasks:Elsewhere")(
             source=files(step.source, state.source.digest).objects,
             inputs={name: files(reference, state.described[name]) for name, reference in step.references.items()},
             paths={path: uploaded(store, path, path_digest(path)) for path in step.stage.files()},
         )
+        return elsewhere
 
     def _execute(self, step: Step, state: State) -> execute.Closed:
         seeds = (self.pipeline.seed, step.name)

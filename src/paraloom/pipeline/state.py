@@ -7,17 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.core.digests import digest, file_digest, folder_digest
+from paraloom.core.lazy import load_object
+from paraloom.core.remote_files import is_url
 from paraloom.core.stage import Fit, Json, Map
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.fit import ARTIFACT, find_artifact
 from paraloom.pipeline.manifest import Manifest, ShardRecord
-from paraloom.pipeline.remote import RemoteRun
-from paraloom.pipeline.remote_manifest import RemoteManifest
 from paraloom.pipeline.shard import BATCH_ROWS
+
+if TYPE_CHECKING:
+    from paraloom.pipeline.remote import RemoteRun
+    from paraloom.pipeline.remote_manifest import RemoteManifest
 
 _LAYOUT = ["paraloom-run", "1", BATCH_ROWS]
 """Part of every key: what the engine itself adds to the bytes of a stage."""
@@ -52,6 +56,7 @@ class State:
         whole: Digest of `key` and of the content of the corpus that it maps.
         inputs: Folders for `StageContext.inputs`.
         source: The corpus that a Map maps.
+        stored: The manifest, if it is that of a storage.
     """
 
     folder_name: str
@@ -63,6 +68,7 @@ class State:
     whole: str
     inputs: Mapping[str, Path]
     source: Output | None = None
+    stored: RemoteManifest | None = None
 
     def shard(self, name: str, key: str) -> ShardRecord | None:
         """The record of a finished shard: written under this key, with the recorded bytes still on disk."""
@@ -78,8 +84,8 @@ class State:
             return None
         if "files" in end:
             return end if self.manifest.holds(end["files"], end["counts"]) else None
-        if isinstance(self.manifest, RemoteManifest):
-            return end if self.manifest.holds_artifact(end["output"]) else None
+        if self.stored is not None:
+            return end if self.stored.holds_artifact(end["output"]) else None
         return end if find_artifact(self.folder, end) is not None else None
 
     def why(self) -> str:
@@ -127,8 +133,17 @@ def state_of(
         described["input"] = source.digest
     inputs = {name: output.folder for name, output in resolved.items()}
     label = f"{step.name} ({pipeline.steps.index(step) + 1} of {len(pipeline.steps)})"
-    manifest = Manifest(folder) if remote is None else RemoteManifest(remote, folder, step.name, key, whole)
-    return State(folder.name, label, folder, manifest, described, key, whole, inputs, source)
+    stored: RemoteManifest | None = None
+    if remote is not None:
+        stored = load_object("paraloom.pipeline.remote_manifest:RemoteManifest")(remote, folder, step.name, key, whole)
+    manifest = Manifest(folder) if stored is None else stored
+    return State(folder.name, label, folder, manifest, described, key, whole, inputs, source, stored)
+
+
+def remote_run(folder: str | Path) -> RemoteRun | None:
+    """The run at a URL; None for a local folder."""
+    run: RemoteRun | None = load_object("paraloom.pipeline.remote:open_run")(folder) if is_url(folder) else None
+    return run
 
 
 def survey_of(state: State, mapping: Map) -> tuple[bool, Json]:

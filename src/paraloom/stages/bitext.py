@@ -13,21 +13,26 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import base_config, check_range
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError
+from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError
+from paraloom.core.lazy import late
+from paraloom.core.reasons import IN_HELD_OUT
 from paraloom.core.schema import LANGUAGE_OF, PAIRS, require
 from paraloom.core.stage import Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus, read_lines, read_pairs
 from paraloom.io.bitext import UNKNOWN
-from paraloom.io.formats import moses
-from paraloom.io.formats.hf_datasets import dataset_schema, is_dataset, read_dataset
+from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.shards import open_shard, read_batches
 from paraloom.pairs.filtering.cleaning import CleaningRules
-from paraloom.text.normalize import normalize
 
 if TYPE_CHECKING:
     from paraloom.pairs.filtering.held_out import HeldOut
     from paraloom.text.languages import LanguageIdentifier
+
+_normalize = late("paraloom.text.normalize:normalize")
+_dataset_schema = late("paraloom.io.formats.hf_datasets:dataset_schema")
+_read_dataset = late("paraloom.io.formats.hf_datasets:read_dataset")
 
 UNREAD = "unread"
 """Origin of rejected rows of a file; their `pair_id` is the row, from 1."""
@@ -229,9 +234,9 @@ def _rejects(rows: list[tuple[int, str, str]], schema: pa.Schema) -> pa.RecordBa
 
 def files_of_bitext(source: Path) -> tuple[Path, ...]:
     """The files that the name of a bitext refers to."""
-    sides = moses.sides(str(source))
-    if sides is not None:
-        return Path(sides.src), Path(sides.tgt)
+    two = sides(str(source))
+    if two is not None:
+        return Path(two.src), Path(two.tgt)
     if "{" in source.name and not source.exists():
         raise ConfigError(
             f"expected two names in the braces of '{source}'",
@@ -300,7 +305,7 @@ def has_further_columns(source: str) -> bool:
     """Whether a file or data set has pairs with columns beyond those of PAIRS, as Paraloom writes them."""
     try:
         if is_dataset(source):
-            schema = dataset_schema(source)
+            schema = _dataset_schema(source)
         elif source.endswith(".parquet") and Path(source).is_file():
             with open_shard(source) as file:
                 schema = file.schema_arrow
@@ -313,7 +318,29 @@ def has_further_columns(source: str) -> bool:
 
 
 def _table_batches(source: Path) -> Iterator[pa.RecordBatch]:
-    return read_dataset(source) if is_dataset(source) else read_batches(source)
+    return _read_dataset(source) if is_dataset(source) else read_batches(source)
+
+
+def columns_of_file(path: Path) -> list[str]:
+    """The columns of a .parquet, the header of a .tsv, or the keys of the first line of a .jsonl."""
+    kind = without_compression(path).suffix
+    if not path.is_file() or kind not in (".parquet", ".tsv", ".jsonl"):
+        return []
+    if kind == ".parquet":
+        with open_shard(path) as file:
+            names: list[str] = file.schema_arrow.names
+        return names
+    try:
+        first = decode(next(read_raw_lines(path), b""), path, 1)
+        return first.split("\t") if kind == ".tsv" else list(json.loads(first))
+    except (ValueError, TypeError, RecursionError, ParaloomError):
+        return []
+
+
+def holds_variants(source: str) -> bool:
+    """True if a file is a table of variants: it has the columns pair_id and text, but neither src nor tgt."""
+    names = columns_of_file(Path(source))
+    return {"pair_id", "text"} <= set(names) and not {"src", "tgt"} & set(names)
 
 
 def unread_columns(source: str) -> list[str]:
@@ -323,7 +350,7 @@ def unread_columns(source: str) -> list[str]:
         return []
     try:
         if is_dataset(source):
-            columns, needed = dataset_schema(source).names, {"src", "tgt"}
+            columns, needed = _dataset_schema(source).names, {"src", "tgt"}
         elif name.endswith(".parquet"):
             with open_shard(source) as file:
                 columns, needed = file.schema_arrow.names, {"src", "tgt"}
@@ -371,7 +398,7 @@ class Split(Map):
 
         if self.column not in batch.schema.names:
             raise DataError(f"column '{self.column}' not found", remedy="Set 'column' to a text column of the corpus.")
-        held = [is_held_out(text or "", self.share) for text in normalize(batch.column(self.column)).to_pylist()]
+        held = [is_held_out(text or "", self.share) for text in _normalize(batch.column(self.column)).to_pylist()]
         kept = held if self.part == "test" else [not value for value in held]
         other = "in the training part" if self.part == "test" else "in the test part"
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(kept))
@@ -416,16 +443,21 @@ class Clean(CleaningRules, Map):
     held_out: tuple[Ref, ...] = ()
     languages: tuple[str, ...] = ()
 
-    def validate(self) -> None:
-        from paraloom.text.languages import check_candidates
+    @property
+    def loads_models(self) -> bool:
+        """True for models of languages, too."""
+        return super().loads_models or bool(self.languages)
 
+    def validate(self) -> None:
         super().validate()
-        check_candidates(self.languages)
+        if self.languages:
+            from paraloom.text.languages import check_candidates
+
+            check_candidates(self.languages)
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`; held-out texts and language models are loaded once per worker."""
         from paraloom.pairs.filtering.cleaning import line_faults
-        from paraloom.pairs.filtering.held_out import IN_HELD_OUT
 
         columns = _columns(batch.schema.names)
         rules = base_config(CleaningRules, self)

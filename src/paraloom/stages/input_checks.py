@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
+from paraloom.core.lazy import late
 from paraloom.core.protocols import CorpusReader, TranslatorLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Json
 from paraloom.io.bitext import UNKNOWN
 from paraloom.text.language_names import language_code, language_name
-from paraloom.text.normalize import normalize
 
 SAMPLE_ROWS = 500
 """Rows whose language is identified; `COST_SAMPLE` of them are translated."""
@@ -144,7 +144,7 @@ def check_costs(sample: SampledRows, column: str, translator: TranslatorLike, re
     costs = CostDistribution.of(best)
     messages = [cost_warning(costs, translator.costs)]
     if reference:
-        others = normalize([sample.columns[reference][row] for row in rows]).to_pylist()
+        others = late("paraloom.text.normalize:normalize")([sample.columns[reference][row] for row in rows]).to_pylist()
         copies = sum(variant.text == other for variant, other in zip(best, others, strict=True)) / len(rows)
         if copies >= COPIES:
             messages.append(

@@ -22,7 +22,6 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.duplicates import DuplicateConfig
 from paraloom.pairs.filtering.filters import Criteria
-from paraloom.stages.endpoints import endpoint_usage
 from paraloom.stages.input_checks import Direction, check_translation, name_languages
 
 if TYPE_CHECKING:
@@ -107,6 +106,8 @@ class BackTranslate(Map):
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
         """Requests and tokens, where the translator is an endpoint."""
+        from paraloom.stages.endpoints import endpoint_usage
+
         return endpoint_usage([context.inputs["translator"]])
 
 

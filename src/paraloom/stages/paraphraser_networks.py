@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from paraloom.core.errors import DataError
 from paraloom.core.lazy import load_object
@@ -72,19 +72,34 @@ class NetworkPairs:
     max_length: int | None = None
 
 
+class NetworkTraining(NamedTuple):
+    """Folder of the examples of a training, its settings, and its output folder."""
+
+    examples: Path
+    config: TranslatorConfig
+    recurrent: RecurrentConfig
+    scpn: ScpnConfig
+    folder: Path
+    seed: int
+
+    def pairs(self, name: str, max_length: int | None = None) -> NetworkPairs:
+        """The examples of one network."""
+        for held in (False, True):
+            if not example_file(self.examples, name, held).stat().st_size:
+                part = "held-out" if held else "training"
+                raise DataError(
+                    f"no {part} pair gives an example" + (" of templates on both sides" if name == PARSES else ""),
+                    remedy="Give more pairs, or other values of 'held_out' and 'same_template_share'.",
+                )
+        development = list(_read_examples(example_file(self.examples, name, True)))
+        return NetworkPairs(partial(_read_examples, example_file(self.examples, name, False)), development, max_length)
+
+
 class ResearchNetwork(Protocol):
     """A kind of paraphraser's network that is registered in `RESEARCH`."""
 
-    def train(
-        self,
-        pairs: Callable[..., NetworkPairs],
-        config: TranslatorConfig,
-        recurrent: RecurrentConfig,
-        scpn: ScpnConfig,
-        folder: Path,
-        seed: int,
-    ) -> dict[str, Json]:
-        """Train on `pairs(name)`, or `pairs(name, max_length)`; returns figures."""
+    def train(self, training: NetworkTraining) -> dict[str, Json]:
+        """Train a network; returns figures."""
 
     def open(
         self, folder: Path, settings: ParaphraserSettings, templates: TemplateTable, device: str | None
@@ -214,20 +229,12 @@ class ExampleWriter:
                 counts[f"{kind}_examples"] += not held
 
 
-def train_network(
-    network: str,
-    examples: Path,
-    config: TranslatorConfig,
-    recurrent: RecurrentConfig,
-    scpn: ScpnConfig,
-    folder: Path,
-    seed: int,
-) -> dict[str, Json]:
+def train_network(network: str, training: NetworkTraining) -> dict[str, Json]:
     """Train a network on what `ExampleWriter` wrote."""
     if network in RESEARCH:
-        return research_network(network).train(partial(network_pairs, examples), config, recurrent, scpn, folder, seed)
-    pairs = network_pairs(examples, SENTENCES)
-    return train_translator(pairs.training, pairs.development, config, folder, seed=seed)
+        return research_network(network).train(training)
+    pairs = training.pairs(SENTENCES)
+    return train_translator(pairs.training, pairs.development, training.config, training.folder, seed=training.seed)
 
 
 def open_network(
@@ -261,18 +268,6 @@ def sentence_trees(corpora: Sequence[Corpus]) -> Iterator[list[tuple[str, str | 
 def example_file(folder: Path, name: str, held: bool) -> Path:
     """The file of training examples, or of those that are held out."""
     return folder / f"{name}-{'dev' if held else 'train'}.tsv"
-
-
-def network_pairs(folder: Path, name: str, max_length: int | None = None) -> NetworkPairs:
-    for held in (False, True):
-        if not example_file(folder, name, held).stat().st_size:
-            part = "held-out" if held else "training"
-            raise DataError(
-                f"no {part} pair gives an example" + (" of templates on both sides" if name == PARSES else ""),
-                remedy="Give more pairs, or other values of 'held_out' and 'same_template_share'.",
-            )
-    development = list(_read_examples(example_file(folder, name, True)))
-    return NetworkPairs(partial(_read_examples, example_file(folder, name, False)), development, max_length)
 
 
 def _read_examples(path: Path) -> Iterator[SentencePairs]:

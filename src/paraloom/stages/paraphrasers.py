@@ -30,6 +30,7 @@ from paraloom.stages.paraphraser_networks import (
     TREE,
     TREES,
     ExampleWriter,
+    NetworkTraining,
     open_network,
     parse_network,
     parsed_pairs,
@@ -180,7 +181,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         tokens = special_tokens(labels)
         config = replace(base_config(TranslatorConfig, self), special_tokens=tokens)
         recurrent = base_config(RecurrentConfig, self)
-        figures = train_network(self.network, scratch, config, recurrent, scpn, folder, context.seed)
+        job = NetworkTraining(scratch, config, recurrent, scpn, folder, context.seed)
+        figures = train_network(self.network, job)
         table.save(folder)
         filled = [corpus for corpus in corpora if corpus.rows]
         languages = next(filled[0].batches(["tgt_lang"])).column("tgt_lang")

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 CLASSIFIER = "paraloom.papers.w17.classifier:open_classifier"
 """Opens the classifier of references and translations of a folder."""
 
+AGREEMENT_SAMPLES = 16
+"""Samples of a translator that `agreement` compares with, unless another number is given."""
+
 _SMOOTHINGS = ("kneser-ney", "witten-bell")
 
 
@@ -46,8 +49,9 @@ class Score(Map):
         reverse_translator: A translator from the language of the pairs into that of the pivot; adds `reverse_cost`,
             `reverse_cost_gap` and `round_trip_chrf`; with both translators `dual_cross_entropy`, too. Pairs without a
             column `pivot` get one by translating `src`.
-        agreement_samples: Samples of `translator` per pivot, 2 or more, such as 16; adds `agreement`, the mean chrF of
-            `tgt` against them. They take as long as this many translations; 0 for none.
+        agreement_samples: Samples of `translator` per pivot, 2 or more; adds `agreement`, the mean chrF of `tgt`
+            against them. They take as long as this many translations. Default 0: 16 if `agreement` is among the scores,
+            else none.
         paraphrase_model: What :class:`TrainParaphraseModel` wrote; adds `p_paraphrase`, computed from the other scores
             of the pairs. Scores that need no model are computed for it where they are missing.
         cross_encoder: Folder of a cross-encoder in ONNX format, with config.json and tokenizer.json; adds
@@ -97,9 +101,13 @@ class Score(Map):
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
 
+    @property
+    def loads_models(self) -> bool:
+        """True for models that no input names, too."""
+        return super().loads_models or bool(self.sentence_transformer or self.languages)
+
     def validate(self) -> None:
         from paraloom.pairs.scoring.table import find_scorers
-        from paraloom.text.languages import check_candidates
 
         names, bilingual = self._surface_names()
         find_scorers(names)
@@ -112,7 +120,10 @@ class Score(Map):
             raise ConfigError(
                 "keys 'encoder' and 'sentence_transformer' both add paraphrase_score", remedy="Give one of them."
             )
-        check_candidates(self.languages)
+        if self.languages:
+            from paraloom.text.languages import check_candidates
+
+            check_candidates(self.languages)
         if self.agreement_samples:
             if self.translator is None:
                 raise ConfigError("key 'agreement_samples' needs a translator", remedy="Set 'translator', too.")
@@ -129,18 +140,18 @@ class Score(Map):
 
         names, bilingual = without_bilingual(self.scores)
         added = {name for name in MODEL_OPTIONS if not (bilingual and name == PARAPHRASE_SCORE.name)}
-        given = {key for key in {*self.inputs, "agreement_samples", "languages"} if getattr(self, key)}
+        given = {key for key in {*self.inputs, "languages"} if getattr(self, key)}
         if self.sentence_transformer:
             given.add("encoder")
         return tuple(name for name in names if not (name in added and MODEL_OPTIONS[name] <= given)), bilingual
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """Languages of a sample, with a warning if translators or the paraphrase model are for others."""
-        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
-
         paths = context.inputs
         if not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
             return {}
+        from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+
         translator, reverse = (
             _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
         )
@@ -156,11 +167,13 @@ class Score(Map):
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its scores; models are loaded once per worker."""
         from paraloom.pairs.scoring.table import score
+        from paraloom.pairs.scoring.translation import AGREEMENT
 
         models = tuple(sorted(context.inputs.items()))
         options = (self.cross_encoder_file, self.cross_encoder_label)
         names, bilingual = self._surface_names()
-        given = (self.sentence_transformer, bilingual, self.languages, self.agreement_samples)
+        samples = self.agreement_samples or (AGREEMENT_SAMPLES if AGREEMENT.name in self.scores else 0)
+        given = (self.sentence_transformer, bilingual, self.languages, samples)
         return score(batch, [*names, *_model_scorers(models, *given, *options)])
 
 

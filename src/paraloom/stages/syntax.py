@@ -168,6 +168,11 @@ class Parse(Map):
     model: str = ""
     columns: tuple[str, ...] = ("src", "tgt")
 
+    @property
+    def loads_models(self) -> bool:
+        """Always true: a parser is a model."""
+        return True
+
     def validate(self) -> None:
         if bool(self.parser) == bool(self.model):
             raise ConfigError("expected one of the keys 'parser' and 'model'", remedy="Give exactly one of them.")

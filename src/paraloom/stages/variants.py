@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.batches import batched
 from paraloom.core.config import base_config, check_range
-from paraloom.core.errors import ConfigError, DataError, ParaloomError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS, require
 from paraloom.core.seeds import strided_seed
@@ -23,11 +23,9 @@ from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
 from paraloom.io.compression import decode, read_raw_lines, without_compression
-from paraloom.io.shards import open_shard, read_batches
-from paraloom.mt.presets import method
+from paraloom.io.shards import read_batches
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs
-from paraloom.stages.bitext import held_out
-from paraloom.stages.endpoints import endpoint_usage
+from paraloom.stages.bitext import columns_of_file, held_out
 from paraloom.stages.input_checks import check_translation
 
 if TYPE_CHECKING:
@@ -93,6 +91,8 @@ class TranslateVariants(Map):
         return self._preset().decoding if self.method else parse_decoding(self.decode)
 
     def _preset(self) -> Method:
+        from paraloom.mt.presets import method
+
         return method(self.method, self.outputs, fairseq=self.fairseq)
 
     def validate(self) -> None:
@@ -146,6 +146,8 @@ class TranslateVariants(Map):
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
         """Requests and tokens, where translators are endpoints."""
+        from paraloom.stages.endpoints import endpoint_usage
+
         return endpoint_usage(context.paths("translator"))
 
 
@@ -313,28 +315,6 @@ _MAX_INT32 = 2**31 - 1
 _TREES = pa.field("text_parse", pa.string())
 _CHUNK_ROWS = 1024
 _REMEDY = 'A line looks like {"pair_id": "news:1", "text": "A dog sleeps."}.'
-
-
-def columns_of_file(path: Path) -> list[str]:
-    """The columns of a .parquet, the header of a .tsv, or the keys of the first line of a .jsonl."""
-    kind = without_compression(path).suffix
-    if not path.is_file() or kind not in (".parquet", ".tsv", ".jsonl"):
-        return []
-    if kind == ".parquet":
-        with open_shard(path) as file:
-            names: list[str] = file.schema_arrow.names
-        return names
-    try:
-        first = decode(next(read_raw_lines(path), b""), path, 1)
-        return first.split("\t") if kind == ".tsv" else list(json.loads(first))
-    except (ValueError, TypeError, RecursionError, ParaloomError):
-        return []
-
-
-def holds_variants(source: str) -> bool:
-    """Whether a file is a table of variants: it has the columns pair_id and text, but neither src nor tgt."""
-    names = columns_of_file(Path(source))
-    return set(_REQUIRED) <= set(names) and not {"src", "tgt"} & set(names)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -321,43 +321,37 @@ class Projection:
         conjuncts = [p for p in others if self.relation(p) == "conj"]
         if verbs and self.is_question_phrase(predicate) and max(self.part_positions(predicate)) < min(verbs):
             return self.question_of_predicate(predicate, sorted(verbs), phrases, conjuncts, main=main)
-        if inverted:
-            body = self.inverted(predicate, head, verbs, phrases, wh, conjuncts)
-        else:
-            body = self.straight(predicate, head, verbs, phrases, wh, conjuncts)
-        question = main and self.question
+        body = (self.inverted if inverted else self.straight)(predicate, verbs, phrases, wh, conjuncts)
         label = "S"
         if inverted:
-            label = "SQ" if question or wh is not None or main is False else "SINV"
+            label = "SQ" if not main or self.question or wh is not None else "SINV"
         content: Phrase = Phrase(label, tuple(body))
         if wh is not None:
-            front = [
-                part
-                for p, part in phrases.items()
-                if max(self.part_positions(part)) < min(content.positions()) and p != wh
-            ]
-            if main or question:
-                content = Phrase("SQ", content.children)
-                return Phrase("SBARQ", tuple(self.flat([*front, self.wh_phrase(phrases[wh]), content])))
-            return Phrase("SBAR", tuple(self.flat([*front, self.wh_phrase(phrases[wh]), content])))
+            return self.fronted(content, phrases, wh, main=main)
         if marks:
             words = list(chain.from_iterable(self.words_of(position) for position in marks))
             gerund = not subjects and self.words[head].tag == "VBG" and not verbs
             return Phrase("PP" if gerund else "SBAR", tuple(self.flat([*words, content])))
         relation = self.words[head].relation
-        if subjects and (relation in {"ccomp", "acl:relcl", "advcl:relcl"}) and not main:
+        if main:
+            return content
+        if subjects and relation in {"ccomp", "acl:relcl", "advcl:relcl"}:
             return Phrase("SBAR", (content,))
-        if (
-            not subjects
-            and len(content.children) == 1
-            and not main
-            and relation in {"acl", "amod", "conj", "acl:relcl"}
-        ):
+        if not subjects and len(content.children) == 1 and relation in {"acl", "amod", "conj", "acl:relcl"}:
             child = content.children[0]
             # "the book written by him": a verb phrase within the noun phrase.
             if isinstance(child, Phrase):
                 return child
         return content
+
+    def fronted(self, content: Phrase, phrases: dict[int, Part], wh: int, *, main: bool) -> Phrase:
+        """A clause behind its question phrase."""
+        start = min(content.positions())
+        front = [part for p, part in phrases.items() if max(self.part_positions(part)) < start and p != wh]
+        if main:
+            content = Phrase("SQ", content.children)
+        parts = self.flat([*front, self.wh_phrase(phrases[wh]), content])
+        return Phrase("SBARQ" if main else "SBAR", tuple(parts))
 
     def question_of_predicate(
         self, predicate: Part, verbs: list[int], phrases: dict[int, Part], conjuncts: list[int], *, main: bool
@@ -412,28 +406,16 @@ class Projection:
         return self.with_markers(self.merged(self.label_of_word(head), self.ordered(head, own)), head, own), rest
 
     def straight(
-        self,
-        predicate: Part,
-        head: int,
-        verbs: list[int],
-        phrases: dict[int, Part],
-        wh: int | None,
-        conjuncts: list[int],
+        self, predicate: Part, verbs: list[int], phrases: dict[int, Part], wh: int | None, conjuncts: list[int]
     ) -> list[Part]:
         """Parts of a clause whose subject, if it has one, is before its verbs."""
         start = min([min(self.part_positions(predicate)), *(p for p in verbs)])
         before = self.flat(self.before(start, phrases, wh))
         inside = self.after(phrases.values(), start)
-        return [*before, self.verb_phrase(predicate, head, verbs, inside, conjuncts)]
+        return [*before, self.verb_phrase(predicate, verbs, inside, conjuncts)]
 
     def inverted(
-        self,
-        predicate: Part,
-        head: int,
-        verbs: list[int],
-        phrases: dict[int, Part],
-        wh: int | None,
-        conjuncts: list[int],
+        self, predicate: Part, verbs: list[int], phrases: dict[int, Part], wh: int | None, conjuncts: list[int]
     ) -> list[Part]:
         """Parts of a clause that has a verb before its subject: "did he come?"."""
         first = min(verbs)
@@ -443,7 +425,7 @@ class Projection:
         middle = [part for part in phrases.values() if first < min(self.part_positions(part)) < start]
         inside = self.after(phrases.values(), start)
         if isinstance(predicate, int) or others:
-            tail: list[Part] = [self.verb_phrase(predicate, head, others, inside, conjuncts)]
+            tail: list[Part] = [self.verb_phrase(predicate, others, inside, conjuncts)]
         else:
             tail = [predicate, *inside, *chain.from_iterable(self.conjunct(p) for p in conjuncts)]
         return self.flat([*before, first, *middle, *tail])
@@ -453,9 +435,7 @@ class Projection:
         before = [part for part in phrases.values() if max(self.part_positions(part)) < position]
         return before if wh is None else self.after(before, max(self.part_positions(phrases[wh])))
 
-    def verb_phrase(
-        self, predicate: Part, head: int, verbs: list[int], inside: list[Part], conjuncts: list[int]
-    ) -> Part:
+    def verb_phrase(self, predicate: Part, verbs: list[int], inside: list[Part], conjuncts: list[int]) -> Part:
         """Verb phrases in each other, one for each auxiliary, and the predicate with what follows it."""
         verbs = sorted(verbs)
         core = min(self.part_positions(predicate))

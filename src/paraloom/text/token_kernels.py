@@ -255,10 +255,10 @@ def insert(ids: Ids, table: Ids) -> npt.NDArray[np.bool_]:
 
 
 @kernel
-def build_table(keys: Ids) -> tuple[Ids, npt.NDArray[np.int32]]:
-    """Hash table of keys, at most half full, and the position of each slot's key, from 1."""
+def build_table(keys: Ids, room: int = 0) -> tuple[Ids, npt.NDArray[np.int32]]:
+    """Hash table of keys, at most half full with `room` or all of them, and the position of each slot's key, from 1."""
     slots = 2
-    while slots < 2 * len(keys):
+    while slots < 2 * max(room, len(keys)):
         slots *= 2
     table, rows = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
     for k in range(len(keys)):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from paraloom.web.documents_data import DocumentsReport as DocumentsReport
     from paraloom.web.documents_page import write_aligned_documents as write_aligned_documents
     from paraloom.web.files_page import write_files_report as write_files_report
     from paraloom.web.rating_page import write_rating_page as write_rating_page
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
+        "DocumentsReport": "paraloom.web.documents_data",
         "launcher": "paraloom.web.session",
         "opened": "paraloom.web.session",
         "write_aligned_documents": "paraloom.web.documents_page",

@@ -1,4 +1,4 @@
-"""Which address leads to which page; independent of HTTP, so that pages can be tested as functions."""
+"""Routes from addresses to pages; independent of HTTP, so that pages can be tested as functions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STATIC: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What a request gets."""
+    """Answer to a request."""
 
     body: bytes = b""
     status: int = 200

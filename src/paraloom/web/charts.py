@@ -52,7 +52,7 @@ class Chart:
 
     @property
     def has_links(self) -> bool:
-        """Whether a group is a link."""
+        """True if a group is a link."""
         return any(isinstance(mark, Group) and mark.link is not None for mark in self.marks)
 
     def draw(self) -> Markup:

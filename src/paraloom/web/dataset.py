@@ -67,7 +67,7 @@ class Coded:
     counts: npt.NDArray[np.int64]
 
     def counts_of(self, rows: RowNumbers | Mask) -> npt.NDArray[np.int64]:
-        """How many of some rows have each value."""
+        """Number of some rows with each value."""
         if rows.dtype == bool:
             if len(self.values) <= _FEW_VALUES:
                 counts = [np.count_nonzero((self.codes == code) & rows) for code in range(len(self.values))]
@@ -112,7 +112,7 @@ class Dataset:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether the sample is smaller than the set."""
+        """True if the sample is smaller than the set."""
         return bool(len(self.sample_rows) < self.rows)
 
     @property

@@ -81,7 +81,7 @@ class BeadCounts:
 
 @dataclass(frozen=True)
 class DocumentsReport:
-    """What a page about two aligned corpora shows."""
+    """Data of a page about two aligned corpora."""
 
     names: tuple[str, str]
     documents: tuple[int, int]

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from paraloom.alignment.document_pairs import DocumentPair
+from paraloom.core.errors import ConfigError
 from paraloom.io.atomic import atomic_folder
 from paraloom.web.charts import histogram
 from paraloom.web.corpus_stats import BINS, Sample
@@ -28,7 +29,7 @@ _COLUMNS = ("margin", "score", "aligned sentences")
 def write_aligned_documents(
     source: str | Path,
     target: str | Path,
-    output: str | Path,
+    output: str | Path = "documents.html",
     *,
     pairs: str | Path,
     links: str | Path,
@@ -40,7 +41,24 @@ def write_aligned_documents(
     """Write a page that lists aligned documents and shows a sample of them side by side.
 
     The same input and seed give the same bytes.  Memory holds the names of all pairs and the documents shown.
+
+    Args:
+        source: A corpus of documents, from `extract`.
+        target: The same in another language.
+        output: The page to write.
+        pairs: Their pairs, from `align documents`.
+        links: Links within the pairs, from `align sentences --documents`.
+        media: Another folder with pictures, if they moved since `extract`.
+        show: Number of pairs on the page: a sample of confident, medium and doubtful ones.
+        seed: Seed of the sample.
+        everything: Write every pair, on further pages in a folder beside the page.
+
+    Raises:
+        ConfigError: A folder of pictures was not found.
     """
+    for folder in media:
+        if not Path(folder).is_dir():
+            raise ConfigError(f"folder '{folder}' not found", remedy="Name the folder that holds the pictures.")
     aligned = read_aligned_documents(
         source, target, Path(pairs), Path(links), show=show, seed=seed, everything=everything
     )

@@ -29,7 +29,7 @@ def flow(run: RunView) -> Markup:
 
 
 def _stage(run: RunView, stage: StageView, rows: int, largest: int) -> Mapping[str, Any]:
-    """What the page shows of a stage; `rows` is the size of the corpus that passes by one that writes no corpus."""
+    """The drawing of a stage; `rows` is the size of the corpus that passes by one that writes no corpus."""
     if stage.kind == "fit":
         description = f"Writes an artifact; {count(rows)} rows pass unchanged"
         turn, straight = passing_lines(rows, largest)
@@ -57,7 +57,7 @@ def _stage(run: RunView, stage: StageView, rows: int, largest: int) -> Mapping[s
 
 
 def _holds_back(stage: StageView) -> bool:
-    """Whether the rows that a stage does not keep are set apart for another use, not rejected: the parts of a split."""
+    """True if the rows that a stage does not keep are set apart for another use, not rejected: the parts of a split."""
     return (stage.use or stage.name) == "split"
 
 

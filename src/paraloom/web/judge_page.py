@@ -30,7 +30,7 @@ def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> V
     total = len(judging.open("preview").rows)
     raters = [(rater, judging.open(rater).labeled, state.url("/judge/pair", rater=rater)) for rater in judging.raters()]
     names = [str(judging.path_of(rater)) for rater in judging.raters()[:2]] or ["RATER1", "RATER2"]
-    command = f"paraloom judge table {' '.join(names)} --key {judging.key}"
+    command = f"paraloom research judge table {' '.join(names)} --key {judging.key}"
     return View(
         "Judge",
         results=draw("judge", plural(total, "pair"), raters, total, judging.agreement(), judging.sheet, command),

@@ -1,6 +1,6 @@
 """Judging pairs by hand: one sheet and its key, a copy of the sheet per rater, and how far the raters agree.
 
-The files are those of `paraloom judge`: `judge table` reads them.
+The files are those of `paraloom research judge`: `judge table` reads them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MEANINGS: dict[str, dict[int, str]] = {
         1: "more errors, or not a sentence",
     },
 }
-"""What each label of a kind means to a rater."""
+"""Meaning of each label of a kind, for raters."""
 
 _NAME = re.compile(r"[\w-]{1,40}")
 _PATIENCE = 10.0
@@ -41,7 +41,7 @@ _PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two raters agree on one kind of label."""
+    """Agreement of two raters on one kind of label."""
 
     kind: str
     raters: tuple[str, str]
@@ -117,7 +117,7 @@ class Judging:
 
     @property
     def exists(self) -> bool:
-        """Whether the sheet has been drawn."""
+        """True if the sheet has been drawn."""
         return self.sheet.is_file()
 
     def path_of(self, rater: str) -> Path:
@@ -200,10 +200,10 @@ def _lock(stream: TextIO, sheet: Path) -> None:
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    remedy = "Name a sheet that `paraloom judge sample` wrote, or a new file."
+    remedy = "Name a sheet that `paraloom research judge sample` wrote, or a new file."
     rows = read_sheet(path, SHEET_COLUMNS, kind="sheet of pairs", remedy=remedy)
     if not rows:
-        raise DataError("the sheet has no pairs", file=path, remedy="Draw another one: paraloom judge sample.")
+        raise DataError("the sheet has no pairs", file=path, remedy="Draw another one: paraloom research judge sample.")
     return list(rows[0]), [{name: cell.strip() for name, cell in row.items()} for row in rows]
 
 

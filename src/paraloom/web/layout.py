@@ -34,7 +34,7 @@ class View:
 
 @dataclass(frozen=True)
 class Frame:
-    """What is the same on all pages of a server: what is explored, and its corpora."""
+    """The common parts of all pages of a server: the name of what is explored, and its corpora."""
 
     name: str
     corpora: Sequence[str]

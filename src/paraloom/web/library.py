@@ -38,7 +38,7 @@ class OpenCorpus:
 
 
 class Library:
-    """What can be explored: one set of pairs, or the stages of a run."""
+    """A set of pairs, or the stages of a run, to explore."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Library:
 
     @property
     def name(self) -> str:
-        """What is explored."""
+        """The name of the set or run."""
         return self._source.name if self._source is not None else self.path.name
 
     def names(self) -> list[str]:

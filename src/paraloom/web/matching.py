@@ -1,4 +1,4 @@
-"""Which rows match a condition and a search, in which order; long searches proceed from request to request."""
+"""Rows that match a condition and a search, in order; long searches proceed from request to request."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SEARCHED, _CELLS = 16e6, 2e7
 
 @dataclass(frozen=True)
 class RowFilter:
-    """Which rows to show, and in which order."""
+    """A selection of rows, and their order."""
 
     where: str = ""
     search: str = ""
@@ -61,7 +61,7 @@ class _Predicate:
     is_search: bool = False
 
     def test(self, rows: pa.Table) -> Mask:
-        """Which of some rows it is true for."""
+        """Mask of the rows that it is true for."""
         costs = self._costs(rows)
         pieces = [rows] if costs is None else list(_pieces(rows, costs))
         if self.is_search:
@@ -122,7 +122,7 @@ class Matches:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all rows have been searched."""
+        """True if all rows have been searched."""
         return self.searched == len(self._candidates)
 
     @property
@@ -152,7 +152,7 @@ class Matches:
                     break
 
     def group_counts(self, column: str, coded: Coded) -> npt.NDArray[np.int64]:
-        """How many of all rows that match have each value of a column; the search must be complete."""
+        """Number of matching rows with each value of a column; the search must be complete."""
         if column not in self._group_counts:
             # In the order of the file, which is much faster than in the order of a score.
             rows = self.all_found() if self._slow or self._mask is None else self._mask
@@ -186,7 +186,7 @@ class Matcher:
         return known or self._keep(self._matches, chosen, self._compute(chosen), _KEPT_MATCHES)
 
     def sample_mask(self, where: str, search: str) -> Mask:
-        """Which rows of the sample match."""
+        """Mask of the rows of the sample that match."""
         known = self._recall(self._samples, (where, search))
         if known is not None:
             return known
@@ -259,7 +259,7 @@ class Matcher:
         return rows
 
     def _is_quick(self, predicate: _Predicate) -> bool:
-        """Whether a predicate reads numbers only, or one column of few values."""
+        """True if a predicate reads numbers only, or one column of few values."""
         if predicate.is_search:
             return False
         fields = [self.dataset.schema.field(name) for name in predicate.columns]
@@ -350,7 +350,7 @@ def _columns(table: pa.Table, predicate: _Predicate) -> pa.Table:
 
 
 def _test(dataset: Dataset, predicates: Sequence[_Predicate], rows: RowNumbers) -> Mask:
-    """Which of some rows, in any order, meet all predicates."""
+    """Mask of the rows, in any order, that meet all predicates."""
     order = np.argsort(rows, kind="stable")
     ascending = rows[order]
     mask = np.ones(len(rows), bool)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -55,30 +54,35 @@ _Rows = npt.NDArray[np.int64]
 def _matched_rows(a: Dataset, b: Dataset) -> tuple[_Rows, _Rows]:
     """The row of each pair in both sets, -1 where a set lacks it; first those of the first set, in its order."""
     keys = _ids(a, b) or (_texts(a), _texts(b))
-    frames = [_with_occurrence(key) for key in keys]
-    merged = frames[0].merge(frames[1], on=["key", "occurrence"], how="outer", suffixes=("_a", "_b"))
-    merged = merged.sort_values(["row_a", "row_b"], kind="stable", na_position="last")
-    first, second = (merged[name].fillna(-1).to_numpy(np.int64) for name in ("row_a", "row_b"))
-    return first, second
+    both = pa.chunked_array([chunk for key in keys for chunk in key.cast(pa.large_string()).chunks], pa.large_string())
+    codes = pc.dictionary_encode(both.combine_chunks(), "encode").indices.to_numpy()
+    first, second = (_numbered(part) for part in np.split(codes.astype(np.int64), [len(keys[0])]))
+    _, rows, others = np.intersect1d(first, second, assume_unique=True, return_indices=True)
+    matches = np.full(len(first), -1)
+    matches[rows] = others
+    rest = np.setdiff1d(np.arange(len(second)), others)
+    return np.append(np.arange(len(first)), np.full(len(rest), -1)), np.append(matches, rest)
 
 
-def _ids(a: Dataset, b: Dataset) -> tuple[pd.Series, pd.Series] | None:
+def _ids(a: Dataset, b: Dataset) -> tuple[pa.ChunkedArray, pa.ChunkedArray] | None:
     """The pair_ids of both sets, None if no pair has the same in both."""
     if "pair_id" not in a.schema.names or "pair_id" not in b.schema.names:
         return None
-    first, second = (dataset.table.column("pair_id").to_pandas() for dataset in (a, b))
-    return (first, second) if first.isin(second).any() else None
+    first, second = (dataset.table.column("pair_id").cast(pa.large_string()) for dataset in (a, b))
+    return (first, second) if pc.any(pc.is_in(first, second)).as_py() else None
 
 
-def _texts(dataset: Dataset) -> pd.Series:
+def _texts(dataset: Dataset) -> pa.ChunkedArray:
     columns = [pc.fill_null(dataset.table.column(name), "") for name in dataset.sides]
-    return (pc.binary_join_element_wise(*columns, "\t") if len(columns) > 1 else columns[0]).to_pandas()
+    return pc.binary_join_element_wise(*columns, "\t") if len(columns) > 1 else columns[0]
 
 
-def _with_occurrence(key: pd.Series) -> pd.DataFrame:
-    frame = pd.DataFrame({"key": key, "row": np.arange(len(key), dtype=np.int64)})
-    frame["occurrence"] = frame.groupby("key", dropna=False).cumcount()
-    return frame
+def _numbered(codes: _Rows) -> _Rows:
+    """Keys of the rows of a set: the code of each, and which of the rows with this code it is."""
+    order = np.argsort(codes, kind="stable")
+    keys = codes << 32
+    keys[order] += np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
+    return keys
 
 
 class _Taken:

@@ -56,7 +56,7 @@ class NearestRows:
         return [(int(self._rows[i]), float(cosines[i])) for i in nearest]
 
     def format(self) -> str:
-        """Which rows are searched, or how far the work is."""
+        """The rows that are searched, or the progress of the work."""
         n = len(self._rows)
         if self.error:
             return f"The encoder failed: {self.error}"

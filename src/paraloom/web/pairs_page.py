@@ -118,7 +118,7 @@ def status(values: Mapping[str, Any], state: ViewState) -> Markup:
 
 
 def summary(dataset: Dataset, matches: Matches, state: ViewState) -> Markup:
-    """How many rows match; while a search is not complete, an estimate and how far it is."""
+    """Number of rows that match; while a search is not complete, an estimate and its progress."""
     total = dataset.rows
     about = "" if matches.is_complete else "about "
     rest = f" of {count(total)} ({share(matches.total, total)})" if state.where or state.search else ""

@@ -138,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
 
     def _has_left(self) -> bool:
-        """Whether the browser has closed the connection."""
+        """True if the browser has closed the connection."""
         poll = select.poll()
         poll.register(self.connection, select.POLLIN)
         try:

@@ -26,6 +26,16 @@ def opened(
 ) -> Iterator[ExploreServer]:
     """A server of the pages about a file, a corpus or a run; `serve_forever` answers requests.
 
+    Args:
+        source: Pairs or a run.
+        second: Other pairs, or another run, to compare with the first.
+        encoder: Shows the nearest rows of each row, by this encoder: a bundled name or a folder.
+        sheet: Sheet of pairs to judge, from `judge sample` or drawn on the page; default: beside the file.
+        src_column: Source column of a table: a name, or a number from 1.
+        tgt_column: Target column of a table: a name, or a number from 1.
+        scratch: Folder for temporary files, which take as much space as the texts; default: the system's.
+        port: Port of the page; 0 for any free one.
+
     Example:
         >>> import tempfile
         >>> file = Path(tempfile.mkdtemp()) / "hello.de-en.tsv"

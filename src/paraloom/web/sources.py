@@ -1,4 +1,4 @@
-"""What can be explored: files and folders of pairs, and the stages of a run, as batches with the same columns."""
+"""Sources to explore: files and folders of pairs, and the stages of a run, as batches with the same columns."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ Query = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class ViewState:
-    """What an address asks for."""
+    """The request in an address."""
 
     corpus: str = ""
     where: str = ""

@@ -48,7 +48,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class SplitRows:
-    """What a threshold does to rows."""
+    """Effect of a threshold on rows."""
 
     kept: RowNumbers
     lost: RowNumbers
@@ -185,7 +185,7 @@ def _losses(
     state: ViewState,
     threshold: Threshold,
 ) -> Markup | None:
-    """What is lost by source, most first; `matches` holds the counts of all rows, where they are complete."""
+    """Lost rows by source, most first; `matches` holds the counts of all rows, where they are complete."""
     categories = dataset.categories()
     by = state.extra.get("by") or ("origin" if "origin" in categories else "")
     if by not in categories:

@@ -12,6 +12,7 @@ from commands import Command
 from toy_syntax import write_parsed_pairs
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.papers import write_exemplars
 from paraloom.papers.scpn.exemplar_evaluation import WHOLE, ExemplarResult, evaluate_exemplars, exemplar_signature
 from paraloom.papers.scpn.measure_exemplars import _read_set, find_exemplars, measure_exemplars
 
@@ -111,5 +112,5 @@ def test_the_commands(paraloom: Command, toy_paraphraser: Path, tmp_path: Path) 
         assert table["reference"]["ted_reference"]["4"]["value"] == 0
         assert table["reference"]["bleu"]["value"] == pytest.approx(100)
         assert table["exemplar"]["known"] == 1 and table["other: exemplar"]["bleu"] == table["exemplar"]["bleu"]
-    status, _, err = paraloom("research", "exemplars", "pairs", "-o", "none.parquet", "--max-overlap", 0)
-    assert status == 1 and "has an exemplar" in err
+    with pytest.raises(DataError, match="has an exemplar"):
+        write_exemplars(tmp_path / "pairs", tmp_path / "none.parquet", max_overlap=0)

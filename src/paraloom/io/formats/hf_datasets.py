@@ -27,14 +27,8 @@ from paraloom.io.formats.columns import (
     side_column,
     text_values,
 )
+from paraloom.io.formats.names import INFO, SPLITS, STATE
 from paraloom.io.shards import rebatch
-
-SUFFIX = ".dataset"
-"""Suffix of a folder that is written in this format; one that is read may have any name."""
-
-STATE = "state.json"
-INFO = "dataset_info.json"
-SPLITS = "dataset_dict.json"
 
 _BATCH_ROWS = 1000
 _FILE_ROWS = 1_000_000
@@ -53,12 +47,6 @@ class _File(NamedTuple):
 
     path: Path
     sha256: str
-
-
-def is_dataset(path: str | Path) -> bool:
-    """True if a path is a folder that `save_to_disk` wrote: of a data set, or of several splits."""
-    folder = Path(path)
-    return (folder / SPLITS).is_file() or ((folder / STATE).is_file() and (folder / INFO).is_file())
 
 
 def dataset_schema(path: str | Path) -> pa.Schema:

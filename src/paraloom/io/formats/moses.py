@@ -2,92 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import DataError
 from paraloom.io.atomic import atomic_write_all
-from paraloom.io.compression import compressed_stream, decode, read_raw_lines, without_compression
+from paraloom.io.compression import compressed_stream, decode, read_raw_lines
 from paraloom.io.formats.base import PairRow, ReadOptions, plain_text, raw_text
-from paraloom.text.language_names import known_language
-
-_BRACES = re.compile(r"(.*)\{([^{},]+),([^{},]+)\}([^{}]*)", re.DOTALL)
-_SEPARATORS = re.compile(r"[._/ -]+")
-_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_](?:[A-Z][a-z]{3}|[A-Za-z]{2}|\d{3}))*")
-
-
-class Sides(NamedTuple):
-    """The two files of a name with braces."""
-
-    src: str
-    tgt: str
-    src_lang: str | None
-    tgt_lang: str | None
-    stem: str
-
-
-def sides(source: str) -> Sides | None:
-    """Expand a name with braces to two files."""
-    match = _BRACES.fullmatch(source)
-    if match is None:
-        return None
-    prefix, first, second, suffix = match.groups()
-    folder, slash, _ = suffix.partition("/")
-    if slash and Path(source[: match.start(4)] + folder).is_dir():
-        return None
-    name = Path(prefix + "_").name[:-1].rstrip(".") or _common_stem(first + suffix, second + suffix) or "pairs"
-    return Sides(prefix + first + suffix, prefix + second + suffix, _language(first), _language(second), name)
-
-
-def join_sides(src: str, tgt: str) -> str:
-    """One name with braces for two files, as `sides` expands it."""
-    for path in (src, tgt):
-        if re.search("[{},]", path):
-            raise ConfigError(
-                "a name with a brace or a comma cannot be one of two files", file=path, remedy="Rename the file."
-            )
-    if src == tgt:
-        raise ConfigError("both sides are the same file", file=src, remedy="Name the files of two sides.")
-    if Path(src).is_absolute() != Path(tgt).is_absolute():
-        src, tgt = str(Path(src).absolute()), str(Path(tgt).absolute())
-    folders = [path[: path.rfind("/") + 1] for path in (src, tgt)]
-    parts = [path[len(folder) :].split(".") for path, folder in zip((src, tgt), folders, strict=True)]
-    if folders[0] == folders[1] and len(parts[0]) == len(parts[1]):
-        different = [index for index, (a, b) in enumerate(zip(*parts, strict=True)) if a != b]
-        if len(different) == 1 and all(part[different[0]] for part in parts):
-            index = different[0]
-            before, after = (".".join(parts[0][part]) for part in (slice(index), slice(index + 1, None)))
-            head, tail = f"{before}." if before else "", f".{after}" if after else ""
-            return f"{folders[0]}{head}{{{parts[0][index]},{parts[1][index]}}}{tail}"
-    # An absolute path must not begin with a brace: it would be taken for a relative one.
-    root = "/" if src.startswith("/") else ""
-    return f"{root}{{{src[len(root) :]},{tgt[len(root) :]}}}"
-
-
-def _language(name: str) -> str | None:
-    """The language that a name between the braces stands for: the name itself, or a language in it."""
-    if _TAG.fullmatch(name):
-        return name
-    if not _SEPARATORS.search(name):
-        return known_language(name) or name
-    known = (known_language(part) for part in reversed(_SEPARATORS.split(name)))
-    return next((language for language in known if language), None)
-
-
-def _common_stem(first: str, second: str) -> str:
-    """Common beginning of the names of two files, up to a separator."""
-    names = [without_compression(name).name for name in (first, second)]
-    if names[0] == names[1]:
-        return Path(names[0]).stem
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(*names, strict=False))
-    common = "".join(a for a, _ in same)
-    return common[: max(common.rfind(separator) for separator in "._-") + 1].rstrip("._-")
+from paraloom.io.formats.names import sides
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:

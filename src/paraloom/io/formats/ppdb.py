@@ -12,11 +12,6 @@ from paraloom.io.formats.base import PairRow, ReadOptions, raw_text
 _BAR = " ||| "
 
 
-def is_named_ppdb(name: str) -> bool:
-    """True if a file is named like those of PPDB, which have no suffix of their own."""
-    return name.lower().startswith("ppdb")
-
-
 def read(options: ReadOptions) -> Iterator[PairRow]:
     """Read phrase and paraphrase from each line `LHS ||| phrase ||| paraphrase ||| features …`.
 

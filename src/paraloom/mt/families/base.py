@@ -1,4 +1,4 @@
-"""What the encoder–decoder families have in common: conversion to CTranslate2, checks, and texts as tokens and back."""
+"""Base of the encoder–decoder families: conversion to CTranslate2, checks, and texts as tokens and back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AGAIN = "Download the checkpoint again, with all files of its tokenizer."
 _NAMELESS = "madeupword"
 _EXAMPLE = "This is a sentence."
 _MAX_CHANGE = {"float32": (0.02, 0.005), "float16": (0.2, 0.05), "bfloat16": (0.5, 0.1)}
-"""What a precision may change in the mean log-probability of a token: nats, and a part of it."""
+"""Most that a precision may change the mean log-probability of a token: nats, and a share of it."""
 
 _MAX_CHANGE_INT8 = (2.0, 0.5)
 """With weights in int8 or int16: of small random models, too."""
@@ -128,7 +128,7 @@ class EncoderDecoder:
         return {match[1]: token for match, token in matches if match}
 
     def settings(self, checkpoint: Path, tokenizer: Any, languages: Mapping[str, str]) -> dict[str, Any]:
-        """What translator.json keeps of a checkpoint."""
+        """Settings of a checkpoint, for translator.json."""
         config = {**_read(checkpoint / "config.json"), **_read(checkpoint / "generation_config.json")}
         token = next(iter(languages.values()), "")
         if token and hasattr(tokenizer, "src_lang"):
@@ -164,10 +164,10 @@ class EncoderDecoder:
 
     def _token(self, language: str | None, codes: Mapping[str, str], side: str) -> str:
         if language is None:
-            option = "--from" if side == "source" else "--to"
+            key = "from" if side == "source" else "to"
             raise ConfigError(
                 f"{self.title} has {len(codes)} languages, and no {side} language is named",
-                remedy=f"Name it: {option} de, or {side}='de'.",
+                remedy=f"Name it: NAME?{key}=de, or {side}='de'.",
             )
         return model_code(language, codes, side=side, model=self.title)
 

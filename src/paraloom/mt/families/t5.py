@@ -74,7 +74,7 @@ class TaskModel(EncoderDecoder):
         if source is None or target is None or same_language(source, target):
             raise ConfigError(
                 f"a {self.title} model takes a source and a target language, or none of them",
-                remedy="Name both, as in --from en --to de; none for a model of another task, such as paraphrasing.",
+                remedy="Name both, as in NAME?from=en&to=de; none for a model of another task, such as paraphrasing.",
             )
         if prompts:
             pairs = [pair.split() for pair in prompts]

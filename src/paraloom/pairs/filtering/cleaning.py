@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,16 @@ import pyarrow.compute as pc
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
-from paraloom.pairs.scoring.lengths import whitespace_words
-from paraloom.text.buffers import Texts, code_points
+from paraloom.core.lazy import late
 from paraloom.text.characters import LETTER, class_table, white_table
-from paraloom.text.chrf import Points
-from paraloom.text.normalize import lowercase, normalize
-from paraloom.text.tokens import words as words_of
+
+if TYPE_CHECKING:
+    from paraloom.text.buffers import Texts
+    from paraloom.text.chrf import Points
+
+lowercase, normalize = late("paraloom.text.normalize:lowercase"), late("paraloom.text.normalize:normalize")
+code_points, words_of = late("paraloom.text.buffers:code_points"), late("paraloom.text.tokens:words")
+whitespace_words = late("paraloom.pairs.scoring.lengths:whitespace_words")
 
 REPLACEMENT_CHARACTER = 0xFFFD
 """U+FFFD, which decoders write in place of bytes that they cannot read."""

@@ -20,7 +20,7 @@ WATCH: ContextVar[Callable[[Connection], AbstractContextManager[object]]] = Cont
 """Entered with the connection around every query, so that whoever sets it can interrupt the query."""
 
 MAX_GROWTH = 1000
-"""How many times as long as the texts of a row a text may be that a condition makes of them."""
+"""Length limit of a text that a condition makes, in lengths of the texts of the row."""
 
 COMPARED_CHARACTERS = 1000
 """Characters of a text that edit distances compare, whose time grows with the square of it."""
@@ -91,7 +91,7 @@ def check_growth(expression: Node, text: str) -> None:
 
 
 def _growth(node: Node, text: str) -> float:
-    """How long the value of an expression may be, in times the longest text of the row or the condition."""
+    """Maximum length of an expression's value, in lengths of the longest text of the row or the condition."""
     arguments = [container[key] for container, key in _slots(node)]
     sizes = [_growth(argument, text) for argument in arguments]
     kind = node["class"]
@@ -113,7 +113,7 @@ def _growth(node: Node, text: str) -> float:
 
 
 def _replacement_growth(function: str, arguments: Sequence[Node], text: str) -> float:
-    """How many times as long a text may become by a replacement."""
+    """Maximum growth of a text by a replacement, as a factor."""
     pattern, replacement = [*map(_constant, arguments), None, None][:2]
     if replacement is None:
         raise invalid(text, f"what {function} puts in must be a constant")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,17 @@ import pyarrow.compute as pc
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
-from paraloom.io.database import Connection, open_database
+from paraloom.core.lazy import late
+from paraloom.io.database import open_database
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, row_hashes
-from paraloom.pairs.filtering.duplicate_kernels import hash_bands, minhash
-from paraloom.pairs.filtering.held_out import without_punctuation
-from paraloom.text.buffers import Texts
-from paraloom.text.ngrams import character_ngrams
+
+if TYPE_CHECKING:
+    from paraloom.io.database import Connection
+    from paraloom.text.buffers import Texts
+
+hash_bands, minhash = (late(f"paraloom.pairs.filtering.duplicate_kernels:{name}") for name in ("hash_bands", "minhash"))
+without_punctuation = late("paraloom.pairs.filtering.held_out:without_punctuation")
+character_ngrams = late("paraloom.text.ngrams:character_ngrams")
 
 SKETCH_SIZE = 64
 NGRAM_ORDER = 5
@@ -138,7 +143,7 @@ def is_duplicate(
 def _repeated(
     dropped: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64], duplicate: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.uint64]:
-    """Which hashes of duplicates rows that are none have, too; `hashes` may be larger than memory."""
+    """Hashes of duplicates that rows which are none have, too; `hashes` may be larger than memory."""
     repeated = [np.empty(0, np.uint64)]
     for start in range(0, len(hashes), _FETCHED_ROWS):
         part = slice(start, start + _FETCHED_ROWS)

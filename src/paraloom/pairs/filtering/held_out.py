@@ -14,9 +14,6 @@ from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.normalize import lowercase, normalize
 from paraloom.text.tokens import token_hash
 
-IN_HELD_OUT = "in a held-out corpus"
-"""Reason for which such a text is rejected."""
-
 _EMPTY = np.uint64(0)
 
 

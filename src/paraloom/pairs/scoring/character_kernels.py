@@ -35,7 +35,7 @@ def whitespace_words(points: Points, offsets: Ints, white: Flags) -> Counts:
 
 @kernel
 def repeats(points: Points, offsets: Ints, white: Flags, min_length: int, max_length: int, threshold: int) -> Counts:
-    r"""How often the first immediately repeated stretch of each text is repeated: int32 (n,), 0 if there is none.
+    r"""Repetitions of the first immediately repeated stretch of each text: int32 (n,), 0 if there is none.
 
     The figure of OpusFilter's RepetitionFilter, `(\S.{min_length-1,max_length}?)(?: *\1){threshold,}`.
     """

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.pairs.scoring import character_kernels
 from paraloom.text.characters import white_table
-from paraloom.text.chrf import Points
+
+if TYPE_CHECKING:
+    from paraloom.text.chrf import Points
 
 
 def whitespace_words(points: Points) -> npt.NDArray[np.int32]:

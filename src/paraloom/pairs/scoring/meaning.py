@@ -6,10 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.pairs.scoring import meaning_kernels as kernels
+from paraloom.pairs.scoring.rules import MIN_SHARED
 from paraloom.pairs.scoring.word_classes import LANGUAGES, ClassifiedWords, lower_table, word_table
-
-MIN_SHARED = 0.8
-"""Share of the content words of the longer side that both sides must have, for `role_swap`."""
 
 Shares = npt.NDArray[np.float32]
 _Bits = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]

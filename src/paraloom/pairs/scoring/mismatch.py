@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +12,10 @@ from paraloom.pairs.scoring.character_kernels import numbers
 from paraloom.pairs.scoring.token_list_kernels import missing_counts, name_flags, shared_counts
 from paraloom.text.buffers import Texts
 from paraloom.text.characters import LETTER, capital_table, class_table, decimal_table
-from paraloom.text.chrf import Points
 from paraloom.text.tokens import TokenLists, token_spans, tokenize
+
+if TYPE_CHECKING:
+    from paraloom.text.chrf import Points
 
 _NUMBER_JOINERS = ".,:'’\u00a0\u2009\u202f"
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.protocols import EncoderLike
-from paraloom.pairs.scoring.idf import DocumentFrequencies
-from paraloom.pairs.scoring.paraphrase_model import P_PARAPHRASE
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Side, Values, for_side
-from paraloom.pairs.scoring.translation import TRANSLATION_COLUMNS
+
+if TYPE_CHECKING:
+    from paraloom.pairs.scoring.idf import DocumentFrequencies
 
 _SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
 
@@ -104,6 +104,78 @@ CROSS_ENCODER_BACKWARD = Column(
     minimum=None,
     unit="probability or raw output",
     option="--cross-encoder FOLDER",
+)
+
+_FORWARD, _REVERSE = "--translator TRANSLATOR", "--reverse-translator TRANSLATOR"
+
+FORWARD_COST = Column(
+    name="forward_cost",
+    description="cost of the second side as a translation of the pivot",
+    direction="lower",
+    unit="nats per subword",
+    reference="Wieting et al. 2017, §5.4",
+    option=_FORWARD,
+)
+REFERENCE_COST = Column(
+    name="reference_cost",
+    description="cost of the first side as a translation of the pivot",
+    direction="lower",
+    unit="nats per subword",
+    option=_FORWARD,
+)
+REVERSE_COST = Column(
+    name="reverse_cost",
+    description="cost of the pivot as a translation of the second side",
+    direction="lower",
+    unit="nats per subword",
+    option=_REVERSE,
+)
+REVERSE_COST_GAP = Column(
+    name="reverse_cost_gap",
+    description="how much more the pivot costs as a translation of the second side than of the first",
+    direction="lower",
+    minimum=None,
+    unit="nats per subword",
+    option=_REVERSE,
+)
+ROUND_TRIP_CHRF = Column(
+    name="round_trip_chrf",
+    description="chrF of the second side, translated back, against the pivot",
+    direction="higher",
+    maximum=100,
+    unit="chrF",
+    option=_REVERSE,
+)
+AGREEMENT = Column(
+    name="agreement",
+    description="mean chrF of the second side against samples of translations of the pivot",
+    direction="higher",
+    maximum=100,
+    unit="chrF",
+    reference="Eikema and Aziz 2020, §7",
+    option=f"--with agreement {_FORWARD}",
+)
+DUAL_CROSS_ENTROPY = Column(
+    name="dual_cross_entropy",
+    description="mean of forward and reverse cost plus their difference",
+    direction="lower",
+    unit="nats per subword",
+    reference="Junczys-Dowmunt 2018, §4",
+    option=f"{_FORWARD} {_REVERSE}",
+)
+
+TRANSLATION_COLUMNS = (
+    *(FORWARD_COST, REFERENCE_COST, REVERSE_COST, REVERSE_COST_GAP),
+    *(ROUND_TRIP_CHRF, AGREEMENT, DUAL_CROSS_ENTROPY),
+)
+"""Columns of `paraloom.pairs.scoring.translation`, in the order in which reports show them."""
+P_PARAPHRASE = Column(
+    name="p_paraphrase",
+    description="probability that the two sides mean the same, by logistic regression over the other scores",
+    direction="higher",
+    maximum=1,
+    unit="probability",
+    option="--paraphrase-model MODEL",
 )
 
 MODEL_GROUPS: dict[str, tuple[Column, ...]] = {

@@ -17,20 +17,12 @@ import pyarrow.compute as pc
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
+from paraloom.pairs.scoring.models import P_PARAPHRASE
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
 from paraloom.pairs.scoring.surface import SURFACE
 
 FILE = "paraphrase_model.json"
 FORMAT = 1
-
-P_PARAPHRASE = Column(
-    name="p_paraphrase",
-    description="probability that the two sides mean the same, by logistic regression over the other scores",
-    direction="higher",
-    maximum=1,
-    unit="probability",
-    option="--paraphrase-model MODEL",
-)
 
 Floats = npt.NDArray[np.float64]
 

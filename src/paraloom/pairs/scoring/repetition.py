@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.pairs.scoring import character_kernels
+from paraloom.pairs.scoring.surface import MIN_REPEATS, MIN_WORD_CHARACTERS, REPEAT_LENGTHS
 from paraloom.pairs.scoring.token_list_kernels import long_tokens, repeated_counts
 from paraloom.text.characters import white_table
-from paraloom.text.chrf import Points
 from paraloom.text.ngrams import ngrams
 from paraloom.text.tokens import TokenLists, TokenSpans
 
-MIN_WORD_CHARACTERS = 3
-"""Shorter words are left out of `unigram_repetition`, as in W17."""
-
-REPEAT_LENGTHS = (3, 100)
-"""Minimum and maximum number of characters of a stretch that `repeats` finds."""
-
-MIN_REPEATS = 2
-"""Fewer immediate repetitions count as none."""
+if TYPE_CHECKING:
+    from paraloom.text.chrf import Points
 
 
 def repetition(lists: TokenLists) -> npt.NDArray[np.float32]:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.pairs.scoring.foreign_words import KNOWN_LANGUAGES, wrong_language
-from paraloom.pairs.scoring.meaning import (
-    MIN_SHARED,
-    content_missing,
-    negation_mismatch,
-    order_inversions,
-    quantity_mismatch,
-    role_swap,
-    unit_mismatch,
-)
+from paraloom.core.lazy import late, load_object
 from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
-from paraloom.pairs.scoring.word_classes import ClassifiedWords, classify, language_indices, text_languages
+
+if TYPE_CHECKING:
+    from paraloom.pairs.scoring.word_classes import ClassifiedWords
+
+_MEANING_IN, _CLASSES_IN, _FOREIGN_IN = (
+    f"paraloom.pairs.scoring.{module}:" for module in ("meaning", "word_classes", "foreign_words")
+)
+quantity_mismatch, unit_mismatch = late(f"{_MEANING_IN}quantity_mismatch"), late(f"{_MEANING_IN}unit_mismatch")
+negation_mismatch, role_swap = late(f"{_MEANING_IN}negation_mismatch"), late(f"{_MEANING_IN}role_swap")
+order_inversions, content_missing = late(f"{_MEANING_IN}order_inversions"), late(f"{_MEANING_IN}content_missing")
+classify, text_languages = late(f"{_CLASSES_IN}classify"), late(f"{_CLASSES_IN}text_languages")
+language_indices, wrong_language = late(f"{_CLASSES_IN}language_indices"), late(f"{_FOREIGN_IN}wrong_language")
+
+MIN_SHARED = 0.8
+"""Share of the content words of the longer side that both sides must have, for `role_swap`."""
+
+KNOWN_LANGUAGES = 26
+"""Number of languages that `wrong_language` knows."""
 
 _SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
 _LISTS = ("lists", "en,de")
@@ -26,9 +35,10 @@ _LISTS = ("lists", "en,de")
 
 def words_of(pairs: PairBatch, side: Side) -> ClassifiedWords:
     """The classified words of a side, computed once for all rules."""
-    return pairs.once(
+    words: ClassifiedWords = pairs.once(
         f"words of {side}", lambda: classify(pairs.code_points(side), text_languages(pairs.batch, f"{side}_lang"))
     )
+    return words
 
 
 def _of_both(
@@ -49,7 +59,8 @@ def _content_missing(pairs: PairBatch, side: Side) -> Values:
 
 
 def _wrong_language(pairs: PairBatch) -> Values:
-    indices = language_indices(pairs.batch.column("tgt_lang"), None, KNOWN_LANGUAGES)
+    known = load_object(f"{_FOREIGN_IN}KNOWN_LANGUAGES")
+    indices = language_indices(pairs.batch.column("tgt_lang"), None, known)
     return wrong_language(words_of(pairs, "tgt"), indices)
 
 
@@ -129,7 +140,7 @@ DEGENERATE: tuple[Scorer, ...] = (
         direction="lower",
         maximum=1,
         unit="share",
-        parameters=(("languages", len(KNOWN_LANGUAGES)),),
+        parameters=(("languages", KNOWN_LANGUAGES),),
     ),
 )
 """In the order in which columns are added."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.digests import signature
-from paraloom.pairs.scoring.similarity import shared_ngrams
-from paraloom.text.buffers import code_points
-from paraloom.text.chrf import Points
-from paraloom.text.tokens import TokenLists, TokenSpans, token_spans
+from paraloom.core.lazy import late
+
+if TYPE_CHECKING:
+    from paraloom.text.chrf import Points
+    from paraloom.text.tokens import TokenLists, TokenSpans
+
+_code_points = late("paraloom.text.buffers:code_points")
+_shared_ngrams = late("paraloom.pairs.scoring.similarity:shared_ngrams")
+_token_spans = late("paraloom.text.tokens:token_spans")
 
 Direction: TypeAlias = Literal["lower", "higher", "none"]
 Side: TypeAlias = Literal["src", "tgt"]
@@ -69,13 +74,13 @@ class PairBatch:
     def spans(self, side: Side) -> TokenSpans:
         """Positions of the lower-cased words of a side in its bytes."""
         if side not in self._spans:
-            self._spans[side] = token_spans(self.batch.column(side))
+            self._spans[side] = _token_spans(self.batch.column(side))
         return self._spans[side]
 
     def code_points(self, side: Side) -> Points:
         """Characters of a side, in their original case, and the offsets of its texts."""
         if side not in self._points:
-            self._points[side] = code_points(self.batch.column(side))
+            self._points[side] = _code_points(self.batch.column(side))
         return self._points[side]
 
     def character_counts(self, side: Side) -> npt.NDArray[np.int32]:
@@ -85,7 +90,7 @@ class PairBatch:
     def shared_ngrams(self, n: int) -> npt.NDArray[np.int32]:
         """Number of n-grams that both sides have, as multisets: int32 (n pairs,)."""
         if n not in self._shared:
-            self._shared[n] = shared_ngrams(self.tgt, self.src, n)
+            self._shared[n] = _shared_ngrams(self.tgt, self.src, n)
         return self._shared[n]
 
     def texts(self, column: str) -> list[str]:

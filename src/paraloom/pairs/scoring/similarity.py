@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.lazy import late
+from paraloom.pairs.scoring.surface import BLEU_ORDER
 from paraloom.pairs.scoring.token_list_kernels import shared_counts
-from paraloom.text.bleu import BLEU_ORDER, bleu_plus_one_from_counts
 from paraloom.text.buffers import Texts, code_points
-from paraloom.text.chrf import chrf_from_points
 from paraloom.text.ngrams import ngram_totals, ngrams
 from paraloom.text.tokens import TokenLists
+
+bleu_plus_one_from_counts = late("paraloom.text.bleu:bleu_plus_one_from_counts")
+chrf_from_points = late("paraloom.text.chrf:chrf_from_points")
 
 
 def shared_ngrams(a: TokenLists, b: TokenLists, n: int) -> npt.NDArray[np.int32]:

@@ -7,21 +7,36 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.pairs.scoring.lengths import length_ratio, whitespace_words
-from paraloom.pairs.scoring.mismatch import name_mismatch, number_mismatch
-from paraloom.pairs.scoring.repetition import (
-    MIN_REPEATS,
-    MIN_WORD_CHARACTERS,
-    REPEAT_LENGTHS,
-    repeats,
-    trigram_repetition,
-    unigram_repetition,
-)
+from paraloom.core.lazy import late
 from paraloom.pairs.scoring.rules import DEGENERATE, MEANING
 from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
-from paraloom.pairs.scoring.similarity import edit_distance, overlap_from_counts
-from paraloom.text.bleu import BLEU_ORDER, bleu_plus_one_from_counts
-from paraloom.text.chrf import CHRF_BETA, CHRF_ORDER, chrf_from_points
+
+# What computes is imported for the scores that are asked for: here is what all of them are.
+_LENGTHS_IN, _SIMILARITY_IN, _REPETITION_IN, _MISMATCH_IN = (
+    f"paraloom.pairs.scoring.{module}:" for module in ("lengths", "similarity", "repetition", "mismatch")
+)
+length_ratio, whitespace_words = late(f"{_LENGTHS_IN}length_ratio"), late(f"{_LENGTHS_IN}whitespace_words")
+edit_distance, overlap_from_counts = (
+    late(f"{_SIMILARITY_IN}edit_distance"),
+    late(f"{_SIMILARITY_IN}overlap_from_counts"),
+)
+bleu_plus_one_from_counts = late("paraloom.text.bleu:bleu_plus_one_from_counts")
+chrf_from_points = late("paraloom.text.chrf:chrf_from_points")
+number_mismatch, name_mismatch = late(f"{_MISMATCH_IN}number_mismatch"), late(f"{_MISMATCH_IN}name_mismatch")
+repeats, trigram_repetition = late(f"{_REPETITION_IN}repeats"), late(f"{_REPETITION_IN}trigram_repetition")
+unigram_repetition = late(f"{_REPETITION_IN}unigram_repetition")
+
+BLEU_ORDER, CHRF_ORDER, CHRF_BETA = 4, 6, 2
+"""As in `paraloom.text.bleu` and `paraloom.text.chrf`."""
+
+MIN_WORD_CHARACTERS = 3
+"""Shorter words are left out of `unigram_repetition`, as in W17."""
+
+REPEAT_LENGTHS = (3, 100)
+"""Minimum and maximum number of characters of a stretch that `repeats` finds."""
+
+MIN_REPEATS = 2
+"""Fewer immediate repetitions count as none."""
 
 _LOWER_CASE_WORDS = (("case", "lower"), ("tok", "words"))
 _WHITESPACE_WORDS = (("tok", "none"),)

@@ -14,74 +14,19 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import ScoringTranslatorLike, TranslatorLike
+from paraloom.pairs.scoring.models import (
+    AGREEMENT,
+    DUAL_CROSS_ENTROPY,
+    FORWARD_COST,
+    REFERENCE_COST,
+    REVERSE_COST,
+    REVERSE_COST_GAP,
+    ROUND_TRIP_CHRF,
+)
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
 from paraloom.text.buffers import code_points
 from paraloom.text.chrf import chrf_from_points
 from paraloom.text.utility import expected_utility
-
-_FORWARD, _REVERSE = "--translator TRANSLATOR", "--reverse-translator TRANSLATOR"
-
-FORWARD_COST = Column(
-    name="forward_cost",
-    description="cost of the second side as a translation of the pivot",
-    direction="lower",
-    unit="nats per subword",
-    reference="Wieting et al. 2017, §5.4",
-    option=_FORWARD,
-)
-REFERENCE_COST = Column(
-    name="reference_cost",
-    description="cost of the first side as a translation of the pivot",
-    direction="lower",
-    unit="nats per subword",
-    option=_FORWARD,
-)
-REVERSE_COST = Column(
-    name="reverse_cost",
-    description="cost of the pivot as a translation of the second side",
-    direction="lower",
-    unit="nats per subword",
-    option=_REVERSE,
-)
-REVERSE_COST_GAP = Column(
-    name="reverse_cost_gap",
-    description="how much more the pivot costs as a translation of the second side than of the first",
-    direction="lower",
-    minimum=None,
-    unit="nats per subword",
-    option=_REVERSE,
-)
-ROUND_TRIP_CHRF = Column(
-    name="round_trip_chrf",
-    description="chrF of the second side, translated back, against the pivot",
-    direction="higher",
-    maximum=100,
-    unit="chrF",
-    option=_REVERSE,
-)
-AGREEMENT = Column(
-    name="agreement",
-    description="mean chrF of the second side against samples of translations of the pivot",
-    direction="higher",
-    maximum=100,
-    unit="chrF",
-    reference="Eikema and Aziz 2020, §7",
-    option=f"{_FORWARD} --agreement-samples 16",
-)
-DUAL_CROSS_ENTROPY = Column(
-    name="dual_cross_entropy",
-    description="mean of forward and reverse cost plus their difference",
-    direction="lower",
-    unit="nats per subword",
-    reference="Junczys-Dowmunt 2018, §4",
-    option=f"{_FORWARD} {_REVERSE}",
-)
-
-TRANSLATION_COLUMNS = (
-    *(FORWARD_COST, REFERENCE_COST, REVERSE_COST, REVERSE_COST_GAP),
-    *(ROUND_TRIP_CHRF, AGREEMENT, DUAL_CROSS_ENTROPY),
-)
-"""All columns of this file, in the order in which reports show them."""
 
 
 def translation_scorers(

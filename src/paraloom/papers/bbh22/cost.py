@@ -1,4 +1,4 @@
-"""How long an experiment on back-translation will take."""
+"""Estimated time of an experiment on back-translation."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def estimate_hours(experiment: Experiment) -> dict[str, float]:
 
 
 def cost_statement(experiment: Experiment) -> str:
-    """How long an experiment will take, in a sentence or two."""
+    """Estimated time of an experiment, in a sentence or two."""
     hours = estimate_hours(experiment)
     parts = ", ".join(f"{name} {_format_hours(value)}" for name, value in hours.items() if name != "total" and value)
     comet = ", without COMET" if experiment.comet_python else ""

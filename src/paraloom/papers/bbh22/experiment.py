@@ -34,6 +34,14 @@ def run_experiment(
 ) -> ExperimentResult:
     """Run an experiment in a folder; if stopped, the same call resumes.
 
+    Args:
+        path: The experiment's settings, a TOML file.
+        folder: Run folder.
+        small: Run the experiment on little text, with few steps and one seed.
+        engine: local, inline, or ray (pip install 'paraloom[cluster]').
+        workers: Processes; default: one per core. The result is the same.
+        report: Called with the table of the figures.
+
     Reference:
         Burchell et al. (2022).
     """

@@ -1,4 +1,4 @@
-"""What a report shows of experiments with back-translated text: adequacy, training perplexity, gains by test group."""
+"""Section of a report on experiments with back-translated text: adequacy, training perplexity, gains by test group."""
 
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+from paraloom.core.results import ResultRecord, text_table
+
 Figures = Mapping[str, Any]
 """Figures of a stage by name."""
 
@@ -22,7 +24,7 @@ _DIVERSITY = ("ibleu", "ichrf", "kernel_sst", "cost", "sentence_length", "vocabu
 
 
 @dataclass(frozen=True)
-class MethodResult:
+class MethodResult(ResultRecord):
     """Figures of one method of back-translation.
 
     Args:
@@ -42,13 +44,9 @@ class MethodResult:
         """The mean of a measure over the seeds."""
         return fmean(figures[measure] for figures in self.tests[test])
 
-    def to_dict(self) -> dict[str, Any]:
-        """All figures."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
-class ExperimentResult:
+class ExperimentResult(ResultRecord):
     """Result of `run_experiment`.
 
     Args:
@@ -73,14 +71,6 @@ class ExperimentResult:
                 for name, figures in _with_prefix(stages, COMPARISON)
             },
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """All figures."""
-        return {
-            "methods": [result.to_dict() for result in self.methods],
-            "back_translator": self.back_translator,
-            "differences": self.differences,
-        }
 
     def format(self) -> str:
         """Tables of the methods, the back-translator and the differences."""
@@ -156,10 +146,7 @@ def _with_prefix(stages: Mapping[str, Figures], prefix: str) -> list[tuple[str, 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
     """Cells in columns, flush left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    return "\n".join(text_table(rows[0], rows[1:], left=len(rows[0])))
 
 
 def _has(results: Sequence[MethodResult], test: str, measure: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.papers.published import PAPERS, published_figures
-from paraloom.papers.tables import NOT_MEASURED, Baseline, ExperimentCondition, Figure, ReproducedTable, Row
+from paraloom.papers.tables import NOT_MEASURED, Baseline, Figure, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order, without_interval
 from paraloom.pipeline.fit import ARTIFACT
 
@@ -159,13 +159,12 @@ def _table(
         "random": NOT_MEASURED,
         "identity": NOT_MEASURED,
     }
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
-        notes,
-        columns,
-        run.signature,
+        notes=notes,
+        columns=columns,
+        signature=run.signature,
         conditions=_CONDITIONS,
         orders=orders,
         baselines=baselines,
@@ -173,26 +172,22 @@ def _table(
 
 
 _CONDITIONS = (
-    ExperimentCondition("languages", "Korean to English", "those of the run", "a run has its own"),
-    ExperimentCondition(
-        "text", "news and magazines, 3,249 documents per side", "that of the run", "theirs is not free"
-    ),
-    ExperimentCondition("translator", "phrase-based (Moses)", "a small transformer", "what `train translator` trains"),
-    ExperimentCondition(
-        "documents are paired by", "topics (LDA), at least 0.5", "all evidence of `align documents`", "it pairs more"
-    ),
-    ExperimentCondition(
+    ("languages", "Korean to English", "those of the run", "a run has its own"),
+    ("text", "news and magazines, 3,249 documents per side", "that of the run", "theirs is not free"),
+    ("translator", "phrase-based (Moses)", "a small transformer", "what `train translator` trains"),
+    ("documents are paired by", "topics (LDA), at least 0.5", "all evidence of `align documents`", "it pairs more"),
+    (
         "sentences are aligned by",
         "lengths and the cosine of translated words",
         "`align sentences`, with a lexicon of its own",
         "the paper's aligner has its translator alone to go by",
     ),
-    ExperimentCondition("seeds, intervals", "one, none", "one, none", ""),
+    ("seeds, intervals", "one, none", "one, none", ""),
 )
 
 
 def _trend(name: str, values: list[float]) -> str:
-    """How a figure changes from round to round."""
+    """A sentence on the change of a figure from round to round."""
     if len(values) == 1:
         return f"{name} was measured in one round."
     return f"{name} rises in {sum(after > before for before, after in pairwise(values))} of {len(values) - 1} rounds."

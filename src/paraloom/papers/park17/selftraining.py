@@ -171,7 +171,7 @@ class _ThirdLanguage(Config):
 
     @property
     def retrained(self) -> bool:
-        """Whether each round trains its translator again."""
+        """True if each round trains its translator again."""
         return self.retrain or bool(self.bitext)
 
     def translator_of(self, number: int) -> str:
@@ -242,7 +242,7 @@ def selftrain(
 
 
 def format_rounds(figures: list[Table]) -> str:
-    """What `selftrain` returned, as a table with a row per round."""
+    """Figures of `selftrain` as a table with a row per round."""
     names = list(dict.fromkeys(name for row in figures for name in row if name != "round"))
     names.sort(key=lambda name: (not name.startswith("documents"), name))
     lines = ["  ".join(["round", *names])]
@@ -327,7 +327,7 @@ def _third_round(config: LoopConfig, number: int, source: str | None, tuned: Tab
 
 
 def _translates(config: LoopConfig, number: int) -> bool:
-    """Whether there is a translator after a round; 0 is before the first."""
+    """True if there is a translator after a round; 0 is before the first."""
     return number > 0 or bool(config.bitext or config.initial_translator)
 
 

@@ -12,7 +12,7 @@ from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.papers.measurements import Accuracies, mean_of_seeds
 from paraloom.papers.published import PAPERS, published_figures
-from paraloom.papers.tables import SEED_RANGE, ExperimentCondition, ReproducedTable, Row
+from paraloom.papers.tables import SEED_RANGE, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order
 from paraloom.pipeline.fit import ARTIFACT
 
@@ -49,16 +49,16 @@ class PhraseRuns:
         return results
 
     def has(self, *stages: str) -> bool:
-        """Whether every run has all these stages."""
+        """True if every run has all these stages."""
         return all(set(stages) <= {row["name"] for row in run["stages"]} for run in self._runs)
 
     def choosing(self, stage: str, system: str = "trained") -> Accuracies:
-        """How often a system chooses the paraphrase among 100."""
+        """Accuracy of a system in choosing the paraphrase among 100."""
         results = self.results(stage)
         return Accuracies([result[system][_CHOOSING] for result in results], results[0]["test"])
 
     def on_task(self, stage: str, task: str, system: str = "trained") -> Accuracies:
-        """How often a system is right on a task."""
+        """Accuracy of a system on a task."""
         rows = [next(row for row in result[system]["rows"] if row["task"] == task) for result in self.results(stage)]
         return Accuracies([row["accuracy"] for row in rows], rows[0]["n"])
 
@@ -137,20 +137,19 @@ TABLES: dict[str, Callable[[PhraseRuns, str], ReproducedTable]] = {
 def _table(runs: PhraseRuns, name: str, rows: Sequence[Row], orders: Sequence[Order], random: str) -> ReproducedTable:
     counts = runs.results(_PHRASES_ALONE)[0]["pairs"]
     seeds = len(runs.folders)
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         signature=runs.signature,
         conditions=[
-            ExperimentCondition(
+            (
                 "pairs",
                 "406,170 of PPDB S, phrases of any length",
                 f"{counts['used']:,}: bigrams of PPDB with a word, phrases of a lexicon of back-translations",
                 "no phrases of PPDB S are among our data",
             ),
             *_CONDITIONS,
-            ExperimentCondition("seeds", "not stated", str(seeds), "to see how much they matter"),
+            ("seeds", "not stated", str(seeds), "to see how much they matter"),
         ],
         orders=orders,
         seeds=seeds,
@@ -161,37 +160,29 @@ def _table(runs: PhraseRuns, name: str, rows: Sequence[Row], orders: Sequence[Or
 
 _VECTORS = "256 dimensions, distilled from the bundled encoder `english`"
 _CONDITIONS = (
-    ExperimentCondition(
+    (
         "filters",
         "identical, non-letters, unknown, two single words",
         "identical, non-letters, unknown, two single words",
     ),
-    ExperimentCondition(
-        "split", "80, 10, 10 % for training, development, test", "80, 10, 10 % for training, development, test"
-    ),
-    ExperimentCondition(
-        "word vectors", "word2vec, 200 dimensions, not trained", _VECTORS, "word2vec's are not among our data"
-    ),
-    ExperimentCondition(
+    ("split", "80, 10, 10 % for training, development, test", "80, 10, 10 % for training, development, test"),
+    ("word vectors", "word2vec, 200 dimensions, not trained", _VECTORS, "word2vec's are not among our data"),
+    (
         "network",
         "GRU of 200 units, reset gate before the recurrent matrix, last state",
         "GRU of 200 units, reset gate before the recurrent matrix, last state",
     ),
-    ExperimentCondition("loss", "max-margin 1 of dot products", "max-margin 1 of dot products"),
-    ExperimentCondition("dropout, gradient norm", "0.5, 5", "0.5, 5"),
-    ExperimentCondition("optimizer, batch", "SGD 0.3, 128", "SGD 0.3, 128"),
-    ExperimentCondition(
-        "epochs", "150", "150, the best of every fifth on development pairs", "a training may pass its best epoch"
-    ),
-    ExperimentCondition(
+    ("loss", "max-margin 1 of dot products", "max-margin 1 of dot products"),
+    ("dropout, gradient norm", "0.5, 5", "0.5, 5"),
+    ("optimizer, batch", "SGD 0.3, 128", "SGD 0.3, 128"),
+    ("epochs", "150", "150, the best of every fifth on development pairs", "a training may pass its best epoch"),
+    (
         "contrasting phrases",
         "k for each pair",
         "k for each batch, compared with all its pairs",
         "a hundredth of the cost",
     ),
-    ExperimentCondition(
-        "early stopping for the tasks", "on each task's training set", "on development pairs", "one model for all tasks"
-    ),
+    ("early stopping for the tasks", "on each task's training set", "on development pairs", "one model for all tasks"),
 )
 
 

@@ -158,7 +158,7 @@ def train_phrases(
 
 
 class _PhraseState:
-    """What a checkpoint contains: the network, the best network so far, and the state of both random generators.
+    """Contents of a checkpoint: the network, the best network so far, and the state of both random generators.
 
     `tensors` are arrays by name, which share the network's memory or are copies.
     """

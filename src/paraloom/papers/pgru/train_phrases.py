@@ -193,8 +193,8 @@ class TrainPhrases(PhraseConfig, Fit):
 
 
 def train_phrase_encoder(
-    pairs: str | Path | Sequence[str | Path],
-    output: str | Path,
+    pairs: str | Path | Sequence[str | Path] = (),
+    output: str | Path = "phrases",
     *,
     vectors: str | Path | None = None,
     teacher: str | None = None,
@@ -203,7 +203,18 @@ def train_phrase_encoder(
     seed: int = 1,
     **config: Any,
 ) -> RunResult:
-    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin."""
+    """Train an encoder of phrases on paraphrases, with contrast phrases and a margin.
+
+    Args:
+        pairs: Phrases that mean the same: PPDB, or any pairs.
+        output: The folder to write.
+        vectors: Word vectors: text of word2vec, GloVe or fastText, or a folder of `distill words`.
+        teacher: Instead of --vectors: a sentence-transformers model that encodes each word.
+        tasks: Folder of phrase tasks, to evaluate on.
+        on_error: Stop at a row that cannot be read, or reject it into OUTPUT.rejected.jsonl, with the reason.
+        seed: Seed of every random choice.
+        **config: Further fields of `TrainPhrases`.
+    """
     if bool(vectors) == bool(teacher):
         raise ConfigError("expected either 'vectors' or 'teacher'", remedy="Give exactly one of them.")
     stages, encoder = ([], None) if teacher is None else teacher_stages(teacher)

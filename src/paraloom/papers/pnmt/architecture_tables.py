@@ -23,7 +23,7 @@ from paraloom.papers.pnmt.trainings import (
 )
 from paraloom.papers.published import PAPERS, published_figures
 from paraloom.papers.study import SIMPLE_WIKIPEDIA, Study
-from paraloom.papers.tables import ExperimentCondition, ReproducedTable, Row
+from paraloom.papers.tables import ReproducedTable, Row, reproduced
 from paraloom.papers.trainings import OVERLAP, TrainedEncoders, train, untrained
 from paraloom.papers.verdicts import Order
 
@@ -52,10 +52,10 @@ def architectures(study: Study, name: str) -> ReproducedTable:
     table = paper._replace(
         columns=tuple(years), rows=tuple((row, tuple(figures[: len(years)])) for row, figures in paper.rows)
     )
-    return ReproducedTable(
+    return reproduced(
         name,
-        table,
         rows,
+        paper=table,
         notes=["The orders are those of the means over 2012 to 2015."],
         conditions=_architecture_conditions(study, specs, ("2012 to 2016", "2012 to 2015", WITHOUT_2016)),
         **about_encoders(study),
@@ -79,9 +79,8 @@ def benchmark(study: Study, name: str) -> ReproducedTable:
         if paper.get(spec, paper[best]) < paper[best]
     ]
     test = ("STS-B test", f"STS-B {column}, which no training chose its epoch by", "the test is not among our data")
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         conditions=_architecture_conditions(study, specs, test),
         **about_encoders(study),
@@ -115,9 +114,8 @@ def distances(study: Study, name: str) -> ReproducedTable:
             (ours, first), (theirs, second) = distance[more], distance[fewer]
             estimate = combined_estimate(ours, theirs, first - second)
             orders.append(Order(f"{more} farther apart than {fewer}", paper[more] - paper[fewer], estimate))
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         conditions=_architecture_conditions(
             study, specs, ("the 25 sets of STS 2012 to 2016", "all tasks", WITHOUT_2016)
@@ -141,9 +139,8 @@ def scrambling(study: Study, name: str) -> ReproducedTable:
     rows += baseline_rows(measured, YEARS)
     without, scrambled = trainings
     claim = f"scrambling {SCRAMBLE:g} above none"
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         conditions=[
             *conditions(
@@ -183,14 +180,10 @@ def _architectures(study: Study) -> tuple[TrainedEncoders, list[str]]:
     return train(study, "pnmt-architectures", trainings), list(trainings)
 
 
-def _architecture_conditions(
-    study: Study, specs: Sequence[str], test: tuple[str, str, str]
-) -> list[ExperimentCondition]:
+def _architecture_conditions(study: Study, specs: Sequence[str], test: tuple[str, str, str]) -> list[tuple[str, ...]]:
     trained = {spec: (SPECS.get(spec, "word,trigram"), PNMT_EPOCHS) for spec in specs}
     listed = [*conditions(study, PNMT, trained, size=study.size_of_recurrent or study.size, test=test), POOLED]
     if LSTM_900 in specs:
         wide = "given vectors continued with zeros" if study.vectors is not None else "random vectors of 900 dimensions"
-        listed.append(
-            ExperimentCondition("start of the wide networks", "not stated", wide, "given vectors are narrower")
-        )
+        listed.append(("start of the wide networks", "not stated", wide, "given vectors are narrower"))
     return listed

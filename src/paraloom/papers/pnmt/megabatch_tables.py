@@ -13,9 +13,9 @@ from paraloom.io import Corpus
 from paraloom.papers.conditions import PNMT, TIME, conditions
 from paraloom.papers.encoder_baselines import about_encoders, baseline_rows, judged
 from paraloom.papers.pnmt.trainings import PNMT_EPOCHS, POOLED, SINGLE, SPECS, pnmt_training, trained_specs
-from paraloom.papers.published import PAPERS, published_figures
+from paraloom.papers.published import published_figures
 from paraloom.papers.study import Study
-from paraloom.papers.tables import NOT_MEASURED, ExperimentCondition, ReproducedTable, Row
+from paraloom.papers.tables import NOT_MEASURED, ReproducedTable, Row, reproduced
 from paraloom.papers.trainings import train, untrained
 
 _MEGABATCHES = (1, 20, 40)
@@ -62,9 +62,8 @@ def megabatches(study: Study, name: str) -> ReproducedTable:
         for more, fewer in ((20, 1), (40, 20), (40, 1))
         for spec in specs
     ]
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         conditions=[*conditions(study, PNMT, {spec: (SPECS[spec], PNMT_EPOCHS) for spec in specs}), POOLED],
         **about_encoders(study),
@@ -109,14 +108,13 @@ def negatives(study: Study, name: str) -> ReproducedTable:
             "M = 20: *i only ask that the baby be safe.*; M = 40: *just trying to survive. on instinct.*",
         ]
     )
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         notes=[paper, "Ours, the first sentences of a mega-batch:", *examples],
         conditions=[
             *conditions(study, PNMT, {spec: (SPECS[spec], PNMT_EPOCHS)}, test=_NEGATIVES),
-            ExperimentCondition("encoder", "BLSTM", spec, TIME),
+            ("encoder", "BLSTM", spec, TIME),
         ],
         baselines={"untrained": NOT_MEASURED, "random": NOT_MEASURED, "identity": "1 by definition"},
     )

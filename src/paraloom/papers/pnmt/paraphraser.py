@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from paraloom.core.protocols import PrefixTranslatorLike
 from paraloom.core.stage import Json
-from paraloom.mt.config import TranslatorConfig
 from paraloom.papers.scpn.training import train_lstm
-from paraloom.paraphrasing.recurrent_config import RecurrentConfig
-from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
-from paraloom.stages.paraphraser_networks import SENTENCES, NetworkPairs
+from paraloom.stages.paraphraser_networks import SENTENCES, NetworkTraining
 
 
 class LstmParaphraser:
     """PNMT's network, whose examples are those of the transformer; see `stages.paraphraser_networks`."""
 
     @staticmethod
-    def train(
-        pairs: Callable[..., NetworkPairs],
-        config: TranslatorConfig,
-        recurrent: RecurrentConfig,
-        scpn: ScpnConfig,
-        folder: Path,
-        seed: int,
-    ) -> dict[str, Json]:
+    def train(training: NetworkTraining) -> dict[str, Json]:
         """Train the LSTM on the examples of sentences."""
-        return train_lstm(pairs(SENTENCES), config, recurrent, folder, seed=seed)
+        return train_lstm(
+            training.pairs(SENTENCES), training.config, training.recurrent, training.folder, seed=training.seed
+        )
 
     @staticmethod
     def open(

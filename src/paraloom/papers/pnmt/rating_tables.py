@@ -20,7 +20,7 @@ from paraloom.mt import Translator
 from paraloom.pairs.annotation import KEY_COLUMNS, RANGES, SHEET_COLUMNS
 from paraloom.papers.published import PAPERS, published_figures
 from paraloom.papers.study import Study
-from paraloom.papers.tables import INTERVAL, ExperimentCondition, Figure, ReproducedTable, Row
+from paraloom.papers.tables import INTERVAL, Figure, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order
 
 Floats = npt.NDArray[np.float64]
@@ -67,24 +67,23 @@ def rating_sheet(study: Study, name: str) -> ReproducedTable:
     notes = [*correlations(facts, ratings), _ROUND_TRIP, _where(study, source, folder, key)]
     if str(study.encoder) == "english":
         notes.insert(-2, _ENCODERS)
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
-        notes,
+        notes=notes,
         columns=[*PAPERS[name].columns, *_COLUMNS],
         conditions=[
-            ExperimentCondition("raters", "two native speakers", "two automatic judges", "no person was asked"),
-            ExperimentCondition(
+            ("raters", "two native speakers", "two automatic judges", "no person was asked"),
+            (
                 "strength",
                 "a label from 1 to 3; strong is 3",
                 f"cosine × 100 by the encoder `{encoder}`; probability × 100 of a token of the reference (geometric "
                 "mean), translated back from the German of the paraphrase (`en-de`, `de-en`)",
                 "judges give no labels",
             ),
-            ExperimentCondition("fluency", "a label from 1 to 3", "not judged", "neither judge knows it"),
-            ExperimentCondition("paraphrase score", "paragram-phrase", f"encoder `{study.encoder}`", "not in our data"),
-            ExperimentCondition("pairs", "100 from each range", f"100 from each range of {source}", "our own pairs"),
+            ("fluency", "a label from 1 to 3", "not judged", "neither judge knows it"),
+            ("paraphrase score", "paragram-phrase", f"encoder `{study.encoder}`", "not in our data"),
+            ("pairs", "100 from each range", f"100 from each range of {source}", "our own pairs"),
         ],
         orders=range_orders(rows),
         brackets=INTERVAL,
@@ -104,7 +103,7 @@ def cosine_judge(encoder: EncoderLike) -> Judge:
 
 
 def round_trip_judge(forward: Translator, backward: Translator) -> Judge:
-    """How probable the reference is as a translation of the paraphrase's translation."""
+    """Probability of the reference as a translation of the paraphrase's translation."""
 
     def rate(references: Sequence[str], paraphrases: Sequence[str]) -> Floats:
         pivots = [variants[0].text for variants in forward.translate(list(paraphrases))]
@@ -200,7 +199,7 @@ TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {"pnmt-3": rating_s
 def _where(study: Study, source: str, folder: Path, key: Path) -> str:
     return (
         f"For people: 100 pairs of {source} from each range are in {folder / 'sheet.tsv'}; two annotators label a copy "
-        f"each, and `paraloom judge table RATER1 RATER2 --key {key}` prints the table. `paraloom judge sample` of the "
-        f"scored pairs, in {study.folder / 'scored'}, with `--count 20 --page page.html` writes a page of 100 pairs, "
-        "some twenty minutes' work."
+        f"each, and `paraloom research judge table RATER1 RATER2 --key {key}` prints the table. "
+        f"`paraloom research judge sample` of the scored pairs, in {study.folder / 'scored'}, with `--count 20 --page "
+        "page.html` writes a page of 100 pairs, some twenty minutes' work."
     )

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.papers.study import Study, is_recurrent
-from paraloom.papers.tables import ExperimentCondition
 from paraloom.papers.trainings import Training
 
 PNMT_EPOCHS = 5
@@ -30,13 +29,16 @@ SPECS = {
     "WORD,TRIGRAM": "word,trigram",
     "WORD,TRIGRAM,LSTM": "word,trigram,lstm",
 }
-"""PNMT's encoders and their specs."""
+"""PNMT's encoders and their architectures."""
 
 SINGLE = ("WORD", "TRIGRAM", "LSTM")
 """Those of one part."""
 
-POOLED = ExperimentCondition(
-    "source", "CzEng 1.6", "all sources, equally many pairs of each as far as it has them", "one source has too few"
+POOLED = (
+    "source",
+    "CzEng 1.6",
+    "all sources, equally many pairs of each as far as it has them",
+    "one source has too few",
 )
 """The condition of a training on pairs of all sources."""
 

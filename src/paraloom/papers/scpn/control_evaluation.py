@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from paraloom.core.digests import signature
+from paraloom.core.results import ResultRecord
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.bootstrap import mean_scores, sample_counts, with_interval
@@ -17,8 +17,8 @@ from paraloom.text.trees import skeleton
 
 
 @dataclass(frozen=True)
-class ControlRow:
-    """How well one system follows templates.
+class ControlRow(ResultRecord):
+    """Control of one system by templates.
 
     Args:
         system: Its name.
@@ -50,14 +50,10 @@ class ControlRow:
     distance_interval: tuple[float, float] | None = None
     meaning_interval: tuple[float, float] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class ControlResult(EvaluationResult):
-    """What a table of systems has in common.
+    """Table of systems.
 
     Args:
         rows: A row for each system and height.
@@ -66,10 +62,6 @@ class ControlResult(EvaluationResult):
 
     rows: tuple[ControlRow, ...]
     signature: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The rows and the signature."""
-        return {"rows": [row.to_dict() for row in self.rows], "signature": self.signature}
 
     def format(self) -> str:
         """A line for each system and height, then the signature."""

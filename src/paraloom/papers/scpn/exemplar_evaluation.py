@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
+from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
@@ -24,8 +24,8 @@ WHOLE = 0
 
 
 @dataclass(frozen=True)
-class ExemplarRow:
-    """How one system paraphrases with the syntax of exemplars.
+class ExemplarRow(ResultRecord):
+    """Figures of one system that paraphrases with the syntax of exemplars.
 
     Args:
         system: Its name.
@@ -51,17 +51,6 @@ class ExemplarRow:
     parsed: float
     known: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields by name; an interval as `value`, `low` and `high`."""
-        return {
-            **vars(self),
-            "ted_reference": {str(height): one.to_dict() for height, one in self.ted_reference.items()},
-            "ted_exemplar": {str(height): one.to_dict() for height, one in self.ted_exemplar.items()},
-            "bleu": self.bleu.to_dict(),
-            "chrf": self.chrf.to_dict(),
-            "rouge": [one.to_dict() for one in self.rouge],
-        }
-
 
 @dataclass(frozen=True)
 class ExemplarResult(EvaluationResult):
@@ -75,25 +64,21 @@ class ExemplarResult(EvaluationResult):
     rows: tuple[ExemplarRow, ...]
     signature: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """The rows and the signature."""
-        return {"rows": [row.to_dict() for row in self.rows], "signature": self.signature}
-
     def format(self) -> str:
         """A Markdown table with 95 % intervals of BLEU and distances, then the signature."""
         heights = [*self.rows[0].ted_reference]
         names = ["tree" if height == WHOLE else str(height) for height in heights]
         head = ["system", *(f"TED-{side}@{name}" for name in names for side in "RE"), "BLEU", "chrF"]
         head += ["R-1", "R-2", "R-L", "copies", "parsed", "known"]
-        lines = [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
+        lines = []
         for row in self.rows:
             cells = [row.system]
             for height in heights:
                 cells += [_cell(side[height], 2) for side in (row.ted_reference, row.ted_exemplar)]
             cells += [_cell(row.bleu, 1), f"{row.chrf.value:.1f}", *(f"{one.value:.1f}" for one in row.rouge)]
             cells += [f"{row.copies:.1%}", f"{row.parsed:.1%}", "" if row.known is None else f"{row.known:.1%}"]
-            lines.append(f"| {' | '.join(cells)} |")
-        return "\n".join([*lines, "", f"n = {self.rows[0].n} · {self.signature}"])
+            lines.append(cells)
+        return "\n".join([*markdown_table(head, lines), "", f"n = {self.rows[0].n} · {self.signature}"])
 
 
 def evaluate_exemplars(

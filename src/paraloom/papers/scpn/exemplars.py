@@ -21,7 +21,7 @@ _FREQUENT = 100
 
 @dataclass(frozen=True, kw_only=True)
 class ExemplarConfig(Config):
-    """Which sentences are exemplars.
+    """Selection of exemplars.
 
     Args:
         height: Height at which the tree of an exemplar is compared with that of the paraphrase, in levels below ROOT.

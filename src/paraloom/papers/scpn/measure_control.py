@@ -36,7 +36,25 @@ def measure_control(
     only_different: bool = False,
     seed: int = 1,
 ) -> ControlResult:
-    """Ask paraphrasers for the templates of the paraphrases in pairs, and parse what they write."""
+    """Ask paraphrasers for the templates of the paraphrases in pairs, and parse what they write.
+
+    Args:
+        paraphraser: english, or a folder of `train paraphraser`.
+        pairs: Held-out pairs from `parse`: a corpus folder or a Parquet file.
+        others: Further paraphrasers by name.
+        parser: Another parser than the one in the model's folder.
+        encoder: Encoder of the similarity to sources, or none.
+        rows: Pairs that are drawn at most.
+        heights: Levels of the templates, separated by commas.
+        only_different: Pairs whose sides have different templates: of others a copy has it.
+        seed: Seed of every random choice.
+
+    Raises:
+        ConfigError: `rows` or a height is below 1, or the paraphraser has no parser.
+        DataError: No pair can be used.
+    """
+    if min(heights, default=0) < 1:
+        raise ConfigError(f"heights must be 1 or more, got {', '.join(map(str, heights)) or 'none'}")
     if rows < 1:
         raise ConfigError(f"'rows' must be 1 or more, got {rows}")
     model = Paraphraser.load(paraphraser, parser=parser)

@@ -54,16 +54,38 @@ def find_exemplars(
     return chosen
 
 
-def write_exemplars(pairs: str | Path, output: str, **options: Any) -> int:
-    """Find exemplars, and write them to a file."""
-    check_target(output)
-    exemplars = find_exemplars(pairs, **options)
-    rows = [
+def write_exemplars(
+    pairs: str | Path,
+    output: str | Path,
+    *,
+    pool: str | Path | None = None,
+    rows: int = 1000,
+    language: str = "en",
+    seed: int = 1,
+    **config: Any,
+) -> int:
+    """Find exemplars, and write them to a file.
+
+    Args:
+        pairs: Held-out pairs from `parse`: a corpus folder or a Parquet file.
+        output: Where to write; the suffix decides the format.
+        pool: Other pairs from `parse`, whose sentences are the exemplars; default: PAIRS.
+        rows: Sentences with an exemplar at most.
+        language: Language of the pairs, for its function words.
+        seed: Seed of every random choice.
+        **config: Fields of `ExemplarConfig`.
+
+    Returns:
+        Number of exemplars.
+    """
+    check_target(str(output))
+    exemplars = find_exemplars(pairs, pool=pool, rows=rows, language=language, seed=seed, **config)
+    table = [
         dict(zip(COLUMNS, (one.source, one.exemplar, one.reference, one.distance), strict=True)) for one in exemplars
     ]
     types = (pa.string(), pa.string(), pa.string(), pa.int32())
     schema = pa.schema(list(zip(COLUMNS, types, strict=True)))
-    return write_table(pa.Table.from_pylist(rows, schema=schema), output)
+    return write_table(pa.Table.from_pylist(table, schema=schema), str(output))
 
 
 def measure_exemplars(
@@ -81,10 +103,24 @@ def measure_exemplars(
 ) -> ExemplarResult:
     """Paraphrase sentences with the syntax of exemplars, and compare what comes out with references and exemplars.
 
+    Args:
+        paraphraser: english, or a folder of `train paraphraser`.
+        pairs: Held-out pairs from `parse`, or a set of `paraloom research exemplars`.
+        others: Further paraphrasers by name.
+        pool: Other pairs from `parse`, whose sentences are the exemplars; default: PAIRS.
+        parser: Another parser than the one in the model's folder.
+        rows: Sentences at most.
+        heights: Levels of the trees that are compared, separated by commas; 0: whole trees.
+        height: Levels of the exemplar's tree that are forced.
+        language: Language of the pairs, for its function words.
+        seed: Seed of every random choice.
+
     Reference:
         Kumar et al. 2020 (SGCP); Sun et al. 2021 (AESOP).
     """
     _check_rows(rows)
+    if min(heights, default=-1) < 0:
+        raise ConfigError(f"heights must be 0 or more, got {', '.join(map(str, heights)) or 'none'}")
     model = Paraphraser.load(paraphraser, parser=parser)
     if model.parser is None:
         raise ConfigError("the paraphraser has no parser", remedy="Give the folder of one with --parser.")

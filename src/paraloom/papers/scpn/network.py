@@ -1,4 +1,4 @@
-"""What every recurrent encoder–decoder offers to training and search, and how ids of subwords become its inputs."""
+"""Base of recurrent encoder–decoders, for training and search, and their inputs from ids of subwords."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RecurrentNetwork(nn.Module):
 
     @abstractmethod
     def inputs(self, sources: Sequence[Ids]) -> Tensors:
-        """What `encode` reads, from the subwords of each source, the end included."""
+        """Inputs of `encode`, from the subwords of each source, the end included."""
 
     @abstractmethod
     def encode(self, inputs: Tensors, drop: Dropout = NO_DROPOUT) -> Tensors:

@@ -64,7 +64,7 @@ class ParaphraseGenerator(RecurrentNetwork):
         return sentences.to(self.device), parses.to(self.device)
 
     def encode(self, inputs: Tensors, drop: Dropout = NO_DROPOUT) -> Tensors:
-        """What `CopyDecoder.start` takes."""
+        """Arguments of `CopyDecoder.start`."""
         source, parse = inputs
         mask, parse_mask = source != self.padding, parse != self.label_ids.padding
         states, last = self.encoder(drop(self.words(source)), mask)

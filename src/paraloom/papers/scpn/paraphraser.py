@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 from paraloom.core.errors import ModelError
 from paraloom.core.protocols import PrefixTranslatorLike
 from paraloom.core.stage import Json
-from paraloom.mt.config import TranslatorConfig
 from paraloom.papers.scpn.scpn_translator import ScpnTranslator, leaf_labels, scpn_example
 from paraloom.papers.scpn.training import train_scpn
 from paraloom.paraphrasing.config import ControlConfig
 from paraloom.paraphrasing.examples import ParsedPair
 from paraloom.paraphrasing.linearization import SEPARATOR, cut_tree, nodes_of
-from paraloom.paraphrasing.recurrent_config import RecurrentConfig
 from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
-from paraloom.stages.paraphraser_networks import PARSES, SENTENCES, NetworkPairs
+from paraloom.stages.paraphraser_networks import PARSES, SENTENCES, NetworkTraining
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -43,19 +41,13 @@ class ScpnNetworks:
         return lines
 
     @staticmethod
-    def train(
-        pairs: Callable[..., NetworkPairs],
-        config: TranslatorConfig,
-        recurrent: RecurrentConfig,
-        scpn: ScpnConfig,
-        folder: Path,
-        seed: int,
-    ) -> dict[str, Json]:
+    def train(training: NetworkTraining) -> dict[str, Json]:
         """Train the paraphrase generator and the parse generator."""
-        tokens = 2 * scpn.max_parse_labels + 2
-        sentences = pairs(SENTENCES, config.max_length + tokens)
-        parses = pairs(PARSES, 2 * tokens)
-        return train_scpn(sentences, parses, config, recurrent, folder, separator=SEPARATOR, seed=seed)
+        tokens = 2 * training.scpn.max_parse_labels + 2
+        sentences = training.pairs(SENTENCES, training.config.max_length + tokens)
+        parses = training.pairs(PARSES, 2 * tokens)
+        settings = training.config, training.recurrent, training.folder
+        return train_scpn(sentences, parses, *settings, separator=SEPARATOR, seed=training.seed)
 
     @staticmethod
     def open(

@@ -50,7 +50,7 @@ class ParseGenerator(RecurrentNetwork):
         return parses, templates
 
     def encode(self, inputs: Tensors, drop: Dropout = NO_DROPOUT) -> Tensors:
-        """What `CopyDecoder.start` takes."""
+        """Arguments of `CopyDecoder.start`."""
         parse, template = inputs
         mask, template_mask = parse != self.padding, template != self.padding
         states, last = self.encoder(drop(self.labels(parse)), mask)

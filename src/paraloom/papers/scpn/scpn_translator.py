@@ -25,11 +25,11 @@ from paraloom.paraphrasing.linearization import (
 from paraloom.paraphrasing.scpn_config import ScpnConfig
 
 PARSE_DECODING = "beam:3,nbest=3"
-"""How parses are written: SCPN's beam; the best hypothesis that is a parse is taken."""
+"""Decoding of parses: SCPN's beam; the best hypothesis that is a parse is taken."""
 
 
 class ScpnExample(NamedTuple):
-    """What both networks read and write for a pair."""
+    """Sources and targets of both networks for a pair."""
 
     source: str
     target: str
@@ -71,7 +71,7 @@ def scpn_example(
 
 
 def parse_request(parse: str | None, template: str) -> str:
-    """What the parse generator reads."""
+    """Source of the parse generator."""
     return "".join([*(template_tokens(parse) if parse else []), SEPARATOR, *template_tokens(template)])
 
 

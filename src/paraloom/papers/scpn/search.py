@@ -13,7 +13,7 @@ from paraloom.papers.scpn.network import RecurrentNetwork, Tensors
 
 
 class WrittenTokens(NamedTuple):
-    """What a network wrote."""
+    """Output of a network."""
 
     ids: tuple[int, ...]
     logprob: float
@@ -25,7 +25,7 @@ class WrittenTokens(NamedTuple):
         return len(self.ids) + (not self.cut)
 
     def score(self, length_penalty: float) -> float:
-        """What hypotheses compete by: logprob / tokens ** length_penalty."""
+        """Score by which hypotheses compete: logprob / tokens ** length_penalty."""
         return self.logprob / max(1, self.tokens) ** length_penalty
 
 

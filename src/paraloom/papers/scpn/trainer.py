@@ -66,7 +66,7 @@ class RecurrentTrainer:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the development loss has not fallen for `config.patience` evaluations."""
+        """True if the development loss has not fallen for `config.patience` evaluations."""
         return 0 < self.config.patience <= self.evaluations_without_gain
 
     def update(self, batch: Batch, examples: Examples, pool: ThreadPoolExecutor) -> float:

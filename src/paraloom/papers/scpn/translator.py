@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from paraloom.core.batches import batches_by_length
 from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, ModelError
@@ -130,9 +131,9 @@ class RecurrentTranslator:
         """Numbers of sources of similar length."""
         hypotheses = decoding.size if isinstance(decoding, Beam) else decoding.nbest
         count = max(1, HYPOTHESES // hypotheses)
-        order = sorted(sources, key=lambda row: len(sources[row]))
-        for start in range(0, len(order), count):
-            yield order[start : start + count]
+        rows = list(sources)
+        for batch in batches_by_length([len(sources[row]) for row in rows], count):
+            yield [rows[index] for index in batch]
 
     def _subwords(self, pieces: Sequence[str]) -> np.ndarray:
         unknown = self._ids[UNKNOWN]

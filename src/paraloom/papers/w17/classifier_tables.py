@@ -13,9 +13,9 @@ from paraloom.api.run import input_stages
 from paraloom.core.errors import DataError
 from paraloom.papers.conditions import SOURCES, TIME
 from paraloom.papers.measurements import Accuracies
-from paraloom.papers.published import PAPERS, published_figures
+from paraloom.papers.published import published_figures
 from paraloom.papers.study import Study
-from paraloom.papers.tables import INTERVAL, NOT_MEASURED, ExperimentCondition, ReproducedTable, Row
+from paraloom.papers.tables import INTERVAL, NOT_MEASURED, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order
 from paraloom.papers.w17.classifier import Kind
 from paraloom.papers.w17.train_classifier import TrainClassifier
@@ -102,43 +102,40 @@ def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str
     ]
     sizes = {training.source: figures[training] for training in ordered}
     seeds = {len(of_system[0].values) for of_system in measured.values()}
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         conditions=[
             SOURCES,
-            ExperimentCondition(
+            (
                 "references to train on",
                 "40,000",
                 ", ".join(f"{source} {of_source['pairs']:,}" for source, of_source in sizes.items()),
                 "what our data give",
             ),
-            ExperimentCondition(
+            (
                 "references to test on",
                 "5,000",
                 ", ".join(f"{source} {of_source['test_sentences'] // 2:,}" for source, of_source in sizes.items()),
                 "what our data give",
             ),
-            ExperimentCondition(
-                "start", "paragram-sl999", "random vectors of 300 dimensions", "paragram-sl999 is not among our data"
-            ),
-            ExperimentCondition(
+            ("start", "paragram-sl999", "random vectors of 300 dimensions", "paragram-sl999 is not among our data"),
+            (
                 "negative",
                 "of 50 beams, a random one or the likeliest reference among them, tuned",
                 f"of those that are given, {_tuned(ordered)}",
                 TIME,
             ),
-            ExperimentCondition("L2 of the vectors", "tuned: 1e-5 to 1e-8, or none", "1e-6, for each token", TIME),
-            ExperimentCondition("epochs, optimizer", "10, Adam 0.001", "10, Adam 0.001"),
-            ExperimentCondition(
+            ("L2 of the vectors", "tuned: 1e-5 to 1e-8, or none", "1e-6, for each token", TIME),
+            ("epochs, optimizer", "10, Adam 0.001", "10, Adam 0.001"),
+            (
                 "seeds",
                 "not stated",
                 " to ".join(map(str, sorted({min(seeds), max(seeds)}))),
                 "to see how much they matter",
             ),
         ],
-        orders=list(classifier_orders(measured)),
+        orders=classifier_orders(measured),
         seeds=min(seeds),
         brackets=INTERVAL,
         baselines={"untrained": NOT_MEASURED, "random": "50 by definition", "identity": "does not apply"},
@@ -146,7 +143,7 @@ def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str
 
 
 def _tuned(trainings: Sequence[ClassifierTraining]) -> str:
-    """Which choices of negatives were compared, as text."""
+    """The choices of negatives that were compared, as text."""
     choices: dict[str, set[str]] = {}
     for training in trainings:
         choices.setdefault(f"{training.kind.upper()} of {training.source}", set()).add(training.negatives)

@@ -20,7 +20,7 @@ from paraloom.papers.encoder_baselines import about_encoders, baseline_rows, jud
 from paraloom.papers.measurements import Measurements, SystemNames
 from paraloom.papers.published import PAPERS, published_figures
 from paraloom.papers.study import SIMPLE_WIKIPEDIA, Study
-from paraloom.papers.tables import ExperimentCondition, ReproducedTable, Row
+from paraloom.papers.tables import ReproducedTable, Row, reproduced
 from paraloom.papers.trainings import Training, slug, train, untrained
 from paraloom.papers.verdicts import Order
 from paraloom.papers.w17.trainings import (
@@ -82,22 +82,19 @@ def length_ranges(study: Study, name: str) -> ReproducedTable:
             orders += _row_orders(measured, name, f"{kind}{suffix}", ranged, ((0, 1), (1, 2), (2, 3), (0, 3)))
     rows += baseline_rows(measured, [W17_MEAN] * (len(labels) + 1))
     listed = ", ".join(f"{source} {count:,}" for source, count in used.items())
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         columns=(*PAPERS[name].columns, RANDOM),
         conditions=[
             *w17_conditions(study),
-            ExperimentCondition(
+            (
                 "pairs of a range",
                 "24,000",
                 f"equally many in each range of a source, at most those of its smallest: {listed}",
                 "what our data give",
             ),
-            ExperimentCondition(
-                "sources", "the mean over ten", f"the mean over these, without {SIMPLE_WIKIPEDIA}", "what our data give"
-            ),
+            ("sources", "the mean over ten", f"the mean over these, without {SIMPLE_WIKIPEDIA}", "what our data give"),
         ],
         **about_encoders(study, f"column *{RANDOM}*"),
         orders=orders,
@@ -144,24 +141,20 @@ def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
             )
             for key, candidates in chosen.items()
         ]
-        return ReproducedTable(
+        return reproduced(
             name,
-            PAPERS[name],
             rows,
             conditions=[
                 *w17_conditions(study),
-                ExperimentCondition(
+                (
                     "tuning of filters",
                     "for each encoder, with 24,000 pairs, on STS 2016",
                     f"for AVG, with one draw of {study.tuning_size or study.size:,} pairs and at most "
                     f"{_tuning_epochs(study)} epochs, on STS-B dev",
                     TIME,
                 ),
-                ExperimentCondition("source", "the mean over ten", source, TIME),
-                *(
-                    ExperimentCondition("selected filters", "those of its own tuning", line, _TUNED)
-                    for line in selected
-                ),
+                ("source", "the mean over ten", source, TIME),
+                *(("selected filters", "those of its own tuning", line, _TUNED) for line in selected),
             ],
             **about_encoders(study, f"column *{RANDOM}*"),
             orders=orders,
@@ -225,14 +218,13 @@ def deciles(study: Study, name: str) -> ReproducedTable:
         "STS-B dev, by which the best tenth is chosen; orders: STS 2012 to 2015, by which nothing was",
         "STS 2017 is not among our data",
     )
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         conditions=[
             *conditions(study, replace(PNMT, pairs="1 million of each tenth"), trained, size=size, test=test),
-            ExperimentCondition("encoders of the mean", "WORD, TRIGRAM, LSTM", "WORD, TRIGRAM", TIME),
-            ExperimentCondition("best tenths", "not stated", chosen, _TUNED),
+            ("encoders of the mean", "WORD, TRIGRAM, LSTM", "WORD, TRIGRAM", TIME),
+            ("best tenths", "not stated", chosen, _TUNED),
         ],
         **about_encoders(study, f"row *{RANDOM} pairs*"),
         orders=orders,

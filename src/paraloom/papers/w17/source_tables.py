@@ -14,9 +14,9 @@ from paraloom.papers.conditions import PNMT, TIME, conditions
 from paraloom.papers.encoder_baselines import about_encoders, baseline_rows, judged, mean_of_rows
 from paraloom.papers.measurements import Measurements
 from paraloom.papers.pnmt.trainings import PNMT_EPOCHS, SINGLE, SPECS, pnmt_training, trained_specs
-from paraloom.papers.published import PAPERS, published_figures
+from paraloom.papers.published import published_figures
 from paraloom.papers.study import PPDB, SIMPLE_WIKIPEDIA, Study
-from paraloom.papers.tables import ExperimentCondition, Figure, ReproducedTable, Row
+from paraloom.papers.tables import Figure, ReproducedTable, Row, reproduced
 from paraloom.papers.trainings import Training, train, untrained
 from paraloom.papers.verdicts import Order
 from paraloom.papers.w17.trainings import KINDS, kinds, w17_conditions, w17_training
@@ -53,14 +53,13 @@ def sources(study: Study, name: str) -> ReproducedTable:
     rows += baseline_rows(measured, [W17_MEAN, W17_MEAN, *blank, None, None])
     heads = [*KINDS, *([f"AVG, {fewer:,} pairs"] if fewer else []), *(untrained(kind) for kind in KINDS)]
     counts = ", ".join(f"{source} {trained.pairs(f'AVG, {source}'):,}" for source in corpora)
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         columns=heads,
         conditions=[
             *w17_conditions(study),
-            ExperimentCondition(
+            (
                 "sources",
                 "ten back-translated corpora, phrases of PPDB XL, 167,689 pairs of Simple Wikipedia",
                 f"pairs of AVG: {counts}",
@@ -68,7 +67,7 @@ def sources(study: Study, name: str) -> ReproducedTable:
             ),
         ],
         **about_encoders(study),
-        orders=list(_source_orders(measured, list(translated), "few, " if fewer else "AVG, ")),
+        orders=_source_orders(measured, list(translated), "few, " if fewer else "AVG, "),
     )
 
 
@@ -124,14 +123,13 @@ def scaled(study: Study, name: str) -> ReproducedTable:
         rows.append((f"{label}, ours", [*figures, *starts, *counts]))
     rows += baseline_rows(measured, [W17_MEAN, W17_MEAN, None, None, None, None])
     heads = [*KINDS, *(untrained(kind) for kind in KINDS), *(f"pairs, {kind}" for kind in KINDS)]
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         columns=heads,
         conditions=[
             *w17_conditions(study),
-            ExperimentCondition(
+            (
                 "scaled pairs",
                 "one source (Common Crawl, Czech or German) after tuned filters: 100,000 for GRAN, 167,689 for AVG",
                 "all sources, not filtered: four times as many for GRAN, seven times for AVG",
@@ -139,7 +137,7 @@ def scaled(study: Study, name: str) -> ReproducedTable:
             ),
         ],
         **about_encoders(study),
-        orders=list(_scaled_orders(measured)),
+        orders=_scaled_orders(measured),
     )
 
 
@@ -181,19 +179,18 @@ def source_comparison(study: Study, name: str) -> ReproducedTable:
     shortest = min(lengths, key=lambda source: lengths[source])
     listed = ", ".join(f"{source} {length:.1f}" for source, length in lengths.items())
     counts = ", ".join(f"{source} {trained.pairs(f'WORD, {source}'):,}" for source in corpora)
-    return ReproducedTable(
+    return reproduced(
         name,
-        PAPERS[name],
         rows,
         conditions=[
             *conditions(study, _OF_EACH_SOURCE, {spec: (SPECS[spec], PNMT_EPOCHS) for spec in specs}),
-            ExperimentCondition(
+            (
                 "sources",
                 "Common Crawl, CzEng 1.6, Europarl, News Commentary",
                 f"pairs of WORD: {counts}",
                 "what our data give",
             ),
-            ExperimentCondition(
+            (
                 "words of a translation",
                 "shortest in CzEng, the best source",
                 listed,
@@ -201,7 +198,7 @@ def source_comparison(study: Study, name: str) -> ReproducedTable:
             ),
         ],
         **about_encoders(study),
-        orders=list(_shortest_source_orders(measured, specs, corpora, shortest)),
+        orders=_shortest_source_orders(measured, specs, corpora, shortest),
     )
 
 

@@ -62,6 +62,13 @@ def train_classifier(
 ) -> RunResult:
     """Train a classifier that tells human references from translations, for the score `reference_probability`.
 
+    Args:
+        pairs: Back-translated pairs.
+        output: The folder to write.
+        seed: Seed of every random choice.
+        on_error: Stop at a row that cannot be read, or reject it into OUTPUT.rejected.jsonl, with the reason.
+        **config: Further fields of `TrainClassifier`.
+
     Reference:
         Wieting et al. (2017), §5.6.1.
     """

@@ -9,11 +9,10 @@ from typing import Any
 
 from paraloom.papers.conditions import W17, conditions
 from paraloom.papers.study import Study
-from paraloom.papers.tables import ExperimentCondition
 from paraloom.papers.trainings import Training
 
 KINDS = {"GRAN": "gran", "AVG": "word"}
-"""W17's encoders and their specs."""
+"""W17's encoders and their architectures."""
 
 W17_EPOCHS = {"GRAN": 3, "AVG": 20}
 """Passes over the pairs in W17."""
@@ -40,7 +39,7 @@ def kinds(study: Study) -> list[str]:
     return list(KINDS) if study.size_of_recurrent else ["AVG"]
 
 
-def w17_conditions(study: Study, pairs: str = W17.pairs) -> list[ExperimentCondition]:
+def w17_conditions(study: Study, pairs: str = W17.pairs) -> list[tuple[str, ...]]:
     """The conditions of AVG and GRAN in W17's tables."""
     paper = W17 if pairs == W17.pairs else replace(W17, pairs=pairs)
     return conditions(study, paper, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import traceback
+import warnings
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -14,6 +16,8 @@ from paraloom.core.optional import missing_extra
 from paraloom.core.progress import ProgressCallback
 from paraloom.core.resources import ONE_CPU, Resources
 from paraloom.core.secrets import redacted
+from paraloom.core.stage_cache import begin_stage
+from paraloom.pipeline.memory import restart_peak
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -100,7 +104,7 @@ def _named(error: Exception) -> ParaloomError:
 
 
 class Inline:
-    """Calls the tasks in this process, one after another: for debuggers, notebooks and small tests."""
+    """Calls the tasks in this process, one after another: for small jobs, debuggers, notebooks and tests."""
 
     shares_disk = True
 
@@ -112,9 +116,18 @@ class Inline:
     ) -> Generator[Result, None, None]:
         for task in tasks:
             yield attempt(task, report).get()
+        forget()
 
     def close(self) -> None:
         pass
+
+
+def forget() -> None:
+    """Free what was loaded for a stage, restart the peak of memory, and show each warning again in the next stage."""
+    begin_stage("")
+    gc.collect()
+    restart_peak()
+    warnings.simplefilter("default", append=True)  # Whatever it adds, it invalidates what was shown.
 
 
 def check_gpus(needs: Mapping[str, Resources]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import signal
@@ -23,9 +22,7 @@ from paraloom.core.errors import RunError
 from paraloom.core.hardware import main_memory
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.core.resources import ONE_CPU, Resources
-from paraloom.core.stage_cache import begin_stage
-from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt, check_gpus
-from paraloom.pipeline.memory import restart_peak
+from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt, check_gpus, forget
 
 # Several workers with several threads each would compete for the cores; one thread per worker also makes sums of
 # floats independent of the machine. What the user has set is kept.
@@ -210,17 +207,9 @@ def _serve(connection: Connection) -> None:
             if task is None:
                 return
             if task == _REST:
-                _forget()
+                forget()
                 continue
             connection.send(attempt(task, connection.send))
-
-
-def _forget() -> None:
-    """Free what was loaded for a stage, restart the peak of memory, and show each warning again in the next stage."""
-    begin_stage("")
-    gc.collect()
-    restart_peak()
-    warnings.simplefilter("default", append=True)  # Whatever it adds, it invalidates what was shown.
 
 
 def _print_warning(message: Warning | str, *location: object) -> None:

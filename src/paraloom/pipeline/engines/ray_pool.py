@@ -16,7 +16,7 @@ from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
 from paraloom.pipeline.engines.local import worker_variables
 
 ATTEMPTS = 3
-"""How often a shard is begun whose workers crash, and a worker that cannot be started."""
+"""Number of times that a shard whose workers crash, or a worker that cannot be started, is begun."""
 
 _PATIENCE = 120.0
 """Seconds to wait for a machine that can hold a worker, after the last one has left the cluster."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.lazy import load_object
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
-from paraloom.pipeline.engines.ray import Cluster
 
 ENGINES = ("local", "ray", "inline")
 
@@ -20,5 +20,6 @@ def make_engine(name: str, workers: int | None = None, address: str | None = Non
         case "inline":
             return Inline()
         case "ray":
-            return Cluster(workers, address)
+            cluster: Engine = load_object("paraloom.pipeline.engines.ray:Cluster")(workers, address)
+            return cluster
     raise ConfigError(f"unknown engine '{name}'{nearest(name, ENGINES)}")
