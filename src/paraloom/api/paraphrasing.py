@@ -31,9 +31,9 @@ from paraloom.paraphrasing.selection import SelectedParaphrase
 from paraloom.paraphrasing.selection_config import CandidateSelection
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
+from paraloom.stages.bitext import columns_of_file
 from paraloom.stages.paraphrasing import Paraphrase, check_text_language, language_of_paraphraser, trained_parts
 from paraloom.stages.sentences import ReadSentences
-from paraloom.stages.bitext import columns_of_file
 
 Preset: TypeAlias = Literal["strict", "balanced", "loose", "none"]
 
