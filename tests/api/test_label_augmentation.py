@@ -355,13 +355,12 @@ def test_what_names_a_paraphraser(tmp_path: Path) -> None:
     assert as_paraphraser(lambda texts: function(texts)).paraphrase(["a"])[0][0].text == "a"
     with pytest.raises(TypeError, match="got int"):
         as_paraphraser(5)  # type: ignore[arg-type]
-    for options, message in (
-        ({}, "a paraphraser is missing"),
-        ({"forward": "en-de"}, "--backward is missing"),
-        ({"backward": "en-de"}, "--forward is missing"),
-        ({"forward": "en-de", "backward": "en-de"}, "do not lead back"),
-        ({"endpoint_model": "m"}, "are for an endpoint"),
+    for reference, message in (
+        ([], "a paraphraser is missing"),
+        ("round-trip:en-de", "needs a translator for each direction"),
+        ("round-trip:en-de,en-de", "do not lead back"),
+        ("http://127.0.0.1:9/v1", "needs the name of a model"),
     ):
         with pytest.raises(ConfigError, match=message):
-            open_paraphraser(**options)  # type: ignore[arg-type]
+            open_paraphraser(reference)
     assert paraloom.augment_labels is augment_labels
