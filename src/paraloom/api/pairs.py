@@ -145,6 +145,7 @@ class Pairs(PairsTable):
             if given is not None:
                 from paraloom.api.translators import translator_stages
 
+                _refuse_endpoint(given)
                 stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
                 loading += stages
         names = tuple(one for one in given_scores if isinstance(one, str))
@@ -498,6 +499,18 @@ def scored_for_preset(
         )
     scored = pairs.score(PRESET_SCORES, encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder)
     return scored, " and ".join(f"({part})" for part in (presets[preset].where, where) if part)
+
+
+def _refuse_endpoint(translator: object) -> None:
+    """An endpoint is known by its type or its address, before any row is read."""
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.endpoint_config import is_endpoint
+
+    if isinstance(translator, EndpointTranslator) or is_endpoint(translator):
+        raise ConfigError(
+            "an endpoint cannot score given translations",
+            remedy="Score with a model on this machine: a translator, or the folder of a language model.",
+        )
 
 
 def _cross_encoder(reference: str | Path) -> tuple[str, dict[str, str]]:

@@ -451,12 +451,12 @@ def _answers(source: Path, paraphrased: Path, column: str) -> Iterator[tuple[int
     for batch in corpus.batches():
         for row in batch.to_pylist():
             key = f"{row['doc_id']}:{row['sent_id']}" if sentences else row["pair_id"]
-            found: list[dict[str, Any]] = []
+            variants: list[dict[str, Any]] = []
             if key == name:
-                found = list(rows)
+                variants = list(rows)
                 name, rows = next(groups, (None, iter(())))
             original = row["text"] if sentences else row[column or "src"]
-            yield (row["sent_id"] if sentences else count), original, found
+            yield (row["sent_id"] if sentences else count), original, variants
             count += 1
 
 
