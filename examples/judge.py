@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paraloom.pairs.judging.changes import KINDS, Words, change, damaged, light_edit
+from paraloom.pairs.judging.changes import KINDS, Words, change, damaged, is_function_word, light_edit
 from paraloom.pairs.lookalikes import names_in
 
 UNKNOWN = None
@@ -192,10 +192,13 @@ def common_translations(data: Path) -> dict[tuple[str, str], int]:
     return dict(found)
 
 
-def near_words(data: Path, pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def near_words(
+    data: Path, pairs: Iterable[tuple[str, str]], texts: Iterable[str]
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Words near another one that mean something else, and words that stand for it in paraphrases."""
     from paraloom import Encoder
 
+    seen = Counter(word for text in texts for word in re.findall(r"[a-z]+", text.lower()))
     mined: Counter[tuple[str, str]] = Counter()
     for a, b in pairs:
         x, y = (re.findall(r"[a-z']+|\d+|[^\w\s]", text.lower()) for text in (a, b))
@@ -206,8 +209,8 @@ def near_words(data: Path, pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, 
     ppdb: set[tuple[str, str]] = set()
     for a, b, *_ in lines(data, "phrase/ppdb-lexical/ppdb-1.0-xxxl-lexical.pairs.tsv.gz"):
         ppdb.add(tuple(sorted((a.lower(), b.lower()))))
-    vocabulary = [word for word, *_ in (line.split() for line in gzip.open(
-        data / "freq/enwiki_vocab_min200.txt.gz", "rt", encoding="utf-8")) if word.isalpha() and len(word) >= 4][:16000]  # fmt: skip
+    content = [word for word, count in seen.most_common() if count >= 25 and len(word) >= 3 and not is_function_word(word)]
+    vocabulary = content[:14000]
     vectors = Encoder.load("english").encode(vocabulary)
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     near: dict[str, list[str]] = {}
@@ -224,14 +227,14 @@ def near_words(data: Path, pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, 
                 same_end = word[-1] == other[-1] if word[-1] in "sdgy" or other[-1] in "sdgy" else True
                 if other[:4] == word[:4] or not same_end:
                     continue
-                if pair in ppdb and cosine > 0.6 or mined[pair] >= 3:
+                if pair in ppdb and cosine > 0.75 or mined[pair] >= 3:
                     synonyms[word].append(other)
                 elif pair not in ppdb and not mined[pair] and 0.25 < cosine < 0.7:
                     choices.append(other)
             if choices:
                 near[word] = choices[:12]
     for (a, b), count in mined.items():
-        if count >= 3 and a.isalpha() and b.isalpha():
+        if count >= 4 and a.isalpha() and b.isalpha() and not (is_function_word(a) or is_function_word(b)):
             for x, y in ((a, b), (b, a)):
                 if y not in synonyms[x]:
                     synonyms[x].append(y)
@@ -251,7 +254,6 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
     sure = {pair for pair, count in (*tatoeba.items(), *pivot.items()) if count >= 2 and agree(*pair)}
     likely = {pair for pair in (*tatoeba, *pivot) if pair not in sure and agree(*pair)}
     captions = [row for row in lines(data, "paraphrase/coco-captions-val/captions.tsv.gz") if len(row) == 2]
-    near, synonyms = near_words(data, sure | likely)
     text: dict[str, list[str]] = {
         "Tatoeba": [row[-1] for row in lines(data, "bitext/tatoeba-2/es-en.tsv.gz") if len(row[-1].split()) >= 5],
         "captions": [caption for _, caption in captions],
@@ -268,6 +270,7 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
         "Wikipedia": [row[0] for row in lines(data, "simplewiki/kauchak-v2-dev.normal-simple.tsv.gz")
                       if 6 <= len(row[0].split()) <= 45 and "lrb" not in row[0]],
     }  # fmt: skip
+    near, synonyms = near_words(data, sure | likely, (line for values in text.values() for line in values[:40000]))
     make.words = Words(names_in([s for values in text.values() for s in values[:3000]]), near, synonyms)
 
     make.right("Tatoeba", sure, 22000)

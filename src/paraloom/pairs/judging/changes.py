@@ -25,7 +25,7 @@ _HEAD = re.compile(rf"^(?:{_PREPOSITIONS}|despite|as)\s+[^,.;:!?]+,\s+(?=\w)", r
 _INSERTED = re.compile(r",\s+[^,.;:!?]+,(?=\s+\w)")
 _CONJUNCT = re.compile(rf",?\s+(?:and|but|then)\s+[^,.;:!?]+?{_END}", re.IGNORECASE)
 _MODIFIER = re.compile(
-    r"\b(the|an?|my|his|her|our|their|your|its|some|this|that|these|those|two|three|many)\s+([a-z]{3,})\s+(?=[a-z]{3,})",
+    r"\b(the|an?|my|his|her|our|their|your|its|some|this|that|these|those|two|three|many)\s+([a-z]{3,})\s+(?=([a-z]{3,}))",
     re.IGNORECASE,
 )
 _ADVERB = re.compile(r"(?<=\w)\s+(?:[a-z]{3,}ly|very|always|often|already|soon|again|together|alone|today|yesterday|tomorrow|here|there)\b(?!-)",
@@ -37,7 +37,11 @@ _NOT_MODIFIERS = frozenset(
 _FUNCTION_WORDS = frozenset(
     "the a an of in on at to is are was were am be been and or but has had have will would can could should must may "
     "might do does did not that which who whom whose what when where why how if for from with by as than then so i you "
-    "he she it we they me him her us them my your his its our their this these those there here no yes nor n't 's".split()
+    "he she it we they me him her us them my your his its our their this these those there here no yes nor n't 's have having being been because about into over under between through after before during "
+    "without against all any both each few more most other some such only own same too very just also while until since "
+    "upon whose once again further up down out off above below one ones anything something nothing everything anyone "
+    "someone everyone nobody everybody somebody ever never always get got gets getting go goes going gone went do doing "
+    "done make makes made let lets see come comes came take takes took want thing things".split()
 )
 _CONTRACTIONS = (
     *((" is not", " isn't"), (" are not", " aren't"), (" was not", " wasn't"), (" were not", " weren't")),
@@ -111,7 +115,7 @@ def dropped_phrase(text: str, random: np.random.Generator) -> str | None:
     spans += [
         match.span(2) if match.group(2) else match.span()
         for match in _MODIFIER.finditer(text)
-        if match.group(2).lower() not in _NOT_MODIFIERS
+        if match.group(2).lower() not in _NOT_MODIFIERS and not is_function_word(match.group(3))
     ]
     spans += [match.span() for match in _ADVERB.finditer(text)]
     left = []
@@ -255,6 +259,11 @@ def _substituted(text: str, pairs: Sequence[tuple[str, str]], random: np.random.
         return None
     old, new = pairs[int(random.integers(len(pairs)))]
     return text.replace(old, new, 1)
+
+
+def is_function_word(word: str) -> bool:
+    """True for words that say little by themselves: they are neither replaced nor counted as content."""
+    return word.lower() in _FUNCTION_WORDS
 
 
 def _content(text: str) -> int:
