@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paraloom.pairs.judging.changes import KINDS, Words, change, damaged, is_function_word, light_edit
+from paraloom.pairs.judging.changes import KINDS, Words, change, damaged, is_function_word, light_edit, voices
 from paraloom.pairs.lookalikes import names_in
 
 UNKNOWN = None
@@ -158,6 +158,18 @@ class Builder:
             if self.random.random() < 0.02:
                 self.add(text, "", sentence, sentence, 1)
 
+    def voices(self, text: str, texts: Iterable[str], count: int) -> None:
+        """Add plain passives with the active that says the same, and with the one that exchanges the roles."""
+        found = ((sentence, voices(sentence)) for sentence in dict.fromkeys(texts))
+        for sentence, both in self.sample(((a, b) for a, b in found if b), count):
+            active, wrong = both
+            passive = light_edit(sentence, self.random, self.words) if self.random.random() < 0.3 else None
+            self.add(text, "", passive or sentence, active, 1, weight=4.0)
+            self.add(text, "role", passive or sentence, wrong, 0, weight=4.0)
+            if self.random.random() < 0.5:
+                self.add(text, "role", active, wrong, 0)
+            self.changed(text, passive or sentence, active, 1)
+
     def neighbors(self, text: str, texts: Iterable[str], count: int) -> None:
         """Add each sentence with one that is near it under the bundled encoder, and with one at random."""
         from paraloom import Encoder
@@ -273,20 +285,19 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
     near, synonyms = near_words(data, sure | likely, (line for values in text.values() for line in values[:40000]))
     make.words = Words(names_in([s for values in text.values() for s in values[:3000]]), near, synonyms)
 
-    make.right("Tatoeba", sure, 22000)
-    make.right("Tatoeba", likely, 14000)
+    make.right("Tatoeba", sure, 30000, changes=2)
+    make.right("Tatoeba", likely, 15000)
     verses: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for version in MODERN:
         for row in lines(data, f"paraphrase/bible-verses/{version}.tsv.gz"):
             verses[row[0]][version] = row[1]
     bible = []
     for places in verses.values():
-        if len(places) >= 2:
-            a, b = make.sample(sorted(places), 2)
+        for a, b in make.sample(itertools.combinations(sorted(places), 2), 2):
             ratio = len(places[a].split()) / max(1, len(places[b].split()))
             if 0.6 < ratio < 1.7 and max(len(places[a].split()), len(places[b].split())) <= 45:
                 bible.append((places[a], places[b]))
-    make.right("Bible", bible, 18000)
+    make.right("Bible", bible, 38000)
     in_order = list(verses.values())
     for i in make.sample(range(len(in_order) - 2), 6000):
         a, b = in_order[i], in_order[i + 1 + int(make.random.integers(2))]
@@ -297,7 +308,7 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
     for levels, a, b in lines(data, "paraphrase/onestopenglish/pairs.tsv.gz"):
         long, short = max(len(a), len(b)), min(len(a), len(b))
         (lessons if short / long > (0.7 if levels != "ADV-ELE" else 0.78) else shorter).append((a, b))
-    make.right("news", lessons, 6000, changes=4, weight=2.0)
+    make.right("news", lessons, 6000, changes=6, weight=2.0)
     for a, b in shorter:
         a, b = (a, b) if len(a) > len(b) else (b, a)
         make.add("news", "dropped-real", a, b, UNKNOWN if len(b) / len(a) > 0.55 else 0, 1, UNKNOWN if len(b) / len(a) > 0.55 else 0)
@@ -311,12 +322,14 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
             make.add("Wikipedia", "dropped-real", parts, whole, 0, 1, 0)
         elif float(right) >= 0.95 and float(left) < 0.75:
             make.add("Wikipedia", "dropped-real", whole, parts, 0, 1, 0)
-    make.right("Wikipedia", split, 6000, changes=2)
+    make.right("Wikipedia", split, 6000, changes=4)
     simple = [(a, b) for a, b in lines(data, "simplewiki/kauchak-v2-dev.normal-simple.tsv.gz")
               if a != b and 0.8 < len(a) / len(b) < 1.25 and overlap(a, b) > 0.7 and agree(a, b)]  # fmt: skip
     make.right("Wikipedia", simple, 5000, changes=1, weight=0.5)
     for label, a, b in lines(data, "paraphrase/paws-wiki/dev.tsv.gz"):
         make.add("Wikipedia", "PAWS" if label == "0" else "PAWS-right", a, b, int(label), formed=(None, None), weight=2.0)
+        if label == "1":
+            make.changed("Wikipedia", a, b, 1)
 
     for name in ("e2e-cleaned/dev", "rnnlg/references"):
         groups: defaultdict[str, list[str]] = defaultdict(list)
@@ -353,8 +366,12 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
             make.add("questions", "neighbor", a, b, 0)
 
     caption_pairs(make, captions)
+    everyday = (row[-1] for name in ("tatoeba/de-en", "tatoeba/fr-en", "tatoeba-2/es-en")
+                for row in lines(data, f"bitext/{name}.tsv.gz"))  # fmt: skip
+    for name, values in {**text, "Tatoeba": everyday}.items():
+        make.voices(name, values, 3000)
     for name, values in text.items():
-        make.single(name, values, {"Tatoeba": 9000, "captions": 12000, "headlines": 14000, "questions": 14000}.get(name, 7000))
+        make.single(name, values, {"Tatoeba": 12000, "captions": 20000, "headlines": 22000, "questions": 22000}.get(name, 11000))
         make.neighbors(name, make.sample(values, 30000), 5000)
     return make.rows
 

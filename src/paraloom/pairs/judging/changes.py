@@ -180,6 +180,53 @@ def damaged(text: str, random: np.random.Generator) -> str | None:
     return result if result != text else None
 
 
+def voices(text: str) -> tuple[str, str] | None:
+    """Put a plain passive into the active: what it says, and the same with the roles exchanged; None for others."""
+    match = _PASSIVE.match(text)
+    if match is None:
+        return None
+    participle = match["verb"].lower()
+    if match["being"]:
+        if not participle.endswith("ed"):
+            return None
+        verb = f"{'are' if _plural(match['agent']) else 'is'} {participle[:-2]}ing"
+        wrong = f"{match['be']} {participle[:-2]}ing"
+    elif participle.endswith("ed") or participle in _PASTS:
+        verb = wrong = participle if participle.endswith("ed") else _PASTS[participle]
+    else:
+        return None
+    if match["being"] is None and match["be"] not in ("was", "were"):
+        return None
+    subject, agent, end = match["subject"], match["agent"], match["end"]
+    lower = subject if subject.split()[0] not in _STARTERS else subject[:1].lower() + subject[1:]
+    lower = _OBJECTS.get(lower.lower(), lower)
+    doer = _SUBJECTS.get(agent.lower(), agent)
+    doer = doer[:1].upper() + doer[1:] if subject[:1].isupper() else doer
+    return f"{doer} {verb} {lower}{end}", f"{subject} {wrong} {agent}{end}"
+
+
+_PASSIVE = re.compile(
+    r"^(?P<subject>(?!.*\b(?:that|which|who|when|if|not|n't|and|but|to|it|there|what|where|how)\b.*\bby\b)[^,;:()?]{1,60}?)\s+"
+    r"(?P<be>was|were|is|are)\s+(?P<being>being\s+)?(?P<verb>[a-z]{3,})\s+by\s+"
+    r"(?P<agent>(?!the (?:end|time|side|way)\b|[a-z]+ing\b|himself|herself|themselves|itself|myself|car|train|bus|mail)"
+    r"[^,;:()?\d]{2,50}?)\s*(?P<end>[.!]?)$"
+)
+_PASTS = {
+    "bitten": "bit", "written": "wrote", "taken": "took", "eaten": "ate", "given": "gave", "seen": "saw", "driven": "drove",
+    "ridden": "rode", "thrown": "threw", "made": "made", "built": "built", "held": "held", "caught": "caught", "hit": "hit",
+    "bought": "bought", "sold": "sold", "led": "led", "sung": "sang", "drawn": "drew", "broken": "broke", "stolen": "stole",
+    "chosen": "chose", "beaten": "beat", "shot": "shot", "told": "told", "taught": "taught", "won": "won", "lost": "lost",
+    "found": "found", "known": "knew", "shown": "showed", "worn": "wore", "spoken": "spoke", "sent": "sent", "paid": "paid",
+}  # fmt: skip
+_OBJECTS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
+_SUBJECTS = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
+
+
+def _plural(phrase: str) -> bool:
+    words = phrase.lower().split()
+    return words[0] in ("two", "three", "several", "some", "many", "people", "they") or words[-1].endswith("s") and words[0] not in ("a", "an")
+
+
 def _contraction(text: str, random: np.random.Generator, words: Words) -> str | None:
     found = [(a, b) for a, b in _CONTRACTIONS if f" {a}".replace("  ", " ") in f" {text}" or a in text]
     found += [(b, a) for a, b in _CONTRACTIONS if b in text and "'s" not in b]

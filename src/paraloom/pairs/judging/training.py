@@ -154,6 +154,7 @@ def train(
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))
     )
+    importance = torch.tensor(_IMPORTANCE, device=device)
     network.train()
     losses: list[Tensor] = []
     step = 0
@@ -178,7 +179,6 @@ def train(
                 target = share * taught + (1 - share) * target
                 known = torch.where(wanted == UNKNOWN, 0.3 * weights[chosen][:, None], known)
             each = torch.nn.functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
-            importance = torch.tensor(_IMPORTANCE, device=device)
             loss = (each * known * importance).sum() / (known * importance).sum().clamp(min=1.0)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()

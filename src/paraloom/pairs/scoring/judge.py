@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.bundled import JUDGE_MODEL, bundled_path
 from paraloom.core.errors import ModelError
 from paraloom.pairs.scoring.cross_encoder import CONFIG, CrossEncoder
 
@@ -76,3 +78,11 @@ class Judge:
             if pair in rows:
                 values[number] = known[rows[pair]]
         return values
+
+
+@lru_cache(maxsize=1)
+def bundled_judge() -> Judge:
+    """The judge that comes with the package, loaded once per process."""
+    folder = bundled_path(JUDGE_MODEL)
+    assert folder is not None
+    return Judge.load(folder)
