@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
 import importlib.util
 import json
 import os
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from paraloom.io import read_lines
 from paraloom.pairs.judging.changes import KINDS, Words, change
 from paraloom.pairs.lookalikes import names_in
 
@@ -45,10 +44,8 @@ def recipe() -> Any:
 
 def fields(path: Path) -> Iterator[list[str]]:
     """Cells of a tab-separated file, plain or compressed."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as file:
-        for line in file:
-            yield line.rstrip("\n").split("\t")
+    for line in read_lines(str(path)):
+        yield line.split("\t")
 
 
 def right_pairs(data: Path, made: Any) -> dict[str, list[tuple[str, str]]]:
@@ -70,6 +67,7 @@ def right_pairs(data: Path, made: Any) -> dict[str, list[tuple[str, str]]]:
 
 def labeled(data: Path) -> Iterator[Row]:
     """Sets that people labeled."""
+
     def row(name: str, a: str, b: str, label: bool) -> Row:
         return {"set": name, "kind": "", "src": a, "tgt": b, "label": int(label)}
 
@@ -133,16 +131,134 @@ def auc(values: np.ndarray, labels: np.ndarray) -> float:
     return float((ranks[right].sum() - n * (n + 1) / 2) / (n * m))
 
 
+SCORERS = ("judge", "p_paraphrase", "english", "english-small", "overlap")
+"""What is compared: the judge, `p_paraphrase` without translators, cosines of two encoders, word overlap."""
+
+
+def scored(rows: list[Row]) -> dict[str, np.ndarray]:
+    """Values of each score of `SCORERS`, and of both directions of the judge."""
+    from paraloom import as_pairs
+
+    table = pa.table({
+        **{name: [row[name] for row in rows] for name in ("src", "tgt")},
+        **{name: ["en"] * len(rows) for name in ("src_lang", "tgt_lang")},
+    })  # fmt: skip
+    pairs = as_pairs(table)
+    surface = ["overlap", "chrf", "bleu1", "mismatch", "meaning", "ratio", "glitches"]
+    first = pairs.score(surface, encoder="english", paraphrase_model="paraphrases-en").to_arrow()
+    second = pairs.score([], encoder="english-small").to_arrow()
+    judged = pairs.score(["judge"]).to_arrow()
+    columns = {
+        "judge": judged["judge"], "judge_forward": judged["judge_forward"], "judge_backward": judged["judge_backward"],
+        "p_paraphrase": first["p_paraphrase"], "english": first["paraphrase_score"],
+        "english-small": second["paraphrase_score"], "overlap": first["unigram_overlap"],
+    }  # fmt: skip
+    return {name: np.nan_to_num(np.asarray(value.to_numpy(), np.float64), nan=0.0) for name, value in columns.items()}
+
+
+def interval(values: np.ndarray, labels: np.ndarray, seed: int = 1, draws: int = 200) -> tuple[float, float]:
+    """95 % interval of the area under the ROC curve, by bootstrap of right and wrong pairs."""
+    random, right, wrong = np.random.default_rng(seed), values[labels == 1], values[labels == 0]
+    areas = []
+    for _ in range(draws):
+        a, b = random.choice(right, len(right)), random.choice(wrong, len(wrong))
+        areas.append(auc(np.concatenate([a, b]), np.repeat([1, 0], [len(a), len(b)])))
+    return float(np.percentile(areas, 2.5)), float(np.percentile(areas, 97.5))
+
+
+def figures(rows: list[Row], values: dict[str, np.ndarray], left_out: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Areas, shares above thresholds, calibration; `left_out` has values of judges that never saw a kind."""
+    sets, kinds, labels = (np.array([row[name] for row in rows]) for name in ("set", "kind", "label"))
+    result: dict[str, Any] = {"sets": {}, "kinds": {}, "passed": {}, "calibration": {}}
+    for name in dict.fromkeys(sets.tolist()):
+        inside = sets == name
+        if set(kinds[inside]) == {""}:
+            result["sets"][name] = {
+                "right": int((labels[inside] == 1).sum()), "wrong": int((labels[inside] == 0).sum()),
+                **{score: round(auc(values[score][inside], labels[inside]), 4) for score in SCORERS},
+                "interval": [round(end, 4) for end in interval(values["judge"][inside], labels[inside])],
+            }  # fmt: skip
+            continue
+        for kind in sorted(set(kinds[inside]) - {""}):
+            rows_of = inside & ((kinds == kind) | (kinds == ""))
+            wrong = inside & (kinds == kind)
+            if wrong.sum() < 25:
+                continue
+            entry = {"wrong": int(wrong.sum()), "right": int((inside & (kinds == "")).sum())}
+            entry |= {score: round(auc(values[score][rows_of], labels[rows_of]), 4) for score in SCORERS}
+            if kind in left_out:
+                entry["left out"] = round(auc(left_out[kind][rows_of], labels[rows_of]), 4)
+            entry["interval"] = [round(end, 4) for end in interval(values["judge"][rows_of], labels[rows_of])]
+            result["kinds"][f"{name}, {kind}"] = entry
+    for threshold in (0.5, 0.8, 0.9):
+        for name in dict.fromkeys(sets.tolist()):
+            for kind in sorted(set(kinds[sets == name])):
+                for label in (1, 0):
+                    chosen = (sets == name) & (kinds == kind) & (labels == label)
+                    if chosen.sum() >= 25:
+                        key = f"{name}, {kind or ('right' if label else 'wrong')}"
+                        share = round(float((values["judge"][chosen] >= threshold).mean()), 4)
+                        result["passed"].setdefault(key, {})[str(threshold)] = share
+    for name in dict.fromkeys(sets.tolist()):
+        inside = sets == name
+        result["calibration"][name] = expected_error(values["judge"][inside], labels[inside])
+    return result
+
+
+def expected_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = 10) -> dict[str, float]:
+    """Expected calibration error over bins of equal size, the mean probability, and the share of right pairs."""
+    order = np.argsort(probabilities)
+    error = sum(
+        abs(probabilities[part].mean() - labels[part].mean()) * len(part) / len(order)
+        for part in np.array_split(order, bins) if len(part)
+    )  # fmt: skip
+    return {
+        "error": round(float(error), 4),
+        "mean": round(float(probabilities.mean()), 4),
+        "right": round(float(labels.mean()), 4),
+    }
+
+
+def speed(rows: list[Row]) -> dict[str, float]:
+    """Pairs per second in one process, on pairs of the sets of Tatoeba, captions and news."""
+    from paraloom.pairs.scoring.judge import bundled_judge
+
+    judge, result = bundled_judge(), {}
+    for name in ("Tatoeba", "captions", "news"):
+        chosen = [row for row in rows if row["set"] == name][:2000]
+        started = time.perf_counter()
+        judge.probabilities([row["src"] for row in chosen], [row["tgt"] for row in chosen])
+        result[name] = round(len(chosen) / (time.perf_counter() - started))
+    return result
+
+
 def main() -> None:
     """Make the sets, or measure on them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     sets = commands.add_parser("sets")
     sets.add_argument("-o", "--output", type=Path, required=True)
+    measure = commands.add_parser("measure")
+    measure.add_argument("sets", type=Path)
+    measure.add_argument("--left-out", type=Path, help="logits by judges that were trained without a kind, .npz")
+    measure.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
-    rows = make_sets(Path(os.environ["PARALOOM_DATA"]))
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(rows), arguments.output)
+    if arguments.command == "sets":
+        pq.write_table(pa.Table.from_pylist(make_sets(Path(os.environ["PARALOOM_DATA"]))), arguments.output)
+        return
+    rows = pq.read_table(arguments.sets).to_pylist()
+    left_out = {}
+    if arguments.left_out:
+        stored = np.load(arguments.left_out, allow_pickle=False)
+        left_out = {name.removeprefix("without-").replace("swap", "words"): stored[name][:, 0].astype(np.float64)
+                    for name in stored.files if name.startswith("without-")}  # fmt: skip
+    result = figures(rows, scored(rows), left_out)
+    result["speed"] = speed(rows)
+    arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    for part in ("sets", "kinds"):
+        for name, entry in result[part].items():
+            print(f"{name:<26}", *(f"{key} {value}" for key, value in entry.items() if key != "interval"))
 
 
 if __name__ == "__main__":

@@ -12,10 +12,8 @@ label, and each right pair of two different sentences comes back with a change o
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import itertools
-import lzma
 import os
 import re
 from collections import Counter, defaultdict
@@ -27,14 +25,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from paraloom.io import read_lines
 from paraloom.pairs.judging.changes import KINDS, Words, change, damaged, is_function_word, light_edit, voices
 from paraloom.pairs.lookalikes import names_in
 
 UNKNOWN = None
 Row = dict[str, Any]
+MANUALS = (
+    *("gnome-help/de-en", "debian-handbook/de-en", "python-docs/es-en", "opensource-guide/de-en"),
+    *("privacyguides/fr-en", "rust-book/de-en"),
+)
 MODERN = ("BSB", "WEB", "OEB", "BBE", "UST", "OET-RV")
 _NUMBERS = re.compile(r"\d+")
-_PERSONS = frozenset("i you he she we they it me him her us them my your his our their".split())
+_PERSONS = frozenset(
+    ["i", "you", "he", "she", "we", "they", "it", "me", "him", "her", "us", "them", "my", "your", "his", "our", "their"]
+)
 _NEGATIONS = re.compile(r"\b(not|no|never|nobody|nothing|none|without|cannot)\b|n't", re.IGNORECASE)
 
 
@@ -45,19 +50,19 @@ def is_held_out(text: str) -> bool:
 
 def lines(data: Path, name: str) -> Iterator[list[str]]:
     """Fields of a tab-separated file."""
-    with gzip.open(data / name, "rt", encoding="utf-8") as file:
-        for line in file:
-            yield line.rstrip("\n").split("\t")
+    for line in read_lines(str(data / name)):
+        yield line.split("\t")
 
 
 def sentences(data: Path, name: str) -> list[str]:
     """Sentences of a file of `sentences-en`."""
-    text = lzma.open(data / f"sentences-en/{name}.txt.xz", "rt", encoding="utf-8").read().split("\n")
+    text = read_lines(str(data / f"sentences-en/{name}.txt.xz"))
     return [line for line in text if 4 <= len(line.split()) <= 40]
 
 
 def agree(a: str, b: str) -> bool:
     """True if two translations of one sentence have the same numbers, persons, negation and kind."""
+
     def persons(text: str) -> set[str]:
         return {word for word in re.findall(r"[a-z]+", text.lower()) if word in _PERSONS}
 
@@ -93,8 +98,18 @@ class Builder:
         listed = list(items)
         return [listed[i] for i in self.random.permutation(len(listed))[:count].tolist()]
 
-    def add(self, text: str, kind: str, a: str, b: str, same: int | None, forward: int | None = -1,
-            backward: int | None = -1, formed: tuple[int | None, int | None] = (1, 1), weight: float = 1.0) -> None:  # fmt: skip
+    def add(
+        self,
+        text: str,
+        kind: str,
+        a: str,
+        b: str,
+        same: int | None,
+        forward: int | None = -1,
+        backward: int | None = -1,
+        formed: tuple[int | None, int | None] = (1, 1),
+        weight: float = 1.0,
+    ) -> None:
         """Add a pair unless one side is for measuring."""
         a, b = a.strip(), b.strip()
         if not a or not b or is_held_out(a) or is_held_out(b) or max(len(a.split()), len(b.split())) > 70:
@@ -103,10 +118,20 @@ class Builder:
             forward = same
         if backward == -1:
             backward = same
-        self.rows.append({"text": text, "kind": kind, "src": a, "tgt": b, "same": same, "forward": forward,
-                          "backward": backward, "src_formed": formed[0], "tgt_formed": formed[1], "weight": weight})  # fmt: skip
+        row = {
+            "pair_id": f"judge:{len(self.rows)}",
+            "src": a,
+            "tgt": b,
+            "src_lang": "en",
+            "tgt_lang": "en",
+            "origin": text,
+        }
+        row |= {"label": same, "labeled_set": text, "kind": kind, "forward": forward, "backward": backward}
+        self.rows.append({**row, "src_formed": formed[0], "tgt_formed": formed[1], "weight": weight})
 
-    def right(self, text: str, pairs: Iterable[tuple[str, str]], count: int, changes: int = 2, weight: float = 1.0) -> None:
+    def right(
+        self, text: str, pairs: Iterable[tuple[str, str]], count: int, changes: int = 2, weight: float = 1.0
+    ) -> None:
         """Add real paraphrases, and each with a change of one side."""
         for a, b in self.sample(pairs, count):
             if a == b:
@@ -221,7 +246,9 @@ def near_words(
     ppdb: set[tuple[str, str]] = set()
     for a, b, *_ in lines(data, "phrase/ppdb-lexical/ppdb-1.0-xxxl-lexical.pairs.tsv.gz"):
         ppdb.add(tuple(sorted((a.lower(), b.lower()))))
-    content = [word for word, count in seen.most_common() if count >= 25 and len(word) >= 3 and not is_function_word(word)]
+    content = [
+        word for word, count in seen.most_common() if count >= 25 and len(word) >= 3 and not is_function_word(word)
+    ]
     vocabulary = content[:14000]
     vectors = Encoder.load("english").encode(vocabulary)
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
@@ -239,7 +266,7 @@ def near_words(
                 same_end = word[-1] == other[-1] if word[-1] in "sdgy" or other[-1] in "sdgy" else True
                 if other[:4] == word[:4] or not same_end:
                     continue
-                if pair in ppdb and cosine > 0.75 or mined[pair] >= 3:
+                if (pair in ppdb and cosine > 0.75) or mined[pair] >= 3:
                     synonyms[word].append(other)
                 elif pair not in ppdb and not mined[pair] and 0.25 < cosine < 0.7:
                     choices.append(other)
@@ -275,8 +302,7 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
         + sentences(data, "questions.stackoverflow-titles"),
         "glosses": sentences(data, "glosses.open-english-wordnet") + sentences(data, "examples.open-english-wordnet"),
         "mixed": sentences(data, "mixed.masc"),
-        "manuals": [row[1] for name in ("gnome-help/de-en", "debian-handbook/de-en", "python-docs/es-en", "opensource-guide/de-en",
-                                        "privacyguides/fr-en", "rust-book/de-en")
+        "manuals": [row[1] for name in MANUALS
                     for row in lines(data, f"bitext/{name}.tsv.gz") if 5 <= len(row[1].split()) <= 40],
         "parliament": [row[-1] for row in lines(data, "bitext/europarl-sample/de-en.tsv.gz")],
         "Wikipedia": [row[0] for row in lines(data, "simplewiki/kauchak-v2-dev.normal-simple.tsv.gz")
@@ -311,7 +337,15 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
     make.right("news", lessons, 6000, changes=6, weight=2.0)
     for a, b in shorter:
         a, b = (a, b) if len(a) > len(b) else (b, a)
-        make.add("news", "dropped-real", a, b, UNKNOWN if len(b) / len(a) > 0.55 else 0, 1, UNKNOWN if len(b) / len(a) > 0.55 else 0)
+        make.add(
+            "news",
+            "dropped-real",
+            a,
+            b,
+            UNKNOWN if len(b) / len(a) > 0.55 else 0,
+            1,
+            UNKNOWN if len(b) / len(a) > 0.55 else 0,
+        )
 
     split = []
     for whole, parts, left, right in lines(data, "paraphrase/wiki-split/tune+validation.tsv.gz"):
@@ -327,7 +361,9 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
               if a != b and 0.8 < len(a) / len(b) < 1.25 and overlap(a, b) > 0.7 and agree(a, b)]  # fmt: skip
     make.right("Wikipedia", simple, 5000, changes=1, weight=0.5)
     for label, a, b in lines(data, "paraphrase/paws-wiki/dev.tsv.gz"):
-        make.add("Wikipedia", "PAWS" if label == "0" else "PAWS-right", a, b, int(label), formed=(None, None), weight=2.0)
+        make.add(
+            "Wikipedia", "PAWS" if label == "0" else "PAWS-right", a, b, int(label), formed=(None, None), weight=2.0
+        )
         if label == "1":
             make.changed("Wikipedia", a, b, 1)
 
@@ -335,7 +371,12 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
         groups: defaultdict[str, list[str]] = defaultdict(list)
         for row in lines(data, f"paraphrase/{name}.tsv.gz"):
             groups["|".join(row[:-1])].append(row[-1])
-        make.right("reviews", [pair for group in groups.values() for pair in itertools.islice(itertools.combinations(group, 2), 4)], 3500, 1)
+        make.right(
+            "reviews",
+            [pair for group in groups.values() for pair in itertools.islice(itertools.combinations(group, 2), 4)],
+            3500,
+            1,
+        )
         meanings = [(slots(key.split("|")[-1]), values) for key, values in groups.items()]
         by_slot: defaultdict[str, list[int]] = defaultdict(list)
         for i, (parts, _) in enumerate(meanings):
@@ -348,7 +389,9 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
             candidates = [j for part in make.sample(sorted(parts), 2) for j in by_slot[part][:40] if j != i]
             if not candidates:
                 continue
-            j = max(make.sample(candidates, 25), key=lambda j: len(parts & meanings[j][0]) / len(parts | meanings[j][0]))
+            j = max(
+                make.sample(candidates, 25), key=lambda j: len(parts & meanings[j][0]) / len(parts | meanings[j][0])
+            )
             other = meanings[j][0]
             a, b = make.sample(values, 1)[0], make.sample(meanings[j][1], 1)[0]
             if parts != other:
@@ -359,7 +402,12 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
     for name, group, question in lines(data, "paraphrase/text2sql/questions.tsv.gz"):
         if name == "advising":
             groups[group].append(question)
-    make.right("questions", [pair for group in groups.values() for pair in make.sample(itertools.combinations(group, 2), 40)], 5000, 1)
+    make.right(
+        "questions",
+        [pair for group in groups.values() for pair in make.sample(itertools.combinations(group, 2), 40)],
+        5000,
+        1,
+    )
     asked = [(question, group) for group, questions in groups.items() for question in questions]
     for (a, x), (b, y) in zip(make.sample(asked, 4000), make.sample(asked, 4000), strict=False):
         if x != y and overlap(a, b) < 0.9:
@@ -371,7 +419,9 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
     for name, values in {**text, "Tatoeba": everyday}.items():
         make.voices(name, values, 3000)
     for name, values in text.items():
-        make.single(name, values, {"Tatoeba": 12000, "captions": 20000, "headlines": 22000, "questions": 22000}.get(name, 11000))
+        make.single(
+            name, values, {"Tatoeba": 12000, "captions": 20000, "headlines": 22000, "questions": 22000}.get(name, 11000)
+        )
         make.neighbors(name, make.sample(values, 30000), 5000)
     return make.rows
 
@@ -383,11 +433,22 @@ def caption_pairs(make: Builder, captions: list[list[str]]) -> None:
     by_image: defaultdict[str, list[str]] = defaultdict(list)
     for image, caption in captions:
         by_image[image].append(caption)
-    pairs = [pair for group in by_image.values() for pair in itertools.combinations(group, 2) if pair[0].lower() != pair[1].lower()]
+    pairs = [
+        pair
+        for group in by_image.values()
+        for pair in itertools.combinations(group, 2)
+        if pair[0].lower() != pair[1].lower()
+    ]
     encoder = Encoder.load("english-small")
     sides = [np.asarray(encoder.encode([pair[side] for pair in pairs])) for side in (0, 1)]
-    cosines = np.einsum("nd,nd->n", *sides) / np.maximum(np.linalg.norm(sides[0], axis=1) * np.linalg.norm(sides[1], axis=1), 1e-9)
-    right = [pair for pair, cosine in zip(pairs, cosines, strict=True) if cosine > 0.85 and agree(*pair) and 0.7 < len(pair[0]) / len(pair[1]) < 1.43]
+    cosines = np.einsum("nd,nd->n", *sides) / np.maximum(
+        np.linalg.norm(sides[0], axis=1) * np.linalg.norm(sides[1], axis=1), 1e-9
+    )
+    right = [
+        pair
+        for pair, cosine in zip(pairs, cosines, strict=True)
+        if cosine > 0.85 and agree(*pair) and 0.7 < len(pair[0]) / len(pair[1]) < 1.43
+    ]
     wrong = [pair for pair, cosine in zip(pairs, cosines, strict=True) if cosine < 0.6]
     print("captions of one picture:", len(pairs), "right", len(right), "wrong", len(wrong))
     make.right("captions", right, 7000, 2)
@@ -405,7 +466,7 @@ def main() -> None:
     rows = bundled_pairs(Path(os.environ["PARALOOM_DATA"]))
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), arguments.output)
-    counts = Counter((row["text"], row["same"]) for row in rows)
+    counts = Counter((row["origin"], row["label"]) for row in rows)
     for (text, same), count in sorted(counts.items(), key=str):
         print(f"{text:<12} {same!s:<6} {count:>8,}")
     print(Counter(row["kind"] for row in rows))

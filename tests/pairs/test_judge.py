@@ -25,6 +25,7 @@ NAMES = ("judge", "judge_forward", "judge_backward")
 WORDS = ("dog", "cat", "run", "runs", "a", "the", "and")
 
 RIGHT = [
+    ("The dog bit the man.", "The man was bitten by the dog."),
     ("Tom bought 3 cars.", "Tom purchased three cars."),
     ("I don't know what he wants.", "I do not know what he wants."),
     ("She is a doctor.", "She's a physician."),
@@ -129,7 +130,9 @@ def test_settings_out_of_range() -> None:
         TrainJudge(pairs=("x",), base="y", max_length=300)
 
 
-@pytest.mark.parametrize(("names", "added"), [(["judge"], NAMES), (["judge_forward", "chrf"], ("judge_forward", "chrf"))])
+@pytest.mark.parametrize(
+    ("names", "added"), [(["judge"], NAMES), (["judge_forward", "chrf"], ("judge_forward", "chrf"))]
+)
 def test_bundled_judge_is_added_by_name(names: list[str], added: tuple[str, ...]) -> None:
     assert Score(scores=tuple(names)).judge is None
     before = {"pair_id", "src", "tgt", "src_lang", "tgt_lang"}

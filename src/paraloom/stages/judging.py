@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,9 @@ import pyarrow.compute as pc
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.io import Corpus
+
+if TYPE_CHECKING:
+    from paraloom.pairs.judging.fitting import Base
 
 _LABEL = "label"
 _UNKNOWN = 255
@@ -131,7 +134,7 @@ def _bytes(column: pa.ChunkedArray) -> np.ndarray:
     return values.astype(np.uint8)
 
 
-def _base(folder: Path, texts: list[str], vocab_size: int) -> object:
+def _base(folder: Path, texts: list[str], vocab_size: int) -> Base:
     """Tokenizer and weights that a judge starts from, with the most frequent tokens."""
     from safetensors.torch import load_file
     from tokenizers import Tokenizer

@@ -25,56 +25,76 @@ _HEAD = re.compile(rf"^(?:{_PREPOSITIONS}|despite|as)\s+[^,.;:!?]+,\s+(?=\w)", r
 _INSERTED = re.compile(r",\s+[^,.;:!?]+,(?=\s+\w)")
 _CONJUNCT = re.compile(rf",?\s+(?:and|but|then)\s+[^,.;:!?]+?{_END}", re.IGNORECASE)
 _MODIFIER = re.compile(
-    r"\b(the|an?|my|his|her|our|their|your|its|some|this|that|these|those|two|three|many)\s+([a-z]{3,})\s+(?=([a-z]{3,}))",
+    r"\b(the|an?|my|his|her|our|their|your|its|some|this|that|these|those|two|three|many)\s+([a-z]{3,})\s+"
+    r"(?=([a-z]{3,}))",
     re.IGNORECASE,
 )
-_ADVERB = re.compile(r"(?<=\w)\s+(?:[a-z]{3,}ly|very|always|often|already|soon|again|together|alone|today|yesterday|tomorrow|here|there)\b(?!-)",
-                     re.IGNORECASE)  # fmt: skip
-_NOT_MODIFIERS = frozenset(
+_ADVERB = re.compile(
+    r"(?<=\w)\s+(?:[a-z]{3,}ly|very|always|often|already|soon|again|together|alone|today|yesterday|tomorrow|here|there)"
+    r"\b(?!-)",
+    re.IGNORECASE,
+)
+_NO_MODIFIERS = (
     "of in on at to is are was were and or has had have will would can could that which who for from with by as than "
-    "one same other more most first last next only not but".split()
+    "one same other more most first last next only not but"
 )
-_FUNCTION_WORDS = frozenset(
-    "the a an of in on at to is are was were am be been and or but has had have will would can could should must may "
-    "might do does did not that which who whom whose what when where why how if for from with by as than then so i you "
-    "he she it we they me him her us them my your his its our their this these those there here no yes nor n't 's have having being been because about into over under between through after before during "
-    "without against all any both each few more most other some such only own same too very just also while until since "
-    "upon whose once again further up down out off above below one ones anything something nothing everything anyone "
-    "someone everyone nobody everybody somebody ever never always get got gets getting go goes going gone went do doing "
-    "done make makes made let lets see come comes came take takes took want thing things".split()
+_NOT_MODIFIERS = frozenset(_NO_MODIFIERS.split())
+_FUNCTION = (
+    "the a an of in on at to is are was were am be been and or but has had have will would can could should "
+    "must may might do does did not that which who whom whose what when where why how if for from with by as "
+    "than then so i you he she it we they me him her us them my your his its our their this these those there "
+    "here no yes nor n't 's having being because about into over under between through after before during "
+    "without against all any both each few more most other some such only own same too very just also while "
+    "until since upon once again further up down out off above below one ones anything something nothing "
+    "everything anyone someone everyone nobody everybody somebody ever never always get got gets getting go "
+    "goes going gone went doing done make makes made let lets see come comes came take takes took want thing "
+    "things"
 )
+_FUNCTION_WORDS = frozenset(_FUNCTION.split())
 _CONTRACTIONS = (
-    *((" is not", " isn't"), (" are not", " aren't"), (" was not", " wasn't"), (" were not", " weren't")),
-    *((" do not", " don't"), (" does not", " doesn't"), (" did not", " didn't"), (" cannot", " can't")),
-    *((" could not", " couldn't"), (" would not", " wouldn't"), (" should not", " shouldn't")),
-    *((" will not", " won't"), (" has not", " hasn't"), (" have not", " haven't"), (" had not", " hadn't")),
-    *(("I am ", "I'm "), ("you are ", "you're "), ("You are ", "You're "), ("we are ", "we're "), ("We are ", "We're ")),
-    *(("they are ", "they're "), ("They are ", "They're "), ("I will ", "I'll "), ("he will ", "he'll ")),
-    *(("He will ", "He'll "), ("She will ", "She'll "), ("We will ", "We'll "), ("they will ", "they'll ")),
-    *(("I have been", "I've been"), ("It is ", "It's "), ("it is ", "it's "), ("that is ", "that's ")),
-    *(("He is ", "He's "), ("She is ", "She's "), ("he is ", "he's "), ("she is ", "she's "), ("What is ", "What's ")),
-    *(("That is ", "That's "), ("There is ", "There's "), ("there is ", "there's "), ("who is ", "who's ")),
-)
+    (" is not", " isn't"), (" are not", " aren't"), (" was not", " wasn't"), (" were not", " weren't"),
+    (" do not", " don't"), (" does not", " doesn't"), (" did not", " didn't"), (" cannot", " can't"),
+    (" could not", " couldn't"), (" would not", " wouldn't"), (" should not", " shouldn't"),
+    (" will not", " won't"), (" has not", " hasn't"), (" have not", " haven't"), (" had not", " hadn't"),
+    ("I am ", "I'm "), ("you are ", "you're "), ("You are ", "You're "), ("we are ", "we're "),
+    ("We are ", "We're "), ("they are ", "they're "), ("They are ", "They're "), ("I will ", "I'll "),
+    ("he will ", "he'll "), ("He will ", "He'll "), ("She will ", "She'll "), ("We will ", "We'll "),
+    ("they will ", "they'll "), ("I have been", "I've been"), ("It is ", "It's "), ("it is ", "it's "),
+    ("that is ", "that's "), ("He is ", "He's "), ("She is ", "She's "), ("he is ", "he's "),
+    ("she is ", "she's "), ("What is ", "What's "), ("That is ", "That's "), ("There is ", "There's "),
+    ("there is ", "there's "), ("who is ", "who's "),
+)  # fmt: skip
 _SPELLINGS = (
-    *(("colour", "color"), ("favourite", "favorite"), ("neighbour", "neighbor"), ("honour", "honor"), ("labour", "labor")),
-    *(("centre", "center"), ("theatre", "theater"), ("organis", "organiz"), ("realis", "realiz"), ("recognis", "recogniz")),
-    *(("travell", "travel"), ("grey", "gray"), ("programme", "program"), ("behaviour", "behavior"), ("apologis", "apologiz")),
-    *(("per cent", "percent"), (" percent", "%"), ("percent", "per cent"), ("e-mail", "email"), ("OK", "okay")),
-    *(("TV", "television"), ("bike", "bicycle"), ("phone", "telephone"), ("Mum", "Mom"), ("mum", "mom")),
-    *((" & ", " and "), ("kids", "children"), ("a lot of", "many"), ("lots of", "a lot of"), ("because", "since")),
-    *(("though", "although"), ("maybe", "perhaps"), ("Maybe", "Perhaps"), ("near the", "close to the")),
-    *(("next to", "beside"), ("in front of", "before"), ("start", "begin"), ("large", "big"), ("little", "small")),
-    *(("on top of", "on"), ("many", "a lot of"), ("must", "have to"), ("each other", "one another"), ("until", "till")),
-    *(("also", "too"), ("however", "but"), ("children", "kids"), ("big", "large"), ("small", "little"), ("buy", "purchase")),
-    *(("answer", "reply"), ("help", "assist"), ("about", "around"), ("nearly", "almost"), ("begin", "start")),
-)
-_DIGITS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+    ("colour", "color"), ("favourite", "favorite"), ("neighbour", "neighbor"), ("honour", "honor"),
+    ("labour", "labor"), ("centre", "center"), ("theatre", "theater"), ("organis", "organiz"),
+    ("realis", "realiz"), ("recognis", "recogniz"), ("travell", "travel"), ("grey", "gray"),
+    ("programme", "program"), ("behaviour", "behavior"), ("apologis", "apologiz"), ("per cent", "percent"),
+    (" percent", "%"), ("percent", "per cent"), ("e-mail", "email"), ("OK", "okay"), ("TV", "television"),
+    ("bike", "bicycle"), ("phone", "telephone"), ("Mum", "Mom"), ("mum", "mom"), (" & ", " and "),
+    ("kids", "children"), ("a lot of", "many"), ("lots of", "a lot of"), ("because", "since"),
+    ("though", "although"), ("maybe", "perhaps"), ("Maybe", "Perhaps"), ("near the", "close to the"),
+    ("next to", "beside"), ("in front of", "before"), ("start", "begin"), ("large", "big"), ("little", "small"),
+    ("on top of", "on"), ("many", "a lot of"), ("must", "have to"), ("each other", "one another"),
+    ("until", "till"), ("also", "too"), ("however", "but"), ("children", "kids"), ("big", "large"),
+    ("small", "little"), ("buy", "purchase"), ("answer", "reply"), ("help", "assist"), ("about", "around"),
+    ("nearly", "almost"), ("begin", "start"),
+)  # fmt: skip
+_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
+_DIGITS = _NUMBERS.split()
 _FRONTED = re.compile(
     r"^(?P<main>[^,;:]{12,}?)\s+(?P<phrase>(?:yesterday|today|tomorrow|tonight|last \w+|next \w+|every \w+|"
     r"(?:in|on|at|during|after|before|since) (?:the |a )?[\w']+(?: [\w']+)?))(?P<end>[.!])$"
 )
 _LIST = re.compile(r"\b([a-z]{3,}) and ([a-z]{3,})\b(?=\s*[.,!?]|\s+(?:in|on|at|with|for|are|were)\b)")
-_GENITIVE = re.compile(r"\b[Tt]he ([a-z]{3,}) of (the|his|her|my|their|our) ([a-z]{3,})(?=\s*[.,!?]|\s+(?:is|was|in|on|at)\b)")
+_GENITIVE = re.compile(
+    r"\b[Tt]he ([a-z]{3,}) of (the|his|her|my|their|our) ([a-z]{3,})(?=\s*[.,!?]|\s+(?:is|was|in|on|at)\b)"
+)
+_FORMS = (("is", "are"), ("was", "were"), ("has", "have"), ("a", "an"), ("do", "does"))
+_WRONG_FORMS = {
+    **{first: second for first, second in _FORMS},
+    **{second: first for first, second in _FORMS},
+    **{"he": "him", "she": "her", "they": "them"},
+}
 _MIN_WORDS = 3
 _SHORTEST = 0.4
 
@@ -169,13 +189,11 @@ def damaged(text: str, random: np.random.Generator) -> str | None:
         length = int(random.integers(2, 5))
         words[at:at] = words[max(0, at - length) : at]
     else:
-        swaps = {"is": "are", "are": "is", "was": "were", "were": "was", "has": "have", "have": "has", "a": "an", "an": "a",
-                 "do": "does", "does": "do", "he": "him", "she": "her", "they": "them"}  # fmt: skip
-        found = [i for i, word in enumerate(words) if word in swaps]
+        found = [i for i, word in enumerate(words) if word in _WRONG_FORMS]
         if not found:
             return None
         place = found[int(random.integers(len(found)))]
-        words[place] = swaps[words[place]]
+        words[place] = _WRONG_FORMS[words[place]]
     result = " ".join(words)
     return result if result != text else None
 
@@ -211,20 +229,21 @@ _PASSIVE = re.compile(
     r"(?P<agent>(?!the (?:end|time|side|way)\b|[a-z]+ing\b|himself|herself|themselves|itself|myself|car|train|bus|mail)"
     r"[^,;:()?\d]{2,50}?)\s*(?P<end>[.!]?)$"
 )
-_PASTS = {
-    "bitten": "bit", "written": "wrote", "taken": "took", "eaten": "ate", "given": "gave", "seen": "saw", "driven": "drove",
-    "ridden": "rode", "thrown": "threw", "made": "made", "built": "built", "held": "held", "caught": "caught", "hit": "hit",
-    "bought": "bought", "sold": "sold", "led": "led", "sung": "sang", "drawn": "drew", "broken": "broke", "stolen": "stole",
-    "chosen": "chose", "beaten": "beat", "shot": "shot", "told": "told", "taught": "taught", "won": "won", "lost": "lost",
-    "found": "found", "known": "knew", "shown": "showed", "worn": "wore", "spoken": "spoke", "sent": "sent", "paid": "paid",
-}  # fmt: skip
+_IRREGULAR = (
+    "bitten:bit written:wrote taken:took eaten:ate given:gave seen:saw driven:drove ridden:rode thrown:threw "
+    "made:made built:built held:held caught:caught hit:hit bought:bought sold:sold led:led sung:sang "
+    "drawn:drew broken:broke stolen:stole chosen:chose beaten:beat shot:shot told:told taught:taught won:won "
+    "lost:lost found:found known:knew shown:showed worn:wore spoken:spoke sent:sent paid:paid"
+)
+_PASTS = dict(pair.split(":") for pair in _IRREGULAR.split())
 _OBJECTS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 _SUBJECTS = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
 
 
 def _plural(phrase: str) -> bool:
     words = phrase.lower().split()
-    return words[0] in ("two", "three", "several", "some", "many", "people", "they") or words[-1].endswith("s") and words[0] not in ("a", "an")
+    several = words[0] in ("two", "three", "several", "some", "many", "people", "they")
+    return several or (words[-1].endswith("s") and words[0] not in ("a", "an"))
 
 
 def _contraction(text: str, random: np.random.Generator, words: Words) -> str | None:
@@ -246,7 +265,11 @@ def _synonym(text: str, random: np.random.Generator, words: Words) -> str | None
 
 
 def _number_form(text: str, random: np.random.Generator, words: Words) -> str | None:
-    found = [match for match in re.finditer(r"(?<![\w.,:$£€/-])(\d{1,2})(?![\w.,:%/-]|\s?%)", text) if int(match[1]) < len(_DIGITS)]
+    found = [
+        match
+        for match in re.finditer(r"(?<![\w.,:$£€/-])(\d{1,2})(?![\w.,:%/-]|\s?%)", text)
+        if int(match[1]) < len(_DIGITS)
+    ]
     if found:
         match = found[int(random.integers(len(found)))]
         return text[: match.start()] + _DIGITS[int(match[1])] + text[match.end() :]
@@ -267,7 +290,8 @@ def _fronted(text: str, random: np.random.Generator, words: Words) -> str | None
     return f"{phrase[:1].upper()}{phrase[1:]}, {main if keep else main[:1].lower() + main[1:]}{match['end']}"
 
 
-_STARTERS = frozenset("The A An He She It We They You My His Her Our Their Your This That These Those There Some Many".split())
+_OPENERS = "The A An He She It We They You My His Her Our Their Your This That These Those There Some Many"
+_STARTERS = frozenset(_OPENERS.split())
 
 
 def _list_order(text: str, random: np.random.Generator, words: Words) -> str | None:

@@ -83,7 +83,9 @@ def token_pairs(pairs: JudgedPairs, tokenizer: Any, longest: int) -> TokenPairs:
     )
 
 
-def fit_judge(pairs: JudgedPairs, base: Base, config: JudgeConfig, folder: Path, *, layers: int = 3) -> dict[str, float]:
+def fit_judge(
+    pairs: JudgedPairs, base: Base, config: JudgeConfig, folder: Path, *, layers: int = 3
+) -> dict[str, float]:
     """Train a judge and write its folder.
 
     Every twentieth pair, by its first side, is set aside: it calibrates the probabilities, and the area under the ROC
@@ -100,7 +102,8 @@ def fit_judge(pairs: JudgedPairs, base: Base, config: JudgeConfig, folder: Path,
 
     pairs.check()
     tokenizer = Tokenizer.from_str(json.dumps({**base.tokenizer, "padding": None, "truncation": None}))
-    special = tuple(tokenizer.token_to_id(base.special_tokens[name]) for name in ("pad_token", "cls_token", "sep_token"))
+    ids = [tokenizer.token_to_id(base.special_tokens[name]) for name in ("pad_token", "cls_token", "sep_token")]
+    special = (int(ids[0] or 0), int(ids[1] or 0), int(ids[2] or 0))
     words = base.weights["embeddings.word_embeddings.weight"]
     inner = base.weights["encoder.layer.0.intermediate.dense.weight"].shape[0]
     positions = min(256, base.weights["embeddings.position_embeddings.weight"].shape[0])
@@ -112,12 +115,10 @@ def fit_judge(pairs: JudgedPairs, base: Base, config: JudgeConfig, folder: Path,
     network = network.to(device)
     tokens = token_pairs(pairs, tokenizer, min(config.max_length, positions))
     aside = np.array([_is_set_aside(text) for text in pairs.sources])
-    loss = train(network, tokens.take(~aside), (special[0], special[1], special[2]), config)
+    loss = train(network, tokens.take(~aside), special, config)
     held = tokens.take(aside)
-    logits = logits_of(network, held, (special[0], special[1], special[2]), batch=_BATCH) if aside.any() else np.zeros((0, len(OUTPUTS)), np.float32)
-    calibration = {
-        name: calibrated(logits[:, index], held.labels[:, index]) for index, name in enumerate(OUTPUTS)
-    }
+    logits = logits_of(network, held, special, batch=_BATCH) if aside.any() else np.zeros((0, len(OUTPUTS)), np.float32)
+    calibration = {name: calibrated(logits[:, index], held.labels[:, index]) for index, name in enumerate(OUTPUTS)}
     export_judge(network, base.tokenizer, base.special_tokens, folder, calibration=calibration)
     return {
         "pairs": len(pairs.sources) - int(aside.sum()),

@@ -51,7 +51,11 @@ class _Layer(nn.Module):
 
         query = heads(self.query)
         attended = nn.functional.scaled_dot_product_attention(
-            query, heads(self.key), heads(self.value), mask.to(query.dtype), dropout_p=self.dropout if self.training else 0.0
+            query,
+            heads(self.key),
+            heads(self.value),
+            mask.to(query.dtype),
+            dropout_p=self.dropout if self.training else 0.0,
         )
         mixed = self.mixed(attended.transpose(1, 2).reshape(rows, length, width))
         states = self.first(states + nn.functional.dropout(mixed, self.dropout, self.training))

@@ -213,5 +213,3 @@ def logits_of(
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             values[rows] = network(*feeder.inputs(rows)).float().cpu().numpy()
     return values
-
-
