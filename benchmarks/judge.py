@@ -169,7 +169,7 @@ def interval(values: np.ndarray, labels: np.ndarray, seed: int = 1, draws: int =
 def figures(rows: list[Row], values: dict[str, np.ndarray], left_out: dict[str, np.ndarray]) -> dict[str, Any]:
     """Areas, shares above thresholds, calibration; `left_out` has values of judges that never saw a kind."""
     sets, kinds, labels = (np.array([row[name] for row in rows]) for name in ("set", "kind", "label"))
-    result: dict[str, Any] = {"sets": {}, "kinds": {}, "passed": {}, "calibration": {}}
+    result: dict[str, Any] = {"sets": {}, "kinds": {}, "passed": {}, "calibration": {}, "at_five_percent": {}}
     for name in dict.fromkeys(sets.tolist()):
         inside = sets == name
         if set(kinds[inside]) == {""}:
@@ -186,6 +186,8 @@ def figures(rows: list[Row], values: dict[str, np.ndarray], left_out: dict[str, 
                 continue
             entry = {"wrong": int(wrong.sum()), "right": int((inside & (kinds == "")).sum())}
             entry |= {score: round(auc(values[score][rows_of], labels[rows_of]), 4) for score in SCORERS}
+            if "seen" in left_out:
+                entry["seen"] = round(auc(left_out["seen"][rows_of], labels[rows_of]), 4)
             if kind in left_out:
                 entry["left out"] = round(auc(left_out[kind][rows_of], labels[rows_of]), 4)
             entry["interval"] = [round(end, 4) for end in interval(values["judge"][rows_of], labels[rows_of])]
@@ -199,6 +201,14 @@ def figures(rows: list[Row], values: dict[str, np.ndarray], left_out: dict[str, 
                         key = f"{name}, {kind or ('right' if label else 'wrong')}"
                         share = round(float((values["judge"][chosen] >= threshold).mean()), 4)
                         result["passed"].setdefault(key, {})[str(threshold)] = share
+    for name in dict.fromkeys(sets.tolist()):
+        right, wrong = (sets == name) & (labels == 1), (sets == name) & np.isin(kinds, ("words", "dropped"))
+        if wrong.sum() < 25:
+            continue
+        result["at_five_percent"][name] = {
+            score: round(float((values[score][right] > np.quantile(values[score][wrong], 0.95)).mean()), 4)
+            for score in SCORERS
+        }
     for name in dict.fromkeys(sets.tolist()):
         inside = sets == name
         result["calibration"][name] = expected_error(values["judge"][inside], labels[inside])
@@ -251,8 +261,11 @@ def main() -> None:
     left_out = {}
     if arguments.left_out:
         stored = np.load(arguments.left_out, allow_pickle=False)
-        left_out = {name.removeprefix("without-").replace("swap", "words"): stored[name][:, 0].astype(np.float64)
-                    for name in stored.files if name.startswith("without-")}  # fmt: skip
+        named = {"without-swap": "words", "hard1": "seen"}
+        left_out = {
+            named.get(name, name.removeprefix("without-")): stored[name][:, 0].astype(np.float64)
+            for name in stored.files
+        }
     result = figures(rows, scored(rows), left_out)
     result["speed"] = speed(rows)
     arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from paraloom.api import train_judge
 from paraloom.io import read_lines
 from paraloom.pairs.judging.changes import KINDS, Words, change, damaged, is_function_word, light_edit, voices
 from paraloom.pairs.lookalikes import names_in
@@ -462,7 +463,15 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     pairs = commands.add_parser("pairs")
     pairs.add_argument("-o", "--output", type=Path, required=True)
+    training = commands.add_parser("train")
+    training.add_argument("pairs", type=Path)
+    training.add_argument("--base", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
+    training.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
+    if arguments.command == "train":
+        recipe: dict[str, Any] = {"teacher_layers": 6, "epochs": 9, "batch_size": 1024, "learning_rate": 4e-4}
+        train_judge(arguments.pairs, arguments.output, base=arguments.base, **recipe)
+        return
     rows = bundled_pairs(Path(os.environ["PARALOOM_DATA"]))
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), arguments.output)

@@ -36,6 +36,7 @@ class TrainJudge(Fit):
         base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2: the judge starts
             from its embeddings and its lowest layers.
         layers: Number of layers.
+        teacher_layers: Layers of a larger judge that is trained first and teaches the small one; 0 for none.
         vocab_size: Number of tokens that are kept, the most frequent ones of the pairs; 0 keeps all.
         epochs: Passes over the pairs.
         batch_size: Pairs of a batch.
@@ -59,6 +60,7 @@ class TrainJudge(Fit):
     pairs: tuple[Ref, ...]
     base: Ref
     layers: int = 3
+    teacher_layers: int = 0
     vocab_size: int = 14000
     epochs: float = 5.0
     batch_size: int = 256
@@ -66,7 +68,11 @@ class TrainJudge(Fit):
     max_length: int = 160
 
     def validate(self) -> None:
-        if min(self.layers, self.batch_size) < 1 or self.vocab_size < 0 or min(self.epochs, self.learning_rate) <= 0:
+        if (
+            min(self.layers, self.batch_size) < 1
+            or min(self.vocab_size, self.teacher_layers) < 0
+            or min(self.epochs, self.learning_rate) <= 0
+        ):
             raise ConfigError("'layers' and 'batch_size' are 1 or more, 'epochs' and 'learning_rate' above 0")
         if not 8 <= self.max_length <= 256:
             raise ConfigError(f"key 'max_length' must be from 8 to 256, not {self.max_length}")
@@ -93,9 +99,9 @@ class TrainJudge(Fit):
             max_length=self.max_length,
             seed=context.seed,
         )
-        texts = [*pairs.sources, *pairs.targets]
+        base = _base(context.inputs["base"], [*pairs.sources, *pairs.targets], self.vocab_size)
         figures: dict[str, Json] = fit_judge(
-            pairs, _base(context.inputs["base"], texts, self.vocab_size), config, folder, layers=self.layers
+            pairs, base, config, folder, layers=self.layers, teacher_layers=self.teacher_layers
         )
         return figures
 

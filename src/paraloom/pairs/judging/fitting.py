@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +84,16 @@ def token_pairs(pairs: JudgedPairs, tokenizer: Any, longest: int) -> TokenPairs:
 
 
 def fit_judge(
-    pairs: JudgedPairs, base: Base, config: JudgeConfig, folder: Path, *, layers: int = 3
+    pairs: JudgedPairs,
+    base: Base,
+    config: JudgeConfig,
+    folder: Path,
+    *,
+    layers: int = 3,
+    teacher_layers: int = 0,
+    teacher_epochs: float = 4,
 ) -> dict[str, float]:
-    """Train a judge and write its folder.
+    """Train a judge and write its folder; with `teacher_layers`, a larger one first, whose values teach it, too.
 
     Every twentieth pair, by its first side, is set aside: it calibrates the probabilities, and the area under the ROC
     curve is measured on it.
@@ -109,13 +116,22 @@ def fit_judge(
     positions = min(256, base.weights["embeddings.position_embeddings.weight"].shape[0])
     shape = Shape(len(words), layers, words.shape[1], base.heads, inner, positions)
     device = torch.device(str(parse_device(default_device()).parts()[0]))
-    torch.manual_seed(config.seed)
-    network = JudgeNetwork(shape)
-    from_bert(network, dict(base.weights))
-    network = network.to(device)
+
+    def started(layers: int) -> JudgeNetwork:
+        torch.manual_seed(config.seed)
+        network = JudgeNetwork(replace(shape, layers=layers))
+        from_bert(network, dict(base.weights))
+        return network.to(device)
+
     tokens = token_pairs(pairs, tokenizer, min(config.max_length, positions))
     aside = np.array([_is_set_aside(text) for text in pairs.sources])
-    loss = train(network, tokens.take(~aside), special, config)
+    learned, soft = tokens.take(~aside), None
+    if teacher_layers:
+        teacher = started(teacher_layers)
+        train(teacher, learned, special, replace(config, epochs=teacher_epochs))
+        soft = logits_of(teacher, learned, special, batch=_BATCH)
+    network = started(layers)
+    loss = train(network, learned, special, config, soft=soft)
     held = tokens.take(aside)
     logits = logits_of(network, held, special, batch=_BATCH) if aside.any() else np.zeros((0, len(OUTPUTS)), np.float32)
     calibration = {name: calibrated(logits[:, index], held.labels[:, index]) for index, name in enumerate(OUTPUTS)}
