@@ -83,6 +83,7 @@ class Pairs(PairsTable):
         cross_encoder_file: str = "",
         cross_encoder_label: str = "",
         paraphrase_model: str | Path | None = None,
+        judge: str | Path | None = None,
         languages: Sequence[str] = (),
     ) -> Pairs:
         """Add columns of scores; no row is dropped.
@@ -110,6 +111,8 @@ class Pairs(PairsTable):
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
                 model, or a folder of `train paraphrase-model`.
             languages: Adds the probability of the stated languages: all that may occur, two or more, such as de,en.
+            judge: Adds `judge`, `judge_forward` and `judge_backward` by a judge of your own, a folder of `train_judge`;
+                without it, `judge` among `scores` adds them by the bundled judge of English.
 
         Returns:
             Pairs with the new columns.
@@ -166,6 +169,7 @@ class Pairs(PairsTable):
             cross_encoder_file=cross_encoder_file,
             cross_encoder_label=cross_encoder_label,
             paraphrase_model=model_folder(paraphrase_model),
+            judge=absolute_path(judge),
             languages=tuple(languages),
         )
         scored = self._with(*loading, self._connected(stage))
