@@ -139,7 +139,7 @@ class Demo:
 
     @cached_property
     def _selector(self) -> Any:
-        return open_selector(encoder=self._names[3], language="en")
+        return open_selector(encoder=self._names[3], judge=None, language="en")
 
     @cached_property
     def _round_trip(self) -> RoundTripParaphraser:

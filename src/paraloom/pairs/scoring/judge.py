@@ -64,6 +64,10 @@ class Judge:
             raise ModelError("'calibration' is damaged", file=file, remedy="Train or copy the model again.")
         return cls(encoder, labels, values[:, 0], values[:, 1])
 
+    def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Probability that n ordered pairs say the same, float32 `(n,)`; NaN where a text is empty."""
+        return self.probabilities(firsts, seconds)[:, self.labels.index(SAME)]
+
     def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
         """Probability of each output for n ordered pairs, float32 `(n, outputs)`; NaN where a text is empty."""
         pairs = list(zip(firsts, seconds, strict=True))
