@@ -230,7 +230,7 @@ def expected_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = 10
 
 
 def speed(rows: list[Row]) -> dict[str, float]:
-    """Pairs per second of one core's time, which other processes do not lengthen, the best of eight rounds of 250 pairs of Tatoeba, captions and news."""
+    """Pairs per second of one core, by processor time, which other processes do not lengthen: the best of 8 rounds."""
     from paraloom.pairs.scoring.judge import bundled_judge
 
     judge, result = bundled_judge(), {}
