@@ -45,12 +45,12 @@ def test_the_first_run_says_that_it_compiles(tmp_path: Path, monkeypatch: pytest
 def test_the_quickstart_runs_and_its_second_run_has_nothing_to_do(tmp_path: Path) -> None:
     first = run_quickstart(tmp_path / "run", workers=2)
     assert first.run.stage("bitext").counts.kept == 400
-    found = first.harvest
-    assert found.of == first.run.stage("scored").counts.out <= 400
-    assert 40 < found.pairs < found.of and first.before < first.after
-    assert len(found.kept) == 10 and all(pair.src != pair.tgt and not pair.reason for pair in found.kept)
-    assert [pair.score for pair in found.kept] == sorted((pair.score for pair in found.kept), reverse=True)
-    assert len({pair.reason for pair in found.lost}) == len(found.lost) == 3
+    harvest = first.harvest
+    assert harvest.of == first.run.stage("scored").counts.out <= 400
+    assert 40 < harvest.pairs < harvest.of and first.before < first.after
+    assert len(harvest.kept) == 10 and all(pair.src != pair.tgt and not pair.reason for pair in harvest.kept)
+    assert [pair.score for pair in harvest.kept] == sorted((pair.score for pair in harvest.kept), reverse=True)
+    assert len({pair.reason for pair in harvest.lost}) == len(harvest.lost) == 3
     page = write_report(tmp_path / "run", tmp_path / "report.html")
     assert page.stat().st_size < 2_000_000
     again = run_quickstart(tmp_path / "run", workers=1)

@@ -87,7 +87,7 @@ REFUSED = {
 """Where a bundled name is understood, but the model does not have what the command needs."""
 
 OTHERS = {
-    *("evaluate comet --model", "explore --encoder", "train parser --encoder"),
+    *("evaluate comet --model", "explore --encoder", "demo --encoder", "demo --paraphraser", "train parser --encoder"),
     *(
         "research evaluate-control --parser",
         "research evaluate-control paraphraser",

@@ -23,7 +23,9 @@ from paraloom.papers.published import PAPERS
 from paraloom.papers.tables import ReproducedTable
 from paraloom.pipeline.result import RunResult
 
-WITHOUT_JSON = {"help": "prints the text of --help", "explore": "serves a page until it is stopped"}
+WITHOUT_JSON = {"help": "prints the text of --help", "version": "prints it"} | dict.fromkeys(
+    ["demo", "explore"], "serves a page"
+)
 
 
 def test_all_commands_have_json() -> None:
@@ -79,8 +81,8 @@ def run(tmp_path: Path) -> RunResult:
 
 
 def test_quickstart(paraloom: Command, run: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = Harvest((HarvestedPair("a dog", "one dog", 0.9),), (HarvestedPair("a", "b", 0.8, "why"),), 1, 2, "judge")
-    quickstart = Quickstart(run, found, 40.0, 50.0, 3.0)
+    gathered = Harvest((HarvestedPair("a dog", "one dog", 0.9),), (HarvestedPair("a", "b", 0.8, "why"),), 1, 2, "judge")
+    quickstart = Quickstart(run, gathered, 40.0, 50.0, 3.0)
     monkeypatch.setattr(api, "run_quickstart", wraps(api.run_quickstart)(lambda *_, **__: quickstart))
     status, out, err = paraloom("quickstart", "run")
     assert status == 0, err

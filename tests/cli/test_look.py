@@ -73,7 +73,9 @@ def test_an_unknown_model_is_an_error_with_the_nearest_name(paraloom: Command) -
 def test_head_prints_pairs_with_scores(paraloom: Command, tmp_path: Path) -> None:
     status, out, err = paraloom("head", str(scored(tmp_path)), "-n", "1")
     assert status == 0
-    assert out.splitlines() == ["src  a b c", "tgt  a b d", "     unigram_overlap 0.6667"]
+    assert out.splitlines() == ["unigram_overlap, src over tgt:", "", "  0.667  a b c", "         a b d"]
+    status, out, _ = paraloom("head", str(scored(tmp_path)), "-n", "1", "--all")
+    assert out.splitlines()[-1].strip() == "unigram_overlap 0.667" and "src       a b c" in out
     assert f"2 pairs in {tmp_path}/scored.parquet" in err
 
 
@@ -142,7 +144,7 @@ def test_a_command_ends_with_rows_and_the_next_command(paraloom: Command, tmp_pa
     status, _, err = paraloom("filter", str(scored(tmp_path)), "--where", "unigram_overlap < 1", "-o", str(kept))
     assert status == 0
     assert f"1 pair in {kept}, " in err
-    assert "src  a b c\ntgt  a b d\n" in err
+    assert "a b c\n         a b d\n" in err
     assert f"Next: paraloom train encoder --pairs {kept} -o encoder" in err
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import wraps
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -123,7 +124,7 @@ def test_the_log_has_warnings_and_errors(
         warnings.warn("this is odd", stacklevel=1)
         raise DataError("it is empty", file="in.txt", remedy="Fill it.")
 
-    monkeypatch.setattr(api, "translate_file", fail)
+    monkeypatch.setattr(api, "translate_file", wraps(api.translate_file)(fail))
     assert paraloom("translate", "de-en", "in.txt", "--log-file", "a.log")[0] == 1
     events = [json.loads(line) for line in (tmp_path / "a.log").read_text().splitlines()]
     assert [(event["event"], event.get("message") or event.get("error")) for event in events] == [
@@ -146,7 +147,7 @@ def test_a_command_at_the_end(paraloom: Command, pipeline: Path, tmp_path: Path)
 def test_a_command_at_the_end_is_run_after_an_interruption(
     paraloom: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "translate_file", interrupted)
+    monkeypatch.setattr(api, "translate_file", wraps(api.translate_file)(interrupted))
     assert paraloom("translate", "de-en", "in.txt", "--on-end", "echo $PARALOOM_STATE > end.txt")[0] == 130
     assert (tmp_path / "end.txt").read_text() == "interrupted\n"
 
@@ -225,7 +226,7 @@ def test_exit_status_of_an_interruption(
         os.kill(os.getpid(), number)
         time.sleep(10)
 
-    monkeypatch.setattr(api, "translate_file", receive)
+    monkeypatch.setattr(api, "translate_file", wraps(api.translate_file)(receive))
     before = signal.getsignal(number)
     if before is signal.SIG_IGN:  # whoever runs the tests began them with `nohup`
         signal.signal(number, signal.SIG_DFL)
@@ -239,7 +240,9 @@ def test_exit_status_of_an_interruption(
 
 def test_an_ignored_signal_stays_ignored(paraloom: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """As after `nohup`."""
-    monkeypatch.setattr(api, "translate_file", lambda *_, **__: os.kill(os.getpid(), signal.SIGHUP))
+    monkeypatch.setattr(
+        api, "translate_file", wraps(api.translate_file)(lambda *_, **__: os.kill(os.getpid(), signal.SIGHUP))
+    )
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         assert paraloom("translate", "de-en", "in.txt")[0] == 0
@@ -251,7 +254,7 @@ def test_an_exit_of_the_command_itself(paraloom: Command, tmp_path: Path, monkey
     def leave(*arguments: object, **options: object) -> None:
         raise typer.Exit(1)
 
-    monkeypatch.setattr(api, "translate_file", leave)
+    monkeypatch.setattr(api, "translate_file", wraps(api.translate_file)(leave))
     assert paraloom("translate", "de-en", "in.txt", "--on-end", "echo $PARALOOM_STATE > end.txt")[0] == 1
     assert (tmp_path / "end.txt").read_text() == "failed\n"
 

@@ -103,7 +103,7 @@ def test_languages_by_code_and_name(language: str, expected: str) -> None:
 
 @pytest.mark.parametrize("language", ["xx", "xx-YY", "tlh", "und", "x y"])
 def test_an_unknown_language_is_an_error(language: str) -> None:
-    with pytest.raises(ConfigError, match=rf"unknown target language '{language}'.\nGive --to as a code"):
+    with pytest.raises(ConfigError, match=rf"unknown target language '{language}'.\nGive 'to' as a code"):
         find_prompt("", "de", language)
     assert find_prompt("Into Klingon: {text}", "de", language) == "Into Klingon: {text}"
 

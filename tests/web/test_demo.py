@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from paraloom.core.errors import DataError
-from paraloom.web.demo import EXAMPLES, LONGEST, Candidate, Demo, DemoApp, demo_server, gallery, page
+from paraloom.web.demo import EXAMPLES, LONGEST, Demo, DemoApp, ResultLine, demo_server, gallery, page
 
 
 class Toy(Demo):
@@ -20,13 +20,13 @@ class Toy(Demo):
 
     chips = (("(S (NP) (VP))", "S NP VP"),)
 
-    def _paraphrase(self, text: str, template: str) -> tuple[str, list[Candidate]]:
-        return "1 good enough.", [Candidate(f"{text} {template}!", "meaning 0.90"), Candidate("no", "dropped", False)]
+    def _paraphrase(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
+        return "1 good enough.", [ResultLine(f"{text} {template}!", "meaning 0.90"), ResultLine("no", "dropped", False)]
 
-    def _translate(self, text: str, template: str) -> tuple[str, list[Candidate]]:
+    def _translate(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
         raise DataError("the model is gone", remedy="Put it back.")
 
-    def _similar(self, text: str, template: str) -> tuple[str, list[Candidate]]:
+    def _similar(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
         return "None.", []
 
 
@@ -84,4 +84,4 @@ def test_the_bundled_models_fill_all_boxes() -> None:
 def test_a_file_without_sentences_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
     box = Demo(sentences=tmp_path / "empty.txt").box("similar", "A dog.")
-    assert "there are no sentences" in box.error and "empty.txt" in box.error
+    assert "no sentences" in box.error and "empty.txt" in box.error

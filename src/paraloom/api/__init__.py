@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from paraloom.api.labels import describe_paraphrase_model as describe_paraphrase_model
     from paraloom.api.labels import evaluate_lookalikes as evaluate_lookalikes
     from paraloom.api.labels import evaluate_scores as evaluate_scores
+    from paraloom.api.labels import train_judge as train_judge
     from paraloom.api.labels import train_paraphrase_model as train_paraphrase_model
     from paraloom.api.mining import MinedLines as MinedLines
     from paraloom.api.mining import mine_translations as mine_translations
@@ -160,6 +161,7 @@ _MODULES = {
         "describe_paraphrase_model",
         "evaluate_lookalikes",
         "evaluate_scores",
+        "train_judge",
         "train_paraphrase_model",
     ),
     "mining": ("MinedLines", "mine_translations"),

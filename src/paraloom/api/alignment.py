@@ -304,7 +304,7 @@ def _translated(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig
 def _write(
     beads: Sequence[Bead], pair: TextPair, names: tuple[str, str], output: str, config: AlignFilesConfig
 ) -> None:
-    """Write beads, or the sentences of those that are no delimiters."""
+    """Write beads, or the sentences of those that are not delimiters."""
     if without_compression(output).suffix in _BEADS:
         write_beads(output, beads, src_doc=file_stem(names[0]), tgt_doc=file_stem(names[1]))
         return

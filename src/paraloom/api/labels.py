@@ -25,6 +25,7 @@ from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import JoinPairs
+from paraloom.stages.judging import TrainJudge
 from paraloom.stages.labels import (
     KIND,
     LabelPairs,
@@ -143,6 +144,32 @@ def train_paraphrase_model(
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0], on_error=on_error).columns)
     stage: Fit = TrainParaphraseModel(name="model", pairs=references, features=names, **config)
+    return run_stages([*stages, stage], str(output))
+
+
+def train_judge(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    base: str | Path,
+    on_error: OnError = "stop",
+    **config: Any,
+) -> RunResult:
+    """Train a judge of meaning, the model of the score `judge`, on labeled pairs.
+
+    Args:
+        pairs: Files with the columns `src`, `tgt` and `label`, and those that :class:`~paraloom.stages.TrainJudge`
+            names.
+        output: Folder of the judge, for `Pairs.score(judge=…)`.
+        base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2.
+        on_error: What happens with rows that cannot be read: 'stop' or 'skip'.
+        **config: Fields of :class:`~paraloom.stages.TrainJudge`, such as `epochs` and `layers`.
+
+    Returns:
+        The run; the figures of its last stage have the area under the ROC curve of pairs that were set aside.
+    """
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
+    stage: Fit = TrainJudge(name="judge", pairs=references, base=Path(base).absolute(), **config)
     return run_stages([*stages, stage], str(output))
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from paraloom.api.model_references import model_folder
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
 from paraloom.io import read_lines
+from paraloom.pairs.scoring.judge import Judge, bundled_judge
 from paraloom.pairs.scoring.language_model import load_language_model
 from paraloom.paraphrasing.protection import Protector, kinds_for
 from paraloom.paraphrasing.selection import FluencyModel
@@ -30,6 +32,17 @@ def named_encoder(encoder: str | Path | EncoderLike | None, language: str | None
             remedy="Name an encoder of that language with --encoder, or none: --encoder none.",
         )
     return open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+
+
+def named_judge(judge: str | Path | None, language: str | None = None) -> Judge | None:
+    """A judge of meaning; None is the bundled one, for English."""
+    if judge is None:
+        return bundled_judge() if language in (None, "", "en") else None
+    if str(judge) == NO_ENCODER:
+        return None
+    folder = model_folder(judge)
+    assert folder is not None
+    return Judge.load(folder)
 
 
 def named_language_model(model: str | Path | FluencyModel | None) -> FluencyModel | None:

@@ -83,6 +83,7 @@ class Pairs(PairsTable):
         cross_encoder_file: str = "",
         cross_encoder_label: str = "",
         paraphrase_model: str | Path | None = None,
+        judge: str | Path | None = None,
         languages: Sequence[str] = (),
     ) -> Pairs:
         """Add columns of scores; no row is dropped.
@@ -110,6 +111,8 @@ class Pairs(PairsTable):
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
                 model, or a folder of `train paraphrase-model`.
             languages: Adds the probability of the stated languages: all that may occur, two or more, such as de,en.
+            judge: Adds `judge`, `judge_forward` and `judge_backward` by a judge of your own, a folder of `train_judge`;
+                without it, `judge` among `scores` adds them by the bundled judge of English.
 
         Returns:
             Pairs with the new columns.
@@ -145,6 +148,7 @@ class Pairs(PairsTable):
             if given is not None:
                 from paraloom.api.translators import translator_stages
 
+                _refuse_endpoint(given)
                 stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
                 loading += stages
         names = tuple(one for one in given_scores if isinstance(one, str))
@@ -165,6 +169,7 @@ class Pairs(PairsTable):
             cross_encoder_file=cross_encoder_file,
             cross_encoder_label=cross_encoder_label,
             paraphrase_model=model_folder(paraphrase_model),
+            judge=absolute_path(judge),
             languages=tuple(languages),
         )
         scored = self._with(*loading, self._connected(stage))
@@ -498,6 +503,18 @@ def scored_for_preset(
         )
     scored = pairs.score(PRESET_SCORES, encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder)
     return scored, " and ".join(f"({part})" for part in (presets[preset].where, where) if part)
+
+
+def _refuse_endpoint(translator: object) -> None:
+    """An endpoint is known by its type or its address, before any row is read."""
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.endpoint_config import is_endpoint
+
+    if isinstance(translator, EndpointTranslator) or is_endpoint(translator):
+        raise ConfigError(
+            "an endpoint cannot score given translations",
+            remedy="Score with a model on this machine: a translator, or the folder of a language model.",
+        )
 
 
 def _cross_encoder(reference: str | Path) -> tuple[str, dict[str, str]]:

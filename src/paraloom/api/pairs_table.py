@@ -6,6 +6,7 @@ import random
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -54,7 +55,7 @@ class PairsTable(ABC):
         """A row by its number, rows by a slice, or the values of a column by its name."""
         if isinstance(key, str):
             if key not in (names := self._schema().names):
-                raise KeyError(f"there is no column '{key}'{nearest(key, names)}")
+                raise KeyError(f"unknown column '{key}'{nearest(key, names)}")
             return [value for batch in self.batches() for value in batch.column(key).to_pylist()]
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
@@ -163,19 +164,18 @@ class PairsTable(ABC):
 
     def _repr_html_(self) -> str:
         """The first pairs side by side, for notebooks."""
-        from markupsafe import Markup
-
         names = self._schema().names
         scores = [name for name in _DECIDING if name in names][:3]
-        head = Markup("").join(Markup("<th>{}</th>").format(name) for name in ("src", "tgt", *scores))
-        rows = Markup("").join(
-            Markup("<tr><td style='text-align:left'>{}</td><td style='text-align:left'>{}</td>{}</tr>").format(
-                row["src"], row["tgt"], Markup("").join(Markup("<td>{}</td>").format(_cell(row[n])) for n in scores)
-            )
+        head = "".join(f"<th>{escape(name)}</th>" for name in ("src", "tgt", *scores))
+        left = "<td style='text-align:left'>"
+        rows = "".join(
+            f"<tr>{left}{escape(row['src'])}</td>{left}{escape(row['tgt'])}</td>"
+            f"{''.join(f'<td>{escape(_cell(row[name]))}</td>' for name in scores)}</tr>"
             for row in self.head(_SHOWN)
         )
-        more = Markup("<p>{:,} pairs{}</p>").format(len(self), f", the first {_SHOWN}" * (len(self) > _SHOWN))
-        return str(Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>{}").format(head, rows, more))
+        more = f", the first {_SHOWN}" if len(self) > _SHOWN else ""
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return f"{table}<p>{len(self):,} pairs{more}</p>"
 
     def _schema(self) -> pa.Schema:
         first = next(iter(self.batches()), None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from paraloom.api.endpoints import named_translator
-from paraloom.api.named_models import NO_ENCODER, named_encoder, named_language_model
+from paraloom.api.named_models import NO_ENCODER, named_encoder, named_judge, named_language_model
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.api.translators import named_model
 from paraloom.core.errors import ConfigError
@@ -187,6 +187,7 @@ def open_selector(
     entailment: float | None = None,
     encoder: str | Path | EncoderLike | None = "english",
     cross_encoder: str | Path | EntailmentModel | None = None,
+    judge: str | Path | None = "none",
     language_model: str | Path | FluencyModel | None = None,
     language: str | None = None,
 ) -> ParaphraseSelector:
@@ -199,5 +200,7 @@ def open_selector(
     opened = named_encoder(encoder, language)
     if isinstance(cross_encoder, (str, Path)):
         cross_encoder = CrossEncoder.load(cross_encoder)
+    if cross_encoder is None:
+        cross_encoder = named_judge(judge, language)
     fluency = named_language_model(language_model)
     return ParaphraseSelector(config, opened, entailment=cross_encoder, language_model=fluency)

@@ -34,6 +34,7 @@ from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import columns_of_file
 from paraloom.stages.paraphrasing import Paraphrase, check_text_language, language_of_paraphraser, trained_parts
 from paraloom.stages.sentences import ReadSentences
+from paraloom.text.function_words import sample_language
 
 Preset: TypeAlias = Literal["strict", "balanced", "loose", "none"]
 
@@ -61,6 +62,7 @@ def paraphrase(  # type: ignore[overload-overlap]
     difference: float | None = ...,
     candidates: int = ...,
     encoder: str | Path | EncoderLike | None = ...,
+    judge: str | Path | None = ...,
     template: str | None = ...,
     like: str | None = ...,
     height: int = ...,
@@ -81,6 +83,7 @@ def paraphrase(
     difference: float | None = ...,
     candidates: int = ...,
     encoder: str | Path | EncoderLike | None = ...,
+    judge: str | Path | None = ...,
     template: str | None = ...,
     like: str | None = ...,
     height: int = ...,
@@ -100,6 +103,7 @@ def paraphrase(
     difference: float | None = None,
     candidates: int = CandidateSelection.candidates,
     encoder: str | Path | EncoderLike | None = "english",
+    judge: str | Path | None = None,
     template: str | None = None,
     like: str | None = None,
     height: int = EXEMPLAR_HEIGHT,
@@ -121,6 +125,8 @@ def paraphrase(
         difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
         candidates: Candidates of each text to select from, of each kind.
         encoder: What measures meaning: an encoder or its name; None or 'none' does not measure it.
+        judge: The folder of a judge, which reads a text and a candidate at once; 'none' does not ask one. Default: the
+            bundled one, for English.
         template: Of trained ones: syntax to follow, such as '(S (NP) (VP) (.))', or 'auto'.
         like: Of trained ones, instead of `template`: a sentence whose syntax to follow.
         height: Levels of the tree of `like` to follow; 0 for all.
@@ -173,7 +179,10 @@ def paraphrase(
     selector = None
     if wanted.selects:
         language = language_of_paraphraser(source)
-        selector = open_selector(preset, meaning=meaning, difference=difference, encoder=encoder, language=language)
+        language = language or sample_language(given).language
+        selector = open_selector(
+            preset, meaning=meaning, difference=difference, encoder=encoder, judge=judge, language=language
+        )
     groups, selection = SelectingParaphraser(source, selector, n=n, candidates=candidates).answer(given, seed=seed)
     if (template is not None and template != AUTO) or like is not None:
         warn_of_distance(given, groups)  # type: ignore[arg-type]
@@ -241,6 +250,7 @@ def paraphrase_files(
     difference: float | None = None,
     candidates: int = CandidateSelection.candidates,
     encoder: str | Path | None = "english",
+    judge: str | Path | None = None,
     template: str | None = None,
     like: str | None = None,
     height: int = EXEMPLAR_HEIGHT,
@@ -268,6 +278,8 @@ def paraphrase_files(
         difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
         candidates: Candidates of each text to select from, of each kind: free, by templates, round trip.
         encoder: Encoder that measures meaning; none does not measure it.
+        judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for
+            English.
         template: Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit the text.
         like: A sentence whose syntax to follow, instead of a template.
         height: Levels of the tree of --like to follow; 0: all.
@@ -307,6 +319,7 @@ def paraphrase_files(
             difference=difference,
             candidates=candidates,
             encoder=encoder_of_stage,
+            judge=None if preset == "none" or judge is None else _encoder(judge),
             template=template or "",
             like=like or "",
             height=height,
@@ -451,12 +464,12 @@ def _answers(source: Path, paraphrased: Path, column: str) -> Iterator[tuple[int
     for batch in corpus.batches():
         for row in batch.to_pylist():
             key = f"{row['doc_id']}:{row['sent_id']}" if sentences else row["pair_id"]
-            found: list[dict[str, Any]] = []
+            variants: list[dict[str, Any]] = []
             if key == name:
-                found = list(rows)
+                variants = list(rows)
                 name, rows = next(groups, (None, iter(())))
             original = row["text"] if sentences else row[column or "src"]
-            yield (row["sent_id"] if sentences else count), original, found
+            yield (row["sent_id"] if sentences else count), original, variants
             count += 1
 
 

@@ -75,7 +75,7 @@ def publish(
         What was written.
 
     Raises:
-        DataError: There are no pairs.
+        DataError: No pairs were found.
         ConfigError: The license of an origin is not known, or the licenses exclude each other.
 
     Example:
@@ -122,7 +122,7 @@ def _last_pairs(folder: Path, record: Mapping[str, Any]) -> Corpus:
             if {"src", "tgt"} <= set(corpus.schema.names):
                 if corpus.rows:
                     return corpus
-                raise DataError("there are no pairs to publish", file=path, remedy="Filter less strictly.")
+                raise DataError("no pairs to publish", file=path, remedy="Filter less strictly.")
     raise DataError("no pairs found", file=folder, remedy="Name the folder of a run, or of a corpus of pairs.")
 
 

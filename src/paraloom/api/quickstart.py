@@ -70,9 +70,9 @@ def run_quickstart(folder: str | Path = "quickstart", *, workers: int | None = N
     result = run_pipeline(read_pipeline(BUNDLED / "quickstart.toml"), folder, workers=workers)
     references = _second_references()
     before, after = (_mean_chrf(result.stage(name).folder, references) for name in ("scored", "kept"))
-    found = harvest(result)
-    assert found is not None
-    return Quickstart(result, found, before, after, time.monotonic() - started)
+    pairs = harvest(result)
+    assert pairs is not None
+    return Quickstart(result, pairs, before, after, time.monotonic() - started)
 
 
 def kernels_are_new(package: Path = BUNDLED.parent) -> bool:

@@ -8,6 +8,7 @@ BUNDLED: dict[str, str] = {
     "de-en": "a small translator from German into English",
     "en-de": "a small translator from English into German",
     "english": "a fast English sentence encoder, an average of words and trigrams",
+    "english-judge": "a small model that reads two English sentences and says whether they mean the same",
     "english-paraphraser": "a small English paraphraser, free, by a template, or like an example",
     "english-parser": "an English constituency parser",
     "english-small": "a small English transformer, slower and better than `english`",
@@ -23,6 +24,10 @@ ALIGNMENT_ENCODER = "multilingual"
 
 PARAPHRASE_MODEL = "paraphrases-en"
 """The bundled model of `p_paraphrase`, whose presets `paraloom filter --preset` has by default."""
+
+
+JUDGE_MODEL = "english-judge"
+"""The bundled model of the score `judge`."""
 
 
 PARAPHRASER, PARSER = "paraphraser", "parser"

@@ -175,7 +175,7 @@ def _opened(declared: Mapping[str, Parameter], values: dict[str, Any], precision
 
 def _is_unprotected(output: Any, values: Mapping[str, Any]) -> bool:
     """Whether the output is not a file or folder that could be replaced."""
-    if output is None or str(output) == PIPE or api.is_device(output):
+    if output is None or str(output) in ("", PIPE) or api.is_device(output):
         return True
     return bool(values.get("preview"))
 

@@ -324,7 +324,7 @@ def converted(
     annotations = {name: one.annotation for function in reversed(functions) for name, one in parameters_of(function)}
     for name, value in values.items():
         declared = parameters[name]
-        if declared.role in ("translator", "paraphraser"):  # an address is no path
+        if declared.role in ("translator", "paraphraser"):  # an address is not a path
             continue
         if declared.separated and value is not None:
             items = [item.strip() for text in value for item in str(text).split(",")]

@@ -42,7 +42,7 @@ FRONT = frozenset(
 )
 """First words of the commands on the front page."""
 
-HIDDEN = frozenset(["help", "scores", "stages"])
+HIDDEN = frozenset(["help", "scores", "stages", "version"])
 """Commands that are found by their names in messages and pages, not on the front page."""
 
 GROUPS: dict[str, tuple[str, str]] = {

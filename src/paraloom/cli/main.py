@@ -193,6 +193,14 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _version() -> None:
+    """Print the version.
+
+    Example: `paraloom version`
+    """
+    typer.echo(f"paraloom {__version__}")
+
+
 def _options(
     version: Annotated[
         bool,
@@ -239,7 +247,7 @@ app = typer.Typer(
 )
 app.callback()(_options)
 app.command("help", cls=RenamedOptions, hidden=True)(_help)
-app.command("version", cls=RenamedOptions, hidden=True)(lambda: _print_version(True))
+app.command("version", cls=RenamedOptions, hidden=True)(_version)
 
 
 @cache

@@ -40,7 +40,7 @@ def _show_paraphrases(result: api.ParaphrasedFiles, values: Mapping[str, Any]) -
 def _as_json(text: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A line of JSON for each paraphrase; one without a text, where none is good enough."""
     for row in rows or [{"text": None}]:
-        names = ("text", "logprob", "tokens", "template", "template_distance", "meaning", "difference")
+        names = ("text", "logprob", "tokens", "template", "template_distance", "meaning", "difference", "judge")
         yield json.dumps({"source": text, **{name: row[name] for name in names if name in row}}, ensure_ascii=False)
 
 
@@ -52,7 +52,8 @@ def _in_words(text: str, rows: Sequence[Mapping[str, Any]], *, titled: bool = Tr
     for row in rows:
         cells = []
         if "meaning" in row:
-            cells += [_score(row[name]) for name in ("meaning", "difference")]
+            judged = row.get("judge") not in (None, "")
+            cells += [_score(row[name]) for name in ("judge" if judged else "meaning", "difference")]
         elif row.get("logprob") is not None:
             cells.append(f"{row['logprob']:8.2f}")
         if row.get("template"):
@@ -107,8 +108,8 @@ DECLARED = [
         show=_show_paraphrases,
         help="Paraphrase texts or files: freely, by a template of syntax, like a sentence, or by a round trip.\n\n"
         "Paraphrases are selected: those that keep the meaning and differ, none of a text if none is good enough. "
-        "Printed are meaning (cosine to the text), difference from it, and the paraphrase; with --preset none the "
-        "log-probability, as the paraphraser gives them; with a template the distance of its own parse to it, too.",
+        "Printed are the probability of the same meaning (without a judge the cosine), the difference, and the "
+        "paraphrase; with --preset none the log-probability, as the paraphraser gives them; with a template the distance of its own parse to it, too.",
         examples=(
             '"We left early because of the rain."',
             "questions.txt --preset strict -o questions.tsv",

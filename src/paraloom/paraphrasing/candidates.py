@@ -116,8 +116,8 @@ class SelectingParaphraser:
     @property
     def signature(self) -> str:
         """That of the paraphraser, with the number of candidates, and of the selection."""
-        made = f"{self.paraphraser.signature}|candidates:{self.candidates}"
-        return made if self.selector is None else f"{made}|{self.selector.signature}"
+        own = f"{self.paraphraser.signature}|candidates:{self.candidates}"
+        return own if self.selector is None else f"{own}|{self.selector.signature}"
 
     def answer(self, texts: Sequence[str], *, seed: int = 0) -> tuple[list[list[ParaphraseLike]], Selection]:
         """The candidates of texts, and what is kept of them."""

@@ -24,7 +24,7 @@ EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, IMPROBABLE, 
     *(
         "length",
         "meaning changed",
-        "not entailed",
+        "another meaning",
         "improbable",
         "near-duplicate of a better candidate",
         "over the limit",
@@ -80,6 +80,7 @@ class Measured(NamedTuple):
 
     meaning: float = math.nan
     difference: float = math.nan
+    judge: float = math.nan
 
 
 class Selection(NamedTuple):
@@ -154,7 +155,7 @@ class ParaphraseSelector:
         measured = self._measure([texts[row] for row, _ in places], candidates, differences, own_cores)
         by_row: list[dict[int, SelectedParaphrase]] = [{} for _ in texts]
         for (row, index), one in zip(places, measured, strict=True):
-            figures[row][index] = Measured(one.meaning, one.difference)
+            figures[row][index] = Measured(one.meaning, one.difference, one.entailment)
             source, units = text_units(texts[row]), text_units(one.text)
             reasons[row][index] = self.rejection(source, units, one.candidate, one.difference, one)
             if not reasons[row][index]:

@@ -22,7 +22,8 @@ class SelectionConfig(Config):
         fluency: Minimum fluency, 0 (anything) to 1: the geometric mean probability of the tokens, as the paraphraser
             finds them without a template; with a language model, the perplexity of the text divided by the candidate's.
             Candidates whose fluency is unknown pass.
-        entailment: Minimum probability, 0 to 1, that each side entails the other, where an entailment model is given.
+        entailment: Minimum probability, 0 to 1, that each side entails the other, where a judge or another model that
+            reads both sides is given.
         length_ratio: Maximum ratio of the words of the longer side to those of the shorter, 1 or more; texts of up to
             five words may have three more. Inf for any.
         distinct: Minimum difference between two paraphrases that are kept for the same text, 0 to 1.
@@ -71,8 +72,10 @@ class SelectionConfig(Config):
 
 
 SELECTION_PRESETS = {
-    "strict": SelectionConfig(meaning=0.85, difference=0.1, distinct=0.1, difference_weight=0.0, variety_weight=0.2),
-    "balanced": SelectionConfig(),
+    "strict": SelectionConfig(
+        meaning=0.85, entailment=0.9, difference=0.1, distinct=0.1, difference_weight=0.0, variety_weight=0.2
+    ),
+    "balanced": SelectionConfig(entailment=0.75),
     "loose": SelectionConfig(meaning=0.65, difference=0.2, distinct=0.3, difference_weight=1.0, variety_weight=1.0),
 }
 """Name of a preset → what is kept.

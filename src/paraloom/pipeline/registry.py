@@ -40,6 +40,7 @@ STAGES: dict[str, str] = {
     "mismatch-pairs": "paraloom.stages.labels:MismatchPairs",
     "round-trip-pairs": "paraloom.stages.labels:RoundTripPairs",
     "train-paraphrase-model": "paraloom.stages.labels:TrainParaphraseModel",
+    "train-judge": "paraloom.stages.judging:TrainJudge",
     "evaluate-scores": "paraloom.stages.labels:EvaluateScores",
     "train-parser": "paraloom.stages.syntax:TrainParser",
     "parse": "paraloom.stages.syntax:Parse",

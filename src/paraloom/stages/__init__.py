@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from paraloom.stages.encoders import TrainEncoder as TrainEncoder
     from paraloom.stages.endpoints import LoadEndpoint as LoadEndpoint
     from paraloom.stages.endpoints import LoadLanguageModel as LoadLanguageModel
+    from paraloom.stages.judging import TrainJudge as TrainJudge
     from paraloom.stages.labels import EvaluateScores as EvaluateScores
     from paraloom.stages.labels import LabelPairs as LabelPairs
     from paraloom.stages.labels import MakeLookalikes as MakeLookalikes
@@ -100,6 +101,7 @@ _MODULES = {
         "TrainEncoder",
     ),
     "endpoints": ("LoadEndpoint", "LoadLanguageModel"),
+    "judging": ("TrainJudge",),
     "labels": (
         "EvaluateScores",
         "LabelPairs",

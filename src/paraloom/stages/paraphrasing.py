@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.bundled import bundled_path
+from paraloom.bundled import JUDGE_MODEL, bundled_path
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, ParaphraseLike, ParaphraserLike, Variant
 from paraloom.core.references import reference_fields, split_reference
@@ -22,6 +22,7 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.mt.decoding import Beam, parse_decoding
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
 from paraloom.mt.loading import open_translator
+from paraloom.pairs.scoring.judge import Judge
 from paraloom.pairs.variants import variant_rows
 from paraloom.paraphrasing.candidates import (
     CombinedParaphraser,
@@ -63,8 +64,8 @@ class Paraphrase(CandidateSelection, Map):
     """Paraphrases each text of a corpus, into VARIANTS: at most n of each, none where none is good enough.
 
     Candidates are selected by default. The best come first; the others are rejected, each with its reason, and columns
-    `meaning` and `difference` say what was measured (null where another check came before). Columns `template`,
-    `template_parse` and `template_distance` say which template a variant was to have, which one its own parse has, and
+    `meaning`, `difference` and `judge` say what was measured (null where another check came before). Columns
+    `template`, `template_parse` and `template_distance` say which template a variant was to have, which one its own parse has, and
     the tree edit distance between both.
 
     Args:
@@ -78,6 +79,8 @@ class Paraphrase(CandidateSelection, Map):
         height: Levels of the tree of `like` to follow, below ROOT; 0 follows all.
         decode: How to decode, such as 'nucleus:0.95'. Default: a beam; sampling for an endpoint.
         encoder: Encoder that measures meaning; none does not measure it. Default: english.
+        judge: Judge that reads the text and a candidate at once: what :class:`TrainJudge` wrote; none does not ask one.
+            Default: the bundled one, for English.
         column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
         check_languages: Before any work, identify the language of a sample, and fail if it is not the paraphraser's.
 
@@ -93,9 +96,9 @@ class Paraphrase(CandidateSelection, Map):
         5
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser", "encoder")
+    inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser", "encoder", "judge")
     # 2: selections drop improbable candidates, automatic templates are the most probable ones, free variants no copies.
-    # 3: candidates are selected by default, and are free ones and those of templates.
+    # 3: candidates are selected by default, are free ones and those of templates, and English ones are judged.
     version: ClassVar[str] = "3"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
@@ -115,6 +118,7 @@ class Paraphrase(CandidateSelection, Map):
     height: int = EXEMPLAR_HEIGHT
     decode: str = ""
     encoder: Ref | None = None
+    judge: Ref | None = None
     column: Literal["", "text", "src", "tgt"] = ""
     check_languages: bool = True
 
@@ -137,11 +141,12 @@ class Paraphrase(CandidateSelection, Map):
         if self.decode:
             parse_decoding(self.decode)
         _ = list(self.refs())
-        if self.encoder is not None and not self.selects:
-            raise ConfigError(
-                "'encoder' is for a selection, and has no effect without one",
-                remedy="Leave it out, or name a preset: strict, balanced or loose.",
-            )
+        for name in ("encoder", "judge"):
+            if getattr(self, name) is not None and not self.selects:
+                raise ConfigError(
+                    f"'{name}' is for a selection, and has no effect without one",
+                    remedy="Leave it out, or name a preset: strict, balanced or loose.",
+                )
 
     @property
     def _names(self) -> tuple[Ref, ...]:
@@ -165,6 +170,8 @@ class Paraphrase(CandidateSelection, Map):
             yield "parser", self.parser
         if self.selects and self.encoder != NO_ENCODER:
             yield "encoder", self.encoder or "english"
+        if self.selects and self.judge != NO_ENCODER:
+            yield "judge", self.judge or JUDGE_MODEL
 
     def companions(self) -> tuple[Stage, ...]:
         """A stage for each endpoint: it keeps the answers, which a run that resumes does not pay for twice."""
@@ -184,8 +191,9 @@ class Paraphrase(CandidateSelection, Map):
                 names.append(str(RoundTripReference.parse(str(one))._replace(forward=there, backward=back)))
             else:
                 names.append(references[key])
-        parser, encoder = references.get("parser", self.parser), references.get("encoder", self.encoder)
-        return replace(self, paraphraser=tuple(names), parser=parser, encoder=encoder)
+        others = (references.get(name, getattr(self, name)) for name in ("parser", "encoder", "judge"))
+        parser, encoder, judge = others
+        return replace(self, paraphraser=tuple(names), parser=parser, encoder=encoder, judge=judge)
 
     def configuration(self) -> dict[str, Json]:
         """The fields, without the check of languages, which does not change the output; of round trips the pivots."""
@@ -193,7 +201,7 @@ class Paraphrase(CandidateSelection, Map):
         values["kinds"] = [
             RoundTripReference.parse(str(one)).pivots if _is_round_trip(one) else 0 for one in self._names
         ]
-        return values | {"measured": self.encoder != NO_ENCODER}
+        return values | {"measured": self.encoder != NO_ENCODER, "judged": self.judge or ""}
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """The language of a sample is that of the paraphraser, and of the encoder that selects."""
@@ -257,7 +265,8 @@ class Paraphrase(CandidateSelection, Map):
             else:
                 parts.append((context.inputs[key], None, 0))
         how = (self.template or None, self.like or None, self.height or None)
-        selection = (self.thresholds, context.inputs.get("encoder")) if self.selects else None
+        models = (context.inputs.get("encoder"), context.inputs.get("judge"), self.judge is not None)
+        selection = (self.thresholds, *models) if self.selects else None
         return _open(
             tuple(parts), context.inputs.get("parser"), how, self.decode or None, selection, self.n, self.candidates
         )
@@ -353,7 +362,7 @@ def _open(
     parser: Path | None,
     how: tuple[str | None, str | None, int | None],
     decode: str | None,
-    selection: tuple[SelectionConfig, Path | None] | None,
+    selection: tuple[SelectionConfig, Path | None, Path | None, bool] | None,
     n: int,
     candidates: int,
 ) -> SelectingParaphraser:
@@ -372,6 +381,13 @@ def _open(
             opened.append(MonolingualParaphraser(open_translator(path, "sampling"), decode=decode))
     selector = None
     if selection is not None:
-        thresholds, encoder = selection
-        selector = ParaphraseSelector(thresholds, None if encoder is None else open_encoder(encoder))
+        thresholds, encoder, judge, named = selection
+        # The bundled judge reads English only; one that was named is taken at its word.
+        language = language_of_paraphraser(combined(opened))
+        judges = judge is not None and (named or language in (None, "en"))
+        selector = ParaphraseSelector(
+            thresholds,
+            None if encoder is None else open_encoder(encoder),
+            entailment=Judge.load(judge) if judges and judge is not None else None,
+        )
     return SelectingParaphraser(combined(opened), selector, n=n, candidates=candidates)

@@ -59,6 +59,8 @@ class Score(Map):
         cross_encoder_file: The ONNX file in that folder. Default '': model.onnx, onnx/model.onnx, or the only one.
         cross_encoder_label: The label whose probability is the score. Default '': entailment; of two labels without it,
             paraphrase, duplicate or equivalent.
+        judge: What :class:`TrainJudge` wrote; adds `judge`, `judge_forward` and `judge_backward`. Without it, `judge`
+            among `scores` adds them by the bundled judge of English.
         languages: All languages that may occur, two or more; adds `src_language_probability` and
             `tgt_language_probability`, the probability of the language that each side is labeled with.
 
@@ -78,12 +80,12 @@ class Score(Map):
 
     inputs: ClassVar[tuple[str, ...]] = (
         *("encoder", "word_counts", "language_model", "classifier"),
-        *("translator", "reverse_translator", "cross_encoder", "paraphrase_model"),
+        *("translator", "reverse_translator", "cross_encoder", "paraphrase_model", "judge"),
     )
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("agreement_samples", "paraphrase_model"),
-        *("cross_encoder_file", "cross_encoder_label"),
+        *("cross_encoder_file", "cross_encoder_label", "judge"),
     )
 
     scores: tuple[str, ...] = ("common",)
@@ -98,6 +100,7 @@ class Score(Map):
     cross_encoder_file: str = ""
     cross_encoder_label: str = ""
     paraphrase_model: Ref | None = None
+    judge: Ref | None = None
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
 
@@ -136,10 +139,12 @@ class Score(Map):
     def _surface_names(self) -> tuple[tuple[str, ...], bool]:
         """The named scores that no model adds, and whether the encoder is to add `bilingual_similarity`."""
         from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, without_bilingual
-        from paraloom.pairs.scoring.table import MODEL_OPTIONS
+        from paraloom.pairs.scoring.table import JUDGED, MODEL_OPTIONS
 
         names, bilingual = without_bilingual(self.scores)
         added = {name for name in MODEL_OPTIONS if not (bilingual and name == PARAPHRASE_SCORE.name)}
+        if self.judge is None:  # the bundled one computes them
+            added -= JUDGED
         given = {key for key in {*self.inputs, "languages"} if getattr(self, key)}
         if self.sentence_transformer:
             given.add("encoder")
@@ -338,6 +343,10 @@ def _model_scorers(
 
         cross_encoder = CrossEncoder.load(paths["cross_encoder"], file=cross_encoder_file, label=cross_encoder_label)
         scorers += made.cross_encoder_scorers(cross_encoder)
+    if "judge" in paths:
+        from paraloom.pairs.scoring.judge import Judge
+
+        scorers += made.judge_scorers(Judge.load(paths["judge"]))
     if languages:
         from paraloom.text.languages import LanguageIdentifier
 

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from paraloom import bundled
 from paraloom.api.paraphrase_sources import RoundTripParaphraser, as_paraphraser, open_selector
+from paraloom.api.paraphrasers import Paraphraser
 from paraloom.bundled import SAMPLE
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.embed.encoder import Encoder
@@ -42,7 +43,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ResultLine:
     """A line of results.
 
     Args:
@@ -74,7 +75,7 @@ class Box:
     name: str
     title: str
     text: str = ""
-    results: Sequence[Candidate] | None = None
+    results: Sequence[ResultLine] | None = None
     summary: str = ""
     error: str = ""
     chips: Sequence[tuple[str, str]] = ()
@@ -134,13 +135,11 @@ class Demo:
 
     @cached_property
     def _paraphraser(self) -> Any:
-        from paraloom.api.paraphrasers import Paraphraser
-
         return Paraphraser.load(self._names[0])
 
     @cached_property
     def _selector(self) -> Any:
-        return open_selector(encoder=self._names[3], language="en")
+        return open_selector(encoder=self._names[3], judge=None, language="en")
 
     @cached_property
     def _round_trip(self) -> RoundTripParaphraser:
@@ -160,36 +159,36 @@ class Demo:
             lines = [line for line, _ in zip(read_lines(str(self._sentences)), range(SENTENCES), strict=False)]
         lines = list(dict.fromkeys(line for line in lines if line.strip()))
         if not lines:
-            raise DataError("there are no sentences to search", file=self._sentences)
+            raise DataError("no sentences to search", file=self._sentences)
         return lines, self._encoder.encode(lines)
 
-    def _paraphrase(self, text: str, template: str) -> tuple[str, list[Candidate]]:
+    def _paraphrase(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
         if template:
             (group,) = self._paraphraser.paraphrase([text], n=_SHOWN, template=template)
         else:
             (group,) = as_paraphraser(self._paraphraser).paraphrase([text], n=2 * _SHOWN)
         return self._selected(text, [group])
 
-    def _translate(self, text: str, template: str) -> tuple[str, list[Candidate]]:
+    def _translate(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
         (group,) = self._round_trip.paraphrase([text], n=_SHOWN)
         return self._selected(text, [group])
 
-    def _selected(self, text: str, groups: Any) -> tuple[str, list[Candidate]]:
+    def _selected(self, text: str, groups: Any) -> tuple[str, list[ResultLine]]:
         """What the selection keeps, then what it drops, with the reasons."""
         selection = self._selector.select([text], groups, _SHOWN)
         (kept,) = selection.kept
-        good = [Candidate(one.text, f"meaning {one.meaning:.2f}, difference {one.difference:.2f}") for one in kept]
+        good = [ResultLine(one.text, f"meaning {one.meaning:.2f}, difference {one.difference:.2f}") for one in kept]
         chosen = {one.text for one in kept}
         reasons = ", ".join(f"{count} {reason}" for reason, count in selection.dropped.most_common())
-        rest = [Candidate(one.text, "dropped", kept=False) for one in groups[0] if one.text not in chosen]
+        rest = [ResultLine(one.text, "dropped", kept=False) for one in groups[0] if one.text not in chosen]
         summary = f"{len(good)} good enough" if good else "None is good enough"
         return f"{summary}{f'; dropped: {reasons}' if reasons else ''}.", [*good, *rest[:_SHOWN]]
 
-    def _similar(self, text: str, template: str) -> tuple[str, list[Candidate]]:
+    def _similar(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
         lines, vectors = self._corpus
-        found = search(self._encoder.encode([text]), vectors, min(_SHOWN, len(lines)))
-        near = zip(found.rows[0].tolist(), found.cosines[0].tolist(), strict=True)
-        results = [Candidate(lines[row], f"cosine {cosine:.2f}") for row, cosine in near if row >= 0]
+        nearest = search(self._encoder.encode([text]), vectors, min(_SHOWN, len(lines)))
+        near = zip(nearest.rows[0].tolist(), nearest.cosines[0].tolist(), strict=True)
+        results = [ResultLine(lines[row], f"cosine {cosine:.2f}") for row, cosine in near if row >= 0]
         return f"The nearest of {len(lines):,} sentences.", results
 
 

@@ -178,9 +178,34 @@ P_PARAPHRASE = Column(
     option="--paraphrase-model MODEL",
 )
 
+JUDGE = Column(
+    name="judge",
+    description="probability that both sides say the same, by a small model that reads both at once",
+    direction="higher",
+    maximum=1,
+    unit="probability",
+)
+JUDGE_FORWARD = Column(
+    name="judge_forward",
+    description="probability that the first side says all that the second says, by the judge",
+    direction="higher",
+    maximum=1,
+    unit="probability",
+    option="--with judge",
+)
+JUDGE_BACKWARD = Column(
+    name="judge_backward",
+    description="probability that the second side says all that the first says, by the judge",
+    direction="higher",
+    maximum=1,
+    unit="probability",
+    option="--with judge",
+)
+
 MODEL_GROUPS: dict[str, tuple[Column, ...]] = {
     "cross_encoder": (CROSS_ENCODER_FORWARD, CROSS_ENCODER_BACKWARD),
     "bilingual": (BILINGUAL_SIMILARITY,),
+    "judge": (JUDGE, JUDGE_FORWARD, JUDGE_BACKWARD),
 }
 """Groups of scores that need a model, by name."""
 
@@ -194,6 +219,7 @@ MODEL_COLUMNS: tuple[Column, ...] = (
     *LANGUAGE_PROBABILITY.values(),
     *TRANSLATION_COLUMNS,
     *MODEL_GROUPS["cross_encoder"],
+    *MODEL_GROUPS["judge"],
     P_PARAPHRASE,
 )
 """All columns that need a model, in the order in which reports show them."""
@@ -245,6 +271,21 @@ class PairClassifier(Protocol):
 
     def predict(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
         """Value of each of n ordered pairs, float32 `(n,)`, higher is better; NaN where a text is empty."""
+
+
+class MeaningJudge(Protocol):
+    """A judge of meaning, such as `paraloom.pairs.scoring.judge.Judge`."""
+
+    @property
+    def signature(self) -> str:
+        """The model, for the metadata of the columns."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the outputs, 'same', 'forward' and 'backward' among them."""
+
+    def probabilities(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
+        """Probability of each output for n ordered pairs, float32 `(n, outputs)`; NaN where a text is empty."""
 
 
 def without_bilingual(names: Sequence[str]) -> tuple[tuple[str, ...], bool]:
@@ -332,6 +373,22 @@ def cross_encoder_scorers(model: PairClassifier) -> tuple[Scorer, ...]:
         _scorer(CROSS_ENCODER_FORWARD, value("src", "tgt"), model=model.signature),
         _scorer(CROSS_ENCODER_BACKWARD, value("tgt", "src"), model=model.signature),
     )
+
+
+def judge_scorers(judge: MeaningJudge) -> tuple[Scorer, ...]:
+    """Make the scorers of `judge`, `judge_forward` and `judge_backward`, which read each pair once together."""
+
+    def value(label: str) -> Callable[[PairBatch], Values]:
+        index = judge.labels.index(label)
+
+        def compute(pairs: PairBatch) -> Values:
+            judged = pairs.once("judge", lambda: judge.probabilities(pairs.texts("src"), pairs.texts("tgt")))
+            return judged[:, index]
+
+        return compute
+
+    columns = ((JUDGE, "same"), (JUDGE_FORWARD, "forward"), (JUDGE_BACKWARD, "backward"))
+    return tuple(_scorer(column, value(label), model=judge.signature) for column, label in columns)
 
 
 def language_scorers(identifier: LanguageClassifier) -> tuple[Scorer, ...]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, suggestion
 from paraloom.core.schema import add_column
-from paraloom.pairs.scoring.models import MODEL_COLUMNS, MODEL_GROUPS
+from paraloom.pairs.scoring.models import MODEL_COLUMNS, MODEL_GROUPS, judge_scorers
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer
 from paraloom.pairs.scoring.surface import SURFACE, SURFACE_GROUPS
 
@@ -30,6 +30,9 @@ MODEL_OPTIONS: dict[str, frozenset[str]] = {
 """Scores, and groups of them, that models add → the options that name these models."""
 
 
+JUDGED = frozenset(column.name for column in MODEL_GROUPS["judge"])
+"""Scores of the judge of meaning: without a model of your own, the bundled one computes them."""
+
 REMOVED = frozenset(
     [
         *("quantifier_mismatch", "pronoun_mismatch", "truncation", "copied_source"),
@@ -48,6 +51,9 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
         elif name in SCORES or name in GROUPS:
             for member in GROUPS.get(name, (name,)):
                 chosen.setdefault(member, SCORES[member])
+        elif name in JUDGED:
+            for scorer in _bundled_judge(name):
+                chosen.setdefault(scorer.name, scorer)
         elif name in REMOVED:
             raise removed(name)
         elif name in COLUMNS:
@@ -61,6 +67,13 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
                 remedy=f"`paraloom scores` lists all scores; groups are {', '.join(GROUPS)}.",
             )
     return list(chosen.values())
+
+
+def _bundled_judge(name: str) -> list[Scorer]:
+    """Scorers by the bundled judge: one of its columns, or all of them for the name of the group."""
+    from paraloom.pairs.scoring.judge import bundled_judge
+
+    return [scorer for scorer in judge_scorers(bundled_judge()) if name in ("judge", scorer.name)]
 
 
 def removed(name: str) -> ConfigError:

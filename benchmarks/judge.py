@@ -1,0 +1,278 @@
+"""How well the judge of meaning tells right pairs from wrong ones, compared with the other scores.
+
+    PARALOOM_DATA=/path/to/corpora python benchmarks/judge.py sets -o runs/judge/sets.parquet
+    PARALOOM_DATA=/path/to/corpora python benchmarks/judge.py measure runs/judge/sets.parquet -o runs/judge/figures.json
+
+`sets` makes the pairs: sentences of Tatoeba, of news, questions and captions that no training saw, whose real
+paraphrases are right and come back with one change of each kind, and sets that people labeled. `measure` scores them
+and writes areas under the ROC curve, and the shares of right and wrong pairs above thresholds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib.util
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paraloom.io import read_lines
+from paraloom.pairs.judging.changes import KINDS, Words, change
+from paraloom.pairs.lookalikes import names_in
+
+ROOT = Path(__file__).resolve().parents[1]
+Row = dict[str, Any]
+SEED = 20
+
+
+def recipe() -> Any:
+    """The module that makes the training pairs, for its rule of what is held out."""
+    spec = importlib.util.spec_from_file_location("judge_recipe", ROOT / "examples/judge.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def fields(path: Path) -> Iterator[list[str]]:
+    """Cells of a tab-separated file, plain or compressed."""
+    for line in read_lines(str(path)):
+        yield line.split("\t")
+
+
+def right_pairs(data: Path, made: Any) -> dict[str, list[tuple[str, str]]]:
+    """Real paraphrases of four kinds of text that no training saw."""
+    tatoeba = {pair for pair, count in made.common_translations(data).items() if count >= 2 and made.agree(*pair)}
+    news = [(row[3], row[4]) for row in fields(data / "bitext/wmt-news/en-two-references.tsv.gz")]
+    questions = [(row[0], row[1]) for row in fields(data / "paraphrase/quora-50k/test.tsv.gz") if row[2] == "new"]
+    pairs, relations = (list(fields(data / f"sts/sick2014/SICK.test{part}.tsv")) for part in ("", ".entailment"))
+    captions = [(a, b) for (score, a, b), (_, relation) in zip(pairs, relations, strict=True)
+                if float(score) >= 4.5 and relation == "ENTAILMENT"]  # fmt: skip
+    return {
+        "Tatoeba": [pair for pair in sorted(tatoeba) if (made.is_held_out(pair[0]) or made.is_held_out(pair[1]))
+                    and min(map(len, pair)) > 20],
+        "news": [(a, b) for a, b in news if a.lower() != b.lower()],
+        "questions": [(a, b) for a, b in questions if a.lower() != b.lower()],
+        "captions": captions,
+    }  # fmt: skip
+
+
+def labeled(data: Path) -> Iterator[Row]:
+    """Sets that people labeled."""
+
+    def row(name: str, a: str, b: str, label: bool) -> Row:
+        return {"set": name, "kind": "", "src": a, "tgt": b, "label": int(label)}
+
+    for label, a, b in fields(data / "paraphrase/paws-wiki/test.half1.tsv.gz"):
+        yield row("PAWS-Wiki", a, b, label == "1")
+    for label, _, _, a, b in fields(data / "paraphrase/mrpc/msr_paraphrase_test.tsv"):
+        yield row("MRPC", a, b, label == "1")
+    for votes, a, b in fields(data / "paraphrase/twitter-url/test.votes.tsv.gz"):
+        if votes != "3":
+            yield row("Twitter", a, b, int(votes) >= 4)
+    for part in ("train", "validation"):
+        for cells in fields(data / f"paraphrase/parade/{part}.tsv.gz"):
+            yield row("PARADE", cells[3], cells[4], cells[1] == "1")
+    for label, a, b in fields(data / "paraphrase/apt-human/train.tsv.gz"):
+        yield row("APT", a, b, label == "1")
+    pairs, relations = (list(fields(data / f"sts/sick2014/SICK.test{part}.tsv")) for part in ("", ".entailment"))
+    for (score, a, b), (_, relation) in zip(pairs, relations, strict=True):
+        if relation == "ENTAILMENT" and float(score) >= 4.5:
+            yield row("SICK", a, b, True)
+        elif relation == "CONTRADICTION" or float(score) < 3.5:
+            yield row("SICK", a, b, False)
+    with (ROOT / "benchmarks/readings/quickstart.tsv").open(encoding="utf-8") as file:
+        for cells in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            yield row("quickstart, read", cells["src"], cells["tgt"], cells["meaning_1"] == cells["meaning_2"] == "k")
+
+
+def make_sets(data: Path, limit: int = 1500) -> list[Row]:
+    """All pairs with label, set and kind of change."""
+    made, random = recipe(), np.random.default_rng(SEED)
+    tatoeba = {pair for pair in made.common_translations(data) if made.agree(*pair)}
+    right = right_pairs(data, made)
+    texts = [text for pairs in right.values() for pair in pairs for text in pair]
+    pool = texts + [row[-1] for row in fields(data / "bitext/tatoeba-2/es-en.tsv.gz")]
+    near, synonyms = made.near_words(data, tatoeba, pool)
+    rows: list[Row] = []
+    for name, pairs in right.items():
+        chosen = [pairs[i] for i in random.permutation(len(pairs))[:limit].tolist()]
+        words = Words(names_in([text for pair in chosen for text in pair]), near, synonyms)
+        for a, b in chosen:
+            rows.append({"set": name, "kind": "", "src": a, "tgt": b, "label": 1})
+        for kind in KINDS:
+            count = 0
+            for a, b in chosen:
+                changed = change(b, kind, random, words)
+                if changed is not None and changed.lower() != a.lower() and count < 500:
+                    rows.append({"set": name, "kind": kind, "src": a, "tgt": changed, "label": 0})
+                    count += 1
+    rows += labeled(data)
+    return [row for row in rows if row["src"].strip() and row["tgt"].strip()]
+
+
+def auc(values: np.ndarray, labels: np.ndarray) -> float:
+    """Probability that a right pair has the better value; ties count half."""
+    from scipy.stats import rankdata
+
+    right = labels == 1
+    if not right.any() or right.all():
+        return float("nan")
+    ranks = rankdata(values)
+    n, m = right.sum(), (~right).sum()
+    return float((ranks[right].sum() - n * (n + 1) / 2) / (n * m))
+
+
+SCORERS = ("judge", "p_paraphrase", "english", "english-small", "overlap")
+"""What is compared: the judge, `p_paraphrase` without translators, cosines of two encoders, word overlap."""
+
+
+def scored(rows: list[Row]) -> dict[str, np.ndarray]:
+    """Values of each score of `SCORERS`, and of both directions of the judge."""
+    from paraloom import as_pairs
+
+    table = pa.table({
+        **{name: [row[name] for row in rows] for name in ("src", "tgt")},
+        **{name: ["en"] * len(rows) for name in ("src_lang", "tgt_lang")},
+    })  # fmt: skip
+    pairs = as_pairs(table)
+    surface = ["overlap", "chrf", "bleu1", "mismatch", "meaning", "ratio", "glitches"]
+    first = pairs.score(surface, encoder="english", paraphrase_model="paraphrases-en").to_arrow()
+    second = pairs.score([], encoder="english-small").to_arrow()
+    judged = pairs.score(["judge"]).to_arrow()
+    columns = {
+        "judge": judged["judge"], "judge_forward": judged["judge_forward"], "judge_backward": judged["judge_backward"],
+        "p_paraphrase": first["p_paraphrase"], "english": first["paraphrase_score"],
+        "english-small": second["paraphrase_score"], "overlap": first["unigram_overlap"],
+    }  # fmt: skip
+    return {name: np.nan_to_num(np.asarray(value.to_numpy(), np.float64), nan=0.0) for name, value in columns.items()}
+
+
+def interval(values: np.ndarray, labels: np.ndarray, seed: int = 1, draws: int = 200) -> tuple[float, float]:
+    """95 % interval of the area under the ROC curve, by bootstrap of right and wrong pairs."""
+    random, right, wrong = np.random.default_rng(seed), values[labels == 1], values[labels == 0]
+    areas = []
+    for _ in range(draws):
+        a, b = random.choice(right, len(right)), random.choice(wrong, len(wrong))
+        areas.append(auc(np.concatenate([a, b]), np.repeat([1, 0], [len(a), len(b)])))
+    return float(np.percentile(areas, 2.5)), float(np.percentile(areas, 97.5))
+
+
+def figures(rows: list[Row], values: dict[str, np.ndarray], left_out: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Areas, shares above thresholds, calibration; `left_out` has values of judges that never saw a kind."""
+    sets, kinds, labels = (np.array([row[name] for row in rows]) for name in ("set", "kind", "label"))
+    result: dict[str, Any] = {"sets": {}, "kinds": {}, "passed": {}, "calibration": {}, "at_five_percent": {}}
+    for name in dict.fromkeys(sets.tolist()):
+        inside = sets == name
+        if set(kinds[inside]) == {""}:
+            result["sets"][name] = {
+                "right": int((labels[inside] == 1).sum()), "wrong": int((labels[inside] == 0).sum()),
+                **{score: round(auc(values[score][inside], labels[inside]), 4) for score in SCORERS},
+                "interval": [round(end, 4) for end in interval(values["judge"][inside], labels[inside])],
+            }  # fmt: skip
+            continue
+        for kind in sorted(set(kinds[inside]) - {""}):
+            rows_of = inside & ((kinds == kind) | (kinds == ""))
+            wrong = inside & (kinds == kind)
+            if wrong.sum() < 25:
+                continue
+            entry = {"wrong": int(wrong.sum()), "right": int((inside & (kinds == "")).sum())}
+            entry |= {score: round(auc(values[score][rows_of], labels[rows_of]), 4) for score in SCORERS}
+            if "seen" in left_out:
+                entry["seen"] = round(auc(left_out["seen"][rows_of], labels[rows_of]), 4)
+            if kind in left_out:
+                entry["left out"] = round(auc(left_out[kind][rows_of], labels[rows_of]), 4)
+            entry["interval"] = [round(end, 4) for end in interval(values["judge"][rows_of], labels[rows_of])]
+            result["kinds"][f"{name}, {kind}"] = entry
+    for threshold in (0.5, 0.8, 0.9):
+        for name in dict.fromkeys(sets.tolist()):
+            for kind in sorted(set(kinds[sets == name])):
+                for label in (1, 0):
+                    chosen = (sets == name) & (kinds == kind) & (labels == label)
+                    if chosen.sum() >= 25:
+                        key = f"{name}, {kind or ('right' if label else 'wrong')}"
+                        share = round(float((values["judge"][chosen] >= threshold).mean()), 4)
+                        result["passed"].setdefault(key, {})[str(threshold)] = share
+    for name in dict.fromkeys(sets.tolist()):
+        right, wrong = (sets == name) & (labels == 1), (sets == name) & np.isin(kinds, ("words", "dropped"))
+        if wrong.sum() < 25:
+            continue
+        result["at_five_percent"][name] = {
+            score: round(float((values[score][right] > np.quantile(values[score][wrong], 0.95)).mean()), 4)
+            for score in SCORERS
+        }
+    for name in dict.fromkeys(sets.tolist()):
+        inside = sets == name
+        result["calibration"][name] = expected_error(values["judge"][inside], labels[inside])
+    return result
+
+
+def expected_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = 10) -> dict[str, float]:
+    """Expected calibration error over bins of equal size, the mean probability, and the share of right pairs."""
+    order = np.argsort(probabilities)
+    error = sum(
+        abs(probabilities[part].mean() - labels[part].mean()) * len(part) / len(order)
+        for part in np.array_split(order, bins) if len(part)
+    )  # fmt: skip
+    return {
+        "error": round(float(error), 4),
+        "mean": round(float(probabilities.mean()), 4),
+        "right": round(float(labels.mean()), 4),
+    }
+
+
+def speed(rows: list[Row]) -> dict[str, float]:
+    """Pairs per second in one process, on pairs of the sets of Tatoeba, captions and news."""
+    from paraloom.pairs.scoring.judge import bundled_judge
+
+    judge, result = bundled_judge(), {}
+    for name in ("Tatoeba", "captions", "news"):
+        chosen = [row for row in rows if row["set"] == name][:2000]
+        started = time.perf_counter()
+        judge.probabilities([row["src"] for row in chosen], [row["tgt"] for row in chosen])
+        result[name] = round(len(chosen) / (time.perf_counter() - started))
+    return result
+
+
+def main() -> None:
+    """Make the sets, or measure on them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    sets = commands.add_parser("sets")
+    sets.add_argument("-o", "--output", type=Path, required=True)
+    measure = commands.add_parser("measure")
+    measure.add_argument("sets", type=Path)
+    measure.add_argument("--left-out", type=Path, help="logits by judges that were trained without a kind, .npz")
+    measure.add_argument("-o", "--output", type=Path, required=True)
+    arguments = parser.parse_args()
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    if arguments.command == "sets":
+        pq.write_table(pa.Table.from_pylist(make_sets(Path(os.environ["PARALOOM_DATA"]))), arguments.output)
+        return
+    rows = pq.read_table(arguments.sets).to_pylist()
+    left_out = {}
+    if arguments.left_out:
+        stored = np.load(arguments.left_out, allow_pickle=False)
+        named = {"without-swap": "words", "hard1": "seen"}
+        left_out = {
+            named.get(name, name.removeprefix("without-")): stored[name][:, 0].astype(np.float64)
+            for name in stored.files
+        }
+    result = figures(rows, scored(rows), left_out)
+    result["speed"] = speed(rows)
+    arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    for part in ("sets", "kinds"):
+        for name, entry in result[part].items():
+            print(f"{name:<26}", *(f"{key} {value}" for key, value in entry.items() if key != "interval"))
+
+
+if __name__ == "__main__":
+    main()

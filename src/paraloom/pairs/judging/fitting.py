@@ -1,0 +1,185 @@
+"""A judge from labeled pairs of text: tokens, training, calibration on pairs that were set aside, export."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import DataError
+from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork, Shape, from_bert
+from paraloom.pairs.judging.training import UNKNOWN, JudgeConfig, TokenPairs, logits_of, train
+
+MIN_PAIRS = 50
+"""Fewest right pairs, and fewest wrong ones, that a judge is trained on."""
+
+_SET_ASIDE = 20
+_BATCH = 32
+
+
+@dataclass(frozen=True)
+class JudgedPairs:
+    """Labeled pairs of text.
+
+    Args:
+        sources: First sides.
+        targets: Second sides.
+        labels: uint8 `(n, outputs)`, in the order of `OUTPUTS`: 0, 1 or `UNKNOWN`.
+        weights: float32 `(n,)`.
+    """
+
+    sources: Sequence[str]
+    targets: Sequence[str]
+    labels: npt.NDArray[np.uint8]
+    weights: npt.NDArray[np.float32]
+
+    def check(self) -> None:
+        """Check that there are enough right and wrong pairs."""
+        for label, what in ((1, "right"), (0, "wrong")):
+            count = int((self.labels[:, 0] == label).sum())
+            if count < MIN_PAIRS:
+                raise DataError(
+                    f"a judge needs {MIN_PAIRS} {what} pairs or more, got {count}",
+                    remedy="Label more pairs, or add pairs made by rule: `paraloom make lookalikes`.",
+                )
+
+
+@dataclass(frozen=True)
+class Base:
+    """What a judge starts from: a large transformer of the family of BERT.
+
+    Args:
+        tokenizer: Content of tokenizer.json, with the tokens that are kept.
+        special_tokens: Special tokens by role: `pad_token`, `cls_token` and `sep_token`.
+        weights: Tensors by the names that BERT gives them, the embeddings of the kept tokens among them.
+        heads: Number of heads of attention.
+    """
+
+    tokenizer: Mapping[str, Any]
+    special_tokens: Mapping[str, str]
+    weights: Mapping[str, npt.NDArray[np.float32]]
+    heads: int
+
+
+def token_pairs(pairs: JudgedPairs, tokenizer: Any, longest: int) -> TokenPairs:
+    """Pairs as token lists; each text is stored once."""
+    numbers: dict[str, int] = {}
+    for text in (*pairs.sources, *pairs.targets):
+        numbers.setdefault(text, len(numbers))
+    encodings = tokenizer.encode_batch(list(numbers), add_special_tokens=False)
+    lists = [encoding.ids[:longest] for encoding in encodings]
+    return TokenPairs(
+        tokens=np.array([token for ids in lists for token in ids], np.uint16),
+        offsets=np.cumsum([0, *(len(ids) for ids in lists)], dtype=np.int64),
+        sides=np.array([[numbers[a], numbers[b]] for a, b in zip(pairs.sources, pairs.targets, strict=True)], np.int32),
+        labels=pairs.labels,
+        weights=pairs.weights,
+    )
+
+
+def fit_judge(
+    pairs: JudgedPairs,
+    base: Base,
+    config: JudgeConfig,
+    folder: Path,
+    *,
+    layers: int = 3,
+    teacher_layers: int = 0,
+    teacher_epochs: float = 4,
+) -> dict[str, float]:
+    """Train a judge and write its folder; with `teacher_layers`, a larger one first, whose values teach it, too.
+
+    Every twentieth pair, by its first side, is set aside: it calibrates the probabilities, and the area under the ROC
+    curve is measured on it.
+
+    Returns:
+        Figures: numbers of pairs, the loss, and the area under the ROC curve of the pairs set aside.
+    """
+    import torch
+    from tokenizers import Tokenizer
+
+    from paraloom.core.devices import default_device, parse_device
+    from paraloom.pairs.judging.export import export_judge
+
+    pairs.check()
+    tokenizer = Tokenizer.from_str(json.dumps({**base.tokenizer, "padding": None, "truncation": None}))
+    ids = [tokenizer.token_to_id(base.special_tokens[name]) for name in ("pad_token", "cls_token", "sep_token")]
+    special = (int(ids[0] or 0), int(ids[1] or 0), int(ids[2] or 0))
+    words = base.weights["embeddings.word_embeddings.weight"]
+    inner = base.weights["encoder.layer.0.intermediate.dense.weight"].shape[0]
+    positions = min(256, base.weights["embeddings.position_embeddings.weight"].shape[0])
+    shape = Shape(len(words), layers, words.shape[1], base.heads, inner, positions)
+    device = torch.device(str(parse_device(default_device()).parts()[0]))
+
+    def started(layers: int) -> JudgeNetwork:
+        torch.manual_seed(config.seed)
+        network = JudgeNetwork(replace(shape, layers=layers))
+        from_bert(network, dict(base.weights))
+        return network.to(device)
+
+    tokens = token_pairs(pairs, tokenizer, min(config.max_length, positions))
+    aside = np.array([_is_set_aside(text) for text in pairs.sources])
+    learned, soft = tokens.take(~aside), None
+    if teacher_layers:
+        teacher = started(teacher_layers)
+        train(teacher, learned, special, replace(config, epochs=teacher_epochs))
+        soft = logits_of(teacher, learned, special, batch=_BATCH)
+    network = started(layers)
+    loss = train(network, learned, special, config, soft=soft)
+    held = tokens.take(aside)
+    logits = logits_of(network, held, special, batch=_BATCH) if aside.any() else np.zeros((0, len(OUTPUTS)), np.float32)
+    calibration = {name: calibrated(logits[:, index], held.labels[:, index]) for index, name in enumerate(OUTPUTS)}
+    export_judge(network, base.tokenizer, base.special_tokens, folder, calibration=calibration)
+    return {
+        "pairs": len(pairs.sources) - int(aside.sum()),
+        "set_aside": int(aside.sum()),
+        "loss": round(loss, 4),
+        "auc": round(area(logits[:, 0], held.labels[:, 0]), 4),
+    }
+
+
+def calibrated(logits: npt.NDArray[np.floating], labels: npt.NDArray[np.uint8]) -> tuple[float, float]:
+    """Slope and shift of logits that give the likeliest probabilities, with a weak pull to 1 and 0.
+
+    Reference:
+        Platt 1999, with targets that are not quite 0 and 1.
+    """
+    from scipy.optimize import minimize
+
+    known = labels != UNKNOWN
+    values, wanted = logits[known].astype(np.float64), labels[known].astype(np.float64)
+    if len(set(wanted.tolist())) < 2:
+        return 1.0, 0.0
+    right = wanted.sum()
+    targets = np.where(wanted == 1, (right + 1) / (right + 2), 1 / (len(wanted) - right + 2))
+
+    def loss(parameters: npt.NDArray[np.float64]) -> float:
+        scores = parameters[0] * values + parameters[1]
+        fit = np.logaddexp(0, scores) - targets * scores
+        return float(fit.sum() + (parameters[0] - 1) ** 2 + 0.1 * parameters[1] ** 2)
+
+    slope, shift = minimize(loss, [1.0, 0.0], method="L-BFGS-B", bounds=[(0.02, 5), (-10, 10)]).x
+    return round(float(slope), 4), round(float(shift), 4)
+
+
+def area(values: npt.NDArray[np.floating], labels: npt.NDArray[np.uint8]) -> float:
+    """Area under the ROC curve, NaN with one class; ties count half."""
+    from scipy.stats import rankdata
+
+    right, wrong = labels == 1, labels == 0
+    if not right.any() or not wrong.any():
+        return float("nan")
+    ranks = rankdata(values[right | wrong])
+    inside = right[right | wrong]
+    n = int(inside.sum())
+    return float((ranks[inside].sum() - n * (n + 1) / 2) / (n * int(wrong.sum())))
+
+
+def _is_set_aside(text: str) -> bool:
+    return hashlib.sha256(text.lower().encode()).digest()[0] % _SET_ASIDE == 0

@@ -1,0 +1,92 @@
+"""The judge of meaning: a small cross-encoder that says whether two sentences say the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.bundled import JUDGE_MODEL, bundled_path
+from paraloom.core.errors import ModelError
+from paraloom.pairs.scoring.cross_encoder import CONFIG, CrossEncoder
+
+SAME, FORWARD, BACKWARD = "same", "forward", "backward"
+"""Outputs that every judge has, as `id2label` in its configuration names them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """A judge of meaning: calibrated probabilities for an ordered pair of texts.
+
+    Args:
+        encoder: The cross-encoder.
+        labels: Names of its outputs.
+        slopes: float64 `(outputs,)`, by which logits are multiplied.
+        shifts: float64 `(outputs,)`, which are added to them then.
+    """
+
+    encoder: CrossEncoder
+    labels: tuple[str, ...]
+    slopes: npt.NDArray[np.float64]
+    shifts: npt.NDArray[np.float64]
+
+    @property
+    def signature(self) -> str:
+        """Digest of the model."""
+        return self.encoder.signature
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Judge:
+        """Load a judge from the folder that `train judge` wrote."""
+        encoder = CrossEncoder.load(folder, label=SAME)
+        file = Path(folder) / CONFIG
+        config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        labels = tuple(config["id2label"][str(index)] for index in range(len(config["id2label"])))
+        missing = [name for name in (SAME, FORWARD, BACKWARD) if name not in labels]
+        if missing:
+            raise ModelError(
+                f"not a judge: 'id2label' lacks {', '.join(missing)}",
+                file=file,
+                remedy="Name a folder of `train judge`; other cross-encoders are for the option --cross-encoder.",
+            )
+        given = config.get("calibration") or {}
+        try:
+            values = np.array([given.get(name, (1.0, 0.0)) for name in labels], np.float64).reshape(len(labels), 2)
+        except (TypeError, ValueError, AttributeError):
+            values = np.full((len(labels), 2), np.nan)
+        if not np.isfinite(values).all():
+            raise ModelError("'calibration' is damaged", file=file, remedy="Train or copy the model again.")
+        return cls(encoder, labels, values[:, 0], values[:, 1])
+
+    def predict(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Probability that n ordered pairs say the same, float32 `(n,)`; NaN where a text is empty."""
+        return self.probabilities(firsts, seconds)[:, self.labels.index(SAME)]
+
+    def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Probability of each output for n ordered pairs, float32 `(n, outputs)`; NaN where a text is empty."""
+        pairs = list(zip(firsts, seconds, strict=True))
+        wanted = sorted({pair for pair in pairs if pair[0].strip() and pair[1].strip()})
+        values = np.full((len(pairs), len(self.labels)), np.nan, np.float32)
+        if not wanted:
+            return values
+        logits = self.encoder.logits(wanted).astype(np.float64) * self.slopes + self.shifts
+        known = (1 / (1 + np.exp(-logits))).astype(np.float32)
+        rows = {pair: row for row, pair in enumerate(wanted)}
+        for number, pair in enumerate(pairs):
+            if pair in rows:
+                values[number] = known[rows[pair]]
+        return values
+
+
+@lru_cache(maxsize=1)
+def bundled_judge() -> Judge:
+    """The judge that comes with the package, loaded once per process."""
+    folder = bundled_path(JUDGE_MODEL)
+    assert folder is not None
+    return Judge.load(folder)
