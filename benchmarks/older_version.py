@@ -14,6 +14,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -47,13 +48,13 @@ MAKE: dict[str, tuple[str, ...]] = {
         *("train", "parser", "trees.mrg", "--method", "spans", "--encoder", "english", "-o", "span-parser"),
     ),
     "paraphraser": (
-        *("train", "paraphraser", KEPT, "--steps", "3", "--vocab-size", "300", "--held-out", "5"),
-        *("-o", "paraphraser"),
+        *("train", "paraphraser", KEPT, "--parser", "parser", "--steps", "3", "--vocab-size", "300"),
+        *("--held-out", "5", "-o", "paraphraser"),
     ),
     "vectors.npy": ("encode", "english", "sentences.txt", "-o", "vectors.npy"),
-    "lexicon": ("lexicon", KEPT, "--min-count", "1", "-o", "lexicon"),
+    "lexicon.parquet": ("lexicon", KEPT, "--min-count", "1", "-o", "lexicon.parquet"),
     "sheet.tsv": ("judge", "sample", KEPT, "--count", "10", "-o", "sheet.tsv"),
-    "documents.parquet": ("extract", "page.html", "--lang", "en", "-o", "documents.parquet"),
+    "documents": ("extract", "page.html", "--lang", "en", "-o", "documents"),
 }
 """File or folder → arguments of the older command that makes it."""
 
@@ -64,14 +65,14 @@ class Opening:
 
     Args:
         what: What it is.
-        made: Its name in MAKE.
-        command: Arguments of this version's command; OUT is a new name.
+        source: Its name in MAKE.
+        command: Arguments of this version's command; OUT is a new name, COPY a copy of it.
         code: Python instead, an expression.
         shown: How it is called, where that is not the command or the code.
     """
 
     what: str
-    made: str
+    source: str
     command: tuple[str, ...] = ()
     code: str = ""
     shown: str = ""
@@ -94,9 +95,9 @@ OPEN = (
     Opening("run of quickstart", "quickstart", ("status", "quickstart")),
     Opening("", "quickstart", ("report", "quickstart", "-o", "OUT.html")),
     Opening("", "quickstart", ("head", "quickstart")),
-    Opening("", "quickstart", ("quickstart", "quickstart")),
     Opening("", "quickstart", ("score", KEPT, "--with", "chrf", "-o", "OUT.parquet")),
     Opening("", "quickstart", code="len(paraloom.read_pairs('quickstart/40-kept').to_list())"),
+    Opening("", "quickstart", ("quickstart", "COPY")),
     *(
         Opening("", "quickstart", code=EXPLORE.format(path=path), shown=f"`paraloom explore quickstart`, page {path}")
         for path in ("/run", "/pairs", "/scores", "/threshold", "/judge")
@@ -105,11 +106,11 @@ OPEN = (
         "scored pairs", "scored.parquet", ("filter", "scored.parquet", "--where", "chrf > 50", "-o", "OUT.parquet")
     ),
     Opening("", "scored.parquet", ("head", "scored.parquet")),
-    Opening("", "scored.tsv", ("filter", "scored.tsv", "--where", "trigram_overlap < 0.7", "-o", "OUT.tsv")),
+    Opening("", "scored.tsv", ("score", "scored.tsv", "--with", "overlap", "-o", "OUT.tsv")),
     Opening("word counts", "counts", ("score", KEPT, "--with", "length", "--word-counts", "counts", "-o", "OUT.tsv")),
     Opening("language model", "language-model", ("score", KEPT, "--language-model", "language-model", "-o", "OUT.tsv")),
     Opening("encoder, an average", "encoder", code="paraloom.Encoder.load('encoder').encode(['A cat.']).shape"),
-    Opening("", "encoder", ("score", KEPT, "--with", "overlap", "--encoder", "encoder", "-o", "OUT.tsv")),
+    Opening("", "encoder", ("score", "scored.tsv", "--encoder", "encoder", "-o", "OUT.tsv")),
     Opening("encoder, a GRU", "gru", code="paraloom.Encoder.load('gru').encode(['A cat.']).shape"),
     Opening("classifier", "classifier", ("score", KEPT, "--classifier", "classifier", "-o", "OUT.tsv")),
     Opening("translator", "translator", ("translate", "translator", "german.txt", "-o", "OUT.txt")),
@@ -121,9 +122,11 @@ OPEN = (
         "paraphraser", "paraphraser", ("paraphrase", "sentences.txt", "--paraphraser", "paraphraser", "-o", "OUT.tsv")
     ),
     Opening("vectors", "vectors.npy", code="__import__('numpy').load('vectors.npy').shape"),
-    Opening("lexicon", "lexicon", code="len(paraloom.read_pairs('lexicon').to_list())"),
-    Opening("sheet of judgments", "sheet.tsv", ("research", "judge", "table", "sheet.tsv")),
-    Opening("documents", "documents.parquet", ("head", "documents.parquet")),
+    Opening("lexicon", "lexicon.parquet", ("head", "lexicon.parquet")),
+    Opening(
+        "sheet of judgments", "sheet.tsv", ("research", "judge", "table", "sheet.tsv", "--key", "sheet.tsv.key.tsv")
+    ),
+    Opening("documents", "documents", ("head", "documents")),
 )
 """What is opened, in the order of the table."""
 
@@ -173,12 +176,15 @@ def opened(folder: Path) -> Iterator[list[str]]:
     """Rows of the table: what, the call, yes or no, and what was said."""
     with tempfile.TemporaryDirectory() as scratch:
         for number, one in enumerate(OPEN):
-            if not (folder / one.made).exists():
+            if not (folder / one.source).exists():
                 continue
             if one.code:
                 done = run(HERE, folder, "-c", f"import paraloom; {one.code}")
             else:
                 command = [part.replace("OUT", f"{scratch}/{number}") for part in one.command]
+                if "COPY" in command:  # what it was made from is kept
+                    shutil.copytree(folder / one.source, f"{scratch}/COPY", symlinks=True)
+                    command = [part.replace("COPY", f"{scratch}/COPY") for part in command]
                 done = run(HERE, folder, "-m", "paraloom", *command)
             said = last_line(done).replace(f"{scratch}/{number}", "OUT").replace("|", "\\|")
             said = re.sub(r"[\d.]+ (s|min)\b", "… s", said)
