@@ -48,16 +48,16 @@ def fields(path: Path) -> Iterator[list[str]]:
         yield line.split("\t")
 
 
-def right_pairs(data: Path, made: Any) -> dict[str, list[tuple[str, str]]]:
+def right_pairs(data: Path, rules: Any) -> dict[str, list[tuple[str, str]]]:
     """Real paraphrases of four kinds of text that no training saw."""
-    tatoeba = {pair for pair, count in made.common_translations(data).items() if count >= 2 and made.agree(*pair)}
+    tatoeba = {pair for pair, count in rules.common_translations(data).items() if count >= 2 and rules.agree(*pair)}
     news = [(row[3], row[4]) for row in fields(data / "bitext/wmt-news/en-two-references.tsv.gz")]
     questions = [(row[0], row[1]) for row in fields(data / "paraphrase/quora-50k/test.tsv.gz") if row[2] == "new"]
     pairs, relations = (list(fields(data / f"sts/sick2014/SICK.test{part}.tsv")) for part in ("", ".entailment"))
     captions = [(a, b) for (score, a, b), (_, relation) in zip(pairs, relations, strict=True)
                 if float(score) >= 4.5 and relation == "ENTAILMENT"]  # fmt: skip
     return {
-        "Tatoeba": [pair for pair in sorted(tatoeba) if (made.is_held_out(pair[0]) or made.is_held_out(pair[1]))
+        "Tatoeba": [pair for pair in sorted(tatoeba) if (rules.is_held_out(pair[0]) or rules.is_held_out(pair[1]))
                     and min(map(len, pair)) > 20],
         "news": [(a, b) for a, b in news if a.lower() != b.lower()],
         "questions": [(a, b) for a, b in questions if a.lower() != b.lower()],
@@ -96,12 +96,12 @@ def labeled(data: Path) -> Iterator[Row]:
 
 def make_sets(data: Path, limit: int = 1500) -> list[Row]:
     """All pairs with label, set and kind of change."""
-    made, random = recipe(), np.random.default_rng(SEED)
-    tatoeba = {pair for pair in made.common_translations(data) if made.agree(*pair)}
-    right = right_pairs(data, made)
+    rules, random = recipe(), np.random.default_rng(SEED)
+    tatoeba = {pair for pair in rules.common_translations(data) if rules.agree(*pair)}
+    right = right_pairs(data, rules)
     texts = [text for pairs in right.values() for pair in pairs for text in pair]
     pool = texts + [row[-1] for row in fields(data / "bitext/tatoeba-2/es-en.tsv.gz")]
-    near, synonyms = made.near_words(data, tatoeba, pool)
+    near, synonyms = rules.near_words(data, tatoeba, pool)
     rows: list[Row] = []
     for name, pairs in right.items():
         chosen = [pairs[i] for i in random.permutation(len(pairs))[:limit].tolist()]

@@ -186,8 +186,8 @@ class Builder:
 
     def voices(self, text: str, texts: Iterable[str], count: int) -> None:
         """Add plain passives with the active that says the same, and with the one that exchanges the roles."""
-        found = ((sentence, voices(sentence)) for sentence in dict.fromkeys(texts))
-        for sentence, both in self.sample(((a, b) for a, b in found if b), count):
+        counted = ((sentence, voices(sentence)) for sentence in dict.fromkeys(texts))
+        for sentence, both in self.sample(((a, b) for a, b in counted if b), count):
             active, wrong = both
             passive = light_edit(sentence, self.random, self.words) if self.random.random() < 0.3 else None
             self.add(text, "", passive or sentence, active, 1, weight=4.0)
@@ -219,15 +219,15 @@ class Builder:
 
 def common_translations(data: Path) -> dict[tuple[str, str], int]:
     """English sentences of Tatoeba with common translations, and in how many languages they have them."""
-    found: Counter[tuple[str, str]] = Counter()
+    counted: Counter[tuple[str, str]] = Counter()
     for name in ("tatoeba/de-en", "tatoeba/fr-en", "tatoeba-2/es-en", "tatoeba/cs-en", "tatoeba/tr-en"):
         groups: defaultdict[str, set[str]] = defaultdict(set)
         for foreign, english in lines(data, f"bitext/{name}.tsv.gz"):
             groups[foreign].add(english)
         for group in groups.values():
             if 2 <= len(group) <= 8:
-                found.update(itertools.combinations(sorted(group), 2))
-    return dict(found)
+                counted.update(itertools.combinations(sorted(group), 2))
+    return dict(counted)
 
 
 def near_words(

@@ -55,14 +55,14 @@ def test_more_labels_give_a_lower_cut() -> None:
 
 
 def test_missing_labels_are_counted() -> None:
-    found = certified_cut([0.5] * 20, [1] * 20, precision=0.9)
-    assert (found.threshold, found.labels, found.right, found.more_labels) == (None, 20, 20, 9)
+    cut = certified_cut([0.5] * 20, [1] * 20, precision=0.9)
+    assert (cut.threshold, cut.labels, cut.right, cut.more_labels) == (None, 20, 20, 9)
     assert certified_cut([0.5] * 40, [1, 0] * 20, precision=0.9).more_labels is None
 
 
 def test_equal_values_are_kept_or_left_together() -> None:
-    found = certified_cut([1.0] * 50 + [0.5] * 50, [1] * 50 + [1, 0] * 25, precision=0.9)
-    assert (found.threshold, found.labels) == (1.0, 50)
+    cut = certified_cut([1.0] * 50 + [0.5] * 50, [1] * 50 + [1, 0] * 25, precision=0.9)
+    assert (cut.threshold, cut.labels) == (1.0, 50)
 
 
 def test_bad_input_is_named() -> None:

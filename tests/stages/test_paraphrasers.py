@@ -140,7 +140,7 @@ def test_the_stage_selects(toy_paraphraser: Path, tmp_path: Path) -> None:
     write_parsed_pairs(tmp_path / "pairs", 20, seed=5)
     result = run_toml(
         f'[[stage]]\nuse = "paraphrase"\ninput = "pairs"\nparaphraser = "{toy_paraphraser}"\nn = 1\ncandidates = 6\n'
-        "difference = 0.1\nmeaning = 0.2\n",
+        "judge = 'none'\ndifference = 0.1\nmeaning = 0.2\n",
         tmp_path,
     ).stages[-1]
     kept, rejected = read_rows(result.folder), read_rows(result.folder / "rejected")
@@ -226,7 +226,10 @@ def test_several_paraphrasers_in_one_stage(tmp_path: Path) -> None:
 def test_an_endpoint_in_a_stage_is_not_asked_twice(tmp_path: Path) -> None:
     write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"), ("The film was good.", "y"))
     with serve(OpenAIServer(translate=lambda text, body: text.replace("dog", "puppy").replace("film", "movie"))) as it:
-        text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\ncandidates = 2\nn = 1\ndifference = 0.1\n'
+        text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\ncandidates = 2\nn = 1\ndifference = 0.1\njudge = "none"'
+        text += "\n"
+            '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\ncandidates = 2\nn = 1\ndifference = 0.1\njudge = "none"\n'
+        )
         text += f'meaning = 0.0\nparaphraser = "{it.url}?model=m"\n'
         result = run_toml(text, tmp_path)
         asked, rows = len(it.bodies), read_rows(result.stages[-1].folder)

@@ -32,9 +32,14 @@ from paraloom.paraphrasing.selection_config import CandidateSelection
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import columns_of_file
-from paraloom.stages.paraphrasing import Paraphrase, check_text_language, language_of_paraphraser, trained_parts
+from paraloom.stages.paraphrasing import (
+    Paraphrase,
+    check_text_language,
+    is_judged,
+    language_of_paraphraser,
+    trained_parts,
+)
 from paraloom.stages.sentences import ReadSentences
-from paraloom.text.function_words import sample_language
 
 Preset: TypeAlias = Literal["strict", "balanced", "loose", "none"]
 
@@ -126,7 +131,7 @@ def paraphrase(
         candidates: Candidates of each text to select from, of each kind.
         encoder: What measures meaning: an encoder or its name; None or 'none' does not measure it.
         judge: The folder of a judge, which reads a text and a candidate at once; 'none' does not ask one. Default: the
-            bundled one, for English.
+            bundled one, for English by trained paraphrasers and round trips.
         template: Of trained ones: syntax to follow, such as '(S (NP) (VP) (.))', or 'auto'.
         like: Of trained ones, instead of `template`: a sentence whose syntax to follow.
         height: Levels of the tree of `like` to follow; 0 for all.
@@ -179,9 +184,9 @@ def paraphrase(
     selector = None
     if wanted.selects:
         language = language_of_paraphraser(source)
-        language = language or sample_language(given).language
+        judged = judge or (None if is_judged(source) else "none")
         selector = open_selector(
-            preset, meaning=meaning, difference=difference, encoder=encoder, judge=judge, language=language
+            preset, meaning=meaning, difference=difference, encoder=encoder, judge=judged, language=language
         )
     groups, selection = SelectingParaphraser(source, selector, n=n, candidates=candidates).answer(given, seed=seed)
     if (template is not None and template != AUTO) or like is not None:
@@ -279,7 +284,7 @@ def paraphrase_files(
         candidates: Candidates of each text to select from, of each kind: free, by templates, round trip.
         encoder: Encoder that measures meaning; none does not measure it.
         judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for
-            English.
+            English by trained paraphrasers and round trips.
         template: Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit the text.
         like: A sentence whose syntax to follow, instead of a template.
         height: Levels of the tree of --like to follow; 0: all.

@@ -109,7 +109,8 @@ DECLARED = [
         help="Paraphrase texts or files: freely, by a template of syntax, like a sentence, or by a round trip.\n\n"
         "Paraphrases are selected: those that keep the meaning and differ, none of a text if none is good enough. "
         "Printed are the probability of the same meaning (without a judge the cosine), the difference, and the "
-        "paraphrase; with --preset none the log-probability, as the paraphraser gives them; with a template the distance of its own parse to it, too.",
+        "paraphrase; with --preset none the log-probability, as the paraphraser gives them; with a template the "
+        "distance of its own parse to it, too.",
         examples=(
             '"We left early because of the rain."',
             "questions.txt --preset strict -o questions.tsv",

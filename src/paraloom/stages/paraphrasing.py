@@ -65,8 +65,8 @@ class Paraphrase(CandidateSelection, Map):
 
     Candidates are selected by default. The best come first; the others are rejected, each with its reason, and columns
     `meaning`, `difference` and `judge` say what was measured (null where another check came before). Columns
-    `template`, `template_parse` and `template_distance` say which template a variant was to have, which one its own parse has, and
-    the tree edit distance between both.
+    `template`, `template_parse` and `template_distance` say which template a variant was to have, which one its own
+    parse has, and the tree edit distance between both.
 
     Args:
         paraphraser: One or several, whose candidates are combined: `english`, a folder or a stage that trained one;
@@ -80,7 +80,7 @@ class Paraphrase(CandidateSelection, Map):
         decode: How to decode, such as 'nucleus:0.95'. Default: a beam; sampling for an endpoint.
         encoder: Encoder that measures meaning; none does not measure it. Default: english.
         judge: Judge that reads the text and a candidate at once: what :class:`TrainJudge` wrote; none does not ask one.
-            Default: the bundled one, for English.
+            Default: the bundled one, for English by trained paraphrasers and round trips.
         column: Column to paraphrase: 'text' of SENTENCES, 'src' or 'tgt' of PAIRS. Default: 'text', or else 'src'.
         check_languages: Before any work, identify the language of a sample, and fail if it is not the paraphraser's.
 
@@ -309,6 +309,17 @@ def language_of_paraphraser(paraphraser: ParaphraserLike) -> str | None:
     return language_code(getattr(paraphraser, "language", None))
 
 
+def is_judged(paraphraser: ParaphraserLike) -> bool:
+    """Whether the bundled judge decides by default: in English, where our own models or a round trip wrote.
+
+    It takes many synonyms for another meaning: of writers that are seldom wrong it would drop more right candidates
+    than wrong ones.
+    """
+    parts = paraphraser.paraphrasers if isinstance(paraphraser, CombinedParaphraser) else (paraphraser,)
+    own = all(isinstance(part, (PivotParaphraser, TemplateCandidates, ControlledParaphraser)) for part in parts)
+    return own and language_of_paraphraser(paraphraser) in (None, "en")
+
+
 def check_text_language(texts: Iterable[str], paraphraser: ParaphraserLike) -> None:
     """Refuse texts in another language than the paraphraser's, where both are known."""
     given = list(texts)
@@ -382,9 +393,7 @@ def _open(
     selector = None
     if selection is not None:
         thresholds, encoder, judge, named = selection
-        # The bundled judge reads English only; one that was named is taken at its word.
-        language = language_of_paraphraser(combined(opened))
-        judges = judge is not None and (named or language in (None, "en"))
+        judges = judge is not None and (named or is_judged(combined(opened)))
         selector = ParaphraseSelector(
             thresholds,
             None if encoder is None else open_encoder(encoder),

@@ -100,10 +100,10 @@ def fewest_labels(precision: float, confidence: float) -> int:
     return ceil(log(1 - confidence) / log(precision) - 1e-9)
 
 
-def _cuts(scores: npt.NDArray[np.float64], fewest: int) -> list[int]:
+def _cuts(scores: npt.NDArray[np.float64], minimum: int) -> list[int]:
     """Numbers of rows at or above each cut that is tested, ascending: by scores alone, equal scores together."""
     ends = np.flatnonzero(np.append(scores[:-1] > scores[1:], True)) + 1
-    start = max(fewest, min(2 * fewest, len(scores) // 3))
+    start = max(minimum, min(2 * minimum, len(scores) // 3))
     possible = ends[ends >= start]
     if len(possible) <= CUTS:
         return [int(rows) for rows in possible]

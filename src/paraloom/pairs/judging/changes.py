@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -51,34 +52,16 @@ _FUNCTION = (
     "things"
 )
 _FUNCTION_WORDS = frozenset(_FUNCTION.split())
-_CONTRACTIONS = (
-    (" is not", " isn't"), (" are not", " aren't"), (" was not", " wasn't"), (" were not", " weren't"),
-    (" do not", " don't"), (" does not", " doesn't"), (" did not", " didn't"), (" cannot", " can't"),
-    (" could not", " couldn't"), (" would not", " wouldn't"), (" should not", " shouldn't"),
-    (" will not", " won't"), (" has not", " hasn't"), (" have not", " haven't"), (" had not", " hadn't"),
-    ("I am ", "I'm "), ("you are ", "you're "), ("You are ", "You're "), ("we are ", "we're "),
-    ("We are ", "We're "), ("they are ", "they're "), ("They are ", "They're "), ("I will ", "I'll "),
-    ("he will ", "he'll "), ("He will ", "He'll "), ("She will ", "She'll "), ("We will ", "We'll "),
-    ("they will ", "they'll "), ("I have been", "I've been"), ("It is ", "It's "), ("it is ", "it's "),
-    ("that is ", "that's "), ("He is ", "He's "), ("She is ", "She's "), ("he is ", "he's "),
-    ("she is ", "she's "), ("What is ", "What's "), ("That is ", "That's "), ("There is ", "There's "),
-    ("there is ", "there's "), ("who is ", "who's "),
-)  # fmt: skip
-_SPELLINGS = (
-    ("colour", "color"), ("favourite", "favorite"), ("neighbour", "neighbor"), ("honour", "honor"),
-    ("labour", "labor"), ("centre", "center"), ("theatre", "theater"), ("organis", "organiz"),
-    ("realis", "realiz"), ("recognis", "recogniz"), ("travell", "travel"), ("grey", "gray"),
-    ("programme", "program"), ("behaviour", "behavior"), ("apologis", "apologiz"), ("per cent", "percent"),
-    (" percent", "%"), ("percent", "per cent"), ("e-mail", "email"), ("OK", "okay"), ("TV", "television"),
-    ("bike", "bicycle"), ("phone", "telephone"), ("Mum", "Mom"), ("mum", "mom"), (" & ", " and "),
-    ("kids", "children"), ("a lot of", "many"), ("lots of", "a lot of"), ("because", "since"),
-    ("though", "although"), ("maybe", "perhaps"), ("Maybe", "Perhaps"), ("near the", "close to the"),
-    ("next to", "beside"), ("in front of", "before"), ("start", "begin"), ("large", "big"), ("little", "small"),
-    ("on top of", "on"), ("many", "a lot of"), ("must", "have to"), ("each other", "one another"),
-    ("until", "till"), ("also", "too"), ("however", "but"), ("children", "kids"), ("big", "large"),
-    ("small", "little"), ("buy", "purchase"), ("answer", "reply"), ("help", "assist"), ("about", "around"),
-    ("nearly", "almost"), ("begin", "start"),
-)  # fmt: skip
+
+
+def _listed(kind: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of one kind of the list of edits."""
+    lines = (Path(__file__).parent / "edits.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    return tuple((first, second) for name, first, second in rows if name == kind)
+
+
+_CONTRACTIONS, _SPELLINGS, _PASTS = _listed("contraction"), _listed("spelling"), dict(_listed("past"))
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 _DIGITS = _NUMBERS.split()
 _FRONTED = re.compile(
@@ -174,10 +157,10 @@ def damaged(text: str, random: np.random.Generator) -> str | None:
         return None
     kind, at = int(random.integers(6)), int(random.integers(1, len(words) - 1))
     if kind == 0:
-        inner = [i for i, word in enumerate(words) if word.lower() in _FUNCTION_WORDS and i > 0]
-        if not inner:
+        chosen = [i for i, word in enumerate(words) if word.lower() in _FUNCTION_WORDS and i > 0]
+        if not chosen:
             return None
-        del words[inner[int(random.integers(len(inner)))]]
+        del words[chosen[int(random.integers(len(chosen)))]]
     elif kind == 1:
         words.insert(at, words[at])
     elif kind == 2:
@@ -189,11 +172,11 @@ def damaged(text: str, random: np.random.Generator) -> str | None:
         length = int(random.integers(2, 5))
         words[at:at] = words[max(0, at - length) : at]
     else:
-        found = [i for i, word in enumerate(words) if word in _WRONG_FORMS]
-        if not found:
+        matches = [i for i, word in enumerate(words) if word in _WRONG_FORMS]
+        if not matches:
             return None
-        place = found[int(random.integers(len(found)))]
-        words[place] = _WRONG_FORMS[words[place]]
+        position = matches[int(random.integers(len(matches)))]
+        words[position] = _WRONG_FORMS[words[position]]
     result = " ".join(words)
     return result if result != text else None
 
@@ -229,13 +212,6 @@ _PASSIVE = re.compile(
     r"(?P<agent>(?!the (?:end|time|side|way)\b|[a-z]+ing\b|himself|herself|themselves|itself|myself|car|train|bus|mail)"
     r"[^,;:()?\d]{2,50}?)\s*(?P<end>[.!]?)$"
 )
-_IRREGULAR = (
-    "bitten:bit written:wrote taken:took eaten:ate given:gave seen:saw driven:drove ridden:rode thrown:threw "
-    "made:made built:built held:held caught:caught hit:hit bought:bought sold:sold led:led sung:sang "
-    "drawn:drew broken:broke stolen:stole chosen:chose beaten:beat shot:shot told:told taught:taught won:won "
-    "lost:lost found:found known:knew shown:showed worn:wore spoken:spoke sent:sent paid:paid"
-)
-_PASTS = dict(pair.split(":") for pair in _IRREGULAR.split())
 _OBJECTS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 _SUBJECTS = {"me": "I", "him": "he", "her": "she", "us": "we", "them": "they"}
 
@@ -247,16 +223,16 @@ def _plural(phrase: str) -> bool:
 
 
 def _contraction(text: str, random: np.random.Generator, words: Words) -> str | None:
-    found = [(a, b) for a, b in _CONTRACTIONS if f" {a}".replace("  ", " ") in f" {text}" or a in text]
-    found += [(b, a) for a, b in _CONTRACTIONS if b in text and "'s" not in b]
-    return _substituted(text, found, random)
+    matches = [(a, b) for a, b in _CONTRACTIONS if f" {a}".replace("  ", " ") in f" {text}" or a in text]
+    matches += [(b, a) for a, b in _CONTRACTIONS if b in text and "'s" not in b]
+    return _substituted(text, matches, random)
 
 
 def _spelling(text: str, random: np.random.Generator, words: Words) -> str | None:
-    found = [pair for pair in _SPELLINGS if re.search(rf"(?<!\w){re.escape(pair[0].strip())}(?!\w)", text)]
-    if not found:
+    matches = [pair for pair in _SPELLINGS if re.search(rf"(?<!\w){re.escape(pair[0].strip())}(?!\w)", text)]
+    if not matches:
         return None
-    old, new = found[int(random.integers(len(found)))]
+    old, new = matches[int(random.integers(len(matches)))]
     return re.sub(rf"(?<!\w){re.escape(old.strip())}(?!\w)", new.strip(), text, count=1)
 
 
@@ -265,13 +241,13 @@ def _synonym(text: str, random: np.random.Generator, words: Words) -> str | None
 
 
 def _number_form(text: str, random: np.random.Generator, words: Words) -> str | None:
-    found = [
+    matches = [
         match
         for match in re.finditer(r"(?<![\w.,:$£€/-])(\d{1,2})(?![\w.,:%/-]|\s?%)", text)
         if int(match[1]) < len(_DIGITS)
     ]
-    if found:
-        match = found[int(random.integers(len(found)))]
+    if matches:
+        match = matches[int(random.integers(len(matches)))]
         return text[: match.start()] + _DIGITS[int(match[1])] + text[match.end() :]
     listed = [match for match in _WORD.finditer(text) if match.group() in _DIGITS[2:]]
     if not listed:

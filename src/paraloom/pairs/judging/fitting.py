@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.devices import default_device, parse_device
 from paraloom.core.errors import DataError
-from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork, Shape, from_bert
+from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork, JudgeShape, from_bert
 from paraloom.pairs.judging.training import UNKNOWN, JudgeConfig, TokenPairs, logits_of, train
 
 MIN_PAIRS = 50
@@ -67,13 +68,13 @@ class Base:
     heads: int
 
 
-def token_pairs(pairs: JudgedPairs, tokenizer: Any, longest: int) -> TokenPairs:
+def token_pairs(pairs: JudgedPairs, tokenizer: Any, max_tokens: int) -> TokenPairs:
     """Pairs as token lists; each text is stored once."""
     numbers: dict[str, int] = {}
     for text in (*pairs.sources, *pairs.targets):
         numbers.setdefault(text, len(numbers))
     encodings = tokenizer.encode_batch(list(numbers), add_special_tokens=False)
-    lists = [encoding.ids[:longest] for encoding in encodings]
+    lists = [encoding.ids[:max_tokens] for encoding in encodings]
     return TokenPairs(
         tokens=np.array([token for ids in lists for token in ids], np.uint16),
         offsets=np.cumsum([0, *(len(ids) for ids in lists)], dtype=np.int64),
@@ -104,7 +105,6 @@ def fit_judge(
     import torch
     from tokenizers import Tokenizer
 
-    from paraloom.core.devices import default_device, parse_device
     from paraloom.pairs.judging.export import export_judge
 
     pairs.check()
@@ -112,9 +112,9 @@ def fit_judge(
     ids = [tokenizer.token_to_id(base.special_tokens[name]) for name in ("pad_token", "cls_token", "sep_token")]
     special = (int(ids[0] or 0), int(ids[1] or 0), int(ids[2] or 0))
     words = base.weights["embeddings.word_embeddings.weight"]
-    inner = base.weights["encoder.layer.0.intermediate.dense.weight"].shape[0]
+    hidden = base.weights["encoder.layer.0.intermediate.dense.weight"].shape[0]
     positions = min(256, base.weights["embeddings.position_embeddings.weight"].shape[0])
-    shape = Shape(len(words), layers, words.shape[1], base.heads, inner, positions)
+    shape = JudgeShape(len(words), layers, words.shape[1], base.heads, hidden, positions)
     device = torch.device(str(parse_device(default_device()).parts()[0]))
 
     def started(layers: int) -> JudgeNetwork:

@@ -13,7 +13,7 @@ OUTPUTS = ("same", "forward", "backward", "src_formed", "tgt_formed")
 
 
 @dataclass(frozen=True)
-class Shape:
+class JudgeShape:
     """Sizes of a network.
 
     Args:
@@ -21,7 +21,7 @@ class Shape:
         layers: Number of layers.
         width: Dimension of the states.
         heads: Number of heads of attention.
-        inner: Dimension inside the feed-forward layers.
+        hidden: Dimension inside the feed-forward layers.
         positions: Maximum number of tokens of a pair.
     """
 
@@ -29,18 +29,18 @@ class Shape:
     layers: int = 3
     width: int = 384
     heads: int = 12
-    inner: int = 1536
+    hidden: int = 1536
     positions: int = 256
 
 
 class _Layer(nn.Module):
     """A layer of BERT: attention and a feed-forward part, each added and normalized."""
 
-    def __init__(self, shape: Shape, dropout: float) -> None:
+    def __init__(self, shape: JudgeShape, dropout: float) -> None:
         super().__init__()
         self.heads, self.dropout = shape.heads, dropout
         self.query, self.key, self.value, self.mixed = (nn.Linear(shape.width, shape.width) for _ in range(4))
-        self.inner, self.outer = nn.Linear(shape.width, shape.inner), nn.Linear(shape.inner, shape.width)
+        self.widened, self.narrowed = nn.Linear(shape.width, shape.hidden), nn.Linear(shape.hidden, shape.width)
         self.first, self.second = nn.LayerNorm(shape.width, eps=1e-12), nn.LayerNorm(shape.width, eps=1e-12)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
@@ -59,8 +59,8 @@ class _Layer(nn.Module):
         )
         mixed = self.mixed(attended.transpose(1, 2).reshape(rows, length, width))
         states = self.first(states + nn.functional.dropout(mixed, self.dropout, self.training))
-        outer = self.outer(nn.functional.gelu(self.inner(states)))
-        return self.second(states + nn.functional.dropout(outer, self.dropout, self.training))
+        fed = self.narrowed(nn.functional.gelu(self.widened(states)))
+        return self.second(states + nn.functional.dropout(fed, self.dropout, self.training))
 
 
 class JudgeNetwork(nn.Module):
@@ -69,7 +69,7 @@ class JudgeNetwork(nn.Module):
     The head sees the state of the first token, the difference of the mean states of both sides, and their product.
     """
 
-    def __init__(self, shape: Shape, dropout: float = 0.1) -> None:
+    def __init__(self, shape: JudgeShape, dropout: float = 0.1) -> None:
         super().__init__()
         self.shape, self.dropout = shape, dropout
         self.words = nn.Embedding(shape.vocab_size, shape.width)
@@ -105,8 +105,8 @@ _BERT = {
     "attention.self.value": "value",
     "attention.output.dense": "mixed",
     "attention.output.LayerNorm": "first",
-    "intermediate.dense": "inner",
-    "output.dense": "outer",
+    "intermediate.dense": "widened",
+    "output.dense": "narrowed",
     "output.LayerNorm": "second",
 }
 

@@ -84,29 +84,29 @@ class PairFeeder:
         self.device = device
         self.tokens = torch.from_numpy(np.append(pairs.tokens, [0] * max_length).astype(np.int32)).to(device)
         self.starts = torch.from_numpy(pairs.offsets[:-1]).to(device)
-        self.longest = (max_length - 3) // 2
-        lengths = np.minimum(np.diff(pairs.offsets), self.longest)
+        self.max_side = (max_length - 3) // 2
+        lengths = np.minimum(np.diff(pairs.offsets), self.max_side)
         self.lengths = torch.from_numpy(lengths).to(device)
         self.sides = torch.from_numpy(pairs.sides.astype(np.int64)).to(device)
         self.sizes = lengths[pairs.sides].sum(1) + 3
 
     def inputs(self, rows: npt.NDArray[np.int64], swap: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Ids, mask and sides `(rows, length)` of some pairs; where `swap` is true, the sides change places."""
-        length = min(-(-int(self.sizes[rows].max()) // _LENGTH_STEP) * _LENGTH_STEP, 2 * self.longest + 3)
+        length = min(-(-int(self.sizes[rows].max()) // _LENGTH_STEP) * _LENGTH_STEP, 2 * self.max_side + 3)
         sides = self.sides[torch.from_numpy(rows).to(self.device)]
         if swap is not None:
             sides = torch.where(swap[:, None], sides.flip(1), sides)
         starts, counts = self.starts[sides], self.lengths[sides]
-        place = torch.arange(length, device=self.device)[None, :]
+        position = torch.arange(length, device=self.device)[None, :]
         a_end = counts[:, :1] + 1
         end = a_end + counts[:, 1:] + 1
-        in_a, in_b = (place >= 1) & (place < a_end), (place > a_end) & (place < end)
-        index = torch.where(in_a, starts[:, :1] + place - 1, starts[:, 1:] + place - a_end - 1)
+        in_a, in_b = (position >= 1) & (position < a_end), (position > a_end) & (position < end)
+        index = torch.where(in_a, starts[:, :1] + position - 1, starts[:, 1:] + position - a_end - 1)
         ids = self.tokens[torch.where(in_a | in_b, index, 0)].long()
         ids = torch.where(in_a | in_b, ids, self.pad)
-        ids = torch.where(place == 0, self.first, ids)
-        ids = torch.where((place == a_end) | (place == end), self.last, ids)
-        return ids, (place <= end).long(), ((place > a_end) & (place <= end)).long()
+        ids = torch.where(position == 0, self.first, ids)
+        ids = torch.where((position == a_end) | (position == end), self.last, ids)
+        return ids, (position <= end).long(), ((position > a_end) & (position <= end)).long()
 
     def batches(self, size: int, random: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
         """Numbers of pairs, each once, in random order, with pairs of like length together."""
@@ -132,7 +132,7 @@ def train(
     stop: Callable[[], bool] = lambda: False,
     progress: Callable[[int, int, float], None] = lambda step, steps, loss: None,
 ) -> float:
-    """Train a network in place; returns the mean loss of the last tenth of the steps.
+    """Train a network in position; returns the mean loss of the last tenth of the steps.
 
     `soft` has the logits of a larger judge `(n, outputs)` for the pairs as they are.
     """
@@ -178,8 +178,8 @@ def train(
                 share = torch.where(wanted == UNKNOWN, 1.0, share)
                 target = share * taught + (1 - share) * target
                 known = torch.where(wanted == UNKNOWN, 0.3 * weights[chosen][:, None], known)
-            each = torch.nn.functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
-            loss = (each * known * importance).sum() / (known * importance).sum().clamp(min=1.0)
+            losses_of = torch.nn.functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
+            loss = (losses_of * known * importance).sum() / (known * importance).sum().clamp(min=1.0)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, suggestion
 from paraloom.core.schema import add_column
+from paraloom.pairs.scoring.judge import bundled_judge
 from paraloom.pairs.scoring.models import MODEL_COLUMNS, MODEL_GROUPS, judge_scorers
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer
 from paraloom.pairs.scoring.surface import SURFACE, SURFACE_GROUPS
@@ -71,8 +72,6 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
 
 def _bundled_judge(name: str) -> list[Scorer]:
     """Scorers by the bundled judge: one of its columns, or all of them for the name of the group."""
-    from paraloom.pairs.scoring.judge import bundled_judge
-
     return [scorer for scorer in judge_scorers(bundled_judge()) if name in ("judge", scorer.name)]
 
 
