@@ -200,7 +200,7 @@ def parameter(name: str, annotation: Any, default: Any, help_: str, positional: 
         base["help"] = shared["help"]
     if name == "output" or (name == "folder" and "-o" in base["flags"]):
         base["role"] = "output"
-    for key in ("low", "complete", "everyday", "panel", "metavar", "choices", "kind", "role", "repeated"):
+    for key in ("complete", "panel", "metavar", "choices", "kind", "role", "repeated"):
         if key in shared:
             base[key] = shared[key]
     if base["repeated"] and base["flags"] and not base.get("separated") and "Repeatable" not in base["help"]:
