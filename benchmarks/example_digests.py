@@ -38,7 +38,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-FOLDERS = ("bitext", "sts", "phrase", "simplewiki", "sentences", "treebank", "documents")
+FOLDERS = ("bitext", "sts", "phrase", "simplewiki", "sentences", "sentences-en", "treebank", "documents")
 """Folders of the data that the examples read."""
 
 KEEP_WHOLE = ("bitext/wmt-news/tr-en.tsv.gz", "*.sets.tsv", "documents/*/gold.documents.*")

@@ -5,7 +5,7 @@
 
 Reads captions, news, questions and answers about science of $PARALOOM_DATA/sentences-en, none of which the paraphraser
 was trained on. `sheet.tsv` has each distinct pair of sentence and best paraphrase once, shuffled, and does not say
-which selection kept it; a reader writes 1 (same meaning, good English), 0 or ? behind each. `key.json` says which is which.
+which selection kept it. A reader writes 1 (same meaning, good English), 0 or ? behind each; `key.json` has the answers.
 """
 
 from __future__ import annotations

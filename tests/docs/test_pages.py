@@ -54,6 +54,7 @@ def test_a_page_runs_as_it_is_written(page: Path, tmp_path: Path) -> None:
         tasks = "5\ta dog\ta dog\n3\ta dog\ta cat\n0\ta dog\tstocks fell\n"
         (tmp_path / "sts/stsbenchmark/sts-dev.tsv").write_text(tasks, encoding="utf-8")
         (tmp_path / "sentences.txt").write_text("Where is the station?\nA dog sleeps.\n", encoding="utf-8")
+        (tmp_path / "questions.txt").write_text("Where is the station?\nWhen does it open?\n", encoding="utf-8")
         text += "\n```shell\n" + readme_commands(text) + "```\n"
     run_page(text, tmp_path)
 

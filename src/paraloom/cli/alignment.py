@@ -103,6 +103,7 @@ DECLARED = [
         show=_show_extraction,
         help="Extract documents from web pages: main text, title, language, pictures with hashes.",
         examples=("site/de site/en crawl.warc.gz -o documents",),
+        watched=True,
     ),
     Command(
         name="align sentences",
@@ -127,6 +128,7 @@ DECLARED = [
             "a.de a.en --encoder de-en-encoder -o a.de-en.tsv",
             "a.de a.en --order local -o a.de-en.tsv",
         ),
+        watched=True,
     ),
     Command(
         name="align documents",
@@ -138,6 +140,7 @@ DECLARED = [
         device=True,
         show=_show_documents,
         examples=("pages.de pages.en -o pairs.tsv", "pages.cs pages.en --encoder cs-en-encoder -o pairs.tsv"),
+        watched=True,
     ),
     Command(
         name="align pivot",
@@ -154,5 +157,6 @@ DECLARED = [
         "that they differ. The files may be in either direction, unless documents of two languages have the same "
         "names: then the first leads from the source, the second to the target.",
         examples=("de-en.tsv --pivot cs-de.tsv,cs-en.tsv -o checked.tsv",),
+        watched=True,
     ),
 ]

@@ -11,7 +11,7 @@ from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from paraloom.cli.shared import GENERAL, SHARED
 from paraloom.core.config import type_hints
@@ -190,14 +190,9 @@ def parameter(name: str, annotation: Any, default: Any, help_: str, positional: 
     base: dict[str, Any] = {"help": said[0] or said[1], "flags": _flags(name, shared)}
     required = default is inspect.Parameter.empty or default is MISSING
     base["default"] = REQUIRED if required else plain(default)
-    kind = annotation
-    for extra in get_args(annotation)[1:] if get_origin(annotation) is Annotated else ():
-        base |= _from_typer(name, extra)
-    if positional and name != "output" and get_origin(annotation) is not Annotated:
+    if positional and name != "output":
         base["flags"] = ()
-    if get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
-    parts = list(_parts(kind))
+    parts = list(_parts(annotation))
     base |= _kind(parts)
     if base["kind"] == "flag" and base["flags"] and default is True and "/" not in base["flags"][0]:
         base["flags"] = (f"{base['flags'][0]}/--no-{base['flags'][0][2:]}",)
@@ -205,7 +200,7 @@ def parameter(name: str, annotation: Any, default: Any, help_: str, positional: 
         base["help"] = shared["help"]
     if name == "output" or (name == "folder" and "-o" in base["flags"]):
         base["role"] = "output"
-    for key in ("low", "complete", "everyday", "panel", "metavar", "choices", "kind", "role", "repeated"):
+    for key in ("complete", "panel", "metavar", "choices", "kind", "role", "repeated"):
         if key in shared:
             base[key] = shared[key]
     if base["repeated"] and base["flags"] and not base.get("separated") and "Repeatable" not in base["help"]:
@@ -215,24 +210,6 @@ def parameter(name: str, annotation: Any, default: Any, help_: str, positional: 
 
 def _flags(name: str, shared: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(shared["flags"]) if "flags" in shared else (f"--{name.strip('_').replace('_', '-')}",)
-
-
-def _from_typer(name: str, extra: Any) -> dict[str, Any]:
-    """What an annotation for typer says."""
-    collected: dict[str, Any] = {}
-    if not hasattr(extra, "param_decls"):
-        return collected
-    if type(extra).__name__ == "ArgumentInfo":
-        collected["flags"] = ()
-    # The first of the names is where typer has defaults of other annotations.
-    elif flags := tuple(flag for flag in (extra.default, *(extra.param_decls or ())) if str(flag).startswith("-")):
-        collected["flags"] = flags
-    for key, attribute in (("help", "help"), ("metavar", "metavar"), ("panel", "rich_help_panel"), ("low", "min")):
-        if getattr(extra, attribute, None) is not None:
-            collected[key] = getattr(extra, attribute)
-    if extra.autocompletion is not None:
-        collected["complete"] = extra.autocompletion.__name__
-    return collected
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
@@ -353,8 +330,6 @@ def converted(
             items = [item.strip() for text in value for item in str(text).split(",")]
             value = [item for item in items if item]
         members = list(_parts(annotations.get(name, str)))
-        members = [get_args(one)[0] if get_origin(one) is Annotated else one for one in members]
-        members = [part for one in members for part in _parts(one)]
         if {int, str} <= set(members) and isinstance(value, str) and value.lstrip("-").isdecimal():
             value = int(value)
         try:

@@ -107,6 +107,7 @@ DECLARED = [
         show=_show_encoding,
         help="Encode lines of text as vectors.",
         examples=("english sentences.txt -o vectors.npy",),
+        watched=True,
     ),
     Command(
         name="similarity",
@@ -155,6 +156,7 @@ DECLARED = [
             "english sentences.txt.gz --above 0.85 -o pairs.tsv",
             "cs-en news.cs.txt news.en.txt --above 1.1 -o pairs.parquet",
         ),
+        watched=True,
     ),
     Command(
         name="export",

@@ -101,11 +101,13 @@ DECLARED = [
             "de-en 'test.{de,en}'",
             "'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en' 'test.{de,en}'",
         ),
+        watched=True,
     ),
     Command(
         name="evaluate comet",
         of="evaluate_comet_files",
         examples=("src.txt hyp.txt ref.txt --python comet/bin/python",),
+        watched=True,
     ),
     Command(
         name="evaluate documents",

@@ -266,8 +266,10 @@ def main() -> None:
     command()(prog_name="paraloom")
 
 
-def _warn(message: Warning | str, *location: object) -> None:
-    """A warning as one line, without its location in our code."""
+def _warn(message: Warning | str, category: type[Warning] = UserWarning, *location: object) -> None:
+    """A warning as one line, without its location in our code; not those for developers of a library."""
+    if issubclass(category, DeprecationWarning):
+        return
     emit("warning", message=str(message))
     typer.echo(f"paraloom: {message}", err=True)
 

@@ -40,7 +40,7 @@ def _backtranslate(
         tgt_lang=tgt_lang,
         src_column=src_column,
         tgt_column=tgt_column,
-        bad_rows=on_error,
+        on_error=on_error,
         shard_rows=500,
         seed=seed,
     )
@@ -61,7 +61,7 @@ def _score(
     as_json: bool = False,
     **scoring: Any,
 ) -> None:
-    read = api.read_pairs(pairs, src_column=src_column, tgt_column=tgt_column, bad_rows=on_error)
+    read = api.read_pairs(pairs, src_column=src_column, tgt_column=tgt_column, on_error=on_error)
     result = read.score(**scoring).write(output, engine=engine, workers=workers, on_error=on_error)
     print_run(result, output, _use_of_scores(scoring["scores"]), as_json)
 
@@ -98,7 +98,7 @@ def _filter(
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
     if not any(criteria.get(name) for name in ("where", "preset", "top", "decile", "sample")):
         raise ConfigError("no criterion is given", remedy="Give --where, --preset, --top, --decile or --sample.")
-    kept = api.read_pairs(pairs, seed=seed, bad_rows=on_error).filter(**criteria)
+    kept = api.read_pairs(pairs, seed=seed, on_error=on_error).filter(**criteria)
     result = kept.write(output, engine=engine, workers=workers, on_error=on_error)
     print_run(result, output, "train encoder --pairs {output} -o encoder", as_json)
     if not as_json and not result.stages[-1].counts.out:

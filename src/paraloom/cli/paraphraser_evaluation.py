@@ -10,6 +10,7 @@ from typing import Any
 from paraloom import api
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import conclude, print_result
+from paraloom.cli.values import named_models
 from paraloom.core.errors import ConfigError
 
 
@@ -39,7 +40,7 @@ def paraphraser(
     if sheet is not None:
         api.check_sheet(sheet)
     systems: dict[str, api.AnyParaphraser] = {} if model == "none" else dict([_named(model)])
-    for name, other in others_beside(beside).items():
+    for name, other in named_models(beside).items():
         if name in systems:
             raise ConfigError(f"--beside: '{name}' is the name of another row", remedy="Give it another name.")
         systems[name] = other
@@ -56,21 +57,6 @@ def _named(model: str) -> tuple[str, str]:
     if equals and not Path(model).exists() and not re.search(r"[:/?]", name):
         return name, reference
     return ("round trip" if model.startswith("round-trip:") else Path(model).resolve().name), model
-
-
-def others_beside(beside: Sequence[str] | None) -> dict[str, str]:
-    """The paraphrasers of --beside by their names."""
-    others: dict[str, str] = {}
-    for given in beside or ():
-        name, equals, reference = given.partition("=")
-        if not (name and equals and reference):
-            raise ConfigError(
-                f"--beside '{given}': expected NAME=REFERENCE", remedy="Write, for example, older=runs/1."
-            )
-        if name in others:
-            raise ConfigError(f"--beside: '{name}' is given twice", remedy="Give each paraphraser another name.")
-        others[name] = reference
-    return others
 
 
 DECLARED = [

@@ -11,41 +11,18 @@ from paraloom.cli.declaration import Command, Parameter
 from paraloom.cli.front_page import FRONT, HIDDEN
 from paraloom.cli.shared import SHARED
 
-_PREFIXES = {"DECLARED": "", "COMMANDS": "", "LOOPS": "", "TRAIN": "train ", "DISTILL": "distill ", "ALIGN": "align "}
-_PREFIXES |= {"EVALUATE": "evaluate ", "JUDGE": "judge ", "SHOW": "show ", "PAPERS": "papers ", "RESEARCH": "research "}
-
-_RESUME = frozenset(["research tune", "research diversity"])
-_WATCHED = frozenset(
-    [
-        *("backtranslate", "score", "filter", "lexicon", "tune"),
-        *("encode", "mine", "translate", "augment", "variants", "diversity", "extract", "parse", "syntax-groups"),
-        *("augment-labels", "canonicalize", "train", "distill"),
-        *("align sentences", "align documents", "align pivot"),
-        *("evaluate translator", "evaluate comet", "evaluate paraphraser"),
-    ]
-)
-
 
 def commands_in(module: str) -> Iterator[Command]:
     """The commands that a module declares."""
-    loaded = import_module(f"paraloom.cli.{module}")
-    for attribute, prefix in _PREFIXES.items():
-        declared: Any = getattr(loaded, attribute, ())
-        if not isinstance(declared, dict):
-            yield from map(_placed, declared)
-            continue
-        for name, function in declared.items():
-            yield _placed(Command(name=prefix + name, run=function))
+    yield from map(_placed, import_module(f"paraloom.cli.{module}").DECLARED)
 
 
 def _placed(command: Command) -> Command:
-    """A command by its full name, with what its name says about it."""
-    name, first = command.name, command.name.partition(" ")[0]
-    if first not in FRONT | HIDDEN and first not in ("research", "papers"):
-        name = f"research {name}"
-    plain = name.removeprefix("research ")
-    watched = command.watched or plain in _WATCHED or plain.partition(" ")[0] in _WATCHED - {"evaluate", "align"}
-    return replace(command, name=name, watched=watched, resumes=command.resumes or name in _RESUME)
+    """A command by its full name: one without a place on the front page is research."""
+    first = command.name.partition(" ")[0]
+    if first in FRONT | HIDDEN or first in ("research", "papers"):
+        return command
+    return replace(command, name=f"research {command.name}")
 
 
 def find(module: str, name: str) -> Command:

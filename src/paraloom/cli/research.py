@@ -14,7 +14,7 @@ import paraloom.web as reports
 from paraloom import papers
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude, print_figures, print_result
-from paraloom.cli.values import named_folders
+from paraloom.cli.values import named_models
 
 if TYPE_CHECKING:
     from paraloom.pipeline.result import RunResult
@@ -94,7 +94,7 @@ def _evaluate_control(*, beside: list[str] | None = None, as_json: bool = False,
     Args:
         beside: A further paraphraser to compare.
     """
-    print_result(papers.measure_control(others=named_folders(beside), **options), as_json)
+    print_result(papers.measure_control(others=named_models(beside or ()), **options), as_json)
 
 
 def _evaluate_exemplars(*, beside: list[str] | None = None, as_json: bool = False, **options: Any) -> None:
@@ -105,7 +105,7 @@ def _evaluate_exemplars(*, beside: list[str] | None = None, as_json: bool = Fals
     Args:
         beside: A further paraphraser to compare.
     """
-    print_result(papers.measure_exemplars(others=named_folders(beside), **options), as_json)
+    print_result(papers.measure_exemplars(others=named_models(beside or ()), **options), as_json)
 
 
 _PAIRS: dict[str, Any] = {"repeated": False, "role": "input"}

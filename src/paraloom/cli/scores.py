@@ -47,6 +47,7 @@ DECLARED = [
         flags={"pairs": "--pairs"},
         then="filter pairs.parquet --preset strict --paraphrase-model {output} -o kept.parquet",
         examples=("--pairs labeled.parquet --features bleu1,number_mismatch -o model",),
+        watched=True,
     ),
     Command(
         name="train language-model",
@@ -54,6 +55,7 @@ DECLARED = [
         flags={"pairs": "--pairs"},
         then="score pairs.parquet --language-model {output} -o scored.parquet",
         examples=("--pairs references.parquet --columns src --units characters -o lm",),
+        watched=True,
     ),
     Command(
         name="train word-counts",
@@ -61,5 +63,6 @@ DECLARED = [
         flags={"pairs": "--pairs"},
         then="score pairs.parquet --word-counts {output} -o scored.parquet",
         examples=("--pairs references.parquet --columns src -o counts",),
+        watched=True,
     ),
 ]

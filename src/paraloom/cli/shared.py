@@ -11,11 +11,6 @@ TRANSLATOR = (
     "A bundled name such as de-en, a folder, OWNER/NAME of Hugging Face, or the address of an endpoint; with settings "
     "as 'NAME?from=de&to=en', 'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en'."
 )
-PARAPHRASER = (
-    "english, a folder of `train paraphraser`, round-trip:en-de,de-en,pivots=3, or the address of an endpoint: "
-    "'http://127.0.0.1:8000/v1?model=qwen3'. Repeatable."
-)
-
 SHARED: dict[str, dict[str, Any]] = {
     "output": {"flags": ["--output", "-o"], "help": "Where to write; the suffix decides the format."},
     "as_json": {"flags": ["--json"], "help": "Print figures as JSON."},
@@ -29,25 +24,16 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "Pairs: a corpus folder, a file with both sides, PREFIX.{de,en}, or a file of each side.",
     },
     "translator": {"role": "translator", "kind": "text", "complete": "complete_translator", "help": TRANSLATOR},
-    "reverse_translator": {
-        "role": "translator",
-        "kind": "text",
-        "complete": "complete_translator",
-        "help": "The same for the other direction.",
-    },
+    "reverse_translator": {"role": "translator", "kind": "text", "complete": "complete_translator"},
     "target_translator": {"role": "translator", "kind": "text", "complete": "complete_translator"},
-    "paraphraser": {"role": "paraphraser", "kind": "text", "complete": "complete_paraphraser", "help": PARAPHRASER},
+    "paraphraser": {"role": "paraphraser", "kind": "text", "complete": "complete_paraphraser"},
     "encoder": {
         "role": "encoder",
         "kind": "text",
         "complete": "complete_encoder",
         "help": "A bundled name such as english, a folder, or a sentence-transformers model.",
     },
-    "decode": {
-        "complete": "complete_decoding",
-        "help": "beam:5, sampling, topk:10, nucleus:0.95, mbr:chrf, diverse:chrf; settings follow commas: "
-        "nucleus:0.95,nbest=3.",
-    },
+    "decode": {"complete": "complete_decoding"},
     "order": {"help": "strict: both in the same order; local: passages of one may be moved or missing."},
     "seed": {"help": "Seed of every random choice."},
     "workers": {"help": "Processes; default: one per core. The result is the same."},
@@ -70,8 +56,6 @@ SHARED: dict[str, dict[str, Any]] = {
     "tgt_lang": {"help": LANGUAGE.format("target", "en")},
     "src_column": {"help": "Source column of a table: a name, or a number from 1."},
     "tgt_column": {"help": "Target column of a table: a name, or a number from 1."},
-    "license_": {"flags": ["--license"], "help": "License of the training data, for the model card."},
-    "title": {"help": "Title of the model card."},
     "license": {"help": "License of the training data, for the model card."},
     "log_file": {
         "flags": ["--log-file"],

@@ -38,6 +38,7 @@ DECLARED = [
         },
         then="syntax-groups {output} -o groups",
         examples=("pairs.parquet --parser parser-en -o parsed.parquet",),
+        watched=True,
     ),
     Command(
         name="syntax-groups",
@@ -46,11 +47,13 @@ DECLARED = [
         keys="groups min_rows",
         show=_show_groups,
         examples=("parsed.parquet -o groups",),
+        watched=True,
     ),
     Command(
         name="train parser",
         of="train_parser",
         then="parse pairs.parquet --parser {output} -o parsed.parquet",
         examples=("wsj.mrg.gz --encoder english -o parser-en",),
+        watched=True,
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
@@ -32,14 +33,16 @@ def pairs(paths: list[str]) -> str:
     return name
 
 
-def named_folders(beside: list[str] | None) -> dict[str, str]:
-    """The folders of --beside NAME=FOLDER by their names."""
+def named_models(beside: Iterable[str]) -> dict[str, str]:
+    """The folders or references of --beside NAME=REFERENCE by their names."""
     named: dict[str, str] = {}
-    for given in beside or ():
-        name, equals, folder = given.partition("=")
-        if not (name and equals and folder):
-            raise ConfigError(f"--beside '{given}': expected NAME=FOLDER", remedy="Write, for example, older=runs/1.")
+    for given in beside:
+        name, equals, reference = given.partition("=")
+        if not (name and equals and reference):
+            raise ConfigError(
+                f"--beside '{given}': expected NAME=REFERENCE", remedy="Write, for example, older=runs/1."
+            )
         if name in named:
             raise ConfigError(f"--beside: '{name}' is given twice", remedy="Give each paraphraser another name.")
-        named[name] = folder
+        named[name] = reference
     return named

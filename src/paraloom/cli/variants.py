@@ -89,5 +89,7 @@ DECLARED = [
         leave_out="folder seed",
         settings={"parser": {"role": "input"}, "corpora": {"metavar": "VARIANTS..."}},
         examples=("beam nucleus --references 'dev.{en,is}' --parser parser-is --kernels sst,bbh22",),
+        resumes=True,
+        watched=True,
     ),
 ]

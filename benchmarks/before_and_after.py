@@ -1,0 +1,328 @@
+"""Write what an older checkout and this one have in common: outputs of the examples, additions, walks of parameters.
+
+    python benchmarks/example_digests.py --repo ../before -o before.json
+    python benchmarks/example_digests.py -o after.json
+    python benchmarks/before_and_after.py --before ../before --digests before.json after.json
+
+writes the tables of docs/explanations/results/before-and-after.json and its page; `older_version.py` writes the one of
+runs and models.  Nothing is run: additions are counted in the diffs of the how-to pages and, for the
+older version, of benchmarks/additions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from codebase import PARAMETERS, Checkout, is_paper
+from example_digests import differences
+from older_version import PAGE, commit
+from results_pages import FOLDER, read_topic, write_pages, write_topic
+
+HERE = Path(__file__).resolve().parents[1]
+DIFFS = Path(__file__).with_name("additions")
+HOWTO = HERE / "docs/howto"
+
+REMOVED_COLUMNS = "the columns of eight removed rules are missing; all others are the same"
+REASONS = {
+    ("quickstart", "30-scored"): REMOVED_COLUMNS,
+    ("quickstart", "40-kept"): REMOVED_COLUMNS,
+    ("quickstart", "50-rewritten"): "the stage left the example",
+}
+"""Example and stage → why its output is another."""
+
+ADDITIONS = {
+    "an option (`train encoder --margin`)": ("option", "add-an-option", ""),
+    "a scorer with a model (`score --word-list`)": ("scorer", "add-a-scorer", "word_list.py"),
+    "a kind of translator (a dictionary)": ("translator", "add-a-translator", "dictionary.py"),
+    "an encoder's network (`mgru`), with its tests": ("network", "add-an-encoder", ""),
+}
+"""What is added → the older version's diff, the page with this version's, and the module that is the same in both."""
+
+TABLE = "pgru-figure-2"
+"""A table of a paper whose lines are counted."""
+
+LAYERS = {
+    "`cli`": ("cli",),
+    "`workflows`, now `api`": ("workflows", "api"),
+    "`stages`": ("stages",),
+    "domain packages": ("alignment", "io", "pairs", "mt", "embed", "evaluate"),
+    "`pipeline`": ("pipeline",),
+    "`papers`": ("papers", "experiments"),
+}
+"""Layer → packages."""
+
+_CANONICAL = "the model behind `canonicalize` went: it gained nothing"
+_DERIVED = "options follow from functions: the index of commands is compared instead"
+GONE_TESTS = {
+    "alignment/test_align_inputs.py": "renamed: `--method` is for papers and Python now",
+    "benchmarks/test_paraphrasers.py": _CANONICAL,
+    "cli/test_cli.py": "replaced by the test of the front page",
+    "cli/test_label_augmentation.py": "replaced by six tests of the options that are left",
+    "cli/test_translation_checks.py": "renamed: options of translators are settings of their names",
+    "cli/test_watching.py": _DERIVED,
+    "experiments/test_augmentation_runs.py": "texts and experiments are two commands now",
+    "experiments/test_page.py": "renamed: the page became several",
+    "generate/test_canonicalization.py": _CANONICAL,
+    "generate/test_noise.py": _CANONICAL,
+    "generate/test_spelling.py": _CANONICAL,
+    "mt/test_averaging.py": "averages of translators and ensembles went: nothing was measured with them",
+    "mt/test_ensemble.py": "ensembles went: nothing was measured with them",
+    "pairs/test_rules.py": "the rules went; that their names say so is tested",
+    "stages/test_canonical_training.py": _CANONICAL,
+    "stages/test_paraphrasers.py": "`paraphrase` takes references to paraphrasers: three new tests",
+    "workflows/test_label_augmentation.py": "the options `--terms` and `--max-new` of `augment-labels` went",
+}
+"""File of tests → why some of its tests are not there any more."""
+
+WALKS = [
+    {
+        "heading": "The way of max_bead_size",
+        "text": ["From the command to its use; a place is a file and what is said there."],
+        "columns": ["step", "before", "now"],
+        "rows": [
+            [
+                "command",
+                "`align sentences` and `evaluate aligner`: options in `cli/alignment.py` and `cli/evaluate.py`, each "
+                "with type, default, help and its calls",
+                "`evaluate aligner`: nothing, the option follows from the function; `align sentences` has none",
+            ],
+            [
+                "function",
+                "`workflows/alignment.py`, `documents.py`, `evaluate.py`: parameter, help and call",
+                "`api/alignment.py`: a field; `api/documents.py` and `api/evaluate.py`: parameter",
+            ],
+            ["stage", "`stages/documents.py`: field and check, of two stages", "the same"],
+            [
+                "configuration",
+                "`alignment/methods.py`, `aligner_config.py`: parameter, help twice, check",
+                "`alignment/aligner_config.py`: field, help and check; `methods.py` passes it on",
+            ],
+            [
+                "use",
+                "`sentences.py` (priors), `prepared_pairs.py` (beads), `shared_pieces.py` (joins), `park17.py`",
+                "the same without `park17.py`, which moved to `papers/park17/aligner.py`",
+            ],
+        ],
+    },
+    {
+        "heading": "The way of on_error",
+        "text": ["Of `score --on-error reject`. The key of stages that read is called `bad_rows` in TOML files."],
+        "columns": ["step", "before", "now"],
+        "rows": [
+            [
+                "command",
+                "`cli/options.py`: a class of choices and two types with help; in each of the commands a parameter and "
+                "one or two calls with `.value`",
+                "`cli/shared.py`: choices and help, once for all; commands with a function of their own pass it on",
+            ],
+            [
+                "function",
+                "`read_pairs(bad_rows=)` and `Pairs.write(on_error=)` in `workflows`; each has its help",
+                "`read_pairs(on_error=)`, `bad_rows` is its former name; `Pairs.write(on_error=)`",
+            ],
+            ["to the stage", "`workflows/run.py`: `input_stages` turns it into `bad_rows`", "`api/run.py`: the same"],
+            [
+                "use",
+                "`stages/bitext.py`, `stages/sentences.py`: rows that cannot be read; `pipeline/shard.py`: rows that "
+                "a stage cannot process",
+                "the same",
+            ],
+        ],
+    },
+]
+"""Steps of a parameter; the figures below count them."""
+
+
+def digest_rows(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[list[str]]:
+    """Example, how many stages are the same, which are not, and why."""
+    for name, old in before["examples"].items():
+        new = after["examples"].get(name, {"stages": {}})
+        changed = {}
+        for stage, parts in old["stages"].items():
+            parts_changed = differences(parts, new["stages"][stage]) if stage in new["stages"] else ["missing"]
+            if parts_changed:
+                changed[stage] = parts_changed
+        same = len(old["stages"]) - len(changed)
+        end = ""
+        if "error" in old and "error" in new:
+            end = f"both stop after stage {len(old['stages'])}, for want of data at this size"
+        reasons = [f"`{stage}`: {REASONS.get((name, stage), '')}" for stage in changed]
+        yield [f"`{name}`", str(same), str(len(changed)), "; ".join([*reasons, *filter(None, [end])])]
+
+
+def added(diff: str, module: str) -> tuple[int, int, int]:
+    """Files of a diff, lines that it writes, and of these those of a module."""
+    files = re.findall(r"^\+\+\+ b/(.*)$", diff, re.MULTILINE)
+    by_file: Counter[str] = Counter()
+    current = ""
+    for line in diff.splitlines():
+        if line.startswith("+++ "):
+            current = line.removeprefix("+++ b/")
+        elif line.startswith("+"):
+            by_file[current] += 1
+    own = sum(count for name, count in by_file.items() if module and name.endswith(module))
+    return len(files), sum(by_file.values()), own
+
+
+def addition_rows(before: Checkout, after: Checkout) -> Iterator[list[str]]:
+    """What is added, files and lines before and now."""
+    for what, (name, page, module) in ADDITIONS.items():
+        diffs = re.findall(r"^```diff\n(.*?)^```$", (HOWTO / f"{page}.md").read_text(encoding="utf-8"), re.M | re.S)
+        diff = next(one for one in diffs if module in one and (page != "add-a-scorer" or "word_list" in one))
+        cells = []
+        for text in ((DIFFS / f"{name}.diff").read_text(encoding="utf-8"), diff):
+            files, lines, own = added(text, module)
+            cells += [str(files), f"{lines - own} + {own}" if own else str(lines)]
+        yield [f"[{what}](../../howto/{page}.md)", *cells]
+    sizes = [table_size(side) for side in (before, after)]
+    yield [
+        f"[a table of a paper](../../howto/paper-tables.md#add-a-table) (`{TABLE}`)",
+        *(str(number) for size in sizes for number in (3, size)),
+    ]
+
+
+def table_size(checkout: Checkout) -> int:
+    """Lines of a table: its published figures, its function and entry among the tables, and the catalog's entry."""
+    folder = next(path for path in (checkout.repo / "src/paraloom").glob("*/catalog.toml")).parent
+    catalog = (folder / "catalog.toml").read_text(encoding="utf-8").split("[[table]]")
+    total = next(one for one in catalog if f'table = "{TABLE}"' in one).strip().count("\n") + 2
+    for path in folder.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        maker = re.search(rf'"{TABLE}": (\w+)', text)
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef) and maker and node.name == maker.group(1):
+                total += (node.end_lineno or 0) - node.lineno + 2
+            if isinstance(node, ast.Dict):
+                total += sum(
+                    (value.end_lineno or 0) - key.lineno + 1
+                    for key, value in zip(node.keys, node.values, strict=True)
+                    if isinstance(key, ast.Constant) and key.value == TABLE and isinstance(value, ast.Call)
+                )
+    return total
+
+
+def named_rows(before: Checkout, after: Checkout) -> Iterator[list[str]]:
+    """Layer, then lines and files that name each parameter, before and now."""
+    for layer, packages in LAYERS.items():
+        cells = []
+        for pattern in PARAMETERS.values():
+            for side in (before, after):
+                counts = [
+                    sum(bool(re.search(pattern, line)) for line in text.splitlines())
+                    for name, text in side.texts.items()
+                    if (name.split(".")[1:2] or [""])[0] in packages and (layer == "`papers`") == _of_papers(name)
+                ]
+                counts = [count for count in counts if count]
+                cells.append(f"{sum(counts)} / {len(counts)}" if counts else "–")
+        yield [layer, *cells]
+
+
+def test_names(repo: Path) -> dict[str, set[str]]:
+    """Name of each test → the files that have it."""
+    names: dict[str, set[str]] = {}
+    for path in sorted((repo / "tests").rglob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                names.setdefault(node.name, set()).add(path.relative_to(repo / "tests").as_posix())
+    return names
+
+
+def test_rows(before: Path, after: Path) -> Iterator[list[str]]:
+    """Reason, how many tests that the older version has are not there by name, and their files."""
+    old, new = test_names(before), test_names(after)
+    gone = Counter(file for name in old.keys() - new.keys() for file in old[name])
+    by_reason: dict[str, list[str]] = {}
+    for file in sorted(gone):
+        by_reason.setdefault(GONE_TESTS[file], []).append(file)
+    for reason, names in by_reason.items():
+        yield [reason, str(sum(gone[name] for name in names)), ", ".join(f"`{name}`" for name in names)]
+
+
+def _count(repo: Path) -> int:
+    return sum(map(len, test_names(repo).values()))
+
+
+def _of_papers(name: str) -> bool:
+    return is_paper(name) or name.split(".")[1:2] == ["experiments"]
+
+
+def main() -> None:
+    """Write the tables and the pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", type=Path, required=True, help="the older checkout")
+    parser.add_argument("--digests", type=Path, nargs=2, required=True, metavar=("BEFORE", "AFTER"))
+    options = parser.parse_args()
+    before, after = (Checkout.read(repo.resolve()) for repo in (options.before, HERE))
+    digests = [json.loads(path.read_text(encoding="utf-8")) for path in options.digests]
+    shared: dict[str, Any] = {
+        "command": ["python benchmarks/before_and_after.py --before BEFORE --digests before.json after.json"],
+        "commit": commit(HERE),
+        "date": date.today().isoformat(),
+        "version": "0.2",
+        "machine": "cores",
+        "earlier": [f"{commit(before.repo)}"],
+    }
+    lines = digests[0]["lines"]
+    results = [
+        {
+            "heading": "Outputs of the examples",
+            **shared,
+            "text": [
+                f"Stages of each example, on {lines} lines of each data file and with trainings of some steps: "
+                "rows, arrays of models and figures have the same digest, or the reason why not. "
+                "`python benchmarks/example_digests.py` makes both files."
+            ],
+            "columns": ["example", "stages the same", "others", "reason"],
+            "align": "lrrl",
+            "rows": list(digest_rows(*digests)),
+        },
+        {
+            "heading": "What an addition takes",
+            **shared,
+            "text": [
+                "Files, and lines that the diff writes, without the index of commands, which is generated; after + the "
+                "lines of the new module, which are the same in both. This version's diffs are on the linked pages, "
+                "the older one's in `benchmarks/additions`."
+            ],
+            "columns": ["", "before, files", "lines", "now, files", "lines"],
+            "align": "lrrrr",
+            "rows": list(addition_rows(before, after)),
+        },
+        *({**walk, **shared, "align": "lll"} for walk in WALKS),
+        {
+            **shared,
+            "text": ["Lines / files that name them, by layer:"],
+            "columns": ["", *(f"{name}, {side}" for name in PARAMETERS for side in ("before", "now"))],
+            "align": "lrrrr",
+            "rows": list(named_rows(before, after)),
+        },
+        {
+            "heading": "Tests that went",
+            **shared,
+            "text": [
+                f"Test functions: {_count(before.repo):,} before, {_count(HERE):,} now. These names are not there any "
+                "more; doctests became files of tests."
+            ],
+            "columns": ["why", "tests", "files of the older version"],
+            "align": "lrl",
+            "rows": list(test_rows(before.repo, HERE)),
+        },
+    ]
+    path = FOLDER / f"{PAGE}.json"
+    topic = read_topic(path)
+    written = {result.get("heading") for result in results}
+    kept = [result for result in topic["results"] if result.get("heading") not in written]
+    write_topic(path, {**topic, "results": [results[0], *kept, *results[1:]]})
+    write_pages()
+
+
+if __name__ == "__main__":
+    main()
