@@ -206,7 +206,7 @@ def test_scores_in_turn_and_at_once_are_the_same() -> None:
     once = score(TUPLES, ["overlap", "length", "bleu1"])
     assert twice.to_arrow().equals(once.to_arrow())
     assert b"signature" in twice.to_arrow().schema.field("bleu1").metadata
-    assert repr(twice) == "Pairs(InMemoryPairs → Score → Score, 2 rows)"
+    assert repr(twice).startswith("<Pairs InMemoryPairs → Score → Score, 2 rows, 16 columns: pair_id, src, tgt, ")
 
 
 def test_an_unknown_column_in_a_condition_suggests_one() -> None:

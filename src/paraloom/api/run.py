@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.api.outputs import check_corpus_folder, check_output
+from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result, write_with_warnings
+from paraloom.api.yields import warn_of_yield
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Ref, Stage
-from paraloom.io import Corpus, write_table
+from paraloom.io import Corpus
 from paraloom.io.bitext import check_target
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
@@ -116,6 +118,7 @@ def run_stages(
         if deliver is None:
             _check_kind(definition.steps[-1].stage, output)
         resumed = work.exists()
+        known = repeat_warnings(definition)
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
@@ -125,11 +128,13 @@ def run_stages(
                 shutil.rmtree(work, ignore_errors=True)
             raise
         result = result.with_reasons()
+        travelling = warnings_of_result(definition, result, known)
         if deliver is None:
-            _deliver(result.stages[-1].folder, output)
+            _deliver(result.stages[-1].folder, output, travelling)
         else:
             deliver(result, output)
         report_rejected(definition, result, output)
+        warn_of_yield(definition, result, travelling)
         shutil.rmtree(work, ignore_errors=True)
     return replace(result, folder=Path(output))
 
@@ -198,7 +203,7 @@ def _check_kind(stage: Stage, output: str) -> None:
         raise ConfigError("the folder holds something else than such a model", file=target, remedy="Name a new folder.")
 
 
-def _deliver(folder: Path, output: str) -> None:
+def _deliver(folder: Path, output: str, travelling: Sequence[str]) -> None:
     artifact = folder / ARTIFACT
     if artifact.is_dir():
         target = Path(output)
@@ -206,4 +211,4 @@ def _deliver(folder: Path, output: str) -> None:
         shutil.rmtree(target, ignore_errors=True)
         shutil.move(artifact, target)
         return
-    write_table(Corpus.open(folder), output)
+    write_with_warnings(Corpus.open(folder), output, travelling)
