@@ -36,7 +36,7 @@ class Doubtful(Map):
 @pytest.fixture
 def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         yield
 
 
@@ -56,7 +56,7 @@ def test_a_warning_travels_with_the_corpus_and_rows_keep_their_bytes(name: str, 
     pairs = paraloom.as_pairs([("a b", "c d"), ("e f", "g h")])
     pairs.score("length").write(tmp_path / f"plain-{name}")
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         pairs.score("length").then(Doubtful()).write(tmp_path / name)
     assert warnings_of(tmp_path / name) == (WARNING,)
     with pytest.warns(UserWarning, match=f"{re.escape(name)} came with a warning: .* expect wrong") as caught:
@@ -127,5 +127,5 @@ def test_training_on_few_pairs_says_what_to_expect(tmp_path: Path) -> None:
         paraloom.train_encoder(file, tmp_path / "encoder", dimension=8, epochs=1)
     file.write_text("".join(f"a dog runs {n}\ta dog is running {n}\n" for n in range(1000)))
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         paraloom.train_encoder(file, tmp_path / "another", dimension=8, epochs=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import tempfile
 import warnings
@@ -126,7 +127,14 @@ def run_stages(
             # A RunError may mean that another process is running there.
             if not isinstance(error, RunError) and not resumed and not _has_output(work):
                 shutil.rmtree(work, ignore_errors=True)
+            if output != "-" and _has_output(work):
+                error.remedy = " ".join(filter(None, [error.remedy, kept_work(work)]))
             raise
+        except KeyboardInterrupt as interruption:
+            if output == "-" or not work.exists():
+                raise
+            what = (str(interruption) or "interrupted; the same command again resumes").rstrip(".")
+            raise KeyboardInterrupt(f"{what}. {kept_work(work)}") from None
         result = result.with_reasons()
         travelling = warnings_of_result(definition, result, known)
         if deliver is None:
@@ -158,6 +166,14 @@ def run_in(
     result = run_pipeline(definition, folder, engine=engine, workers=workers)
     report_rejected(definition, result)
     return result
+
+
+def kept_work(work: Path) -> str:
+    """A sentence that names the folder of unfinished work."""
+    return (
+        f"What is done is kept in {work}, for the same call again; to give it up: paraloom research clean "
+        f"{shlex.quote(str(work.parent))}"
+    )
 
 
 def _not_found(file: Path) -> ConfigError:

@@ -49,21 +49,24 @@ async def probe_capabilities(
         plain[length_key] = plain.pop("max_tokens")
         await client.probe(plain)
 
-    async def answers(**further: Any) -> list[Choice]:
+    refused: set[str] = set()
+
+    async def answers(name: str) -> list[Choice]:
+        if name in refused:
+            return []
         try:
-            return await client.probe(plain | further)
+            return await client.probe(plain | {name: everything[name]})
         except RowError:
+            refused.add(name)
             return []
 
     several = logprobs = False
     for _ in range(_PROBES):  # a fault on the way may have cost an answer one of its choices
-        several = several or len(await answers(n=2)) == 2
-        logprobs = logprobs or any(
-            not math.isnan(choice.logprob) for choice in await answers(logprobs=True if chat else 1)
-        )
+        several = several or len(await answers("n")) == 2
+        logprobs = logprobs or any(not math.isnan(choice.logprob) for choice in await answers("logprobs"))
         if several and logprobs:
             break
-    first, second = await answers(seed=1), await answers(seed=1)
+    first, second = await answers("seed"), await answers("seed")
     seed = _texts(first) == _texts(second) != []
     return Capabilities(several, logprobs, seed, length_key)
 
