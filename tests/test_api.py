@@ -211,7 +211,7 @@ def test_a_script_that_uses_the_whole_api(tmp_path: Path) -> None:
 def test_objects_say_what_they_are() -> None:
     assert repr(paraloom.Encoder.load("english")).startswith("Encoder('english', dimension=512")
     assert "de → en" in repr(paraloom.Translator.load("de-en"))
-    assert repr(paraloom.as_pairs([("a", "b")])) == "Pairs(InMemoryPairs)"
+    assert repr(paraloom.as_pairs([("a", "b")])) == "<Pairs InMemoryPairs, not computed yet>"
 
 
 def test_a_result_says_what_it_is(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_page_over_pairs_is_served_until_it_is_closed(pairs: Pairs) -> None:
 def test_sentences_are_searched_and_mined_in_memory(tmp_path: Path) -> None:
     corpus = ["Stocks fell.", "Where is the train station?", "A dog runs.", "The dog is running."]
     one = paraloom.search("Where is the station?", corpus, k=1)
-    assert [(found.row, found.text) for found in one] == [(1, corpus[1])]
+    assert [(hit.row, hit.text) for hit in one] == [(1, corpus[1])]
     (tmp_path / "corpus.txt").write_text("".join(f"{text}\n" for text in corpus))
     assert paraloom.search(["Where is the station?"], tmp_path / "corpus.txt", 1) == [one]
     encoder = paraloom.Encoder.load("english")

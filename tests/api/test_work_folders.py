@@ -38,7 +38,7 @@ def pairs() -> Pairs:
 
 def test_an_error_names_the_work_that_is_kept_and_clean_deletes_it(pairs: Pairs, tmp_path: Path) -> None:
     output, work = tmp_path / "out.parquet", tmp_path / "out.parquet.paraloom"
-    with pytest.raises(DataError, match=rf"something is wrong.*\n.*kept in {work} .*research clean {tmp_path}"):
+    with pytest.raises(DataError, match=rf"something is wrong.*\n.*kept in {work}, .*research clean {tmp_path}"):
         pairs.then(Stops()).write(output, engine="inline")
     (tmp_path / "other.paraloom").mkdir()
     (tmp_path / "other.paraloom/mine.txt").write_text("not a run")

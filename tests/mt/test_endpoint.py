@@ -416,7 +416,7 @@ def test_answers_are_kept_and_budgets_count_all_runs(server: OpenAIServer, tmp_p
     usage = again.usage()
     # 10 tokens of each prompt; 2 of each answer, 4 of both probes of two choices.
     assert (usage.requests, usage.input_tokens, usage.output_tokens) == (count, 10 * count, 2 * count + 4)
-    assert usage.cost == pytest.approx((2 * 10 * count + 10 * (2 * count + 2)) / 1e6)
+    assert usage.cost == pytest.approx((2 * 10 * count + 10 * (2 * count + 4)) / 1e6)
     with pytest.raises(RunError, match="Raise max-tokens"):
         translator(server, answers=answers, max_tokens=100).translate("neu")
 

@@ -62,7 +62,7 @@ class PairsTable(ABC):
         """A row by its number, rows by a slice, or the values of a column by its name."""
         if isinstance(key, str):
             if key not in (names := self._schema().names):
-                raise KeyError(f"there is no column '{key}'{nearest(key, names)}")
+                raise KeyError(f"column '{key}' not found{nearest(key, names)}")
             return [value for batch in self.batches() for value in batch.column(key).to_pylist()]
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))

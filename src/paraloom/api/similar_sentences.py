@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import overload
 
-import pyarrow.parquet as pq
-
 from paraloom.api.mining import mine_translations
 from paraloom.api.pair_inputs import as_pairs
 from paraloom.api.pairs import Pairs
@@ -17,7 +15,7 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import Encoder
 from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS
 from paraloom.embed.search import Found
-from paraloom.io import read_lines
+from paraloom.io import read_lines, read_shard
 
 
 @overload
@@ -96,7 +94,7 @@ def mine(
         The pairs, with the column `cosine`; of translations also `score` (the margin), `src_line` and `tgt_line`.
 
     Raises:
-        DataError: There are no sentences.
+        DataError: The texts have no sentences.
         MissingExtraError: faiss is not installed, and paraphrases, or many translations, are mined.
 
     Reference:
@@ -128,7 +126,7 @@ def mine(
         margin = MARGIN_THRESHOLD if above is None else above
         model = encoder or "multilingual"
         mine_translations(model, source, target, output, above=margin, k=NEIGHBORS if k is None else k)
-        return as_pairs(pq.read_table(output))
+        return as_pairs(read_shard(output))
 
 
 def _file(sentences: Iterable[str] | str | Path, path: Path) -> str | Path:

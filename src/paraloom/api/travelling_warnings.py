@@ -49,11 +49,11 @@ def repeat_warnings(definition: Definition) -> tuple[str, ...]:
 
 def warnings_of_result(definition: Definition, result: RunResult, known: Sequence[str]) -> tuple[str, ...]:
     """The warnings that the rows of a run carry: those of what it read, and those of its stages."""
-    found = list(known)
+    texts = list(known)
     for step in definition.steps:
         rows = getattr(step.stage, "rows", None)  # of pairs that an object of this process computes from others
-        found += getattr(getattr(rows, "__self__", None), "warnings", ())
-    return _texts([*found, *(stage.figures.get("warning", "") for stage in result.stages)])
+        texts += getattr(getattr(rows, "__self__", None), "warnings", ())
+    return _texts([*texts, *(stage.figures.get("warning", "") for stage in result.stages)])
 
 
 def write_with_warnings(corpus: Corpus, output: str, texts: Sequence[str]) -> int:
@@ -87,11 +87,11 @@ def _of_stages(folder: Path) -> list[str]:
     path = folder.parent / _RUN
     if not path.is_file():
         return []
-    found = []
+    texts = []
     for stage in _read(path).get("stages", []):
-        found.append(stage.get("figures", {}).get("warning", ""))
+        texts.append(stage.get("figures", {}).get("warning", ""))
         if stage.get("folder") == folder.name:
-            return found
+            return texts
     return []
 
 

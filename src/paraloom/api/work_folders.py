@@ -48,7 +48,7 @@ def clean_work_folders(folder: str | Path = ".", *, dry_run: bool = False) -> Cl
     if not Path(folder).is_dir():
         raise DataError("folder not found", file=folder, remedy="Name the folder of an output that was not finished.")
     deleted, active, size = [], [], 0
-    for work in sorted(Path(folder).glob(f"*{WORK}")):
+    for work in sorted(path for path in Path(folder).iterdir() if path.name.endswith(WORK)):
         if not work.is_dir() or work.is_symlink() or not is_run(work):
             continue
         try:
