@@ -18,6 +18,17 @@ MARKED = {
     # Style sheets and scripts of ours; the empty string, to join parts.
     "web/templates.py": ["Markup('')", "Markup(css)", "Markup(text)"],
     "web/row_page.py": ["Markup()"],
+    # The table of a notebook, in which texts are filled in, and escaped, by `format`.
+    "api/pairs_table.py": [
+        r"""Markup("<tr><td style='text-align:left'>{}</td><td style='text-align:left'>{}</td>{}</tr>")""",
+        "Markup('')",
+        "Markup('')",
+        "Markup('')",
+        "Markup('<p>{:,} pairs{}</p>')",
+        "Markup('<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>{}')",
+    ],
+    # The style sheets of the gallery.
+    "web/demo.py": ["Markup(css)"],
 }
 """File → calls that mark a text as safe."""
 
