@@ -203,7 +203,8 @@ def test_7_a_threshold_is_moved_by_keys_and_by_the_pointer(pairs: ExploreServer,
     assert 0.7 < value < 0.8
     expected = matching(pairs, f"quality >= {value}")
     visit.wait("document.querySelector('#total').innerText.startsWith(arguments[0])", f"{expected} ")
-    condition = shlex.split(visit.run("return document.querySelector('[data-copy]').dataset.copy"))[1]
+    words = shlex.split(visit.run("return document.querySelector('[data-copy]').dataset.copy"))
+    condition = words[words.index("--where") + 1]
     assert matching(pairs, condition) == expected
     assert f"at={value:g}" in visit.url and visit.count(".near tr.row") == 8
     visit.click(".conditions p a")

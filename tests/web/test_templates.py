@@ -20,12 +20,12 @@ MARKED = {
     "web/row_page.py": ["Markup()"],
     # The table of a notebook, in which texts are filled in, and escaped, by `format`.
     "api/pairs_table.py": [
-        r"""Markup("<tr><td style='text-align:left'>{}</td><td style='text-align:left'>{}</td>{}</tr>")""",
-        "Markup('')",
-        "Markup('')",
-        "Markup('')",
+        """Markup("<tr><td style='text-align:left'>{}</td><td style='text-align:left'>{}</td>{}</tr>")""",
+        *["Markup('')"] * 3,
         "Markup('<p>{:,} pairs{}</p>')",
         "Markup('<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>{}')",
+        "Markup('<td>{}</td>')",
+        "Markup('<th>{}</th>')",
     ],
     # The style sheets of the gallery.
     "web/demo.py": ["Markup(css)"],

@@ -89,21 +89,27 @@ def histogram(
     *,
     links: Sequence[str] | None = None,
     is_cut: Sequence[bool] = (),
+    is_fluid: bool = False,
 ) -> Markup:
-    """A histogram with the rows that match in front of all rows; its bars may be links."""
+    """A histogram with the rows that match in front of all rows; its bars may be links.
+
+    A fluid one is as wide as its place, from edge to edge, and its text does not grow.
+    """
+    width, left_margin, right_margin, unit = (100, 0, 0, "%") if is_fluid else (_WIDTH, _LEFT, _RIGHT, "")
+    places = [scale(edge, edges[0], edges[-1], width, left_margin, right_margin) for edge in edges]
     top = max([*before, *(after or ()), 1])
     groups: list[Mark | Group] = []
-    for i, (left, right) in enumerate(pairwise(scale(edge, edges[0], edges[-1], _WIDTH, _LEFT) for edge in edges)):
+    for i, (left, right) in enumerate(pairwise(places)):
         tooltip = f"{number(edges[i])} to {number(edges[i + 1])}: "
         layers = [("after", before[i])] if after is None else [("before", before[i]), ("after", after[i])]
         tooltip += count(layers[-1][1]) + f" of {count(before[i])}" if links else count(before[i])
-        bars = [_bar(left, right, n / top, layer + " cut" * any(is_cut[i : i + 1])) for layer, n in layers]
+        bars = [_bar(left, right, n / top, layer + " cut" * any(is_cut[i : i + 1]), unit) for layer, n in layers]
         if links:
             bars.insert(0, mark("rect", class_="hit", x=left, y=0, width=right - left, height=_HEIGHT - _BOTTOM))
         groups.append(Group([bar for bar in bars if bar], tooltip, link=links[i] if links else None))
     description = f"Histogram of {count(sum(before))} values from {number(edges[0])} to {number(edges[-1])}."
-    axis = x_axis(edges[0], edges[-1], _WIDTH, _HEIGHT, _LEFT)
-    return Chart(title, description, _WIDTH, _HEIGHT, "histogram", [*groups, *axis]).draw()
+    axis = x_axis(edges[0], edges[-1], width, _HEIGHT, left_margin, right_margin, unit=unit)
+    return Chart(title, description, 0 if is_fluid else width, _HEIGHT, "histogram", [*groups, *axis]).draw()
 
 
 def sparkline(title: str, edges: Sequence[float], before: Sequence[int], after: Sequence[int] | None) -> Markup:
@@ -300,15 +306,16 @@ def x_axis(
     name: str = "",
     *,
     as_share: bool = False,
+    unit: str = "",
 ) -> list[Mark]:
     """A line with round ticks below a chart."""
     base = height - _BOTTOM
-    marks = [mark("line", class_="axis", x1=left, x2=width - right, y1=base, y2=base)]
+    marks = [mark("line", class_="axis", x1=f"{left}{unit}", x2=f"{width - right}{unit}", y1=base, y2=base)]
     for value in ticks(low, high):
         x = scale(value, low, high, width, left, right)
         anchor = "start" if x < left + 8 else "end" if x > width - right - 8 and not name else "middle"
         text = f"{value:.0%}" if as_share else number(value)
-        marks.append(mark("text", text, class_="mark", x=x, y=base + 17, text_anchor=anchor))
+        marks.append(mark("text", text, class_="mark", x=f"{short(x)}{unit}", y=base + 17, text_anchor=anchor))
     return [*marks, mark("text", name, class_="mark", x=width - right + 26, y=base + 17)] if name else marks
 
 
@@ -329,15 +336,14 @@ def short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _bar(left: float, right: float, level: float, layer: str) -> Mark | None:
+def _bar(left: float, right: float, level: float, layer: str, unit: str = "") -> Mark | None:
     """A bar of `level` (0 to 1) times the height, at least one pixel high unless `level` is 0."""
     if level <= 0:
         return None
     height = max(1.0, level * (_HEIGHT - _TOP - _BOTTOM))
-    gap = 0.5 if right - left > 3 else 0.0
-    return mark(
-        "rect", class_=layer, x=left + gap, y=_HEIGHT - _BOTTOM - height, width=right - left - 2 * gap, height=height
-    )
+    gap = 0.1 if unit else 0.5 if right - left > 3 else 0.0
+    x, width = (f"{value:.2f}{unit}" if unit else value for value in (left + gap, right - left - 2 * gap))
+    return mark("rect", class_=layer, x=x, y=_HEIGHT - _BOTTOM - height, width=width, height=height)
 
 
 def _spread_out(levels: Sequence[float], bottom: float, distance: float = 15) -> list[float]:
