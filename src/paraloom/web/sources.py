@@ -50,8 +50,8 @@ def path_to_filter(source: RowSource) -> Path:
     if all(status == "kept" for _, status in source.shards):
         return source.path
     folders = stage_folders(source.path.parent)
-    before = [folder for folder in folders[: folders.index(source.path)] if any(folder.glob("*.parquet"))]
-    return before[-1] if before else source.path
+    earlier = folders[: folders.index(source.path)] if source.path in folders else []
+    return next((folder for folder in reversed(earlier) if any(folder.glob("*.parquet"))), source.path)
 
 
 def find_source(path: str | Path, *, src_column: str | None = None, tgt_column: str | None = None) -> RowSource:
