@@ -16,7 +16,7 @@ import os
 import random
 from pathlib import Path
 
-import paraloom
+from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
 from paraloom.core.stats import wilson_interval
 from paraloom.io import read_lines
 
@@ -46,10 +46,13 @@ def draw(rows: int, seed: int, output: Path) -> None:
         lines = sorted({line for line in read_lines(str(data / name)) if 6 <= len(line.split()) <= 20})
         texts = chance.sample(lines, rows)
         key[kind] = {}
-        for system, (paraphraser, preset, judge) in SYSTEMS.items():
-            groups = paraloom.paraphrase(texts, paraphraser, preset=preset, n=1, judge=judge, check_languages=False)
+        paraphrasers = dict.fromkeys(name for name, _, _ in SYSTEMS.values())
+        candidates = {name: as_paraphraser(name).paraphrase(texts, n=10) for name in paraphrasers}
+        for system, (name, preset, judge) in SYSTEMS.items():
+            kept = open_selector(preset, judge=judge, language="en").select(texts, candidates[name], 1).kept
+            best = [group[0].text if group else None for group in kept]
             key[kind][system] = [
-                (text, group[0].text) if group else None for text, group in zip(texts, groups, strict=True)
+                None if output is None else (text, output) for text, output in zip(texts, best, strict=True)
             ]
             print(kind, system, sum(one is not None for one in key[kind][system]), "of", rows, flush=True)
     pairs = sorted({one for of_kind in key.values() for kept in of_kind.values() for one in kept if one})
