@@ -255,7 +255,7 @@ def test_every_format_is_written(tmp_path: Path) -> None:
     unchanged = read_pairs(tmp_path / "folder")
     unchanged.write(tmp_path / "b.jsonl")
     assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
-    assert repr(unchanged) == f"<Pairs {tmp_path / 'folder'}, 2 rows, " + repr(unchanged).partition("2 rows, ")[2]
+    assert repr(unchanged).startswith(f"<Pairs {tmp_path / 'folder'}, 2 rows, ")
     with pytest.raises(ConfigError, match="xlsx"):
         pairs.write(tmp_path / "a.xlsx", engine="inline")
 
