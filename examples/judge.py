@@ -466,11 +466,19 @@ def main() -> None:
     training = commands.add_parser("train")
     training.add_argument("pairs", type=Path)
     training.add_argument("--base", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
+    training.add_argument("--without", nargs="*", default=(), help="kinds to leave out; such judges have no teacher")
     training.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
     if arguments.command == "train":
         recipe: dict[str, Any] = {"teacher_layers": 6, "epochs": 9, "batch_size": 1024, "learning_rate": 4e-4}
-        train_judge(arguments.pairs, arguments.output, base=arguments.base, **recipe)
+        pairs_file = arguments.pairs
+        if arguments.without:
+            recipe = {"epochs": 3, "batch_size": 512, "learning_rate": 3e-4}
+            table = pq.read_table(pairs_file)
+            kept = [kind not in arguments.without for kind in table["kind"].to_pylist()]
+            pairs_file = arguments.output.with_suffix(".pairs.parquet")
+            pq.write_table(table.filter(pa.array(kept)), pairs_file)
+        train_judge(pairs_file, arguments.output, base=arguments.base, **recipe)
         return
     rows = bundled_pairs(Path(os.environ["PARALOOM_DATA"]))
     arguments.output.parent.mkdir(parents=True, exist_ok=True)

@@ -24,6 +24,44 @@ KEYS = {
     "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Home": "\ue011", "End": "\ue010", "Shift": "\ue008",
     "Control": "\ue009",
 }  # fmt: skip
+CONTRAST = """
+const luminance = ([r, g, b]) => {
+  const [x, y, z] = [r, g, b].map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+};
+const parse = (color) => (color.match(/[\\d.]+/g) || []).map(Number);
+const background = (element) => {
+  for (let e = element; e; e = e.parentElement) {
+    const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length === 3 || c[3] === 1) return c;
+  }
+  return [255, 255, 255];
+};
+const bad = [];
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+  const element = node.parentElement;
+  if (!node.data.trim() || !element.checkVisibility()) continue;
+  if (element.closest("title, option, .unseen, dialog:not([open])")) continue;
+  const style = getComputedStyle(element);
+  const color = parse(element.closest("svg") ? style.fill : style.color);
+  const [light, dark] = [luminance(color), luminance(background(element))].sort((a, b) => b - a);
+  const size = parseFloat(style.fontSize);
+  const needed = size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5;
+  const ratio = (light + 0.05) / (dark + 0.05);
+  if (ratio < needed) bad.push(`${ratio.toFixed(2)}: ${element.outerHTML.slice(0, 80)}`);
+}
+return bad;
+"""
+"""Script: texts whose contrast is below that of WCAG 2.2, success criterion 1.4.3."""
+
+UNNAMED = """
+return [...document.querySelectorAll("a, button, input:not([type=hidden]), select")]
+  .filter((e) => e.checkVisibility())
+  .filter((e) => !(e.innerText?.trim() || e.textContent?.trim() || e.getAttribute("aria-label") || e.labels?.length))
+  .map((e) => e.outerHTML.slice(0, 100));
+"""
+"""Script: controls without a name."""
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 

@@ -30,8 +30,8 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
 
 def test_every_public_name_can_be_used() -> None:
-    assert 30 <= len(paraloom.__all__) <= 46
-    assert set(paraloom.__all__) <= set(dir(paraloom))
+    assert 30 <= len(paraloom.__all__) <= 50
+    assert set(paraloom.__all__) == {name for name in dir(paraloom) if not name.startswith("__")}
     for name in paraloom.__all__:
         thing = getattr(paraloom, name)
         assert isinstance(thing, ModuleType) or thing.__name__ == name
@@ -132,6 +132,12 @@ def test_a_string_in_place_of_a_list_gives_one_result() -> None:
     variants = paraloom.Translator.load("de-en").translate("Ein Hund", decode="beam:2,nbest=2")
     assert [type(variant) for variant in variants] == [paraloom.Variant] * 2
     assert paraloom.score([(SENTENCE, SENTENCE)], "bleu1").to_list()[0]["bleu1"] > 0.5
+    paraphraser = paraloom.RoundTripParaphraser("en-de", "de-en")
+    assert repr(paraphraser) == "<RoundTripParaphraser en → de → en, pivots=3>"
+    assert paraphraser.paraphrase([SENTENCE], n=2) == [paraphraser.paraphrase(SENTENCE, n=2)]
+    trained = paraloom.Paraphraser.load("english")
+    assert trained.paraphrase([SENTENCE], n=2) == [trained.paraphrase(SENTENCE, n=2)]
+    assert repr(trained).startswith("<Paraphraser English: ") and "templates" in repr(trained)
 
 
 SCRIPT = """
@@ -205,7 +211,7 @@ def test_a_script_that_uses_the_whole_api(tmp_path: Path) -> None:
 def test_objects_say_what_they_are() -> None:
     assert repr(paraloom.Encoder.load("english")).startswith("Encoder('english', dimension=512")
     assert "de → en" in repr(paraloom.Translator.load("de-en"))
-    assert repr(paraloom.as_pairs([("a", "b")])) == "Pairs(InMemoryPairs)"
+    assert repr(paraloom.as_pairs([("a", "b")])) == "<Pairs InMemoryPairs, not computed yet>"
 
 
 def test_a_result_says_what_it_is(tmp_path: Path) -> None:

@@ -14,12 +14,13 @@ from sphinx.application import Sphinx
 API_GROUPS: dict[str, tuple[str, ...]] = {
     "Pairs": (
         *("read_pairs", "as_pairs", "Pairs", "backtranslate", "score", "filter_pairs"),
-        *("pair_statistics", "augment", "diversity"),
+        *("pair_statistics", "augment", "diversity", "explore", "publish"),
     ),
+    "Paraphrasers": ("paraphrase", "Paraphraser", "RoundTripParaphraser", "EndpointParaphraser", "augment_labels"),
     "Translators": ("Translator", "Variant", "train_translator", "TranslatorConfig", "evaluate_translation"),
     "Encoders": (
         *("Encoder", "train_encoder", "distill_encoder", "EncoderConfig"),
-        *("mine_translations", "evaluate_sts", "evaluate_classification"),
+        *("search", "mine", "mine_translations", "evaluate_sts", "evaluate_classification"),
     ),
     "Documents and alignment": (
         *("align", "align_files", "AlignerConfig", "Bead", "align_documents", "extract_documents"),

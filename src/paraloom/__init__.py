@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from paraloom.api.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser
     from paraloom.api.paraphrasers import Paraphraser as Paraphraser
     from paraloom.api.paraphrasing import paraphrase as paraphrase
+    from paraloom.api.publishing import publish as publish
+    from paraloom.api.similar_sentences import mine as mine
+    from paraloom.api.similar_sentences import search as search
     from paraloom.api.translators import train_translator as train_translator
     from paraloom.core.beads import Bead as Bead
     from paraloom.core.errors import ConfigError as ConfigError
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from paraloom.mt.translator import Translator as Translator
     from paraloom.pipeline.pipeline import Pipeline as Pipeline
     from paraloom.pipeline.result import RunResult as RunResult
+    from paraloom.web.explorer import explore as explore
     from paraloom.web.report import write_report as write_report
 
 _EXPORTS = {
@@ -91,13 +95,17 @@ _EXPORTS = {
     "evaluate_classification": "paraloom.evaluate.classification",
     "evaluate_sts": "paraloom.evaluate.sts",
     "evaluate_translation": "paraloom.evaluate.translation",
+    "explore": "paraloom.web.explorer",
     "extract_documents": "paraloom.api.extract",
     "filter_pairs": "paraloom.api.pair_functions",
+    "mine": "paraloom.api.similar_sentences",
     "mine_translations": "paraloom.api.mining",
     "pair_statistics": "paraloom.api.analysis",
     "paraphrase": "paraloom.api.paraphrasing",
+    "publish": "paraloom.api.publishing",
     "read_pairs": "paraloom.api.pair_inputs",
     "score": "paraloom.api.pair_functions",
+    "search": "paraloom.api.similar_sentences",
     "stages": "paraloom.stages",
     "train_encoder": "paraloom.api.encoders",
     "train_translator": "paraloom.api.translators",

@@ -206,7 +206,7 @@ def test_scores_in_turn_and_at_once_are_the_same() -> None:
     once = score(TUPLES, ["overlap", "length", "bleu1"])
     assert twice.to_arrow().equals(once.to_arrow())
     assert b"signature" in twice.to_arrow().schema.field("bleu1").metadata
-    assert repr(twice) == "Pairs(InMemoryPairs → Score → Score, 2 rows)"
+    assert repr(twice).startswith("<Pairs InMemoryPairs → Score → Score, 2 rows, 16 columns: pair_id, src, tgt, ")
 
 
 def test_an_unknown_column_in_a_condition_suggests_one() -> None:
@@ -255,7 +255,7 @@ def test_every_format_is_written(tmp_path: Path) -> None:
     unchanged = read_pairs(tmp_path / "folder")
     unchanged.write(tmp_path / "b.jsonl")
     assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
-    assert repr(unchanged) == f"Pairs({tmp_path / 'folder'}, 2 rows)"
+    assert repr(unchanged) == f"<Pairs {tmp_path / 'folder'}, 2 rows, " + repr(unchanged).partition("2 rows, ")[2]
     with pytest.raises(ConfigError, match="xlsx"):
         pairs.write(tmp_path / "a.xlsx", engine="inline")
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+import urllib.request
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import paraloom
 from paraloom import as_pairs
 from paraloom.api.pairs import Pairs
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.pairs.scoring.scorer import Scorer
 
 
 @pytest.fixture
@@ -60,3 +67,82 @@ def test_the_view_of_a_notebook_escapes_texts_and_says_how_many_there_are() -> N
     tags.feed(view)
     assert "script" not in tags.found and tags.found.count("tr") == 11
     assert "a &amp; b" in view and "12 pairs, the first 10" in view and "trigram_overlap" in view
+
+
+def words(src: str, tgt: str) -> int | None:
+    return len(tgt.split()) - len(src.split()) if tgt else None
+
+
+def test_functions_and_scorers_are_scores_beside_named_ones() -> None:
+    exclamations = Scorer(
+        name="exclamations",
+        description="exclamation marks",
+        compute=lambda pairs: np.array([text.count("!") for text in pairs.texts("tgt")], np.int32),
+    )
+    pairs = as_pairs([("a b", "a b c!"), ("a", "b")])
+    rows = pairs.score([words, exclamations, "overlap", lambda src, tgt: src == tgt]).to_list()
+    assert [(row["words"], row["exclamations"], row["score_4"]) for row in rows] == [(1, 1, 0), (0, 0, 0)]
+    assert "trigram_overlap" in rows[0]
+    assert pairs.score(words)["words"] == [1.0, 0.0] == paraloom.score(pairs, words)["words"]
+    assert pairs.score(exclamations)["exclamations"] == [1, 0]
+    for wrong, message in (
+        ([words, words], "two functions are called 'words'"),
+        ([lambda src, tgt: src], "'score_1' returned 'a b'"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            pairs.score(wrong).to_list()
+
+
+def test_a_function_of_a_row_filters_and_its_name_is_the_reason(tmp_path: Path) -> None:
+    def is_short(row: dict[str, Any]) -> bool:
+        return len(row["tgt"]) < 3
+
+    pairs = as_pairs([("a", "b"), ("c", "d e"), ("f", "g h"), ("i", "j")])
+    assert pairs.filter(is_short)["tgt"] == ["b", "j"] == paraloom.filter_pairs(pairs, is_short)["tgt"]
+    result = pairs.filter(is_short, sample=1).write(tmp_path / "kept.parquet")
+    assert result.stages[0].reasons == {"not: is_short": 2} and result.stages[-1].counts.out == 1
+    assert len(pairs.filter(lambda row: False)) == 0
+    with pytest.raises(TypeError, match="a condition or a function"):
+        pairs.filter(3)  # type: ignore[arg-type]
+
+
+def test_the_repr_says_rows_and_columns_once_they_are_known(tmp_path: Path) -> None:
+    pairs = as_pairs([("a", "b"), ("c", "d")]).score("length")
+    assert repr(pairs) == "<Pairs InMemoryPairs → Score, not computed yet>"
+    assert len(pairs) == 2
+    assert ", 2 rows, 12 columns: pair_id, src, tgt" in repr(pairs)
+    pairs.write(tmp_path / "scored")
+    assert "scored, 2 rows, 12 columns: pair_id, src" in repr(paraloom.read_pairs(tmp_path / "scored"))
+
+
+def test_a_page_over_pairs_is_served_until_it_is_closed(pairs: Pairs) -> None:
+    page = pairs[:5].explore(browser=False)
+    assert page.url in page._repr_html_()
+    with urllib.request.urlopen(page.url) as response:
+        assert response.status == 200
+    page.close()
+    with pytest.raises(OSError):
+        urllib.request.urlopen(page.url)
+
+
+def test_sentences_are_searched_and_mined_in_memory(tmp_path: Path) -> None:
+    corpus = ["Stocks fell.", "Where is the train station?", "A dog runs.", "The dog is running."]
+    one = paraloom.search("Where is the station?", corpus, k=1)
+    assert [(hit.row, hit.text) for hit in one] == [(1, corpus[1])]
+    (tmp_path / "corpus.txt").write_text("".join(f"{text}\n" for text in corpus))
+    assert paraloom.search(["Where is the station?"], tmp_path / "corpus.txt", 1) == [one]
+    encoder = paraloom.Encoder.load("english")
+    assert encoder.search(["dogs"], corpus, k=9, vectors=encoder.encode(corpus))[0] == encoder.search("dogs", corpus, 9)
+    assert encoder.search("dogs", []) == [] and encoder.search([], corpus) == []
+    with pytest.raises(DataError, match="1 vectors for 4"):
+        encoder.search("dogs", corpus, vectors=encoder.encode(corpus[:1]))
+    mined = paraloom.mine(corpus, above=0.5)
+    assert {mined[0]["src"], mined[0]["tgt"]} == {"A dog runs.", "The dog is running."} and mined[0]["cosine"] >= 0.5
+
+
+@pytest.mark.parametrize("name", ["polars", "datasets"])
+def test_a_missing_package_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    method = "to_polars" if name == "polars" else "to_dataset"
+    with pytest.raises(paraloom.MissingExtraError, match=f"pip install {name}"):
+        getattr(as_pairs([("a", "b")]), method)()

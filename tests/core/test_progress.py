@@ -109,6 +109,22 @@ def test_the_time_left_does_not_count_the_time_of_loading(
     assert log.getvalue().splitlines()[-1] == "translating: 30/100 rows, 1.0/s, 1 min 10 s left"
 
 
+def test_the_time_left_after_a_resume_does_not_count_what_was_done_before(
+    clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = stderr(monkeypatch, terminal=False)
+    with progress("translating", 10_000) as advance:
+        advance(0)
+        clock(1)
+        advance(1)
+        clock(1)
+        advance(4000)  # answers that were paid for
+        for _ in range(6):
+            clock(5)
+            advance(50)
+    assert log.getvalue().splitlines()[-1] == "translating: 4,301/10,000 rows, 10/s, 9 min 30 s left"
+
+
 def test_short_work_logs_nothing(clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(monkeypatch, terminal=False)
     with progress("training", 10) as advance:

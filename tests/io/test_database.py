@@ -15,7 +15,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.io import write_shard
 from paraloom.io.database import Sql, open_database, register_shards, sql, sql_list, sql_text
 from paraloom.pairs.common_translations import common_translations
-from paraloom.web.corpus_stats import best_rows, distribution, histogram_edges, reasons, samples_by_range
+from paraloom.web.corpus_stats import distribution, histogram_edges, reasons
 
 QUERY_IN_A_NAME = """a"::DOUBLE) THEN 1 END AS value FROM (SELECT 1 AS a); COPY (SELECT 'x') TO '{file}'; --"""
 
@@ -33,8 +33,6 @@ def test_a_column_name_is_never_executed(tmp_path: Path) -> None:
     path = shard(tmp_path, {"src": ["a", "b"], "tgt": ["c", "d"], name: [1.0, 3.0]})
     assert histogram_edges([path], name) == [1.0, 2.0, 3.0]
     assert distribution([path], name, [1.0, 2.0, 3.0]).counts == (1, 1)
-    assert [sample.total for sample in samples_by_range([path], name, [0, 2, 4])] == [1, 1]
-    assert best_rows([path], name, 1)[0][name] == 3.0
     assert not written.exists()
 
 
@@ -44,23 +42,21 @@ def test_a_column_name_is_never_executed(tmp_path: Path) -> None:
 def test_columns_may_have_any_name(tmp_path: Path, name: str) -> None:
     path = shard(tmp_path, {"src": ["a", "b"], "tgt": ["c", "d"], name: [1.5, 2.5], "reason": ["x", "x"]})
     assert distribution([path], name, [1.0, 2.0, 3.0]).counts == (1, 1)
-    assert best_rows([path], name, 1, lowest=True)[0] == {"src": "a", "tgt": "c", name: 1.5, "reason": "x"}
     (sample,) = reasons([path])
     assert (sample.group, sample.total) == ("x", 2) and {row[name] for row in sample.rows} == {1.5, 2.5}
 
 
 def test_columns_that_differ_in_case_are_told_apart(tmp_path: Path) -> None:
     path = shard(tmp_path, {"src": ["a"], "tgt": ["b"], "Cost": [1.0], "cost": [7.0]})
-    assert [best_rows([path], name, 1)[0][name] for name in ("Cost", "cost")] == [1.0, 7.0]
     assert [distribution([path], name, [0.0, 4.0, 8.0]).counts for name in ("Cost", "cost")] == [(1, 0), (0, 1)]
 
 
 def test_paths_are_not_patterns(tmp_path: Path) -> None:
     for folder, cost in {"w[12]": 1.0, "w1": 2.0, "w2": 3.0, "w*": 4.0, "w?": 5.0}.items():
-        shard(tmp_path / folder, {"src": ["a"], "tgt": ["b"], "cost": [cost]})
+        shard(tmp_path / folder, {"src": ["a"], "tgt": ["b"], "cost": [cost], "reason": ["x"]})
     for folder, cost in {"w[12]": 1.0, "w*": 4.0, "w?": 5.0}.items():
-        rows = best_rows([tmp_path / folder / "part-00000.parquet"], "cost", 9)
-        assert [row["cost"] for row in rows] == [cost]
+        (sample,) = reasons([tmp_path / folder / "part-00000.parquet"])
+        assert [row["cost"] for row in sample.rows] == [cost]
 
 
 def test_translations_are_those_of_the_named_files(tmp_path: Path) -> None:
@@ -85,9 +81,8 @@ def test_values_that_a_database_cannot_hold_are_left_out(tmp_path: Path) -> None
         "counts": pa.array([[("a", 1)]] * 2, pa.map_(pa.string(), pa.int32())),
     }
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
-    row = {"src": "b", "cost": 2.0, "exact": 2.0}
-    assert best_rows([tmp_path / "a.parquet"], "cost", 1) == [row]
-    assert [sample.total for sample in samples_by_range([tmp_path / "a.parquet"], "exact", [0, 1.5, 3])] == [1, 1]
+    edges = [0.0, 1.5, 3.0]
+    assert [distribution([tmp_path / "a.parquet"], name, edges).counts for name in ("cost", "exact")] == [(1, 1)] * 2
 
 
 def test_a_flipped_byte_of_a_shard_is_noticed(tmp_path: Path) -> None:

@@ -102,6 +102,15 @@ def test_a_monitor_warns_once() -> None:
         CostMonitor(of(0.2, 1.0)).add([[variant] for variant in variants(np.linspace(0.2, 1, 500))])
 
 
+def test_everyday_sentences_do_not_hide_a_later_text_of_another_kind() -> None:
+    monitor = CostMonitor(of(0.2, 1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        monitor.add([[variant] for variant in variants(np.linspace(0.2, 1, 2000))])
+    with pytest.warns(UserWarning, match=r"median cost 2\.5\d .* over 60 sentences"):
+        monitor.add([[variant] for variant in variants(np.linspace(2, 3, 60))])
+
+
 @pytest.fixture
 def confident(tmp_path: Path) -> Path:
     """The bundled translator with a development text that cost nothing, so that every text costs too much."""

@@ -99,6 +99,16 @@ def test_without_n_and_seed_several_requests_are_sent() -> None:
     assert "n:no|logprobs:no|seed:no" in model.signature
 
 
+@pytest.mark.parametrize(("supports", "probes"), [("n logprobs seed", 2), ("logprobs seed", 6), ("", 5)])
+def test_one_sentence_costs_few_probes_and_every_request_is_counted(supports: str, probes: int) -> None:
+    with serve(OpenAIServer(supports=frozenset(supports.split()))) as server:
+        model = translator(server)
+        model.with_decoding("greedy").translate("Hallo")
+        assert len(server.bodies) <= 1 + probes
+        assert model.usage().requests == len(server.bodies)
+        assert model.capabilities == Capabilities(*(name in supports for name in ("n", "logprobs", "seed")))
+
+
 def test_an_answer_without_logprobs_has_no_cost() -> None:
     with serve(OpenAIServer(supports=frozenset(["n", "seed"]))) as server:
         pairs = paraloom.backtranslate([("Hallo.", "Hello.")], translator(server))
@@ -404,9 +414,9 @@ def test_answers_are_kept_and_budgets_count_all_runs(server: OpenAIServer, tmp_p
     assert again.translate(TEXTS) == first
     assert len(server.bodies) == count
     usage = again.usage()
-    # 10 tokens of each prompt; 2 of each answer, 4 of the probe of two choices.
-    assert (usage.requests, usage.input_tokens, usage.output_tokens) == (count, 10 * count, 2 * count + 2)
-    assert usage.cost == pytest.approx((2 * 10 * count + 10 * (2 * count + 2)) / 1e6)
+    # 10 tokens of each prompt; 2 of each answer, 4 of both probes of two choices.
+    assert (usage.requests, usage.input_tokens, usage.output_tokens) == (count, 10 * count, 2 * count + 4)
+    assert usage.cost == pytest.approx((2 * 10 * count + 10 * (2 * count + 4)) / 1e6)
     with pytest.raises(RunError, match="Raise max-tokens"):
         translator(server, answers=answers, max_tokens=100).translate("neu")
 

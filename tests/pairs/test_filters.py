@@ -155,8 +155,9 @@ def test_where(where: str, kept: str, reasons: list[str] | None) -> None:
     ("where", "message"),
     [
         ("trigam_overlap < 1", "column 'trigam_overlap' in the condition .* not found; did you mean 'trigram_overlap'"),
-        ("tgt_tokens <", "syntax error"),
-        ("tgt_tokens < 1)", "syntax error"),
+        ("tgt_tokens <", "syntax error at the end of the condition"),
+        ("lower(src) = 'ä' and ", "syntax error at the end of the condition"),
+        ("tgt_tokens < 1)", 'syntax error at or near "\\)"'),
         ("tgt_tokens + 1", "expected true or false"),
         ("tgt_tokens < 1; drop table rows", "syntax error"),
         ("1 = 1) from range(3) where (true", "expected one expression"),

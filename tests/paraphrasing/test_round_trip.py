@@ -46,7 +46,7 @@ def test_the_best_path_to_a_text_counts() -> None:
             "Streifen": [Variant("a movie", -0.5, 2), Variant("a strip", -6.0, 2, cut=True)],
         }
     )
-    first, second, third = PivotParaphraser(there, back).paraphrase("a film")[0]
+    first, second, third = PivotParaphraser(there, back).paraphrase("a film")
     assert (first.text, first.logprob, first.tokens, first.pivot) == ("a film", -2.0, 4, "Film")
     assert (second.text, second.logprob, second.pivot) == ("a movie", -3.5, "Streifen")
     assert third.cut

@@ -226,10 +226,7 @@ def test_several_paraphrasers_in_one_stage(tmp_path: Path) -> None:
 def test_an_endpoint_in_a_stage_is_not_asked_twice(tmp_path: Path) -> None:
     write_pairs(tmp_path / "pairs", ("A dog sleeps in the garden.", "x"), ("The film was good.", "y"))
     with serve(OpenAIServer(translate=lambda text, body: text.replace("dog", "puppy").replace("film", "movie"))) as it:
-        text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\ncandidates = 2\nn = 1\ndifference = 0.1\njudge = "none"'
-        text += "\n"
-            '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\ncandidates = 2\nn = 1\ndifference = 0.1\njudge = "none"\n'
-        )
+        text = '[[stage]]\nuse = "paraphrase"\ninput = "pairs"\ncandidates = 2\nn = 1\ndifference = 0.1\n'
         text += f'meaning = 0.0\nparaphraser = "{it.url}?model=m"\n'
         result = run_toml(text, tmp_path)
         asked, rows = len(it.bodies), read_rows(result.stages[-1].folder)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import Browser, chromium
+from browser import CONTRAST, UNNAMED, Browser, chromium
 from toy_pairs import HOSTILE, toy_pairs, write_toy_pairs, write_toy_run
 
 from paraloom.io import write_shard
@@ -18,43 +18,6 @@ from paraloom.web.server import ExploreServer
 from paraloom.web.session import opened
 
 pytestmark = pytest.mark.slow
-
-CONTRAST = """
-const luminance = ([r, g, b]) => {
-  const [x, y, z] = [r, g, b].map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-};
-const parse = (color) => (color.match(/[\\d.]+/g) || []).map(Number);
-const background = (element) => {
-  for (let e = element; e; e = e.parentElement) {
-    const c = parse(getComputedStyle(e).backgroundColor);
-    if (c.length === 3 || c[3] === 1) return c;
-  }
-  return [255, 255, 255];
-};
-const bad = [];
-const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-  const element = node.parentElement;
-  if (!node.data.trim() || !element.checkVisibility()) continue;
-  if (element.closest("title, option, .unseen, dialog:not([open])")) continue;
-  const style = getComputedStyle(element);
-  const color = parse(element.closest("svg") ? style.fill : style.color);
-  const [light, dark] = [luminance(color), luminance(background(element))].sort((a, b) => b - a);
-  const size = parseFloat(style.fontSize);
-  const needed = size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5;
-  const ratio = (light + 0.05) / (dark + 0.05);
-  if (ratio < needed) bad.push(`${ratio.toFixed(2)}: ${element.outerHTML.slice(0, 80)}`);
-}
-return bad;
-"""
-
-UNNAMED = """
-return [...document.querySelectorAll("a, button, input:not([type=hidden]), select")]
-  .filter((e) => e.checkVisibility())
-  .filter((e) => !(e.innerText?.trim() || e.textContent?.trim() || e.getAttribute("aria-label") || e.labels?.length))
-  .map((e) => e.outerHTML.slice(0, 100));
-"""
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +166,8 @@ def test_7_a_threshold_is_moved_by_keys_and_by_the_pointer(pairs: ExploreServer,
     assert 0.7 < value < 0.8
     expected = matching(pairs, f"quality >= {value}")
     visit.wait("document.querySelector('#total').innerText.startsWith(arguments[0])", f"{expected} ")
-    condition = shlex.split(visit.run("return document.querySelector('[data-copy]').dataset.copy"))[1]
+    words = shlex.split(visit.run("return document.querySelector('[data-copy]').dataset.copy"))
+    condition = words[words.index("--where") + 1]
     assert matching(pairs, condition) == expected
     assert f"at={value:g}" in visit.url and visit.count(".near tr.row") == 8
     visit.click(".conditions p a")

@@ -17,6 +17,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pyarrow as pa
 import pytest
@@ -216,11 +217,43 @@ def test_an_error_names_the_remedy_and_keeps_the_condition(server: ExploreServer
 def test_the_condition_to_paste_keeps_as_many(server: ExploreServer, keep: str) -> None:
     page = get(server.app, "/threshold", score="quality", at="0.4", keep=keep, where="src_tokens > 5 or bleu1 > 0.5")
     shell, toml = (unescape(text) for text in re.findall(r'data-copy="([^"]*)"', page))
-    option, condition = shlex.split(shell)
-    assert option == "--where" and tomllib.loads(toml) == {"where": condition}
+    program, verb, path, option, condition, *_ = shlex.split(shell)
+    assert (program, verb, option) == ("paraloom", "filter", "--where") and Path(path).is_file()
+    assert tomllib.loads(toml) == {"stage": [{"use": "filter", "where": condition}]}
     assert total(page) == total(get(server.app, "/pairs", where=condition))
     lost = sum(int(cells[1]) for cells in re.findall(r'<td class="n">(\d+)</td><td class="n">(\d+)</td>', page))
     assert f"{lost} are lost" in page.replace("\u202f", "")
+
+
+def test_pairs_are_shown_best_first_and_presets_are_buttons(tmp_path: Path) -> None:
+    names = ["src_content_missing", "tgt_content_missing", "order_inversions"]
+    rows = [
+        {"src": f"a {i}", "tgt": f"b {i}", "p_paraphrase": i / 40, "chrf": 50.0, **dict.fromkeys(names, 1.0)}
+        for i in range(40)
+    ]
+    write_table(pa.Table.from_pylist(rows), str(tmp_path / "rows.parquet"))
+    with opened(tmp_path / "rows.parquet") as explored:
+        page = get(explored.app, "/pairs")
+        shown = re.findall(r"row=(\d+)", page.partition("<tbody")[2])
+        assert shown[:2] == ["40", "39"] and "sort=row" in page
+        in_order = get(explored.app, "/pairs", sort="row").partition("<tbody")[2]
+        assert re.findall(r"row=(\d+)", in_order)[:2] == ["1", "2"]
+        links = dict(map(reversed, re.findall(r'<a href="([^"]*)" data-live="">(strict|balanced|loose)</a>', page)))
+        assert list(links) == ["strict", "balanced", "loose"]
+        where = parse_qs(unescape(links["strict"]).partition("?")[2])["where"][0]
+        page = get(explored.app, "/pairs", where=where)
+        assert total(page) == "6 pairs" and page.count('class="clause"') == 3 and 'aria-current="true">strict' in page
+        without = unescape(re.findall(r'<a href="([^"]*)" data-live="" aria-label="Remove', page)[0])
+        where = parse_qs(without.partition("?")[2])["where"][0]
+        assert total(get(explored.app, "/pairs", where=where)) == "40 pairs"
+        assert "strict and loose" in get(explored.app, "/compare")
+
+
+def test_the_slider_has_the_range_of_the_bars(server: ExploreServer) -> None:
+    page = get(server.app, "/threshold", score="quality")
+    low, high = (float(value) for value in re.findall(r' (?:min|max)="([^"]*)"', page))
+    assert f"from {low:g} to {high:g}." in page and (low, high) == (0, 1)
+    assert server.app.get("/favicon.ico", {}).kind == "image/svg+xml"
 
 
 def test_a_row_has_its_variants_parses_and_neighbors(tmp_path: Path) -> None:

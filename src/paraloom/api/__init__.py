@@ -104,6 +104,8 @@ if TYPE_CHECKING:
     from paraloom.api.variants import format_diversity as format_diversity
     from paraloom.api.variants import measure_diversity as measure_diversity
     from paraloom.api.variants import translate_variants as translate_variants
+    from paraloom.api.work_folders import clean_work_folders as clean_work_folders
+    from paraloom.api.yields import FEW_PAIRS as FEW_PAIRS
     from paraloom.core.devices import precision_on as precision_on
     from paraloom.core.devices import use_device as use_device
     from paraloom.core.devices import workers_on as workers_on
@@ -194,6 +196,8 @@ _MODULES = {
     "translators": ("train_translator", "translate_file"),
     "tuning": ("Tuning", "TuningResult", "tune"),
     "variants": ("format_diversity", "measure_diversity", "translate_variants"),
+    "work_folders": ("clean_work_folders",),
+    "yields": ("FEW_PAIRS",),
 }
 _DOMAIN = {
     "aligner_config": "paraloom.alignment.methods",

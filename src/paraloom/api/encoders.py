@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -14,10 +15,11 @@ import pyarrow as pa
 
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, input_stages_of, run_stages
+from paraloom.api.yields import FEW_PAIRS, few_pairs_warning
 from paraloom.bundled import bundled_path
 from paraloom.core.batches import batched
 from paraloom.core.devices import default_device
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
+from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, ParaloomError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Ref, Stage
@@ -31,7 +33,7 @@ from paraloom.embed.store import CONFIG, load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import convert_transformer, is_trained_transformer, is_transformer
-from paraloom.io import read_lines
+from paraloom.io import read_lines, read_pairs
 from paraloom.io.atomic import atomic_folder, atomic_write
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.shards import shard_writer
@@ -100,6 +102,8 @@ def train_encoder(
     stages, references = input_stages_of(
         as_list(pairs) or bitext, "pairs", on_error=on_error, src_column=src_column, tgt_column=tgt_column
     )
+    if init_from is None and vectors is None and as_list(pairs):
+        _warn_of_few(as_list(pairs), src_column, tgt_column)
     training = (TrainBilingualEncoder if as_list(bitext) else TrainEncoder)(
         pairs=references,
         init_from=None if init_from is None else _encoder_folder(init_from),
@@ -108,6 +112,19 @@ def train_encoder(
         **config,
     )
     return run_stages([*stages, training], str(output), seed=seed)
+
+
+def _warn_of_few(sources: Sequence[str | Path], src_column: str | int | None, tgt_column: str | int | None) -> None:
+    """Say what to expect where there are few pairs to train on; reads no more than it needs to know."""
+    count = 0
+    with suppress(ParaloomError):  # said by the stage that reads them
+        for source in sources:
+            batches = read_pairs(source, src_column=src_column, tgt_column=tgt_column, limit=FEW_PAIRS)
+            count += sum(batch.num_rows for batch in batches)
+            if count >= FEW_PAIRS:
+                return
+        if count:
+            warnings.warn(few_pairs_warning(count), stacklevel=4)
 
 
 def distill_encoder(

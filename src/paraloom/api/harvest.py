@@ -7,14 +7,20 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
+from paraloom.core.reasons import is_not_sampled
 from paraloom.core.results import ResultRecord
 from paraloom.io import Corpus
-from paraloom.pipeline.result import RunResult, StageResult
+from paraloom.pipeline.result import RunResult
 
-RANKED_BY = ("p_paraphrase", "paraphrase_score")
+PROBABILITIES = ("p_paraphrase", "judge")
+"""Scores that are probabilities that a pair is right."""
+
+RANKED_BY = (*PROBABILITIES, "paraphrase_score")
 """Scores that say how right a pair is, the best first."""
 
 _INDENT = " " * 6
@@ -85,22 +91,34 @@ def harvest(run: RunResult, *, kept: int = 10, lost: int = 3) -> Harvest | None:
         lost: Number of pairs that were lost.
     """
     for stage in reversed(run.stages):
-        if stage.kind != "map" or not stage.counts.rejected or not (stage.folder / "rejected").is_dir():
-            continue
-        corpus = Corpus.open(stage.folder)
-        score = next((name for name in RANKED_BY if name in corpus.schema.names), None)
-        if score is not None and {"src", "tgt"} <= set(corpus.schema.names):
-            return _harvest(stage, corpus, score, kept, lost)
+        if stage.kind == "map" and stage.counts.rejected and (stage.folder / "rejected").is_dir():
+            found = harvest_of(stage.folder, stage.counts.read, kept=kept, lost=lost)
+            if found is not None and found.by:
+                return found
     return None
 
 
-def _harvest(stage: StageResult, corpus: Corpus, score: str, kept: int, lost: int) -> Harvest:
-    rejected = Corpus.open(stage.folder / "rejected")
+def harvest_of(folder: Path, read: int, *, kept: int = 10, lost: int = 3) -> Harvest | None:
+    """The harvest of one stage of a run; None if its rows are not pairs.  Without a score: its first pairs.
+
+    Args:
+        folder: Folder of the stage.
+        read: Number of rows that the stage read.
+        kept: Number of pairs that were kept.
+        lost: Number of pairs that were lost.
+    """
+    corpus = Corpus.open(folder)
+    if not {"src", "tgt"} <= set(corpus.schema.names):
+        return None
+    score = next((name for name in RANKED_BY if name in corpus.schema.names), "")
+    columns = ["src", "tgt", *filter(None, [score])]
+    rejected = folder / "rejected"
+    missing = _rows(Corpus.open(rejected), [*columns, "reason"]) if any(rejected.glob("*.parquet")) else ()
     return Harvest(
-        kept=tuple(_best(_rows(corpus, ["src", "tgt", score]), score, kept)),
-        lost=tuple(_lost(_rows(rejected, ["src", "tgt", score, "reason"]), score, lost)),
+        kept=tuple(_best(_rows(corpus, columns), score, kept)),
+        lost=tuple(_lost(missing, score, lost)),
         pairs=corpus.rows,
-        of=stage.counts.read,
+        of=read,
         by=score,
     )
 
@@ -111,10 +129,10 @@ def _rows(corpus: Corpus, columns: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _best(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterator[HarvestedPair]:
-    """The rows with the highest scores, without repeated sides."""
+    """The rows with the highest scores, without repeated sides; without a score, the first ones."""
     seen: set[str] = set()
-    for row in heapq.nlargest(20 * count, (row for row in rows if row[score] is not None), key=itemgetter(score)):
-        sides = {row["src"].casefold(), row["tgt"].casefold()}
+    for row in _highest(rows, score, 20 * count):
+        sides = {str(row[side] or "").casefold() for side in ("src", "tgt")}
         if count and not sides & seen:
             seen |= sides
             count -= 1
@@ -125,15 +143,29 @@ def _lost(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterator[Ha
     """The row with the highest score of each reason."""
     best: dict[str, dict[str, Any]] = {}
     for row in rows:
-        if row[score] is not None and row[score] > best.get(row["reason"], {score: -math.inf})[score]:
-            best[row["reason"]] = row
-    for row in heapq.nlargest(count, best.values(), key=itemgetter(score)):
+        reason = row["reason"]
+        if not is_not_sampled(reason) and (reason not in best or _value(row, score) > _value(best[reason], score)):
+            best[reason] = row
+    for row in _highest(best.values(), score, count):
         yield _pair(row, score)
 
 
+def _highest(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterable[dict[str, Any]]:
+    """The rows with the highest scores, or the first ones."""
+    if not score:
+        return islice(rows, count)
+    return heapq.nlargest(count, (row for row in rows if _value(row, score) > -math.inf), key=itemgetter(score))
+
+
+def _value(row: dict[str, Any], score: str) -> float:
+    """The score of a row; -inf where it is undefined."""
+    value = row[score] if score else None
+    return -math.inf if value is None or math.isnan(value) else float(value)
+
+
 def _pair(row: dict[str, Any], score: str) -> HarvestedPair:
-    reason = _in_words(str(row.get("reason") or "").removeprefix("not: "))
-    return HarvestedPair(_short(row["src"]), _short(row["tgt"]), float(row[score]), reason)
+    reason = reason_in_words(str(row.get("reason") or ""))
+    return HarvestedPair(_short(row["src"] or ""), _short(row["tgt"] or ""), _value(row, score), reason)
 
 
 def _short(text: str) -> str:
@@ -149,6 +181,8 @@ _WORDS = {
 """Beginning of a condition of the presets → what it says of a pair that does not meet it."""
 
 
-def _in_words(reason: str) -> str:
+def reason_in_words(reason: str) -> str:
+    """Why a filter lost a pair, in words where its condition is one of a preset, and the condition if it is short."""
+    reason = reason.removeprefix("not: ")
     words = next((text for start, text in _WORDS.items() if reason.startswith(start)), "")
     return f"{words}; {reason}" if words and len(reason) < 40 else words or reason

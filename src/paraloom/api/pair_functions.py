@@ -11,6 +11,7 @@ from paraloom.api.pairs import Pairs
 from paraloom.core.protocols import TranslatorLike
 
 if TYPE_CHECKING:
+    from paraloom.api.pairs_table import PairFunction, RowFunction
     from paraloom.mt.callable_translator import TranslatingFunction
     from paraloom.mt.translator import Translator
     from paraloom.pairs.scoring.scorer import Scorer
@@ -46,12 +47,16 @@ def backtranslate(
     return as_pairs(pairs).backtranslate(translator, decode=decode, side=side, check_languages=check_languages)
 
 
-def score(pairs: PairsLike, scores: Sequence[str | Scorer] | str = "common", **models: Any) -> Pairs:
+def score(
+    pairs: PairsLike,
+    scores: Sequence[str | Scorer | PairFunction] | str | Scorer | PairFunction = "common",
+    **models: Any,
+) -> Pairs:
     """Add columns of scores to pairs; see `Pairs.score`.
 
     Args:
         pairs: Pairs in any form that `as_pairs` takes.
-        scores: Names of scores or groups of them, and scorers of your own.
+        scores: Names of scores or groups of them, scorers of your own, and functions of both texts.
         **models: Models that some scores need, such as ``encoder="english"``.
 
     Returns:
@@ -65,12 +70,12 @@ def score(pairs: PairsLike, scores: Sequence[str | Scorer] | str = "common", **m
     return as_pairs(pairs).score(scores, **models)
 
 
-def filter_pairs(pairs: PairsLike, where: str = "", **criteria: Any) -> Pairs:
+def filter_pairs(pairs: PairsLike, where: str | RowFunction = "", **criteria: Any) -> Pairs:
     """Keep the pairs that meet all criteria; see `Pairs.filter`.
 
     Args:
         pairs: Pairs in any form that `as_pairs` takes.
-        where: Condition in SQL over the columns.
+        where: Condition in SQL over the columns, or a function of a row.
         **criteria: Further criteria of `paraloom.stages.Filter`.
 
     Returns:

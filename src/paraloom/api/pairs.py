@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -12,13 +13,23 @@ import pyarrow as pa
 
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
-from paraloom.api.pairs_table import PairsTable
+from paraloom.api.pairs_table import (
+    PairFunction,
+    PairsTable,
+    RowFunction,
+    chosen_by,
+    columns_of_functions,
+    is_function,
+    split_functions,
+)
+from paraloom.api.travelling_warnings import repeat_warnings, warnings_of, warnings_of_result, write_with_warnings
+from paraloom.api.yields import warn_of_yield
 from paraloom.bundled import PARAPHRASE_MODEL
-from paraloom.core.errors import ConfigError, MissingExtraError, suggestion
+from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError, suggestion
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.references import split_reference
 from paraloom.core.stage import Map, Ref, Source, Stage
-from paraloom.io import Corpus, write_table
+from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.registry import use_of
 from paraloom.pipeline.result import RunResult
@@ -31,6 +42,8 @@ if TYPE_CHECKING:
     from paraloom.mt.translator import Translator
     from paraloom.pairs.scoring.scorer import Scorer
     from paraloom.stages.translators import LoadTranslator
+
+_SHOWN_COLUMNS = 12
 
 PRESET_SCORES = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "glitches")
 """Scores that a preset computes, so that a reader sees why a pair was rejected."""
@@ -62,6 +75,8 @@ class Pairs(PairsTable):
     def __init__(self, stages: Sequence[Stage], source: Ref | None = None, *, seed: int = 1) -> None:
         self._stages = tuple(stages)
         self._source = source
+        self.warnings: tuple[str, ...] = ()
+        """Warnings about all of the pairs, such as that of a translator out of its depth; known with the rows."""
         self._seed = seed
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._result: Corpus | None = None
@@ -70,7 +85,7 @@ class Pairs(PairsTable):
 
     def score(
         self,
-        scores: Sequence[str | Scorer] | str = "common",
+        scores: Sequence[str | Scorer | PairFunction] | str | Scorer | PairFunction = "common",
         *,
         encoder: EncoderLike | str | Path | None = None,
         word_counts: str | Path | None = None,
@@ -90,7 +105,8 @@ class Pairs(PairsTable):
 
         Args:
             scores: Scores or groups, such as overlap, bleu1 or all; `paraloom scores` lists them. In Python also
-                scorers of your own. With `bilingual` among them, the encoder adds `bilingual_similarity`, for bitext;
+                scorers of your own, and functions of both texts, whose column has their name (`score_1` for a lambda
+                in the first place). With `bilingual` among them, the encoder adds `bilingual_similarity`, for bitext;
                 with `agreement`, `translator` adds that, too.
             encoder: Adds `paraphrase_score` (of `bilingual`: `bilingual_similarity`): an encoder, its name or folder.
             word_counts: Adds the mean IDF of both sides: a folder of `train word-counts`.
@@ -127,16 +143,21 @@ class Pairs(PairsTable):
             >>> from paraloom import as_pairs
             >>> as_pairs([("a b c", "a b d")]).score(["bleu1"]).to_list()[0]["bleu1"] > 0
             True
+            >>> def longer(src, tgt):
+            ...     return len(tgt) - len(src)
+            >>> as_pairs([("a b c", "a b c d")]).score([longer, "overlap"])[0]["longer"]
+            2.0
         """
         from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, encoder_scorers, without_bilingual
         from paraloom.pairs.scoring.table import score as score_batch
         from paraloom.stages.scores import Score
 
         model, name, in_memory = named_encoder(encoder)
-        given_scores = (scores,) if isinstance(scores, str) else tuple(scores)
+        single = isinstance(scores, str) or is_function(scores) or hasattr(scores, "compute")
+        given_scores, functions = split_functions([scores] if single else list(cast(Sequence[Any], scores)))
         own_scorers = [one for one in given_scores if not isinstance(one, str)]
         # p_paraphrase is computed from the other scores, so it comes after those that this process computes.
-        in_process = in_memory is not None or bool(own_scorers)
+        in_process = in_memory is not None or bool(own_scorers or functions)
         last, paraphrase_model = (paraphrase_model, None) if in_process else (None, paraphrase_model)
         if cross_encoder is not None:
             cross_encoder, settings = _cross_encoder(cross_encoder)
@@ -178,12 +199,15 @@ class Pairs(PairsTable):
         scorers = [*own_scorers]
         if in_memory is not None:
             scorers += encoder_scorers(in_memory, bilingual=bilingual)
-        encoded = scored._in_process(lambda batch, seed: score_batch(batch, scorers))
+        add_functions = columns_of_functions(functions)
+        encoded = scored._in_process(
+            lambda batch, seed: add_functions(score_batch(batch, scorers) if scorers else batch, seed)
+        )
         return encoded if last is None else encoded.score((), paraphrase_model=last)
 
     def filter(
         self,
-        where: str = "",
+        where: str | RowFunction = "",
         *,
         preset: str | None = None,
         paraphrase_model: str | Path = PARAPHRASE_MODEL,
@@ -194,7 +218,8 @@ class Pairs(PairsTable):
         """Keep the pairs that meet all criteria.
 
         Args:
-            where: A condition in SQL over the columns, such as ``"trigram_overlap <= 0.7"``.
+            where: A condition in SQL over the columns, such as ``"trigram_overlap <= 0.7"``. In Python also a function
+                of a row, a dictionary, that returns whether to keep it; it runs in this process.
             preset: strict, balanced or loose: keep what is probably a paraphrase, but not a near-copy. It is a
                 condition on `p_paraphrase`, which is computed first; `where` is applied in addition.
             paraphrase_model: The model of the presets: a bundled name, or a folder of `train paraphrase-model`.
@@ -204,7 +229,8 @@ class Pairs(PairsTable):
             **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample` …
 
         Returns:
-            The kept pairs; `write` returns why the others were rejected.
+            The kept pairs; `write` returns why the others were rejected. A warning says if fewer than 5 % are kept,
+            what costs most, and what the presets would keep.
 
         Raises:
             ConfigError: A criterion is out of range, or the model has no such preset; or, once rows are needed: the
@@ -214,9 +240,24 @@ class Pairs(PairsTable):
             >>> from paraloom import as_pairs
             >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter("tgt = 'b'"))
             1
+            >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter(lambda row: len(row["tgt"]) > 1))
+            1
         """
         from paraloom.stages.pairs import Filter
 
+        if not isinstance(where, str):
+            if not callable(where):
+                raise TypeError(f"expected a condition or a function of a row, got {type(where).__name__}")
+            chosen = self._in_process(chosen_by(where))
+            if preset is None and encoder is None and reverse_translator is None and not criteria:
+                return chosen
+            return chosen.filter(
+                preset=preset,
+                paraphrase_model=paraphrase_model,
+                encoder=encoder,
+                reverse_translator=reverse_translator,
+                **criteria,
+            )
         scored, condition = scored_for_preset(
             self,
             preset,
@@ -360,7 +401,7 @@ class Pairs(PairsTable):
 
         if not self._stages:
             check_output(path, [str(self._source)])
-            write_table(self.corpus(), str(path))
+            write_with_warnings(self.corpus(), str(path), warnings_of(Path(str(self._source))))
             return RunResult(Path(path), ())
         return run_stages(self._stages, str(path), seed=self._seed, engine=engine, workers=workers, on_error=on_error)
 
@@ -419,9 +460,15 @@ class Pairs(PairsTable):
 
     def __repr__(self) -> str:
         steps = [type(stage).__name__ for stage in self._stages]
-        origin = [] if self._source is None or steps else [str(self._source)]
-        rows = f", {self._result.rows:,} rows" if self._result is not None else ""
-        return f"Pairs({' → '.join([*origin, *steps])}{rows})"
+        if not steps:
+            steps = [str(self._source)]
+            with suppress(ParaloomError):
+                self.corpus()  # opened, not read
+        if self._result is None:
+            return f"<Pairs {' → '.join(steps)}, not computed yet>"
+        names = self._result.schema.names
+        shown = ", ".join(names[:_SHOWN_COLUMNS]) + " …" * (len(names) > _SHOWN_COLUMNS)
+        return f"<Pairs {' → '.join(steps)}, {self._result.rows:,} rows, {len(names)} columns: {shown}>"
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -472,8 +519,11 @@ class Pairs(PairsTable):
             else:
                 scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
                 definition = Definition("pairs", self._seed, define_steps(self._stages, Path.cwd()))
+                known = repeat_warnings(definition)
                 result = run_pipeline(definition, Path(scratch.name) / "run", engine="inline")
                 report_rejected(definition, result)
+                self.warnings = warnings_of_result(definition, result, known)
+                warn_of_yield(definition, result, self.warnings)
                 self._result, self._scratch = Corpus.open(result.stages[-1].folder), scratch
         return self._result
 

@@ -13,13 +13,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.errors import ConfigError, MissingExtraError, nearest
+from paraloom.core.lazy import load_object
 from paraloom.io.corpus import write_corpus
 
 if TYPE_CHECKING:
+    from paraloom.api.memory import Compute
     from paraloom.api.pairs import Pairs
 
 Row: TypeAlias = dict[str, Any]
+
+PairFunction: TypeAlias = Callable[[str, str], "float | None"]
+"""Scores a pair, by its two texts."""
+
+RowFunction: TypeAlias = Callable[[Row], Any]
+"""Says whether to keep a row, by what it returns being true."""
 
 _SHOWN = 10
 """Rows of the view for notebooks."""
@@ -55,7 +63,7 @@ class PairsTable(ABC):
         """A row by its number, rows by a slice, or the values of a column by its name."""
         if isinstance(key, str):
             if key not in (names := self._schema().names):
-                raise KeyError(f"unknown column '{key}'{nearest(key, names)}")
+                raise KeyError(f"column '{key}' not found{nearest(key, names)}")
             return [value for batch in self.batches() for value in batch.column(key).to_pylist()]
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
@@ -147,9 +155,14 @@ class PairsTable(ABC):
 
         Returns:
             A polars DataFrame.
-        """
-        import polars
 
+        Raises:
+            MissingExtraError: polars is not installed.
+        """
+        try:
+            import polars
+        except ImportError:
+            raise _not_installed("to_polars", "polars") from None
         return polars.from_arrow(self.to_arrow())
 
     def to_dataset(self) -> Any:
@@ -157,10 +170,32 @@ class PairsTable(ABC):
 
         Returns:
             A `datasets.Dataset`.
-        """
-        import datasets
 
+        Raises:
+            MissingExtraError: `datasets` is not installed.
+        """
+        try:
+            import datasets
+        except ImportError:
+            raise _not_installed("to_dataset", "datasets") from None
         return datasets.Dataset(self.to_arrow())
+
+    def explore(self, **options: Any) -> Any:
+        """Open a local page over the pairs: search, sort and filter them, drag thresholds, judge; see `explore`.
+
+        Args:
+            **options: Those of `paraloom.explore`, such as `browser=False`.
+
+        Returns:
+            The page, as an object with `url`, `wait()` and `close()`; a notebook shows it as a link.
+
+        Example:
+            >>> from paraloom import as_pairs
+            >>> with as_pairs([("A cat sleeps.", "The cat is asleep.")]).explore(browser=False) as page:
+            ...     page.url.startswith("http://127.0.0.1:")
+            True
+        """
+        return load_object("paraloom.web.explorer:explore")(self, **options)
 
     def _repr_html_(self) -> str:
         """The first pairs side by side, for notebooks."""
@@ -196,7 +231,7 @@ class PairsTable(ABC):
         return pa.Table.from_batches(taken, schema=schema)
 
     @abstractmethod
-    def _in_process(self, compute: Callable[[pa.RecordBatch, int], pa.RecordBatch]) -> Pairs:
+    def _in_process(self, compute: Compute) -> Pairs:
         """Pairs that an object of this process computes from these, when their rows are needed."""
 
 
@@ -211,48 +246,67 @@ def _in_memory(table: pa.Table) -> Pairs:
     return pairs
 
 
+def _not_installed(method: str, package: str) -> MissingExtraError:
+    return MissingExtraError(f"{method} needs {package}, which is not installed", remedy=f"pip install {package}")
+
+
 def _cell(value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, float) else "" if value is None else str(value)
 
 
-def by_function(
-    function: Callable[[str, str], float | bool], name: str
-) -> Callable[[pa.RecordBatch, int], pa.RecordBatch]:
-    """A column of what a function of both sides returns, for batches of pairs."""
+def columns_of_functions(functions: Sequence[tuple[str, PairFunction]]) -> Compute:
+    """Columns of what functions of both sides return, for batches of pairs."""
 
     def compute(batch: pa.RecordBatch, _seed: int) -> pa.RecordBatch:
-        sides = zip(batch.column("src").to_pylist(), batch.column("tgt").to_pylist(), strict=True)
-        values = pa.array([float(function(src, tgt)) for src, tgt in sides], pa.float64())
-        if name in batch.schema.names:
-            return batch.set_column(batch.schema.get_field_index(name), name, values)
-        return batch.append_column(name, values)
+        sides = list(zip(batch.column("src").to_pylist(), batch.column("tgt").to_pylist(), strict=True))
+        for name, function in functions:
+            values = pa.array([_number(function(src, tgt), name) for src, tgt in sides], pa.float64())
+            if name in batch.schema.names:
+                batch = batch.set_column(batch.schema.get_field_index(name), name, values)
+            else:
+                batch = batch.append_column(name, values)
+        return batch
 
     return compute
 
 
-def chosen_by(function: Callable[[Row], bool]) -> Callable[[pa.RecordBatch, int], pa.RecordBatch]:
-    """The rows of a batch that a function finds good."""
+def chosen_by(function: RowFunction) -> Compute:
+    """Rows of a batch with marks: those that a function of a row finds good, and a reason for the others."""
+    reason = f"not: {getattr(function, '__name__', 'function').strip('<>')}"
 
     def compute(batch: pa.RecordBatch, _seed: int) -> pa.RecordBatch:
-        return batch.filter(pa.array([bool(function(row)) for row in batch.to_pylist()], pa.bool_()))
+        kept = [bool(function(row)) for row in batch.to_pylist()]
+        batch = batch.append_column("keep", pa.array(kept, pa.bool_()))
+        return batch.append_column("reason", pa.array([None if good else reason for good in kept], pa.string()))
 
     return compute
 
 
-def function_name(function: Callable[..., object], number: int) -> str:
+def split_functions(scores: Sequence[Any]) -> tuple[list[Any], list[tuple[str, PairFunction]]]:
+    """Names of scores and scorers, and functions with the columns that they fill."""
+    others = [one for one in scores if not is_function(one)]
+    functions = [(_column_name(one, n), one) for n, one in enumerate(scores, start=1) if is_function(one)]
+    names = [name for name, _ in functions]
+    if doubled := next((name for name in names if names.count(name) > 1), None):
+        raise ConfigError(f"two functions are called '{doubled}'", remedy="Give them names that differ.")
+    return others, functions
+
+
+def _column_name(function: Callable[..., object], number: int) -> str:
     """The column of a function: its name, or a number where it has none."""
     name = getattr(function, "__name__", "")
-    return name if name.isidentifier() and name != "<lambda>" else f"score_{number}"
+    return name if name.isidentifier() else f"score_{number}"
 
 
-def split_functions(
-    scores: Sequence[Any],
-) -> tuple[list[Any], list[tuple[str, Callable[[str, str], float]]]]:
-    """Names of scores, and functions with the columns that they fill."""
-    named = [one for one in scores if not _is_function(one)]
-    functions = [(function_name(one, n), one) for n, one in enumerate(scores, start=1) if _is_function(one)]
-    return named, functions
+def _number(value: Any, name: str) -> float | None:
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"the function of the score '{name}' returned {value!r}", remedy="Return a number, or None if undefined."
+        ) from None
 
 
-def _is_function(value: Any) -> bool:
-    return callable(value) and not isinstance(value, (str, type)) and not hasattr(value, "compute")
+def is_function(value: Any) -> bool:
+    """True for a function of two texts, as opposed to the name of a score or a scorer."""
+    return callable(value) and not isinstance(value, type) and not hasattr(value, "compute")

@@ -13,7 +13,7 @@ from paraloom.api.translators import named_model
 from paraloom.core.errors import ConfigError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import EncoderLike, ParaphraserLike, TranslatorLike
-from paraloom.mt.callable_translator import CallableTranslator
+from paraloom.mt.callable_translator import CallableTranslator, TranslatingFunction, as_translator
 from paraloom.mt.decoding import Beam
 from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.endpoint_config import is_endpoint
@@ -43,7 +43,7 @@ class RoundTripParaphraser(PivotParaphraser):
     """Paraphrases by translating into another language and back: for languages that have no paraphraser.
 
     Args:
-        forward: Translates from the language of the texts.
+        forward: Translates from the language of the texts: a translator, its name or folder, or a function.
         backward: Translates back.
         pivots: Translations of each text on the way, 1 or more; what they lead to are different paraphrases.
         decode: How to decode both ways, such as 'sampling'; default: a beam as large as needed.
@@ -52,10 +52,23 @@ class RoundTripParaphraser(PivotParaphraser):
         ConfigError: The translators do not lead back to the same language, or `pivots` is below 1.
 
     Example:
-        >>> paraphraser = RoundTripParaphraser.load("en-de", "de-en")
-        >>> len(paraphraser.paraphrase("A dog sleeps in the garden.", n=3)[0])
+        >>> paraphraser = RoundTripParaphraser("en-de", "de-en")
+        >>> len(paraphraser.paraphrase("A dog sleeps in the garden.", n=3))
         3
     """
+
+    def __init__(
+        self,
+        forward: TranslatorLike | TranslatingFunction | str | Path,
+        backward: TranslatorLike | TranslatingFunction | str | Path,
+        *,
+        pivots: int = PIVOTS,
+        decode: str | None = None,
+    ) -> None:
+        there, back = (
+            _loaded(one) if isinstance(one, (str, Path)) else as_translator(one) for one in (forward, backward)
+        )
+        super().__init__(there, back, pivots=pivots, decode=decode)
 
     @classmethod
     def load(
@@ -75,9 +88,7 @@ class RoundTripParaphraser(PivotParaphraser):
         Raises:
             ModelError: A translator was not found.
         """
-        with loading(f"the translators {forward} and {backward}"):
-            there, back = (named_model(name, Beam()) for name in (forward, backward))
-        return cls(there, back, pivots=pivots, decode=decode)
+        return cls(forward, backward, pivots=pivots, decode=decode)
 
 
 class EndpointParaphraser(MonolingualParaphraser):
@@ -113,6 +124,11 @@ class EndpointParaphraser(MonolingualParaphraser):
     ) -> None:
         translator = EndpointTranslator(url, model, source=language, target=language, prompt=prompt, **options)
         super().__init__(translator, decode=decode)
+
+
+def _loaded(name: str | Path) -> TranslatorLike:
+    with loading(f"the translator {name}"):
+        return named_model(name, Beam())
 
 
 def open_paraphraser(

@@ -79,7 +79,12 @@ def publish(
         ConfigError: The license of an origin is not known, or the licenses exclude each other.
 
     Example:
-        >>> publish("quickstart", "tatoeba-paraphrases")  # after `paraloom quickstart`  # doctest: +SKIP
+        >>> import tempfile
+        >>> from paraloom import as_pairs
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = as_pairs([("A cat sleeps.", "The cat is asleep.")]).write(folder / "pairs")
+        >>> publish(folder / "pairs", folder / "cats", license="cc-by-4.0").rows
+        1
     """
     folder = Path(run)
     record = _read_run(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import tempfile
 import warnings
@@ -13,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.api.outputs import check_corpus_folder, check_output
+from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result, write_with_warnings
+from paraloom.api.yields import warn_of_yield
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Ref, Stage
-from paraloom.io import Corpus, write_table
+from paraloom.io import Corpus
 from paraloom.io.bitext import check_target
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
 from paraloom.pipeline.fit import ARTIFACT
@@ -116,6 +119,7 @@ def run_stages(
         if deliver is None:
             _check_kind(definition.steps[-1].stage, output)
         resumed = work.exists()
+        known = repeat_warnings(definition)
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
@@ -123,13 +127,22 @@ def run_stages(
             # A RunError may mean that another process is running there.
             if not isinstance(error, RunError) and not resumed and not _has_output(work):
                 shutil.rmtree(work, ignore_errors=True)
+            if output != "-" and _has_output(work):
+                error.remedy = " ".join(filter(None, [error.remedy, kept_work(work)]))
             raise
+        except KeyboardInterrupt as interruption:
+            if output == "-" or not work.exists():
+                raise
+            what = (str(interruption) or "interrupted; the same command again resumes").rstrip(".")
+            raise KeyboardInterrupt(f"{what}. {kept_work(work)}") from None
         result = result.with_reasons()
+        travelling = warnings_of_result(definition, result, known)
         if deliver is None:
-            _deliver(result.stages[-1].folder, output)
+            _deliver(result.stages[-1].folder, output, travelling)
         else:
             deliver(result, output)
         report_rejected(definition, result, output)
+        warn_of_yield(definition, result, travelling)
         shutil.rmtree(work, ignore_errors=True)
     return replace(result, folder=Path(output))
 
@@ -153,6 +166,14 @@ def run_in(
     result = run_pipeline(definition, folder, engine=engine, workers=workers)
     report_rejected(definition, result)
     return result
+
+
+def kept_work(work: Path) -> str:
+    """A sentence that names the folder of unfinished work."""
+    return (
+        f"What is done is kept in {work}, for the same call again; to give it up: paraloom research clean "
+        f"{shlex.quote(str(work.parent))}"
+    )
 
 
 def _not_found(file: Path) -> ConfigError:
@@ -198,7 +219,7 @@ def _check_kind(stage: Stage, output: str) -> None:
         raise ConfigError("the folder holds something else than such a model", file=target, remedy="Name a new folder.")
 
 
-def _deliver(folder: Path, output: str) -> None:
+def _deliver(folder: Path, output: str, travelling: Sequence[str]) -> None:
     artifact = folder / ARTIFACT
     if artifact.is_dir():
         target = Path(output)
@@ -206,4 +227,4 @@ def _deliver(folder: Path, output: str) -> None:
         shutil.rmtree(target, ignore_errors=True)
         shutil.move(artifact, target)
         return
-    write_table(Corpus.open(folder), output)
+    write_with_warnings(Corpus.open(folder), output, travelling)

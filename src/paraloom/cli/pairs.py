@@ -100,7 +100,8 @@ def _filter(
         raise ConfigError("no criterion is given", remedy="Give --where, --preset, --top, --decile or --sample.")
     kept = api.read_pairs(pairs, seed=seed, on_error=on_error).filter(**criteria)
     result = kept.write(output, engine=engine, workers=workers, on_error=on_error)
-    print_run(result, output, "train encoder --pairs {output} -o encoder", as_json)
+    enough = result.stages[-1].counts.out >= api.FEW_PAIRS
+    print_run(result, output, "train encoder --pairs {output} -o encoder" if enough else "explore {output}", as_json)
     if not as_json and not result.stages[-1].counts.out:
         typer.echo(f"\n{api.explain_empty_filter(result, pairs)}", err=True)
 

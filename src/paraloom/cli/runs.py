@@ -98,6 +98,12 @@ DECLARED = [
         watched=True,
     ),
     Command(
+        name="research clean",
+        of="clean_work_folders",
+        settings={"folder": {"role": "input"}},
+        examples=("", "results --dry-run"),
+    ),
+    Command(
         name="run",
         run=_run,
         of="paraloom.pipeline.pipeline:Pipeline.run",

@@ -33,7 +33,7 @@ def lazy_exports(
         return value
 
     def list_names() -> list[str]:
-        return sorted({*exports, *vars(sys.modules[package])})
+        return sorted({*exports, *(name for name in vars(sys.modules[package]) if name.startswith("__"))})
 
     return load, list_names, sorted(exports)
 

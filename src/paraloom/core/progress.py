@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -194,22 +195,31 @@ def _bar(start: ProgressState) -> Generator[ProgressCallback, None, None]:
 def _log_lines(start: ProgressState) -> Generator[ProgressCallback, None, None]:
     """Print a line after two seconds, then every 15, also while nothing is reported; shorter work prints none.
 
-    The rate is that of all the work so far in this part, from its first report on: what comes before is loading, which
-    says nothing about the time that is left.
+    The rate is that of all the work so far in this part, from its first report on (what comes before is loading, which
+    says nothing about the time that is left), or that of the last 15 seconds, if that is lower: rows whose answers are
+    there already, as after a resume, take no time.
     """
     state = before = start
     began = since = time.monotonic()
     due = began + _FIRST_LINE
     counting = False
+    recent: deque[tuple[float, int]] = deque()
     lock, stopped = threading.Lock(), threading.Event()
+
+    def rate(now: float) -> float:
+        while len(recent) > 1 and recent[1][0] <= now - _LOG_INTERVAL:
+            recent.popleft()
+        whole = (state.done - before.done) / (now - since)
+        start, done = recent[0] if recent else (since, before.done)
+        last = (state.done - done) / (now - start) if now > start else 0.0
+        return min(whole, last) if last else whole
 
     def print_if_due() -> None:
         nonlocal due
         now = time.monotonic()
         if now < due:
             return
-        took = now - since
-        parts = _figures(state, (state.done - before.done) / took if counting and took > 0 else None)
+        parts = _figures(state, rate(now) if counting and now > since else None)
         if not counting:
             parts.append(f"{format_duration(now - began)} so far")
         print(f"{state.label}: {', '.join(parts)}", file=sys.stderr, flush=True)
@@ -223,6 +233,8 @@ def _log_lines(start: ProgressState) -> Generator[ProgressCallback, None, None]:
             if not counting:
                 counting = new.continues(state) and new.done > state.done
                 before, since = new, time.monotonic()
+                recent.clear()
+            recent.append((time.monotonic(), new.done))
             state = new
             print_if_due()
 

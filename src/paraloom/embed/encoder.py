@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_fac
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.export import EXPORTED, is_exported
 from paraloom.embed.onnx_encoder import OnnxEncoder, is_onnx
+from paraloom.embed.search import Found, search
 from paraloom.embed.static import is_static, load_static
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
@@ -224,6 +225,57 @@ class Encoder:
             raise DataError(f"expected vectors of the same dimension, got {x.shape[1]} and {y.shape[1]}")
         cosines: Vectors = x @ y.T
         return cosines
+
+    @overload
+    def search(  # type: ignore[overload-overlap]
+        self, queries: str, corpus: Sequence[str], k: int = ..., *, vectors: Vectors | None = ...
+    ) -> list[Found]: ...
+
+    @overload
+    def search(
+        self, queries: Sequence[str], corpus: Sequence[str], k: int = ..., *, vectors: Vectors | None = ...
+    ) -> list[list[Found]]: ...
+
+    def search(
+        self, queries: str | Sequence[str], corpus: Sequence[str], k: int = 5, *, vectors: Vectors | None = None
+    ) -> list[Found] | list[list[Found]]:
+        """Find the sentences of a corpus with the highest cosine to each query; exact.
+
+        Args:
+            queries: One sentence, or several.
+            corpus: n sentences to search.
+            k: Sentences per query.
+            vectors: Vectors `(n, d)` of the corpus, from `encode`: for a corpus that is searched more than once.
+
+        Returns:
+            For each query its k nearest sentences, nearest first, each with `text`, `cosine` and `row`, from 0; for one
+            query, its list alone.
+
+        Raises:
+            TypeError: The sentences are not strings.
+            ConfigError: `k` is less than 1.
+            DataError: There are not as many vectors as sentences, or their dimension is another one.
+
+        Example:
+            >>> encoder = Encoder.load("english")
+            >>> best, _ = encoder.search("Where is the station?", ["Stocks fell.", "Where is the train station?"], k=2)
+            >>> best.text, best.row
+            ('Where is the train station?', 1)
+        """
+        texts = list_of_strings(corpus)
+        stored = self.encode(texts) if vectors is None else vectors
+        if len(stored) != len(texts):
+            raise DataError(f"{len(stored):,} vectors for {len(texts):,} sentences", remedy="Encode the corpus again.")
+        given = [queries] if isinstance(queries, str) else list_of_strings(queries)
+        groups: list[list[Found]] = [[] for _ in given]
+        if not texts:
+            return groups[0] if isinstance(queries, str) else groups
+        result = search(self.encode(given), stored, k)
+        groups = [
+            [Found(texts[row], cosine, row) for cosine, row in zip(cosines, rows, strict=True) if row >= 0]
+            for cosines, rows in zip(result.cosines.tolist(), result.rows.tolist(), strict=True)
+        ]
+        return groups[0] if isinstance(queries, str) else groups
 
     def save(self, folder: str | Path) -> Path:
         """Save the encoder, so that `Encoder.load(folder)` returns the same one.

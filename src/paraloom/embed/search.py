@@ -25,6 +25,14 @@ _QUERIES = 64
 _SAMPLE_PER_CENTROID = 256
 
 
+class Found(NamedTuple):
+    """A sentence of a corpus that is near to a query: its text, its cosine, and its row, from 0."""
+
+    text: str
+    cosine: float
+    row: int
+
+
 class SearchResult(NamedTuple):
     """The k nearest vectors of each of q queries, best first."""
 

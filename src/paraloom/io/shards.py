@@ -17,6 +17,9 @@ import pyarrow.parquet as pq
 from paraloom.core.errors import DataError, nearest
 from paraloom.io.atomic import atomic_write
 
+WARNINGS = b"paraloom.warnings"
+"""Key in the metadata of a .parquet file under which warnings about all of its rows are kept, as JSON."""
+
 ROW_GROUP_ROWS = 5000
 """Rows of a row group; fixed, because the bytes of a file depend on it."""
 

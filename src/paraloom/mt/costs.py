@@ -41,7 +41,6 @@ BIN_WIDTH = 0.05
 """Width of a bin, in nats per token."""
 
 _BINS = 201  # the last one has all costs of 10 nats and more
-_PAGE = "docs/explanations/translation-checks.md"
 
 
 @dataclass
@@ -67,6 +66,10 @@ class CostDistribution:
         costs = np.array([-variant.logprob / variant.tokens for variant in known], np.float64)
         bins = np.clip(np.floor(costs / BIN_WIDTH), 0, _BINS - 1).astype(np.int64)
         self.counts += np.bincount(bins, minlength=_BINS)
+
+    def merge(self, other: CostDistribution) -> None:
+        """Add the sentences of another distribution."""
+        self.counts += other.counts
 
     @property
     def sentences(self) -> int:
@@ -154,7 +157,7 @@ def cost_warning(costs: CostDistribution, reference: CostDistribution) -> str:
         f"{reference.median:.2f} on the translator's development text"
     )
     if costs.median > reference.quantile(HIGH_SHARE):
-        return f"{compared}: expect wrong translations (see {_PAGE})"
+        return f"{compared}: expect wrong translations; use a translator that was trained on such text"
     if costs.quantile(0.75) < reference.quantile(0.05):
         return (
             f"{compared}, near 0 everywhere: the translator knows this text by heart, because it was trained on it "
@@ -164,11 +167,15 @@ def cost_warning(costs: CostDistribution, reference: CostDistribution) -> str:
 
 
 class CostMonitor:
-    """Compares what a translator translates with its development text, and warns once."""
+    """Compares what a translator translates with its development text, and warns once.
+
+    Each call is compared by itself, so that many everyday sentences do not hide a later text of another kind; calls of
+    fewer than `MIN_SENTENCES` are compared together.
+    """
 
     def __init__(self, reference: CostDistribution) -> None:
         self.reference = reference
-        self.costs = CostDistribution()
+        self.costs = CostDistribution()  # of small calls
         self.warned = False
         self._next = MIN_SENTENCES  # compared at ever larger numbers: many looks at few sentences would raise alarms
         self._lock = threading.Lock()
@@ -180,11 +187,16 @@ class CostMonitor:
 
     def add(self, groups: Iterable[Sequence[Variant]]) -> None:
         """Count the best variant of each sentence, and warn if the text is unlike the development text."""
+        call = CostDistribution.of(variants[0] for variants in groups if variants)
+        message = ""
         with self._lock:
-            self.costs.add(variants[0] for variants in groups if variants)
-            message = ""
-            if not self.warned and self.costs.sentences >= self._next:
-                message = cost_warning(self.costs, self.reference)
-                self.warned, self._next = bool(message), 2 * self.costs.sentences
+            if call.sentences >= MIN_SENTENCES:
+                message = "" if self.warned else cost_warning(call, self.reference)
+                self.warned = self.warned or bool(message)
+            else:
+                self.costs.merge(call)
+                if not self.warned and self.costs.sentences >= self._next:
+                    message = cost_warning(self.costs, self.reference)
+                    self.warned, self._next = bool(message), 2 * self.costs.sentences
         if message:
             warnings.warn(message, stacklevel=3)

@@ -205,7 +205,10 @@ class EndpointTranslator:
         Returns:
             Another translator.
         """
-        return EndpointTranslator.of(self.config, decode, self._capabilities)
+        other = EndpointTranslator.of(self.config, decode, self._capabilities)
+        if not self.config.answers:
+            other._store = self._answers()  # in memory: what was paid for is counted, and asked for, once
+        return other
 
     def __repr__(self) -> str:
         return (

@@ -30,6 +30,15 @@ async def probe_capabilities(
     chat = config.api == "chat"
     plain = payload(_PROBE, config.answer_tokens or _PROBE_TOKENS)
     plain["temperature"] = 1.0
+    everything = {"n": 2, "logprobs": True if chat else 1, "seed": 1}
+    try:
+        # Most servers support everything, or ignore what they do not: two requests tell.
+        first, second = [await client.probe(plain | everything) for _ in range(2)]
+        several = max(len(first), len(second)) == 2
+        logprobs = any(not math.isnan(choice.logprob) for choice in (*first, *second))
+        return Capabilities(several, logprobs, _texts(first) == _texts(second))
+    except RowError:
+        pass  # It refuses something of it: ask for each by itself.
     length_key = "max_tokens"
     try:
         await client.probe(plain)
@@ -40,20 +49,27 @@ async def probe_capabilities(
         plain[length_key] = plain.pop("max_tokens")
         await client.probe(plain)
 
-    async def answers(**further: Any) -> list[Choice]:
+    refused: set[str] = set()
+
+    async def answers(name: str) -> list[Choice]:
+        if name in refused:
+            return []
         try:
-            return await client.probe(plain | further)
+            return await client.probe(plain | {name: everything[name]})
         except RowError:
+            refused.add(name)
             return []
 
     several = logprobs = False
     for _ in range(_PROBES):  # a fault on the way may have cost an answer one of its choices
-        several = several or len(await answers(n=2)) == 2
-        logprobs = logprobs or any(
-            not math.isnan(choice.logprob) for choice in await answers(logprobs=True if chat else 1)
-        )
+        several = several or len(await answers("n")) == 2
+        logprobs = logprobs or any(not math.isnan(choice.logprob) for choice in await answers("logprobs"))
         if several and logprobs:
             break
-    first, second = await answers(seed=1), await answers(seed=1)
-    seed = [choice.text for choice in first] == [choice.text for choice in second] != []
+    first, second = await answers("seed"), await answers("seed")
+    seed = _texts(first) == _texts(second) != []
     return Capabilities(several, logprobs, seed, length_key)
+
+
+def _texts(choices: list[Choice]) -> list[str]:
+    return [choice.text for choice in choices]

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from itertools import islice
-from typing import cast
+from typing import cast, overload
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError, DataError
@@ -70,6 +70,39 @@ class ControlledParaphraser:
         parser = "none" if self.parser is None else digest(self.parser.signature)[:12]
         return signature("paraphraser", model=model, parser=parser)
 
+    def __repr__(self) -> str:
+        language = f" {language_name(self.settings.language)}" if self.settings.language else ""
+        parser = "no parser" if self.parser is None else f"parser {type(self.parser).__name__}"
+        return f"<{type(self).__name__}{language}: {len(self.templates.counts):,} templates, {parser}>"
+
+    @overload
+    def paraphrase(  # type: ignore[overload-overlap]
+        self,
+        texts: str,
+        *,
+        n: int = ...,
+        template: str | Sequence[str | None] | None = ...,
+        like: str | Sequence[str] | None = ...,
+        height: int | None = ...,
+        decode: str | None = ...,
+        seed: int = ...,
+        check_language: bool = ...,
+    ) -> list[ControlledVariant]: ...
+
+    @overload
+    def paraphrase(
+        self,
+        texts: Sequence[str],
+        *,
+        n: int = ...,
+        template: str | Sequence[str | None] | None = ...,
+        like: str | Sequence[str] | None = ...,
+        height: int | None = ...,
+        decode: str | None = ...,
+        seed: int = ...,
+        check_language: bool = ...,
+    ) -> list[list[ControlledVariant]]: ...
+
     def paraphrase(
         self,
         texts: str | Sequence[str],
@@ -81,12 +114,12 @@ class ControlledParaphraser:
         decode: str | None = None,
         seed: int = 0,
         check_language: bool = True,
-    ) -> list[list[ControlledVariant]]:
+    ) -> list[ControlledVariant] | list[list[ControlledVariant]]:
         """Paraphrase sentences, and warn where no variant has the template that was asked for.
 
         Args:
-            texts: m texts, or one. Texts that are longer than the model takes are paraphrased by sentences, each of
-                which gets the template.
+            texts: m texts, or one text. What is longer than the model takes is paraphrased by sentences, each of which
+                gets the template.
             n: Variants of each text at most, 1 or more; equal ones count once. Without a template, copies of the text
                 are left out where there is another variant.
             template: A template such as `(S (NP) (VP) (.))`, or one for each text (None for none); 'auto' takes n
@@ -101,8 +134,9 @@ class ControlledParaphraser:
                 of the training pairs. A few short sentences are not enough to tell.
 
         Returns:
-            For each text its variants. With a template and a parser the nearest to the template come first, and a
-            warning says where none has it; otherwise best first. An empty text has one empty variant.
+            For each text its variants; for one text, its list alone. With a template and a parser the nearest to the
+            template come first, and a warning says where none has it; otherwise best first. An empty text has one
+            empty variant.
 
         Raises:
             ConfigError: Both `template` and `like` are given, `n` is below 1, a template is not valid or has a label
@@ -115,11 +149,12 @@ class ControlledParaphraser:
         if template is None and like is None and n >= 1:
             # One more, in place of the copy that the most probable variant often is.
             free = self.candidates(given, n=n + 1, decode=decode, seed=seed)
-            return [_without_copies(text, group)[:n] for text, group in zip(given, free, strict=True)]
-        results = self.candidates(given, n=n, template=template, like=like, height=height, decode=decode, seed=seed)
-        if template != AUTO:
-            warn_of_distance(given, results)
-        return results
+            results = [_without_copies(text, group)[:n] for text, group in zip(given, free, strict=True)]
+        else:
+            results = self.candidates(given, n=n, template=template, like=like, height=height, decode=decode, seed=seed)
+            if template != AUTO:
+                warn_of_distance(given, results)
+        return results[0] if isinstance(texts, str) else results
 
     def candidates(
         self,

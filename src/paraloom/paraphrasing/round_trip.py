@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, overload, runtime_checkable
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError
@@ -84,16 +84,32 @@ class PivotParaphraser:
         }
         return signature("round-trip", **models, pivots=self.pivots, decode=self.decode or "beam")
 
-    def paraphrase(self, texts: str | Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[RoundTripVariant]]:
+    def __repr__(self) -> str:
+        there = _language(self.forward, "target") or _language(self.backward, "source") or "?"
+        language = self.language or "?"
+        return f"<{type(self).__name__} {language} → {there} → {language}, pivots={self.pivots}>"
+
+    @overload
+    def paraphrase(  # type: ignore[overload-overlap]
+        self, texts: str, *, n: int = ..., seed: int = ...
+    ) -> list[RoundTripVariant]: ...
+
+    @overload
+    def paraphrase(self, texts: Sequence[str], *, n: int = ..., seed: int = ...) -> list[list[RoundTripVariant]]: ...
+
+    def paraphrase(
+        self, texts: str | Sequence[str], *, n: int = 5, seed: int = 0
+    ) -> list[RoundTripVariant] | list[list[RoundTripVariant]]:
         """Paraphrase texts.
 
         Args:
-            texts: m texts, or one.
+            texts: m texts, or one text.
             n: Variants of each text at most, 1 or more; equal ones count once.
             seed: Seed of a decoding that samples.
 
         Returns:
             For each text its variants, the most probable first by the mean over all subwords. Copies are among them.
+            For one text, its list alone.
 
         Raises:
             ConfigError: `n` is below 1, or a translator does not know the decoding.
@@ -115,7 +131,8 @@ class PivotParaphraser:
                 if known is None or _mean(variant) > _mean(known):
                     results[row][variant.text] = variant
         # A stable order: where probabilities are unknown, that of the translators.
-        return [sorted(group.values(), key=lambda one: -_mean(one))[:n] for group in results]
+        groups = [sorted(group.values(), key=lambda one: -_mean(one))[:n] for group in results]
+        return groups[0] if isinstance(texts, str) else groups
 
 
 class MonolingualParaphraser:
@@ -133,7 +150,7 @@ class MonolingualParaphraser:
         ...     signature = "model"
         ...     def translate(self, sentences, *, seed=0):
         ...         return [[Variant(f"{text} indeed", -1.0, 2)] for text in sentences]
-        >>> MonolingualParaphraser(Model()).paraphrase("good")[0][0].text
+        >>> MonolingualParaphraser(Model()).paraphrase("good")[0].text
         'good indeed'
     """
 
@@ -159,16 +176,30 @@ class MonolingualParaphraser:
             "paraphrase", translator=digest(self.translator.signature)[:12], decode=self.decode or "nucleus:0.95"
         )
 
-    def paraphrase(self, texts: str | Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[Variant]]:
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.language or '?'}: {self.translator!r}>"
+
+    @overload
+    def paraphrase(  # type: ignore[overload-overlap]
+        self, texts: str, *, n: int = ..., seed: int = ...
+    ) -> list[Variant]: ...
+
+    @overload
+    def paraphrase(self, texts: Sequence[str], *, n: int = ..., seed: int = ...) -> list[list[Variant]]: ...
+
+    def paraphrase(
+        self, texts: str | Sequence[str], *, n: int = 5, seed: int = 0
+    ) -> list[Variant] | list[list[Variant]]:
         """Paraphrase texts.
 
         Args:
-            texts: m texts, or one.
+            texts: m texts, or one text.
             n: Variants of each text at most, 1 or more; equal ones count once.
             seed: Seed for sampling.
 
         Returns:
-            For each text its variants. One that the model refused, or that did not pass its checks, has a `reason`.
+            For each text its variants; for one text, its list alone. One that the model refused, or that did not pass
+            its checks, has a `reason`.
 
         Raises:
             ConfigError: `n` is below 1, or the translator does not know the decoding.
@@ -176,7 +207,8 @@ class MonolingualParaphraser:
         _check_count(n)
         given = [texts] if isinstance(texts, str) else list(texts)
         groups = _translate(self.translator, given, n, self.decode or "nucleus:0.95", seed)
-        return [list({variant.text: variant for variant in reversed(group)}.values())[::-1][:n] for group in groups]
+        results = [list({variant.text: variant for variant in reversed(group)}.values())[::-1][:n] for group in groups]
+        return results[0] if isinstance(texts, str) else results
 
 
 def _translate(

@@ -23,7 +23,7 @@ from paraloom.io import Corpus, read_lines, read_pairs
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.formats.names import is_dataset, sides
-from paraloom.io.shards import open_shard, read_batches
+from paraloom.io.shards import WARNINGS, open_shard, read_batches
 from paraloom.pairs.filtering.cleaning import CleaningRules
 
 if TYPE_CHECKING:
@@ -290,11 +290,20 @@ class ReadScoredPairs(Source):
             except pa.ArrowInvalid as error:
                 raise DataError(f"the file cannot be read: {error}", file=self.source) from None
             row += batch.num_rows
+            batch = _without_warnings(batch)
             if self.bad_rows == "reject":
                 reasons = ["column 'src' is null" if src else "column 'tgt' is null" for src in null[0]]
                 batch = batch.append_column("keep", pa.array(~bad))
                 batch = batch.append_column("reason", pa.array(reasons, pa.string(), mask=~bad))
             yield batch
+
+
+def _without_warnings(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch without the warnings of its file, so that the shards of a run do not depend on them."""
+    metadata = batch.schema.metadata or {}
+    if WARNINGS not in metadata:
+        return batch
+    return batch.replace_schema_metadata({key: value for key, value in metadata.items() if key != WARNINGS} or None)
 
 
 _WRITTEN = {"src", "tgt", "pair_id"}

@@ -191,8 +191,8 @@ class Paraphrase(CandidateSelection, Map):
                 names.append(str(RoundTripReference.parse(str(one))._replace(forward=there, backward=back)))
             else:
                 names.append(references[key])
-        others = (references.get(name, getattr(self, name)) for name in ("parser", "encoder", "judge"))
-        parser, encoder, judge = others
+        parser, encoder = (references.get(name, getattr(self, name)) for name in ("parser", "encoder"))
+        judge = self.judge if self.judge is None else references.get("judge", self.judge)
         return replace(self, paraphraser=tuple(names), parser=parser, encoder=encoder, judge=judge)
 
     def configuration(self) -> dict[str, Json]:

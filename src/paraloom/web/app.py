@@ -87,8 +87,8 @@ class App:
 
     def get(self, path: str, query: Query) -> Answer:
         """Answer a GET request."""
-        if path.startswith("/static/"):
-            return static_file(path.removeprefix("/static/"))
+        if is_static(path):
+            return static_file(path)
         if path == "/":
             return Answer(status=303, location="/run" if self.library.is_run else "/pairs")
         return self._page(path, self._pages.get(path), query)
@@ -179,8 +179,14 @@ def _as_data_error(error: OSError) -> DataError:
     )
 
 
-def static_file(name: str) -> Answer:
-    """A style sheet or script."""
+def is_static(path: str) -> bool:
+    """True for style sheets, scripts and the icon, which browsers also ask for where a page names none."""
+    return path.startswith("/static/") or path == "/favicon.ico"
+
+
+def static_file(path: str) -> Answer:
+    """A style sheet, script or icon."""
+    name = "icon.svg" if path == "/favicon.ico" else path.removeprefix("/static/")
     if name not in STATIC:
         return Answer(b"not found", 404, "text/plain; charset=utf-8")
     return Answer(files("paraloom.web").joinpath(f"static/{name}").read_bytes(), kind=STATIC[name])

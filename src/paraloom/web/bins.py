@@ -92,7 +92,7 @@ def round_edges(values: npt.NDArray[Any], whole: bool) -> tuple[float, ...]:
         step = max(1.0, factor * power) if whole else factor * power
         step = float(round(step)) if whole else step
         first = math.floor(low / step + 1e-9)
-        last = max(first + 1, math.floor(high / step) + 1 if whole else math.ceil(high / step - 1e-9))
+        last = max(first + 1, math.floor(high / step) + 1 if whole else math.ceil(high / step - 1e-6))
         if last - first <= _MAX_BINS:
             break
     return tuple(round(i * step, 12) for i in range(first, last + 1))
@@ -121,5 +121,5 @@ def linked_histogram(
         (faded[0] is not None and high <= faded[0]) or (faded[1] is not None and low >= faded[1])
         for low, high in pairwise(bins.edges)
     ]
-    links = None if link is None else [link(i) for i in range(bins.size)]
-    return histogram(f"Histogram of {bins.column}", bins.edges, before, after, links=links, is_cut=cut)
+    title, links = f"Histogram of {bins.column}", None if link is None else [link(i) for i in range(bins.size)]
+    return histogram(title, bins.edges, before, after, links=links, is_cut=cut, is_fluid=link is None)

@@ -1,4 +1,4 @@
-"""Charts as inline SVG: histograms, curves, bars, and the flow of rows through a run.  Colors are in style.css."""
+"""Charts as inline SVG: histograms, sparklines, curves, and the flow of rows; style.css has their colors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from paraloom.api.yield_curve import Yield
 from paraloom.web.formatting import count, number, ticks
 from paraloom.web.templates import draw
 
@@ -86,26 +87,82 @@ def histogram(
     before: Sequence[int],
     after: Sequence[int] | None = None,
     *,
-    unit: str = "",
     links: Sequence[str] | None = None,
     is_cut: Sequence[bool] = (),
+    is_fluid: bool = False,
 ) -> Markup:
-    """A histogram with the rows that were kept, or match, in front of all rows; its bars may be links."""
+    """A histogram with the rows that match in front of all rows; its bars may be links.
+
+    A fluid one is as wide as its place, from edge to edge, and its text does not grow.
+    """
+    width, left_margin, right_margin, unit = (100, 0, 0, "%") if is_fluid else (_WIDTH, _LEFT, _RIGHT, "")
+    places = [scale(edge, edges[0], edges[-1], width, left_margin, right_margin) for edge in edges]
     top = max([*before, *(after or ()), 1])
     groups: list[Mark | Group] = []
-    for i, (left, right) in enumerate(pairwise(scale(edge, edges[0], edges[-1], _WIDTH, _LEFT) for edge in edges)):
+    for i, (left, right) in enumerate(pairwise(places)):
         tooltip = f"{number(edges[i])} to {number(edges[i + 1])}: "
         layers = [("after", before[i])] if after is None else [("before", before[i]), ("after", after[i])]
         tooltip += count(layers[-1][1]) + f" of {count(before[i])}" if links else count(before[i])
-        tooltip += f", {count(after[i])} kept" if after is not None and not links else ""
-        bars = [_bar(left, right, n / top, layer + " cut" * any(is_cut[i : i + 1])) for layer, n in layers]
+        bars = [_bar(left, right, n / top, layer + " cut" * any(is_cut[i : i + 1]), unit) for layer, n in layers]
         if links:
             bars.insert(0, mark("rect", class_="hit", x=left, y=0, width=right - left, height=_HEIGHT - _BOTTOM))
         groups.append(Group([bar for bar in bars if bar], tooltip, link=links[i] if links else None))
-    description = f"Histogram of {count(sum(before))} values from {number(edges[0])} to {number(edges[-1])} {unit}"
-    description = description.rstrip() + (f"; {count(sum(after))} of them kept" if after is not None else "")
-    axis = x_axis(edges[0], edges[-1], _WIDTH, _HEIGHT, _LEFT)
-    return Chart(title, f"{description}.", _WIDTH, _HEIGHT, "histogram", [*groups, *axis]).draw()
+    description = f"Histogram of {count(sum(before))} values from {number(edges[0])} to {number(edges[-1])}."
+    axis = x_axis(edges[0], edges[-1], width, _HEIGHT, left_margin, right_margin, unit=unit)
+    return Chart(title, description, 0 if is_fluid else width, _HEIGHT, "histogram", [*groups, *axis]).draw()
+
+
+def sparkline(title: str, edges: Sequence[float], before: Sequence[int], after: Sequence[int] | None) -> Markup:
+    """A histogram without axes, as high as a line of text; where rows were removed, those kept in front."""
+    width, height, top = 4 * len(before), 20, max(before)
+    layers = [("after", before)] if after is None else [("before", before), ("after", after)]
+    paths = [
+        mark(
+            "path", class_=layer, d="".join(_spark(4 * i, n / top * height, height) for i, n in enumerate(counts) if n)
+        )
+        for layer, counts in layers
+    ]
+    description = f"Histogram of {count(sum(before))} values from {number(edges[0])} to {number(edges[-1])}."
+    return Chart(title, description, width, height, "spark", paths).draw()
+
+
+def _spark(x: int, level: float, height: int) -> str:
+    """A bar of a sparkline, at least one unit high."""
+    return f"M{x} {height}v-{short(max(1.0, level * height))}h3.4V{height}z"
+
+
+def yield_curve(thresholds: Sequence[Yield], presets: Sequence[Yield]) -> Markup:
+    """Estimated precision over the share of pairs that a threshold keeps, with the presets marked."""
+    width, height, left, right = 480, 220, 44, 16
+    low = min(point.precision for point in (*thresholds, *presets))
+    low, high = math.floor(min(low, 0.9) * 10) / 10, 1.0
+
+    def across(point: Yield) -> float:
+        return scale(point.share, 0, 1, width, left, right)
+
+    def down(precision: float) -> float:
+        return _TOP + (high - precision) / (high - low) * (height - _TOP - _BOTTOM)
+
+    marks: list[Mark | Group] = []
+    for value in ticks(low, high):
+        marks.append(mark("line", class_="grid", x1=left, x2=width - right, y1=down(value), y2=down(value)))
+        marks.append(mark("text", f"{value:.0%}", class_="mark", x=left - 6, y=down(value) + 4, text_anchor="end"))
+    path = "M" + "L".join(f"{short(across(point))} {short(down(point.precision))}" for point in thresholds)
+    marks.append(Group([mark("path", class_="curve", d=path)], "Every threshold", "line line-0"))
+    # Below the points, as presets reject more than a threshold and are below its curve.
+    levels = _spread_out([down(point.precision) + 15 for point in presets], height - _BOTTOM)
+    for point, level in zip(presets, levels, strict=True):
+        text = f"{point.name} {count(point.rows)}"
+        drawn = [
+            mark("circle", cx=across(point), cy=down(point.precision), r=4),
+            mark("text", text, x=across(point) + 5.0, y=level),
+        ]
+        tooltip = f"{text}: {point.share:.0%} of all pairs, {point.precision:.0%} probably right"
+        marks.append(Group(drawn, tooltip, "line line-1"))
+    axis = x_axis(0, 1, width, height, left, right, as_share=True)
+    ends = " to ".join(f"{point.share:.0%} at {point.precision:.0%}" for point in (thresholds[0], thresholds[-1]))
+    description = f"Estimated precision over the share of pairs kept, from {ends}"
+    return Chart("Yield and precision", f"{description}.", width, height, "curves", [*marks, *axis]).draw()
 
 
 def compared_histogram(
@@ -240,15 +297,25 @@ def logarithmic_ticks(low: float, high: float) -> list[float]:
 
 
 def x_axis(
-    low: float, high: float, width: int, height: int, left: int, right: int = _RIGHT, name: str = ""
+    low: float,
+    high: float,
+    width: int,
+    height: int,
+    left: int,
+    right: int = _RIGHT,
+    name: str = "",
+    *,
+    as_share: bool = False,
+    unit: str = "",
 ) -> list[Mark]:
     """A line with round ticks below a chart."""
     base = height - _BOTTOM
-    marks = [mark("line", class_="axis", x1=left, x2=width - right, y1=base, y2=base)]
+    marks = [mark("line", class_="axis", x1=f"{left}{unit}", x2=f"{width - right}{unit}", y1=base, y2=base)]
     for value in ticks(low, high):
         x = scale(value, low, high, width, left, right)
         anchor = "start" if x < left + 8 else "end" if x > width - right - 8 and not name else "middle"
-        marks.append(mark("text", number(value), class_="mark", x=x, y=base + 17, text_anchor=anchor))
+        text = f"{value:.0%}" if as_share else number(value)
+        marks.append(mark("text", text, class_="mark", x=f"{short(x)}{unit}", y=base + 17, text_anchor=anchor))
     return [*marks, mark("text", name, class_="mark", x=width - right + 26, y=base + 17)] if name else marks
 
 
@@ -269,15 +336,14 @@ def short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _bar(left: float, right: float, level: float, layer: str) -> Mark | None:
+def _bar(left: float, right: float, level: float, layer: str, unit: str = "") -> Mark | None:
     """A bar of `level` (0 to 1) times the height, at least one pixel high unless `level` is 0."""
     if level <= 0:
         return None
     height = max(1.0, level * (_HEIGHT - _TOP - _BOTTOM))
-    gap = 0.5 if right - left > 3 else 0.0
-    return mark(
-        "rect", class_=layer, x=left + gap, y=_HEIGHT - _BOTTOM - height, width=right - left - 2 * gap, height=height
-    )
+    gap = 0.1 if unit else 0.5 if right - left > 3 else 0.0
+    x, width = (f"{value:.2f}{unit}" if unit else value for value in (left + gap, right - left - 2 * gap))
+    return mark("rect", class_=layer, x=x, y=_HEIGHT - _BOTTOM - height, width=width, height=height)
 
 
 def _spread_out(levels: Sequence[float], bottom: float, distance: float = 15) -> list[float]:

@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
+from paraloom.api.yield_curve import presets_for
 from paraloom.pairs.filtering.expressions import condition
+from paraloom.web.bins import plain_number
 from paraloom.web.dataset import Dataset, RowNumbers
 from paraloom.web.formatting import count, label, number, share
 from paraloom.web.layout import Frame, View, nothing
@@ -38,7 +40,7 @@ def compare_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
         return _sets(matcher, state)
     other = state.extra.get("other", "").strip()
     fields = [("First condition", "where", state.where), ("Second condition", "other", other)]
-    before = draw("conditions", state.corpus, fields)
+    before = draw("conditions", state.corpus, fields, _examples(matcher.dataset, state))
     if not state.where or not other:
         hint = (
             "Give two conditions to see which pairs both keep, and which only one. To compare two files or runs, start "
@@ -47,6 +49,21 @@ def compare_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
         return View("Compare", before, nothing(hint))
     regions = _regions(matcher, state.where, other, ("First", "Second"))
     return View("Compare", before, _results(matcher.dataset, regions, state), wide=True)
+
+
+def _examples(dataset: Dataset, state: ViewState) -> list[tuple[str, str]]:
+    """Two presets to compare, and two scores from their medians on."""
+    presets = [*presets_for(dataset.schema.names).items()]
+    pairs = [(f"{presets[0][0]} and {presets[-1][0]}", presets[0][1], presets[-1][1])] if len(presets) > 1 else []
+    clauses = []
+    for name in dataset.scores[:2]:
+        values = dataset.sample.column(name).to_numpy().astype(float)
+        if np.isfinite(values).any():
+            middle = float(f"{np.median(values[np.isfinite(values)]):.3g}")
+            clauses.append(f"{identifier(name)} >= {plain_number(middle)}")
+    if len(clauses) > 1:
+        pairs.append((" and ".join(clauses), clauses[0], clauses[1]))
+    return [(text, state.url("/compare", where=first, other=other)) for text, first, other in pairs]
 
 
 def _regions(matcher: Matcher, first: str, second: str, names: tuple[str, str]) -> list[Region]:

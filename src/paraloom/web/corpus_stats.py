@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraloom.io.database import Connection, ShardColumn, Sql, open_database, register_shards, sql, sql_list, sql_text
+from paraloom.io.database import Connection, ShardColumn, Sql, open_database, register_shards, sql, sql_list
 from paraloom.io.formats.columns import is_text
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -93,40 +93,6 @@ def reasons(shards: Sequence[Path], column: str = "reason", examples: int = 2, m
         rest = sum(sample.total for sample in samples[max_reasons:])
         samples = [*samples[:max_reasons], Sample(f"{len(samples) - max_reasons} other reasons", rest, ())]
     return samples
-
-
-def samples_by_range(shards: Sequence[Path], column: str, bounds: Sequence[float], examples: int = 3) -> list[Sample]:
-    """Example rows of each range of a column."""
-    last = len(bounds) - 1
-    cases = [
-        sql("WHEN value {} {} THEN {}", Sql("<=" if i == last else "<"), float(bounds[i]), sql_text(str(i)))
-        for i in range(1, last + 1)
-    ]
-    inside = sql(
-        "CASE WHEN value IS NULL OR isnan(value) OR value < {} THEN NULL {} END", float(bounds[0]), sql_list(cases, " ")
-    )
-    samples = {sample.group: sample for sample in _samples(shards, column, inside, examples)}
-    return [samples.get(str(i), Sample(str(i), 0, ())) for i in range(1, len(bounds))]
-
-
-def best_rows(shards: Sequence[Path], column: str, examples: int, *, lowest: bool = False) -> list[dict[str, Any]]:
-    """The rows with the highest or lowest values of a column."""
-    with _database() as database:
-        columns = register_shards(database, "shards", shards)
-        if column not in columns:
-            return []
-        rows = database.execute(
-            sql(
-                "SELECT {shown} FROM shards WHERE isfinite({value}::DOUBLE) "
-                "ORDER BY {value} {direction}, {tiebreak} LIMIT {examples}",
-                shown=sql_list(map(_shown, columns.values())),
-                value=columns[column].name,
-                direction=Sql("ASC" if lowest else "DESC"),
-                tiebreak=_content_hash(columns),
-                examples=examples,
-            )
-        ).fetchall()
-    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def _samples(shards: Sequence[Path], column: str, group: Sql, examples: int) -> list[Sample]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -20,10 +22,11 @@ from paraloom.core.errors import DataError, ParaloomError
 from paraloom.embed.encoder import Encoder
 from paraloom.embed.search import search
 from paraloom.io import read_lines, read_pairs
-from paraloom.web.app import Answer, static_file
+from paraloom.web.app import Answer, is_static, static_file
+from paraloom.web.samples import differences
 from paraloom.web.server import ExploreServer, start_server
 from paraloom.web.state import Query
-from paraloom.web.templates import render, static
+from paraloom.web.templates import POLICY, render, static
 
 LONGEST = 500
 """Characters of a text."""
@@ -32,14 +35,30 @@ SENTENCES = 20_000
 """Sentences that are searched at most."""
 
 EXAMPLES = {
-    "paraphrase": ("We left early because of the rain.", "Can you tell me where the station is?"),
-    "translate": ("She helped an old man cross the street.", "I look forward to seeing you again."),
-    "similar": ("Where can I buy a ticket?", "He does not like to get up early."),
+    "paraphrase": ("She is good at playing the piano.", "I have no idea where he is."),
+    "translate": ("It is difficult to learn a foreign language.", "We have no idea where he is."),
+    "similar": ("I am too tired to work.", "She went to school."),
 }
 """Box → texts to try."""
 
-_CHIPS = 6
+CHIPS = {
+    "(S (NP) (VP) (.))": "statement",
+    "(S (VP) (.))": "request",
+    "(S (SBAR) (,) (NP) (VP) (.))": "clause first",
+    "(S (PP) (,) (NP) (VP) (.))": "phrase first",
+    "(S (ADVP) (NP) (VP) (.))": "adverb first",
+    "(SQ (VBP) (NP) (VP) (.))": "do you …?",
+    "(SQ (MD) (NP) (VP) (.))": "can you …?",
+    "(SBARQ (WHADVP) (SQ) (.))": "why, when, where …?",
+    "(SBARQ (WHNP) (SQ) (.))": "who, what …?",
+}
+"""Templates to follow → what they are called."""
+
+TITLES = {"paraphrase": "Paraphrase", "translate": "Back-translate", "similar": "Find similar"}
+"""Box → its heading."""
+
 _SHOWN = 5
+_MOST_CHIPS = 6
 
 
 @dataclass(frozen=True)
@@ -47,12 +66,12 @@ class ResultLine:
     """A line of results.
 
     Args:
-        text: The sentence.
+        text: The sentence, with the words marked that the typed one lacks.
         notes: Figures, and why it was dropped.
         kept: It passed the selection; always true where nothing is selected.
     """
 
-    text: str
+    text: str | Markup
     notes: str
     kept: bool = True
 
@@ -114,24 +133,24 @@ class Demo:
 
     def box(self, name: str, text: str, template: str = "") -> Box:
         """A box, with the results of a text if there is one."""
-        titles = {"paraphrase": "Paraphrase", "translate": "Back-translate", "similar": "Find similar"}
         text = text.strip()[:LONGEST]
-        box = Box(name, titles[name], text, chips=self.chips if name == "paraphrase" else (), template=template)
+        box = Box(name, TITLES[name], text, chips=self.chips if name == "paraphrase" else (), template=template)
         if not text:
             return box
         try:
             with self._lock:
                 summary, results = getattr(self, f"_{name}")(text, template)
         except ParaloomError as error:
-            return Box(name, titles[name], text, error=str(error), chips=box.chips, template=template)
-        return Box(name, titles[name], text, results, summary, chips=box.chips, template=template)
+            return replace(box, error=str(error))
+        return replace(box, results=results, summary=summary)
 
     @cached_property
     def chips(self) -> Sequence[tuple[str, str]]:
-        """The commonest templates of the paraphraser."""
+        """Templates of the paraphraser with a name of their own, or else its commonest ones."""
         templates = getattr(self._paraphraser, "templates", None)
-        names = list(templates.counts)[:_CHIPS] if templates is not None else []
-        return [(name, " ".join(name.replace("(", " ").replace(")", " ").split())) for name in names]
+        known = list(templates.counts) if templates is not None else []
+        named = [(template, name) for template, name in CHIPS.items() if template in known]
+        return named or [(name, " ".join(re.findall(r"[^()\s]+", name))) for name in known[:_MOST_CHIPS]]
 
     @cached_property
     def _paraphraser(self) -> Any:
@@ -163,26 +182,30 @@ class Demo:
         return lines, self._encoder.encode(lines)
 
     def _paraphrase(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
-        if template:
-            (group,) = self._paraphraser.paraphrase([text], n=_SHOWN, template=template)
-        else:
-            (group,) = as_paraphraser(self._paraphraser).paraphrase([text], n=2 * _SHOWN)
-        return self._selected(text, [group])
+        if not template:
+            return self._selected(text, as_paraphraser(self._paraphraser).paraphrase([text], n=2 * _SHOWN))
+        with warnings.catch_warnings(record=True) as missed:
+            warnings.simplefilter("always")
+            groups = self._paraphraser.paraphrase([text], n=_SHOWN, template=template)
+        summary, results = self._selected(text, groups)
+        return f"No candidate follows the template exactly. {summary}" if missed else summary, results
 
     def _translate(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
-        (group,) = self._round_trip.paraphrase([text], n=_SHOWN)
-        return self._selected(text, [group])
+        return self._selected(text, self._round_trip.paraphrase([text], n=_SHOWN))
 
     def _selected(self, text: str, groups: Any) -> tuple[str, list[ResultLine]]:
         """What the selection keeps, then what it drops, with the reasons."""
         selection = self._selector.select([text], groups, _SHOWN)
         (kept,) = selection.kept
-        good = [ResultLine(one.text, f"meaning {one.meaning:.2f}, difference {one.difference:.2f}") for one in kept]
+        good = [
+            ResultLine(differences(text, one.text)[1], f"meaning {one.meaning:.2f} · difference {one.difference:.2f}")
+            for one in kept
+        ]
         chosen = {one.text for one in kept}
-        reasons = ", ".join(f"{count} {reason}" for reason, count in selection.dropped.most_common())
-        rest = [ResultLine(one.text, "dropped", kept=False) for one in groups[0] if one.text not in chosen]
+        rest = [ResultLine(one.text, "", kept=False) for one in groups[0] if one.text not in chosen][:_SHOWN]
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in selection.dropped.most_common())
         summary = f"{len(good)} good enough" if good else "None is good enough"
-        return f"{summary}{f'; dropped: {reasons}' if reasons else ''}.", [*good, *rest[:_SHOWN]]
+        return f"{summary}{f'; dropped: {reasons}' if reasons else ''}.", [*good, *rest]
 
     def _similar(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
         lines, vectors = self._corpus
@@ -200,8 +223,8 @@ class DemoApp:
 
     def get(self, path: str, query: Query) -> Answer:
         """Answer a GET request: the page; a text in the address fills one box."""
-        if path.startswith("/static/"):
-            return static_file(path.removeprefix("/static/"))
+        if is_static(path):
+            return static_file(path)
         if path != "/":
             return Answer(b"No page has this address.", 404, "text/plain; charset=utf-8")
         asked = _first(query, "box")
@@ -217,14 +240,15 @@ class DemoApp:
 
 
 def page(boxes: Sequence[Box], *, live: bool) -> str:
-    """The page with these boxes: live ones have forms, others are a gallery."""
-    styles = Markup("" if live else static("style.css"))
-    return render("demo.html", title="Demo", boxes=boxes, live=live, longest=LONGEST, styles=styles)
+    """The page with these boxes: live ones have forms, others are a gallery that needs no other file."""
+    css = "" if live else "".join(map(static, ("style.css", "explore.css")))
+    policy = {} if live else {"policy": POLICY}
+    return render("demo.html", title="Demo", boxes=boxes, live=live, longest=LONGEST, styles=Markup(css), **policy)
 
 
 def gallery(demo: Demo) -> str:
-    """The page with its first examples filled in, without a server behind it."""
-    return page([demo.box(name, texts[0]) for name, texts in EXAMPLES.items()], live=False)
+    """The page with its examples filled in, without a server behind it."""
+    return page([demo.box(name, text) for name, texts in EXAMPLES.items() for text in texts], live=False)
 
 
 def _first(query: Query, name: str) -> str:

@@ -1,4 +1,4 @@
-"""A self-contained page about files of pairs: first rows, a histogram of each score, pairs of its ranges."""
+"""A self-contained page about files of pairs: first rows, and a sparkline of each score."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paraloom.io.compression import without_compression
 from paraloom.io.shards import open_shard
 from paraloom.web.run_folder import score_columns
 from paraloom.web.samples import pair
-from paraloom.web.scores import ScoreColumn, pairs_by_score, score_cards
+from paraloom.web.scores import ScoreColumn, scores_table
 from paraloom.web.templates import write_page
 
 _SHOWN = 12
@@ -53,8 +53,7 @@ def _section(file: str, scratch: Path, *, titled: bool) -> Mapping[str, Any]:
         "intro": f"{shown.count}. {_SHOWN if len(shown.shown) == _SHOWN else 'All'} of them:",
         "pairs": [pair(row) for row in shown.shown] if is_pairs else None,
         "text": shown.about or ("" if is_pairs else shown.format()),
-        "cards": score_cards(scores),
-        "ranges": pairs_by_score(scores),
+        "cards": scores_table(scores),
     }
 
 

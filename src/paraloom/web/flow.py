@@ -35,8 +35,8 @@ def _stage(run: RunView, stage: StageView, rows: int, largest: int) -> Mapping[s
         turn, straight = passing_lines(rows, largest)
     else:
         description = f"{count(stage.read)} rows in, {count(stage.out)} out"
-        not_rejected = "held-back" if _holds_back(stage) else "not-sampled"
-        rejects = not _holds_back(stage) and stage.rejected > stage.not_sampled
+        not_rejected = "held-back" if holds_back(stage) else "not-sampled"
+        rejects = not holds_back(stage) and stage.rejected > stage.not_sampled
         turn, straight = stage_lines(
             stage.read,
             stage.out,
@@ -56,7 +56,7 @@ def _stage(run: RunView, stage: StageView, rows: int, largest: int) -> Mapping[s
     }
 
 
-def _holds_back(stage: StageView) -> bool:
+def holds_back(stage: StageView) -> bool:
     """True if the rows that a stage does not keep are set apart for another use, not rejected: the parts of a split."""
     return (stage.use or stage.name) == "split"
 
@@ -69,7 +69,7 @@ def _counts(stage: StageView) -> Iterator[tuple[str, str, str]]:
     if stage.kind == "map":
         yield count(stage.read), "in", ""
     yield count(stage.kept), "kept" if stage.kind == "map" else "read", "kept"
-    what, split = ("held back", "held-back") if _holds_back(stage) else ("rejected", "rejected")
+    what, split = ("held back", "held-back") if holds_back(stage) else ("rejected", "rejected")
     for rows, name, class_ in (
         (stage.rejected - stage.not_sampled, what, split),
         (stage.not_sampled, NOT_SAMPLED, "not-sampled"),
@@ -85,7 +85,7 @@ def _splits(run: RunView, stage: StageView) -> Iterator[tuple[str, Sequence[Samp
     """Rejected, held-back, not sampled or failed rows by reason, the most frequent first, with examples."""
     rejected = reasons(run.split(stage, "rejected")) if stage.rejected else []
     for title, samples in (
-        ("Held back" if _holds_back(stage) else "Rejected", [s for s in rejected if not is_not_sampled(s.group)]),
+        ("Held back" if holds_back(stage) else "Rejected", [s for s in rejected if not is_not_sampled(s.group)]),
         ("Not sampled", [sample for sample in rejected if is_not_sampled(sample.group)]),
         ("Failed", reasons(run.split(stage, "failed"), "error") if stage.failed else []),
     ):

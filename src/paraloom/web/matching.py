@@ -43,6 +43,10 @@ _KEPT_MASKS, _KEPT_MATCHES = 24, 6
 _SEARCHED, _CELLS = 16e6, 2e7
 
 
+FILE_ORDER = "row"
+"""The order of the file, where another one is the default."""
+
+
 @dataclass(frozen=True)
 class RowFilter:
     """A selection of rows, and their order."""
@@ -238,9 +242,9 @@ class Matcher:
         return Matches(dataset, candidates, slow, share=share)
 
     def _order(self, sort: str) -> RowNumbers | None:
-        if not sort:
-            return None
         dataset = self.dataset
+        if not sort or (sort == FILE_ORDER and sort not in dataset.schema.names):
+            return None
         name, is_descending = sort_column(sort, dataset)
         if name in dataset.numeric:
             order, defined = dataset.order(name)

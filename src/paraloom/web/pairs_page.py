@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
 
+from paraloom.api.harvest import RANKED_BY
+from paraloom.api.yield_curve import presets_for
 from paraloom.io.database import sql_text
+from paraloom.pairs.filtering.expressions import condition
 from paraloom.web.dataset import Dataset
 from paraloom.web.formatting import count, share
 from paraloom.web.layout import Frame, View, filter_form, nothing, plural
-from paraloom.web.matching import Matcher, Matches, sort_column
+from paraloom.web.matching import FILE_ORDER, Matcher, Matches, sort_column
 from paraloom.web.samples import differences
-from paraloom.web.sources import REASON, STATUS
+from paraloom.web.sources import REASON, STATUS, path_to_filter
 from paraloom.web.state import ViewState, identifier, narrowed
 from paraloom.web.templates import draw
 
@@ -25,8 +31,10 @@ _SHOWN_SCORES = 6
 
 
 def pairs_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
-    """The table."""
+    """The table, best first where a score says how right a pair is."""
     dataset = matcher.dataset
+    best = best_first(dataset)
+    state = state if state.sort else replace(state, sort=best)
     matches = matcher.matches(state.filter)
     start = (state.page - 1) * PAGE_ROWS
     rows = matches.first(start + PAGE_ROWS + 1)[start:]
@@ -37,16 +45,43 @@ def pairs_page(matcher: Matcher, frame: Frame, state: ViewState) -> View:
         verb = "is" if n == 1 else "are"
         rejected = f"{plural(n, 'row')} cannot be read and {verb} left out; the first is row {row}: {reason}"
     if len(rows):
-        body = row_table(dataset, rows[:PAGE_ROWS].tolist(), state, shown, first=start)
+        body = row_table(dataset, rows[:PAGE_ROWS].tolist(), state, shown, first=start, has_order=bool(best))
     elif matches.is_complete:
         body = nothing("No row matches." if matches.total == 0 else "This page is beyond the last row.")
     else:
         body = nothing("Nothing found yet.")
     results = draw(
-        "pairs", summary(dataset, matches, state), _columns(dataset, shown, state), rejected, body,
+        "pairs", summary(dataset, matches, state), _chain(dataset, frame, state), _columns(dataset, shown, state),
+        rejected, body,
         *_pager(matches, state, len(rows) > PAGE_ROWS),
     )  # fmt: skip
     return View(title="Pairs", results=results, wide=True)
+
+
+def best_first(dataset: Dataset) -> str:
+    """The order by the score that says how right a pair is; '' without one."""
+    return next((f"-{name}" for name in RANKED_BY if name in dataset.numeric), "")
+
+
+def _chain(dataset: Dataset, frame: Frame, state: ViewState) -> Markup:
+    """The presets, the conditions that are joined by `and`, each of which can be removed, and all of them to copy."""
+    presets = [
+        (name, state.url("/pairs", where="" if state.where == where else where), state.where == where)
+        for name, where in presets_for(dataset.schema.names).items()
+    ]
+    clauses = condition(state.where).clauses if state.where else ()
+    parts = [
+        (clause, state.url("/pairs", where=" and ".join(other for j, other in enumerate(clauses) if j != i)))
+        for i, clause in enumerate(clauses)
+    ]
+    return draw("chain", presets, parts, copies(dataset, state.where) if parts and not frame.compares else None)
+
+
+def copies(dataset: Dataset, where: str) -> Markup:
+    """A condition as a line of shell and as a stage of a pipeline, to copy."""
+    path, quoted = shlex.quote(str(path_to_filter(dataset.source))), json.dumps(where, ensure_ascii=False)
+    shell = f"paraloom filter {path} --where {shlex.quote(where)} -o kept.tsv"
+    return draw("copies", shell, f'[[stage]]\nuse = "filter"\nwhere = {quoted}')
 
 
 def form(path: str, dataset: Dataset | None, frame: Frame, state: ViewState) -> Markup:
@@ -62,7 +97,13 @@ def shown_columns(dataset: Dataset, state: ViewState) -> list[str]:
 
 
 def row_table(
-    dataset: Dataset, rows: Sequence[int], state: ViewState, columns: Sequence[str], *, first: int | None = None
+    dataset: Dataset,
+    rows: Sequence[int],
+    state: ViewState,
+    columns: Sequence[str],
+    *,
+    first: int | None = None,
+    has_order: bool = False,
 ) -> Markup:
     """A table of rows; a key moves from one to the next."""
     has_status = first is not None and STATUS in dataset.schema.names and REASON in dataset.schema.names
@@ -74,7 +115,8 @@ def row_table(
         lines.append((row + 1, href, sides(dataset, values), kind, shown, [(name, values[name]) for name in columns]))
     noun = "pair" if len(dataset.sides) > 1 else "text"
     heads = [(name, "", "", "") if first is None else _head(name, state) for name in columns]
-    return draw("row_table", noun, has_status, heads, lines)
+    in_order = state.url("/pairs", sort=FILE_ORDER) if has_order else ""
+    return draw("row_table", noun, has_status, heads, lines, in_order)
 
 
 def sides(dataset: Dataset, row: Mapping[str, Any]) -> Markup:

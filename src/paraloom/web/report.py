@@ -9,12 +9,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from paraloom.web.best_pairs import best_pairs
 from paraloom.web.flow import flow
 from paraloom.web.formatting import count, duration
+from paraloom.web.opening import opening
 from paraloom.web.results import diversity, result
 from paraloom.web.run_folder import RunView, open_run
-from paraloom.web.scores import ScoreColumn, pairs_by_score, score_cards, scores_of
+from paraloom.web.scores import ScoreColumn, scores_of, scores_table
 from paraloom.web.templates import draw, in_sequence, table, write_page
 from paraloom.web.training import training
 from paraloom.web.translation_costs import translation_costs
@@ -54,11 +54,9 @@ def write_report(run_folder: str | Path, output: str | Path) -> Path:
     sections = [
         ("results", "Results", in_sequence(*_results(run))),
         ("augmented", "Back-translation", in_sequence(diversity(run.stages), *_more(run))),
-        ("best", "Pairs, best first", best_pairs(run)),
         ("pipeline", "Pipeline", flow(run)),
         ("costs", "Costs of translations", translation_costs(run)),
-        ("scores", "Scores", score_cards(columns)),
-        ("pairs", "Example pairs", pairs_by_score(columns)),
+        ("scores", "Scores", scores_table(columns)),
         ("training", "Training", in_sequence(*trained)),
         ("details", "Run details", _details(run, columns)),
     ]
@@ -67,8 +65,7 @@ def write_report(run_folder: str | Path, output: str | Path) -> Path:
         "report.html",
         title=run.name,
         eyebrow="Paraloom run",
-        heading=run.name,
-        lead=_summary(run),
+        opening=opening(run),
         sections=[section for section in sections if section[2]],
     )
 
@@ -81,18 +78,6 @@ def _more(run: RunView) -> list[Markup]:
             module, _, name = entry.partition(":")
             parts += getattr(import_module(module), name)(run)
     return parts
-
-
-def _summary(run: RunView) -> str:
-    corpora = [stage for stage in run.stages if stage.kind != "fit"]
-    seconds = sum(stage.seconds or 0 for stage in run.stages)
-    stages = f"{len(run.stages)} stage{'s' * (len(run.stages) != 1)}, {duration(seconds)} in total"
-    if not corpora:
-        return f"{stages}."
-    first, last = corpora[0], corpora[-1]
-    if first is last:
-        return f"{count(first.out)} rows. {stages}."
-    return f"{count(first.out)} rows in the first corpus, {count(last.out)} in the last. {stages}."
 
 
 def _results(run: RunView) -> list[Markup | None]:
@@ -122,5 +107,5 @@ def _timings(run: RunView) -> Markup:
         rate = count(round(stage.read / stage.seconds)) if stage.read and stage.seconds else "–"
         predicted = (duration(expected), ratio) if run.predicted else ()
         rows.append([stage.folder, duration(stage.seconds), *predicted, rate, draw("code", stage.digest[:16])])
-    predicted = ("predicted", "time ÷ predicted") if run.predicted else ()
-    return table(("stage", "time", *predicted, "rows per second", "digest"), rows, wide=True)
+    predicted = ("predicted", "work ÷ predicted") if run.predicted else ()
+    return table(("stage", "work", *predicted, "rows per second", "digest"), rows, wide=True)

@@ -23,8 +23,10 @@ _SHORT_NAMES = {
 }
 
 
-def pair(row: Mapping[str, Any], note: str = "") -> Markup:
-    """One pair, with its main scores and a note below it; differing words are marked if both sides are in one language.
+def pair(row: Mapping[str, Any], note: str = "", figure: str = "") -> Markup:
+    """One pair, with its main scores and a note below it, and a figure before it.
+
+    Differing words are marked if both sides are in one language.
 
     Example:
         >>> str(pair({"src": "a dog", "tgt": "a cat"}))[:74]
@@ -36,7 +38,7 @@ def pair(row: Mapping[str, Any], note: str = "") -> Markup:
     shown: Sequence[str] = differences(*texts) if len(languages) < 2 else texts
     scores = [f"{short} {number(row[name])}" for name, short in _SHORT_NAMES.items() if row.get(name) is not None]
     sides = [(text, str(row.get(f"{side}_lang") or "")) for side, text in zip(("src", "tgt"), shown, strict=True)]
-    return draw("pair", sides, note, " · ".join(scores))
+    return draw("pair", sides, note, " · ".join(scores), figure)
 
 
 def differences(a: str, b: str) -> tuple[Markup, Markup]:

@@ -1,4 +1,4 @@
-"""The score sections of a report: a histogram and quantiles of each score, and example pairs of its ranges."""
+"""The scores of a report: a table with a sparkline and quantiles of each, and the counts of those with few values."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from pathlib import Path
 from markupsafe import Markup
 
 from paraloom.pairs.scoring.table import COLUMNS
-from paraloom.web.charts import histogram
-from paraloom.web.corpus_stats import QUANTILES, Distribution, distribution, histogram_edges, samples_by_range
-from paraloom.web.formatting import number, score_name
+from paraloom.web.charts import sparkline
+from paraloom.web.corpus_stats import Distribution, distribution, histogram_edges
+from paraloom.web.formatting import count, number, score_name
 from paraloom.web.run_folder import RunView, score_columns
-from paraloom.web.samples import pair
-from paraloom.web.templates import draw, table
+from paraloom.web.templates import draw
 
 FIRST_SCORES = (
     "p_paraphrase",
@@ -29,9 +28,7 @@ FIRST_SCORES = (
 """Scores that are looked at most."""
 
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
-_BY_TENTHS = ("trigram_overlap",)
-_BY_QUANTILES = ("translation_cost",)
-_MAX_SCORES, _SHOWN_AT_ONCE = 40, 12
+_MAX_SCORES = 40
 
 
 @dataclass(frozen=True)
@@ -63,54 +60,49 @@ def scores_of(run: RunView) -> list[ScoreColumn]:
     return columns[:_MAX_SCORES]
 
 
-def score_cards(columns: Sequence[ScoreColumn]) -> Markup | None:
-    """A card for each score, the dozen that matter most at once; None without scores."""
-    if not columns:
-        return None
-    shown = sorted(columns, key=lambda column: column.name not in FIRST_SCORES)[:_SHOWN_AT_ONCE]
-    cards = [[score_card(column) for column in columns if (column in shown) == chosen] for chosen in (True, False)]
-    return draw("score_cards", *cards, any(column.after for column in columns))
-
-
-def score_card(column: ScoreColumn) -> Markup:
-    """One score: what it means, its histogram, and its quantiles before and after filtering."""
-    scorer = COLUMNS.get(column.name)
-    meaning = ", ".join(filter(None, [scorer.unit, BETTER[scorer.direction]])) if scorer else ""
-    description = scorer.description if scorer else column.signature.split("|")[0]
-    edges = histogram_edges(column.before, column.name)
-    if edges is None:
-        return draw("score_card", column.name, description, meaning, None, None, 0)
-    before = distribution(column.before, column.name, edges)
-    after = distribution(column.after, column.name, edges) if column.after else None
-    unit = scorer.unit if scorer else ""
-    chart = histogram(score_name(column.name), edges, before.counts, after.counts if after else None, unit=unit)
-    return draw("score_card", column.name, description, meaning, chart, _quantiles(before, after), before.undefined)
-
-
-def pairs_by_score(columns: Sequence[ScoreColumn]) -> Markup | None:
-    """Example pairs of each range of overlap and of translation cost; None where no pair has these scores."""
-    parts = []
-    for column in columns:
-        if column.name in _BY_TENTHS:
-            bounds = [i / 10 for i in range(11)]
-        elif column.name in _BY_QUANTILES and (edges := histogram_edges(column.before, column.name)):
-            quantiles = distribution(column.before, column.name, edges).quantiles
-            bounds = sorted({edges[0], *quantiles, edges[-1]})
+def scores_table(columns: Sequence[ScoreColumn]) -> Markup | None:
+    """A row for each score, those that matter most first, and a list of the flags and constants; None without any."""
+    lines: list[tuple[str, str, Markup, Sequence[str]]] = []
+    constants: list[tuple[str, str, str]] = []
+    for column in sorted(columns, key=lambda column: column.name not in FIRST_SCORES):
+        edges = histogram_edges(column.before, column.name)
+        before = distribution(column.before, column.name, edges) if edges else None
+        values = [i for i, n in enumerate(before.counts) if n] if before else []
+        if edges is None or before is None:
+            constants.append((column.name, _meaning(column), "undefined in all pairs"))
+        elif len(before.counts) <= 2 or len(values) == 1:
+            constants.append((column.name, _meaning(column), _counts(edges, before)))
         else:
-            continue
-        samples = samples_by_range(column.before, column.name, bounds)
-        groups = [
-            (low, high, sample, [pair(row) for row in sample.rows])
-            for low, high, sample in zip(bounds[:-1], bounds[1:], samples, strict=True)
-            if sample.rows
-        ]
-        if groups:
-            parts.append((column.name, sum(sample.total for sample in samples), groups))
-    return draw("ranges", parts) if parts else None
+            after = distribution(column.after, column.name, edges) if column.after else None
+            lines.append((column.name, _meaning(column), *_drawn(column.name, edges, before, after)))
+    return draw("scores_table", lines, constants, any(column.after for column in columns)) if columns else None
 
 
-def _quantiles(before: Distribution, after: Distribution | None) -> Markup:
-    heads = ["pairs", *(f"{share:.0%}" if share != 0.5 else "median" for share in QUANTILES)]
-    lines = [("all" if after else "pairs", before), *([("kept", after)] if after else [])]
-    rows = [[name, *map(number, values.quantiles or [None] * len(QUANTILES))] for name, values in lines]
-    return table(heads, rows, "Quantiles", hidden=True)
+def _drawn(
+    name: str, edges: Sequence[float], before: Distribution, after: Distribution | None
+) -> tuple[Markup, Sequence[str]]:
+    """The sparkline of a score, and its figures."""
+    low, _, median, _, high = before.quantiles
+    figures = [
+        number(low),
+        number(median),
+        number(high),
+        number(after.quantiles[2]) if after and after.quantiles else "",
+    ]
+    spark = sparkline(score_name(name), edges, before.counts, after.counts if after else None)
+    return spark, [*figures, count(before.undefined) if before.undefined else ""]
+
+
+def _meaning(column: ScoreColumn) -> str:
+    scorer = COLUMNS.get(column.name)
+    if scorer is None:
+        return column.signature.split("|")[0]
+    return "; ".join(filter(None, [scorer.description, scorer.unit, BETTER[scorer.direction]]))
+
+
+def _counts(edges: Sequence[float], values: Distribution) -> str:
+    """How many pairs have each value of a flag or constant."""
+    if len(values.counts) > 2:
+        return f"{number(values.quantiles[0])} in all {count(sum(values.counts))}"
+    parts = [f"{number(edge)} in {count(n)}" for edge, n in zip(edges, values.counts, strict=False) if n]
+    return ", ".join([*parts, *([f"undefined in {count(values.undefined)}"] if values.undefined else [])])

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from markupsafe import Markup
 
 from paraloom.io.database import sql_text
@@ -45,8 +46,9 @@ def scores_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewStat
     matched = rows if matching is None else int(np.count_nonzero(matching))
     rest = f" of {plural(dataset.rows, 'row')}" + ("" if is_filtered else ", without a filter")
     rest += f". Counted on a random sample of {count(rows)} rows." if dataset.is_sampled else "."
-    cards = [_score(dataset, bins.get(name), name, matching, state) for name in dataset.scores]
-    values = [card for name in dataset.categories() if (card := _values(dataset, name, matching, state))]
+    flags = [name for name in dataset.scores if _is_flag(dataset, name)]
+    cards = [_score(dataset, bins.get(name), name, matching, state) for name in dataset.scores if name not in flags]
+    values = [card for name in (*dataset.categories(), *flags) if (card := _values(dataset, name, matching, state))]
     if not cards and not values:
         return View("Scores", results=nothing("These rows have no columns of numbers. Add some: paraloom score."))
     return View("Scores", results=draw("scores", share(matched, rows), rest, cards, values, state))
@@ -65,6 +67,11 @@ def _score(
     after = None if matching is None else bins.counts(matching)
     chart = linked_histogram(bins, bins.counts(), after, partial(_link, bins, state))
     return name, number, chart, "; ".join(filter(None, (direction, note)))
+
+
+def _is_flag(dataset: Dataset, name: str) -> bool:
+    """True for a column of 0 and 1, which are counted."""
+    return {0, 1} == set(pc.unique(dataset.sample.column(name).drop_null()).to_pylist()[:3])
 
 
 def _link(bins: Bins, state: ViewState, i: int) -> str:

@@ -45,6 +45,15 @@ class RowSource:
         return tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files if path.is_file())
 
 
+def path_to_filter(source: RowSource) -> Path:
+    """The file or corpus with all rows of a source: where a stage has rejected some, the corpus that it read."""
+    if all(status == "kept" for _, status in source.shards):
+        return source.path
+    folders = stage_folders(source.path.parent)
+    earlier = folders[: folders.index(source.path)] if source.path in folders else []
+    return next((folder for folder in reversed(earlier) if any(folder.glob("*.parquet"))), source.path)
+
+
 def find_source(path: str | Path, *, src_column: str | None = None, tgt_column: str | None = None) -> RowSource:
     """Find the files of a corpus folder, with its rejected and failed rows, or of a single file."""
     path = Path(path)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +15,7 @@ from paraloom.web.dataset import Dataset, RowNumbers
 from paraloom.web.formatting import count, share
 from paraloom.web.layout import Frame, View, nothing, plural
 from paraloom.web.matching import Matcher, Matches, RowFilter, split_point
-from paraloom.web.pairs_page import row_table
+from paraloom.web.pairs_page import copies, row_table
 from paraloom.web.parameters import finite_number
 from paraloom.web.scores_page import ScoreBins
 from paraloom.web.state import ViewState, identifier, narrowed
@@ -100,12 +98,13 @@ def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewS
         faded = (threshold.value, None) if threshold.keeps == "above" else (None, threshold.value)
         mask = matcher.sample_mask(state.where, state.search)
         chart = linked_histogram(column_bins, column_bins.counts(mask), None, None, faded=faded)
+        # The slider has the range of the bars above it.
+        low, high = column_bins.edges[0], column_bins.edges[-1]
     results = draw(
         "threshold",
         *_summary(outcome, scale, dataset),
         chart,
-        f"--where {shlex.quote(where)}",
-        f"where = {json.dumps(where, ensure_ascii=False)}",
+        None if frame.compares else copies(dataset, where),
         state.url("/pairs", where=where),
         bool(state.search),
         _near(dataset, outcome, threshold, state),

@@ -68,7 +68,7 @@ def views(root: Path) -> tuple[StageView, ...]:
 
 def test_page_has_all_three_charts(root: Path) -> None:
     page = write_report(root, root / "page.html").read_text(encoding="utf-8")
-    assert 'href="#augmented"' in page
+    assert 'id="augmented"' in page
     for title in (
         "Diversity and adequacy of variants",
         "Training perplexity of the final translators",

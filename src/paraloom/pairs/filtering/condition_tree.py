@@ -51,7 +51,11 @@ def parse(statement: str, text: str) -> Node:
     except (duckdb.Error, UnicodeEncodeError) as error:
         raise invalid(text, str(error).splitlines()[0].rstrip(".")) from None
     if tree["error"]:
-        raise invalid(text, tree["error_message"].splitlines()[0])
+        message = tree["error_message"].splitlines()[0]
+        at_end = str(tree.get("position")) == str(len(statement.encode()) - 1)
+        if at_end and text.count(")") <= text.count("("):
+            message = "syntax error at the end of the condition"  # at the parenthesis that was added to it
+        raise invalid(text, message)
     return tree
 
 

@@ -139,7 +139,8 @@ _SIMILARITY = (
     *(
         Scorer(
             name=f"{name}_overlap",
-            description=f"shared {name}s divided by the {name}s of the side with fewer",
+            description=f"shared {name}s divided by the {name}s of the side with fewer"
+            + (f"; undefined if that has fewer than {n} words" if n > 1 else ""),
             compute=_overlap(n),
             maximum=1,
             unit="share",
@@ -150,7 +151,8 @@ _SIMILARITY = (
     ),
     Scorer(
         name="bleu1",
-        description="smoothed sentence BLEU (BLEU+1) of the second side against the first",
+        description="smoothed sentence BLEU (BLEU+1) of the second side against the first; because of the smoothing "
+        "below 1 for equal short sentences, such as 0.61 for two words",
         compute=_bleu1,
         maximum=1,
         unit="BLEU",

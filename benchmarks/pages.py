@@ -1,0 +1,81 @@
+"""Print how high the pages are in Chromium, and what is wrong with them: contrast, names, console, other hosts.
+
+    paraloom quickstart quickstart && python benchmarks/pages.py quickstart
+
+Each page is opened on a desktop (1280 × 900) and a phone (390 × 844), light and dark.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from paraloom.web import Demo, demo_server, opened, write_report
+from paraloom.web.server import ExploreServer
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from browser import CONTRAST, UNNAMED, Browser, chromium
+
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+EXPLORED = {
+    "explore: pairs": "/pairs?corpus=40-kept",
+    "explore: scores": "/scores?corpus=40-kept",
+    "explore: threshold": "/threshold?corpus=40-kept",
+    "explore: compare": "/compare?corpus=40-kept",
+}
+GALLERY = Path(__file__).resolve().parents[1] / "docs/_static/demo.html"
+
+
+def measure(browser: Browser, url: str) -> list[str]:
+    """Heights on a desktop and a phone, and faults: texts of low contrast, controls without names, sideways scroll."""
+    heights, faults = [], 0
+    browser.requests()  # those of the page before
+    for width, height in SIZES.values():
+        for dark in (False, True):
+            browser.resize(width, height, dark=dark)
+            browser.open(url)
+            faults += len(browser.run(CONTRAST)) + len(browser.run(UNNAMED)) + len(browser.logs())
+            faults += browser.run("return document.documentElement.scrollWidth > innerWidth")
+        heights.append(f"{browser.run('return document.documentElement.scrollHeight'):,}")
+    others = {host for host in browser.requests() if host.partition(":")[0] not in ("", "127.0.0.1")}
+    return [*heights, str(faults), str(len(others))]
+
+
+def served(stack: ExitStack, server: ExploreServer, browser: Browser) -> str:
+    """The address of a server that answers, once the browser has its cookie."""
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    stack.callback(server.shutdown)
+    browser.open(server.url)
+    browser.logs()
+    return f"http://127.0.0.1:{server.port}"
+
+
+def pages(stack: ExitStack, browser: Browser, run: Path, scratch: Path) -> Iterator[tuple[str, str]]:
+    """Each page, and its address."""
+    yield "report", write_report(run, scratch / "report.html").as_uri()
+    explore = served(stack, stack.enter_context(opened(run)), browser)
+    yield from ((name, explore + path) for name, path in EXPLORED.items())
+    yield "demo", served(stack, stack.enter_context(demo_server(Demo())), browser)
+    yield "gallery of the docs", GALLERY.as_uri()
+
+
+def main() -> None:
+    """Print a row for each page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, help="folder of the quickstart")
+    run = parser.parse_args().run
+    print("| page | desktop, px | phone, px | faults | other hosts |\n| --- | --: | --: | --: | --: |")
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        browser = stack.enter_context(chromium(scratch / "profile"))
+        for name, url in pages(stack, browser, run, scratch):
+            print(f"| {name} | {' | '.join(measure(browser, url))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

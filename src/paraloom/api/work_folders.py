@@ -1,0 +1,62 @@
+"""Work folders of commands that were stopped: found, and deleted."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraloom.api.run import WORK
+from paraloom.core.errors import DataError, RunError
+from paraloom.core.results import ResultRecord
+from paraloom.pipeline.status import is_run
+from paraloom.pipeline.store import claimed
+
+
+@dataclass(frozen=True)
+class CleanedFolder(ResultRecord):
+    """What became of the work folders in a folder.
+
+    Args:
+        deleted: Those that were deleted, or would be.
+        active: Those of commands that are running.
+        megabytes: Size of the deleted ones.
+        dry_run: Whether nothing was deleted.
+    """
+
+    deleted: tuple[str, ...]
+    active: tuple[str, ...]
+    megabytes: float
+    dry_run: bool
+
+    def format(self) -> str:
+        """A line for each folder, and the sum."""
+        verb = "would be deleted" if self.dry_run else "deleted"
+        lines = [f"{name}: {verb}" for name in self.deleted]
+        lines += [f"{name}: left, because its command is running" for name in self.active]
+        count = "1 work folder" if len(self.deleted) == 1 else f"{len(self.deleted)} work folders"
+        return "\n".join([*lines, f"{count} {verb}, {self.megabytes:,.1f} MB"])
+
+
+def clean_work_folders(folder: str | Path = ".", *, dry_run: bool = False) -> CleanedFolder:
+    """Delete the work folders, `NAME.paraloom`, of commands that were stopped and will not be resumed.
+
+    Args:
+        folder: The folder that they are in.
+        dry_run: Only list them.
+    """
+    if not Path(folder).is_dir():
+        raise DataError("folder not found", file=folder, remedy="Name the folder of an output that was not finished.")
+    deleted, active, size = [], [], 0
+    for work in sorted(path for path in Path(folder).iterdir() if path.name.endswith(WORK)):
+        if not work.is_dir() or work.is_symlink() or not is_run(work):
+            continue
+        try:
+            with claimed(work):
+                size += sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
+                deleted.append(str(work))
+                if not dry_run:
+                    shutil.rmtree(work)
+        except RunError:
+            active.append(str(work))
+    return CleanedFolder(tuple(deleted), tuple(active), round(size / 1e6, 1), dry_run)

@@ -1,0 +1,115 @@
+"""How much a filter keeps, and what to do where that is little."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
+from paraloom.core.errors import ParaloomError
+from paraloom.core.reasons import is_not_sampled
+from paraloom.io import Corpus
+from paraloom.pipeline.definition import Definition, Step
+from paraloom.pipeline.result import RunResult, StageResult, rejections
+
+LOW_YIELD = 0.05
+"""A filter that keeps a smaller share of its pairs gets a warning."""
+
+FEW_PAIRS = 1_000
+"""Pairs below which training an encoder is not suggested."""
+
+_MIN_ROWS = 20  # of fewer pairs a share says little
+_RANKED = ("not: among the ", "not: in decile ")
+_COPIES = ("overlap", "chrf", "bleu")
+
+
+def warn_of_yield(definition: Definition, result: RunResult, travelling: Sequence[str] = ()) -> None:
+    """Warn of filters whose conditions keep less than 5 % of their pairs: which costs most, and what keeps more."""
+    from paraloom.stages.pairs import Filter
+
+    folders = {stage.name: stage.folder for stage in result.stages}
+    for step, stage in zip(definition.steps, result.stages, strict=False):
+        if isinstance(step.stage, Filter) and step.stage.where and stage.counts.read >= _MIN_ROWS:
+            message = _low_yield(step, stage, folders, travelling)
+            if message:
+                warnings.warn(message, stacklevel=4)
+
+
+def _low_yield(step: Step, stage: StageResult, folders: Mapping[str, Path], travelling: Sequence[str]) -> str:
+    if stage.counts.out >= LOW_YIELD * stage.counts.read:
+        return ""
+    reasons = {
+        reason.partition(": ")[2]: rows
+        for reason, rows in rejections(stage.folder).items()
+        if not reason.startswith(_RANKED) and not is_not_sampled(reason)
+    }
+    read = stage.counts.read
+    met = read - sum(reasons.values())
+    if met >= LOW_YIELD * read:
+        return ""
+    clause = max(reasons, key=lambda name: reasons[name])
+    source = step.source
+    folder = folders.get(source) if isinstance(source, str) else source
+    more = {} if folder is None else _kept_by_presets(folder, getattr(step.stage, "where", ""))
+    kept = [f"{name} {rows:,} ({_percent(rows, read)})" for name, rows in more.items() if rows > met]
+    presets = f"; the presets would keep: {', '.join(kept)}" if kept else ""
+    return (
+        f'the filter keeps only {met:,} of {read:,} pairs ({_percent(met, read)}); "{clause}" costs most: '
+        f"{reasons[clause]:,}{presets}. {_remedy(clause, bool(kept), travelling)}"
+    )
+
+
+def _remedy(clause: str, has_presets: bool, travelling: Sequence[str]) -> str:
+    if any("expect wrong translations" in text for text in travelling):
+        return "The translator does not know this kind of text: use another one, or train one on such text."
+    if any(name in clause for name in _COPIES) and "<" in clause:
+        return "Most are near-copies: more translations of each sentence differ more, such as --decode beam:12,nbest=5."
+    preset = "a looser preset, " if has_presets else ""
+    return f"For more pairs: {preset}more translations of each sentence (--decode beam:12,nbest=5), another translator."
+
+
+def _kept_by_presets(folder: Path, where: str) -> dict[str, int]:
+    """How many pairs of a corpus each preset would keep, where it has their scores; not the preset in the condition."""
+    from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
+    from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+
+    model = bundled_path(PARAPHRASE_MODEL)
+    if model is None:
+        return {}
+    presets = {
+        name: condition(preset.where)
+        for name, preset in ParaphraseModel.load(model).presets.items()
+        if preset.where not in where
+    }
+    try:
+        corpus = Corpus.open(folder)
+        for parsed in presets.values():
+            check_columns(parsed, corpus.schema)
+        columns = {column.lower() for parsed in presets.values() for column in parsed.columns}
+        names = [name for name in corpus.schema.names if name.lower() in columns]
+        counts = dict.fromkeys(presets, 0)
+        for batch in corpus.batches(names, 8192) if names else ():
+            for name, parsed in presets.items():
+                clauses = [clause.fill_null(False).to_numpy(zero_copy_only=False) for clause in evaluate(parsed, batch)]
+                counts[name] += int(np.logical_and.reduce(clauses).sum())
+    except ParaloomError:
+        return {}  # the scores of the presets are not there
+    return counts
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / max(1, whole):.1f} %"
+
+
+def few_pairs_warning(pairs: int) -> str:
+    """What to expect of an encoder that is trained on few pairs; empty if there are enough."""
+    if pairs >= FEW_PAIRS:
+        return ""
+    return (
+        f"{pairs:,} pairs are few to train an encoder on: expect one that knows little more than their words, and "
+        f"that is worse than the bundled 'english', which needs no training; from {FEW_PAIRS:,} pairs on it is worth a "
+        "try. To adapt the bundled one, start from it: --init-from english, init_from='english'"
+    )

@@ -1,0 +1,60 @@
+"""Work folders of commands that were stopped: named in the message, and deleted on request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import paraloom
+from paraloom import DataError
+from paraloom.api.pairs import Pairs
+from paraloom.api.work_folders import clean_work_folders
+from paraloom.core.stage import Map
+from paraloom.pipeline.store import claimed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stops(Map):
+    """Fails, or is interrupted, at its second batch."""
+
+    interrupted: bool = False
+
+    def apply(self, batch: pa.RecordBatch, context: Any) -> pa.RecordBatch:
+        if context.shard == "part-00000.parquet":
+            return batch
+        if self.interrupted:
+            raise KeyboardInterrupt
+        raise DataError("something is wrong")
+
+
+@pytest.fixture
+def pairs() -> Pairs:
+    return paraloom.as_pairs([(f"a {n}", f"b {n}") for n in range(6000)])
+
+
+def test_an_error_names_the_work_that_is_kept_and_clean_deletes_it(pairs: Pairs, tmp_path: Path) -> None:
+    output, work = tmp_path / "out.parquet", tmp_path / "out.parquet.paraloom"
+    with pytest.raises(DataError, match=rf"something is wrong.*\n.*kept in {work}, .*research clean {tmp_path}"):
+        pairs.then(Stops()).write(output, engine="inline")
+    (tmp_path / "other.paraloom").mkdir()
+    (tmp_path / "other.paraloom/mine.txt").write_text("not a run")
+    with claimed(work):
+        assert clean_work_folders(tmp_path).active == (str(work),)
+    assert clean_work_folders(tmp_path, dry_run=True).deleted == (str(work),)
+    assert work.exists()
+    cleaned = clean_work_folders(tmp_path)
+    assert cleaned.deleted == (str(work),) and cleaned.format().endswith("deleted, 0.1 MB"), cleaned.format()
+    assert not work.exists() and (tmp_path / "other.paraloom/mine.txt").exists()
+    assert clean_work_folders(tmp_path).deleted == ()
+    with pytest.raises(DataError, match="folder not found"):
+        clean_work_folders(tmp_path / "missing")
+
+
+def test_an_interruption_names_the_work_that_is_kept(pairs: Pairs, tmp_path: Path) -> None:
+    output = tmp_path / "out.parquet"
+    with pytest.raises(KeyboardInterrupt, match=rf"resumes from there\. What is done is kept in {output}"):
+        pairs.then(Stops(interrupted=True)).write(output, engine="inline")
