@@ -38,6 +38,13 @@ REASONS = {
 }
 """Example and stage → why its output is another."""
 
+STOPPED = {
+    "bundled-encoder": "of 41, after five minutes",
+    "czech-captions": "of an experiment, after five minutes",
+    "german": "too few pairs are left at this size",
+}
+"""Example → why it was not run to its end."""
+
 ADDITIONS = {
     "an option (`train encoder --margin`)": ("option", "add-an-option", ""),
     "a scorer with a model (`score --word-list`)": ("scorer", "add-a-scorer", "word_list.py"),
@@ -146,14 +153,14 @@ def digest_rows(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
     for name, old in before["examples"].items():
         new = after["examples"].get(name, {"stages": {}})
         changed = {}
-        for stage, parts in old["stages"].items():
+        stopped = "error" in old and "error" in new
+        stages = {stage: parts for stage, parts in old["stages"].items() if stage in new["stages"] or not stopped}
+        for stage, parts in stages.items():
             parts_changed = differences(parts, new["stages"][stage]) if stage in new["stages"] else ["missing"]
             if parts_changed:
                 changed[stage] = parts_changed
-        same = len(old["stages"]) - len(changed)
-        end = ""
-        if "error" in old and "error" in new:
-            end = f"both stop after stage {len(old['stages'])}, for want of data at this size"
+        same = len(stages) - len(changed)
+        end = f"both stopped after stage {len(stages)}: {STOPPED.get(name, '')}" if stopped else ""
         reasons = [f"`{stage}`: {REASONS.get((name, stage), '')}" for stage in changed]
         yield [f"`{name}`", str(same), str(len(changed)), "; ".join([*reasons, *filter(None, [end])])]
 

@@ -403,7 +403,8 @@ class Workshop:
         variables = {name: self.need(what) for name, what in (example.needs or {}).items()}
         output = self.scratch / "runs" / example.name
         options = ("-o", str(output), "--workers", str(self.workers))
-        group = ["research"] if example.verb != "run" and (self.repo / "src" / "paraloom" / "papers").is_dir() else []
+        has_research = (self.repo / "src/paraloom/papers/__init__.py").exists()
+        group = ["research"] if example.verb != "run" and has_research else []
         self.paraloom(*group, example.verb, str(toml), *options, variables={**variables, **(example.variables or {})})
         return output
 

@@ -123,9 +123,7 @@ OPEN = (
     ),
     Opening("vectors", "vectors.npy", code="__import__('numpy').load('vectors.npy').shape"),
     Opening("lexicon", "lexicon.parquet", ("head", "lexicon.parquet")),
-    Opening(
-        "sheet of judgments", "sheet.tsv", ("research", "judge", "table", "sheet.tsv", "--key", "sheet.tsv.key.tsv")
-    ),
+    Opening("sheet of judgments", "sheet.tsv", ("head", "sheet.tsv")),
     Opening("documents", "documents", ("head", "documents")),
 )
 """What is opened, in the order of the table."""

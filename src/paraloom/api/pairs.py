@@ -30,6 +30,7 @@ from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.references import split_reference
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus
+from paraloom.io.corpus import write_corpus
 from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.registry import use_of
 from paraloom.pipeline.result import RunResult
@@ -492,6 +493,14 @@ class Pairs(PairsTable):
         from paraloom.api.memory import InProcess
 
         return Pairs([InProcess(rows=self.batches, compute=compute)], seed=self._seed)
+
+    def _of_table(self, table: pa.Table) -> Pairs:
+        """Pairs of a table, in a temporary folder that lives as long as they do."""
+        scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
+        write_corpus(Path(scratch.name) / "rows", table.to_batches(max_chunksize=1024), kind="PAIRS")
+        pairs = Pairs([], Path(scratch.name) / "rows")
+        pairs._scratch = scratch
+        return pairs
 
     def _connected(self, stage: Map) -> Map:
         """The stage with these pairs as its input, and a number in its name where there is one of its kind already."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import random
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, MissingExtraError, nearest
 from paraloom.core.lazy import load_object
-from paraloom.io.corpus import write_corpus
 
 if TYPE_CHECKING:
     from paraloom.api.memory import Compute
@@ -68,8 +65,8 @@ class PairsTable(ABC):
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             if step == 1:
-                return _in_memory(self._slice(start, max(0, stop - start)))
-            return _in_memory(self.to_arrow().take(list(range(start, stop, step))))
+                return self._of_table(self._slice(start, max(0, stop - start)))
+            return self._of_table(self.to_arrow().take(list(range(start, stop, step))))
         number = key + len(self) if key < 0 else key
         rows = self._slice(number, 1).to_pylist() if number >= 0 else []
         if not rows:
@@ -110,7 +107,7 @@ class PairsTable(ABC):
         """
         count = len(self)
         chosen = sorted(random.Random(seed).sample(range(count), min(n, count)))
-        return _in_memory(self.to_arrow().take(pa.array(chosen, pa.int64())))
+        return self._of_table(self.to_arrow().take(pa.array(chosen, pa.int64())))
 
     def map(self, function: Callable[[Row], Mapping[str, Any]]) -> Pairs:
         """Change or add columns by a function of one row, in this process.
@@ -234,16 +231,9 @@ class PairsTable(ABC):
     def _in_process(self, compute: Compute) -> Pairs:
         """Pairs that an object of this process computes from these, when their rows are needed."""
 
-
-def _in_memory(table: pa.Table) -> Pairs:
-    """Pairs of a table, in a temporary folder that lives as long as they do."""
-    from paraloom.api.pairs import Pairs
-
-    scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
-    write_corpus(Path(scratch.name) / "rows", table.to_batches(max_chunksize=1024), kind="PAIRS")
-    pairs = Pairs([], Path(scratch.name) / "rows")
-    pairs._scratch = scratch
-    return pairs
+    @abstractmethod
+    def _of_table(self, table: pa.Table) -> Pairs:
+        """Pairs of a table, in a temporary folder that lives as long as they do."""
 
 
 def _not_installed(method: str, package: str) -> MissingExtraError:

@@ -94,7 +94,7 @@ def _evaluate_control(*, beside: list[str] | None = None, as_json: bool = False,
     Args:
         beside: A further paraphraser to compare.
     """
-    print_result(papers.measure_control(others=named_models(beside or ()), **options), as_json)
+    print_result(papers.measure_control(others=named_models(beside), **options), as_json)
 
 
 def _evaluate_exemplars(*, beside: list[str] | None = None, as_json: bool = False, **options: Any) -> None:
@@ -105,7 +105,7 @@ def _evaluate_exemplars(*, beside: list[str] | None = None, as_json: bool = Fals
     Args:
         beside: A further paraphraser to compare.
     """
-    print_result(papers.measure_exemplars(others=named_models(beside or ()), **options), as_json)
+    print_result(papers.measure_exemplars(others=named_models(beside), **options), as_json)
 
 
 _PAIRS: dict[str, Any] = {"repeated": False, "role": "input"}

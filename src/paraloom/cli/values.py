@@ -33,10 +33,10 @@ def pairs(paths: list[str]) -> str:
     return name
 
 
-def named_models(beside: Iterable[str]) -> dict[str, str]:
+def named_models(beside: Iterable[str] | None) -> dict[str, str]:
     """The folders or references of --beside NAME=REFERENCE by their names."""
     named: dict[str, str] = {}
-    for given in beside:
+    for given in beside or ():
         name, equals, reference = given.partition("=")
         if not (name and equals and reference):
             raise ConfigError(
