@@ -98,7 +98,7 @@ def print_figures(result: RunResult, then: str = "", as_json: bool = False) -> N
 def show(result: Any, values: Mapping[str, Any], then: str = "") -> None:
     """What a command prints of what its function returned: a run, a number of rows, or a result with figures."""
     output, as_json = values.get("output"), bool(values.get("as_json"))
-    if hasattr(result, "stages"):
+    if hasattr(result, "stages") and hasattr(result, "digest"):  # the status of a run has stages, too
         if result.stages[-1].kind == "fit":
             print_figures(result, then, as_json)
         else:
