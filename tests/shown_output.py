@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _BLOCK = re.compile(r"^```(python|shell|console)\n(.*?)^```$(?:\s*^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
-_PROGRESS = re.compile(r"^[\w -]+(\(\d+ of \d+\))?: \d+(/\d+)? (rows|texts|lines|pairs|sentences)\b|^loading the ")
+_PROGRESS = re.compile(
+    r"^[\w -]+ \(\d+ of \d+\): \d|^[\w -]+: \d+/\d+ (rows|texts|lines|pairs|sentences)\b|^loading the "
+)
 _DURATION = re.compile(r"\b(\d+ min )?\d+(\.\d+)? (s|ms|min)\b")
 _NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d+")
 _MARK = "\x1e\n"

@@ -39,7 +39,8 @@ def test_readme_has_the_yields_of_the_results() -> None:
     for name, criterion, kept, _, first, second, *_ in results["results"][0]["rows"]:
         sample = name or sample
         right = min(int(reader.split("%")[0]) for reader in (first, second))
-        figures[sample.split()[0].strip(":"), "bundled" in sample, criterion.strip("`")] = float(kept.rstrip("%")), right
+        key = sample.split()[0].strip(":"), "bundled" in sample, criterion.strip("`")
+        figures[key] = float(kept.rstrip("%")), right
     for line, text in (("everyday sentences", "Quickstart"), ("captions", "Captions"), ("news", "News")):
         row = re.search(rf"^\| {line}.*$", readme, re.MULTILINE)
         assert row is not None
