@@ -37,7 +37,7 @@ class Example:
 
 def examples(text: str) -> list[Example]:
     """The blocks of a page that are to be executed, in order."""
-    found = []
+    blocks = []
     for match in _BLOCK.finditer(text):
         language, code, shown = match.groups()
         if language == "console":
@@ -45,8 +45,8 @@ def examples(text: str) -> list[Example]:
             code = "".join(f"{line[2:]}\n" for line in lines if line.startswith("$ "))
             shown = "".join(f"{line}\n" for line in lines if not line.startswith("$ "))
             language = "shell"
-        found.append(Example(language, code, shown))
-    return found
+        blocks.append(Example(language, code, shown))
+    return blocks
 
 
 def run_examples(blocks: list[Example], folder: Path) -> list[str]:

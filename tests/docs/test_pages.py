@@ -62,8 +62,8 @@ def test_blocks_are_found_in_order() -> None:
         "Text\n```python\na = 1\n```\n\n```text\n1\n```\nmore\n```toml\nx = 1\n```\n```shell\nls\n```\n"
         "words\n```text\nno output\n```\n```console\n$ echo a\na\n```\n"
     )
-    found = [(block.language, block.code, block.shown) for block in examples(text)]
-    assert found == [("python", "a = 1\n", "1\n"), ("shell", "ls\n", None), ("shell", "echo a\n", "a\n")]
+    blocks = [(block.language, block.code, block.shown) for block in examples(text)]
+    assert blocks == [("python", "a = 1\n", "1\n"), ("shell", "ls\n", None), ("shell", "echo a\n", "a\n")]
 
 
 def test_output_is_compared_line_by_line() -> None:
