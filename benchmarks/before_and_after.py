@@ -39,7 +39,7 @@ REASONS = {
 """Example and stage → why its output is another."""
 
 STOPPED = {
-    "bundled-encoder": "of 41, after five minutes",
+    "bundled-encoder": "of 17, after five minutes",
     "czech-captions": "of an experiment, after five minutes",
     "german": "too few pairs are left at this size",
 }
