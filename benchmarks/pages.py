@@ -14,8 +14,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlencode
 
 from paraloom.web import Demo, demo_server, opened, write_report
+from paraloom.web.demo import EXAMPLES
 from paraloom.web.server import ExploreServer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -25,9 +27,17 @@ SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 EXPLORED = {
     "explore: pairs": "/pairs?corpus=40-kept",
     "explore: scores": "/scores?corpus=40-kept",
-    "explore: threshold": "/threshold?corpus=40-kept",
+    "explore: threshold": "/threshold?corpus=40-kept&score=chrf&at=90&keep=below",
     "explore: compare": "/compare?corpus=40-kept",
 }
+PICTURES = {
+    "report": "report",
+    "explore: pairs": "explore-pairs",
+    "explore: threshold": "explore-threshold",
+    "demo": "demo",
+}
+"""Page → its picture in the docs."""
+
 GALLERY = Path(__file__).resolve().parents[1] / "docs/_static/demo.html"
 
 
@@ -60,7 +70,9 @@ def pages(stack: ExitStack, browser: Browser, run: Path, scratch: Path) -> Itera
     yield "report", write_report(run, scratch / "report.html").as_uri()
     explore = served(stack, stack.enter_context(opened(run)), browser)
     yield from ((name, explore + path) for name, path in EXPLORED.items())
-    yield "demo", served(stack, stack.enter_context(demo_server(Demo())), browser)
+    demo = served(stack, stack.enter_context(demo_server(Demo())), browser)
+    text = EXAMPLES["paraphrase"][0]
+    yield "demo", f"{demo}/?{urlencode({'box': 'paraphrase', 'text': text})}"
     yield "gallery of the docs", GALLERY.as_uri()
 
 
@@ -68,13 +80,18 @@ def main() -> None:
     """Print a row for each page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="folder of the quickstart")
-    run = parser.parse_args().run
+    parser.add_argument("--pictures", type=Path, help="folder for the pictures of the docs")
+    arguments = parser.parse_args()
     print("| page | desktop, px | phone, px | faults | other hosts |\n| --- | --: | --: | --: | --: |")
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         browser = stack.enter_context(chromium(scratch / "profile"))
-        for name, url in pages(stack, browser, run, scratch):
+        for name, url in pages(stack, browser, arguments.run, scratch):
             print(f"| {name} | {' | '.join(measure(browser, url))} |", flush=True)
+            if arguments.pictures and name in PICTURES:
+                browser.resize(1280, 800)
+                browser.open(url)
+                (arguments.pictures / f"{PICTURES[name]}.png").write_bytes(browser.screenshot())
 
 
 if __name__ == "__main__":

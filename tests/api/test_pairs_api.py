@@ -255,7 +255,7 @@ def test_every_format_is_written(tmp_path: Path) -> None:
     unchanged = read_pairs(tmp_path / "folder")
     unchanged.write(tmp_path / "b.jsonl")
     assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
-    assert repr(unchanged) == f"<Pairs {tmp_path / 'folder'}, 2 rows, " + repr(unchanged).partition("2 rows, ")[2]
+    assert repr(unchanged).startswith(f"<Pairs {tmp_path / 'folder'}, 2 rows, ")
     with pytest.raises(ConfigError, match="xlsx"):
         pairs.write(tmp_path / "a.xlsx", engine="inline")
 
@@ -295,7 +295,7 @@ def test_translators_by_name_folder_and_object() -> None:
     assert by_name.to_arrow().drop_columns(["method"]).equals(rows)
     assert by_folder.to_arrow().equals(by_name.to_arrow())
     assert by_name.to_list()[0]["method"] == "beam:2"
-    assert repr(by_name).startswith("Pairs(InMemoryPairs → BackTranslate, 2 rows)")
+    assert repr(by_name).startswith("<Pairs InMemoryPairs → BackTranslate, 2 rows, ")
 
 
 def test_any_object_translates_in_this_process_when_rows_are_needed() -> None:
@@ -404,8 +404,8 @@ def test_temporary_folders_are_removed_with_the_object(tmp_path: Path, monkeypat
 def test_repr_shows_where_pairs_come_from(tmp_path: Path) -> None:
     as_pairs(TUPLES).write(tmp_path / "pairs.tsv", engine="inline")
     pairs = read_pairs(tmp_path / "pairs.tsv")
-    assert repr(pairs.score("length").filter("true")) == "Pairs(ReadPairs → Score → Filter)"
-    assert len(pairs) == 2 and repr(pairs) == "Pairs(ReadPairs, 2 rows)"
+    assert repr(pairs.score("length").filter("true")) == "<Pairs ReadPairs → Score → Filter, not computed yet>"
+    assert len(pairs) == 2 and repr(pairs).startswith("<Pairs ReadPairs, 2 rows, 6 columns: pair_id, src")
 
 
 def test_a_table_in_text_form_says_which_columns_are_not_read(tmp_path: Path) -> None:

@@ -71,4 +71,4 @@ def test_the_bundled_models_fill_all_boxes() -> None:
 def test_a_file_without_sentences_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
     box = Demo(sentences=tmp_path / "empty.txt").box("similar", "A dog.")
-    assert "no sentences" in box.error and "empty.txt" in box.error
+    assert "sentences not found" in box.error and "empty.txt" in box.error

@@ -12,6 +12,7 @@ import pytest
 import paraloom
 from paraloom.api.yield_curve import presets_for, yields
 from paraloom.stages import Filter, ReadPairs, Score
+from paraloom.web.charts import sparkline
 from paraloom.web.opening import opening
 from paraloom.web.run_folder import open_run
 
@@ -31,19 +32,19 @@ def run(folder: Path, scores: tuple[str, ...], encoder: bool, where: str) -> Pat
 
 
 def test_the_best_pairs_and_the_criterion_that_rejected_most(tmp_path: Path) -> None:
-    found = opening(open_run(run(tmp_path, ("tgt_tokens",), True, "tgt_tokens > 0 and src not like '%1%'")))
-    assert found.heading.startswith("27 of 40 pairs kept (") and " by the clock" in found.lead
-    page = str(found.body)
+    top = opening(open_run(run(tmp_path, ("tgt_tokens",), True, "tgt_tokens > 0 and src not like '%1%'")))
+    assert top.heading.startswith("27 of 40 pairs kept (") and " by the clock" in top.lead
+    page = str(top.body)
     assert page.index("The best 10") < page.index("Lost") < page.index("What decided")
     assert "src !~~ " in page and "not: " not in page and "<b>" not in page and "&lt;b&gt;" in page
     values = [float(value) for value in re.findall(r'<p class="n">([\d.]+)</p>', page)[:10]]
     assert len(values) == 10 and values == sorted(values, reverse=True)
-    assert "Yield and precision" not in page, "paraphrase_score is no probability"
+    assert "Yield and precision" not in page, "paraphrase_score is not a probability"
 
 
 def test_without_a_score_or_a_filter_the_first_pairs_are_shown(tmp_path: Path) -> None:
-    found = opening(open_run(run(tmp_path, ("tgt_tokens",), False, "")))
-    assert found.heading == "40 pairs" and "The first 10" in str(found.body) and "Lost" not in str(found.body)
+    top = opening(open_run(run(tmp_path, ("tgt_tokens",), False, "")))
+    assert top.heading == "40 pairs" and "The first 10" in str(top.body) and "Lost" not in str(top.body)
 
 
 def test_yields_are_counts_and_means_of_what_a_threshold_keeps() -> None:
@@ -53,17 +54,25 @@ def test_yields_are_counts_and_means_of_what_a_threshold_keeps() -> None:
     batch = pa.RecordBatch.from_pydict(
         {"p_paraphrase": values, "chrf": np.where(values > 0.9, 95.0, 50.0), **dict.fromkeys(names, np.ones(501))}
     )
-    found = yields([batch.slice(0, 300), batch.slice(300)], "p_paraphrase", batch.schema.names)
-    assert found is not None
-    for point in found.thresholds:
+    top = yields([batch.slice(0, 300), batch.slice(300)], "p_paraphrase", batch.schema.names)
+    assert top is not None
+    for point in top.thresholds:
         kept = values[values >= float(point.name)]
         assert (point.rows, point.share) == (len(kept), len(kept) / 501)
         assert point.precision == pytest.approx(kept.mean())
     strict = values[(values >= 0.85) & (values <= 0.9)]
-    assert [point.name for point in found.presets] == ["strict", "balanced", "loose"]
-    assert (found.presets[0].rows, found.presets[0].precision) == (len(strict), pytest.approx(strict.mean()))
+    assert [point.name for point in top.presets] == ["strict", "balanced", "loose"]
+    assert (top.presets[0].rows, top.presets[0].precision) == (len(strict), pytest.approx(strict.mean()))
     assert yields([batch.slice(500)], "p_paraphrase", batch.schema.names) is None
 
 
 def test_presets_need_their_columns() -> None:
     assert list(presets_for(["p_paraphrase", "chrf"])) == []
+
+
+def test_bars_of_a_sparkline_are_as_high_as_their_share_of_the_highest() -> None:
+    drawn = str(sparkline("s", [0, 1, 2, 3, 4], [4, 0, 1, 100], [0, 0, 1, 50]))
+    assert re.findall(r"M(\d+) 20v-([\d.]+)", drawn) == [
+        *(("0", "1"), ("8", "1"), ("12", "20")),
+        *(("8", "1"), ("12", "10")),
+    ]

@@ -92,9 +92,9 @@ def harvest(run: RunResult, *, kept: int = 10, lost: int = 3) -> Harvest | None:
     """
     for stage in reversed(run.stages):
         if stage.kind == "map" and stage.counts.rejected and (stage.folder / "rejected").is_dir():
-            found = harvest_of(stage.folder, stage.counts.read, kept=kept, lost=lost)
-            if found is not None and found.by:
-                return found
+            harvested = harvest_of(stage.folder, stage.counts.read, kept=kept, lost=lost)
+            if harvested is not None and harvested.by:
+                return harvested
     return None
 
 

@@ -117,9 +117,7 @@ def sparkline(title: str, edges: Sequence[float], before: Sequence[int], after: 
     width, height, top = 4 * len(before), 20, max(before)
     layers = [("after", before)] if after is None else [("before", before), ("after", after)]
     paths = [
-        mark(
-            "path", class_=layer, d="".join(_spark(4 * i, n / top * height, height) for i, n in enumerate(counts) if n)
-        )
+        mark("path", class_=layer, d="".join(_spark(4 * i, n / top * height, height) for i, n in enumerate(counts)))
         for layer, counts in layers
     ]
     description = f"Histogram of {count(sum(before))} values from {number(edges[0])} to {number(edges[-1])}."
@@ -127,8 +125,8 @@ def sparkline(title: str, edges: Sequence[float], before: Sequence[int], after: 
 
 
 def _spark(x: int, level: float, height: int) -> str:
-    """A bar of a sparkline, at least one unit high."""
-    return f"M{x} {height}v-{short(max(1.0, level * height))}h3.4V{height}z"
+    """A bar of a sparkline, at least one unit high where there are pairs."""
+    return f"M{x} {height}v-{short(max(1.0, level))}h3.4V{height}z" if level else ""
 
 
 def yield_curve(thresholds: Sequence[Yield], presets: Sequence[Yield]) -> Markup:

@@ -23,6 +23,7 @@ from paraloom.core.schema import signature_of
 from paraloom.core.seeds import generator
 from paraloom.io.atomic import disk_full_as_error
 from paraloom.io.shards import rebatch
+from paraloom.web.scores import FIRST_SCORES
 from paraloom.web.sources import RowSource, open_batches, sides_of, without_nan
 
 BATCH_ROWS = 65_536
@@ -44,16 +45,6 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 T = TypeVar("T")
 
-_FIRST_SCORES = (
-    "p_paraphrase",
-    "paraphrase_score",
-    "bilingual_similarity",
-    "trigram_overlap",
-    "chrf",
-    "bleu1",
-    "translation_cost",
-    "length_ratio",
-)
 _RAW = ("rank", "logprob", "tokens")
 _NEVER_TEXT = ("pair_id", "doc_id")
 
@@ -118,7 +109,7 @@ class Dataset:
     @property
     def scores(self) -> list[str]:
         """Columns of numbers: those that are looked at most, then others with a signature, then the rest."""
-        first = [name for name in _FIRST_SCORES if name in self.numeric]
+        first = [name for name in FIRST_SCORES if name in self.numeric]
         rest = sorted(self.numeric, key=lambda name: (name not in self.signatures, name in _RAW))
         return list(dict.fromkeys([*first, *rest]))
 

@@ -62,7 +62,7 @@ _MOST_CHIPS = 6
 
 
 @dataclass(frozen=True)
-class ResultLine:
+class BoxResult:
     """A line of results.
 
     Args:
@@ -94,7 +94,7 @@ class Box:
     name: str
     title: str
     text: str = ""
-    results: Sequence[ResultLine] | None = None
+    results: Sequence[BoxResult] | None = None
     summary: str = ""
     error: str = ""
     chips: Sequence[tuple[str, str]] = ()
@@ -178,10 +178,10 @@ class Demo:
             lines = [line for line, _ in zip(read_lines(str(self._sentences)), range(SENTENCES), strict=False)]
         lines = list(dict.fromkeys(line for line in lines if line.strip()))
         if not lines:
-            raise DataError("no sentences to search", file=self._sentences)
+            raise DataError("sentences not found", file=self._sentences)
         return lines, self._encoder.encode(lines)
 
-    def _paraphrase(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
+    def _paraphrase(self, text: str, template: str) -> tuple[str, list[BoxResult]]:
         if not template:
             return self._selected(text, as_paraphraser(self._paraphraser).paraphrase([text], n=2 * _SHOWN))
         with warnings.catch_warnings(record=True) as missed:
@@ -190,28 +190,28 @@ class Demo:
         summary, results = self._selected(text, groups)
         return f"No candidate follows the template exactly. {summary}" if missed else summary, results
 
-    def _translate(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
+    def _translate(self, text: str, template: str) -> tuple[str, list[BoxResult]]:
         return self._selected(text, self._round_trip.paraphrase([text], n=_SHOWN))
 
-    def _selected(self, text: str, groups: Any) -> tuple[str, list[ResultLine]]:
+    def _selected(self, text: str, groups: Any) -> tuple[str, list[BoxResult]]:
         """What the selection keeps, then what it drops, with the reasons."""
         selection = self._selector.select([text], groups, _SHOWN)
         (kept,) = selection.kept
         good = [
-            ResultLine(differences(text, one.text)[1], f"meaning {one.meaning:.2f} · difference {one.difference:.2f}")
+            BoxResult(differences(text, one.text)[1], f"meaning {one.meaning:.2f} · difference {one.difference:.2f}")
             for one in kept
         ]
         chosen = {one.text for one in kept}
-        rest = [ResultLine(one.text, "", kept=False) for one in groups[0] if one.text not in chosen][:_SHOWN]
+        rest = [BoxResult(one.text, "", kept=False) for one in groups[0] if one.text not in chosen][:_SHOWN]
         reasons = ", ".join(f"{reason} ({count})" for reason, count in selection.dropped.most_common())
         summary = f"{len(good)} good enough" if good else "None is good enough"
         return f"{summary}{f'; dropped: {reasons}' if reasons else ''}.", [*good, *rest]
 
-    def _similar(self, text: str, template: str) -> tuple[str, list[ResultLine]]:
+    def _similar(self, text: str, template: str) -> tuple[str, list[BoxResult]]:
         lines, vectors = self._corpus
         nearest = search(self._encoder.encode([text]), vectors, min(_SHOWN, len(lines)))
         near = zip(nearest.rows[0].tolist(), nearest.cosines[0].tolist(), strict=True)
-        results = [ResultLine(lines[row], f"cosine {cosine:.2f}") for row, cosine in near if row >= 0]
+        results = [BoxResult(lines[row], f"cosine {cosine:.2f}") for row, cosine in near if row >= 0]
         return f"The nearest of {len(lines):,} sentences.", results
 
 

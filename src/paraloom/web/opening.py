@@ -41,10 +41,10 @@ def opening(run: RunView) -> Opening:
     """The top of the report of a run."""
     warnings = list(dict.fromkeys(str(text) for stage in run.stages if (text := stage.figures.get("warning"))))
     lead = f"{_stages(run)}{_by_the_clock(run)}."
-    found = _harvested(run)
-    if found is None:
+    harvested = _harvested(run)
+    if harvested is None:
         return Opening(run.name, lead, warnings, None)
-    stage, harvest = found
+    stage, harvest = harvested
     pairs = f"{count(harvest.pairs)} of {plural(harvest.of, 'pair')} kept ({share(harvest.pairs, harvest.of)})"
     return Opening(
         pairs if stage.rejected else plural(harvest.pairs, "pair"), lead, warnings, _body(run, stage, harvest)
@@ -107,8 +107,8 @@ def _curve(run: RunView, stage: StageView, corpus: Corpus, score: str) -> tuple[
         return None
     parts = [corpus, *([Corpus.open(run.root / stage.folder / "rejected")] if stage.rejected else [])]
     names = [name for name in corpus.schema.names if all(name in part.schema.names for part in parts)]
-    found = yields(_batches(parts, names), score, names)
-    return (yield_curve(found.thresholds, found.presets), found) if found else None
+    figures = yields(_batches(parts, names), score, names)
+    return (yield_curve(figures.thresholds, figures.presets), figures) if figures else None
 
 
 def _batches(parts: Sequence[Corpus], names: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -64,7 +64,8 @@ def scores_table(columns: Sequence[ScoreColumn]) -> Markup | None:
     """A row for each score, those that matter most first, and a list of the flags and constants; None without any."""
     lines: list[tuple[str, str, Markup, Sequence[str]]] = []
     constants: list[tuple[str, str, str]] = []
-    for column in sorted(columns, key=lambda column: column.name not in FIRST_SCORES):
+    order = {name: position for position, name in enumerate(FIRST_SCORES)}
+    for column in sorted(columns, key=lambda column: order.get(column.name, len(order))):
         edges = histogram_edges(column.before, column.name)
         before = distribution(column.before, column.name, edges) if edges else None
         values = [i for i, n in enumerate(before.counts) if n] if before else []
