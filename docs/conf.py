@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "Paraloom"
 author = "the Paraloom developers"
+copyright = f"2026, {author}"
 release = version = paraloom.__version__
 
 extensions = [
