@@ -109,7 +109,7 @@ def few_pairs_warning(pairs: int) -> str:
     if pairs >= FEW_PAIRS:
         return ""
     return (
-        f"{pairs:,} pairs are few to train an encoder on: expect one that knows little more than their words. After 300 "
-        "pairs of captions, Pearson × 100 on STS-B was 72.7, where the overlap of words has 76.7, and the bundled "
+        f"{pairs:,} pairs are few to train an encoder on: expect one that knows little more than their words. After "
+        "300 pairs of captions, Pearson × 100 on STS-B was 72.7, where the overlap of words has 76.7, and the bundled "
         "'english' 83.2. To adapt the bundled one, start from it: --init-from english, init_from='english'"
     )
