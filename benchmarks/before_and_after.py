@@ -48,7 +48,7 @@ STOPPED = {
 
 ADDITIONS = {
     "an option (`train encoder --margin`)": ("option", "add-an-option", ""),
-    "a scorer with a model (`score --word-list`)": ("scorer", "add-a-scorer", "word_list.py"),
+    "a scorer with a model (`score --word-list`)": ("scorer", "add-a-model-score", "word_list.py"),
     "a kind of translator (a dictionary)": ("translator", "add-a-translator", "dictionary.py"),
     "an encoder's network (`mgru`), with its tests": ("network", "add-an-encoder", ""),
 }
@@ -186,7 +186,7 @@ def addition_rows(before: Checkout, after: Checkout) -> Iterator[list[str]]:
     """What is added, files and lines before and now."""
     for what, (name, page, module) in ADDITIONS.items():
         diffs = re.findall(r"^```diff\n(.*?)^```$", (HOWTO / f"{page}.md").read_text(encoding="utf-8"), re.M | re.S)
-        diff = next(one for one in diffs if module in one and (page != "add-a-scorer" or "word_list" in one))
+        diff = next(one for one in diffs if module in one)
         cells = []
         for text in ((DIFFS / f"{name}.diff").read_text(encoding="utf-8"), diff):
             files, lines, own = added(text, module)

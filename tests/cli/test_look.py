@@ -145,7 +145,7 @@ def test_a_command_ends_with_rows_and_the_next_command(paraloom: Command, tmp_pa
     assert status == 0
     assert f"1 pair in {kept}, " in err
     assert "a b c\n         a b d\n" in err
-    assert f"Next: paraloom train encoder --pairs {kept} -o encoder" in err
+    assert f"Next: paraloom explore {kept}" in err
 
 
 def test_a_filter_that_keeps_nothing_says_why(paraloom: Command, tmp_path: Path) -> None:

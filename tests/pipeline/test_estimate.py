@@ -180,7 +180,7 @@ def test_the_command_prints_it_and_the_run_compares(paraloom: Command, tmp_path:
     assert status == 0, errors
     assert "expected, s" in output
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert ">predicted</th>" in page and "time ÷ predicted" in page
+    assert ">predicted</th>" in page and "work ÷ predicted" in page
     # Other settings are another run, of which nothing was predicted; the estimate changes no digest.
     digest = json.loads((tmp_path / "run" / "run.json").read_text())["digest"]
     (tmp_path / "run" / "estimate.json").unlink()

@@ -18,6 +18,8 @@ MARKED = {
     # Style sheets and scripts of ours; the empty string, to join parts.
     "web/templates.py": ["Markup('')", "Markup(css)", "Markup(text)"],
     "web/row_page.py": ["Markup()"],
+    # A link to the page, in a notebook.
+    "web/explorer.py": ["""Markup("<a href='{0}' target='_blank' rel='noopener'>{0}</a>")"""],
     # The style sheets of the gallery.
     "web/demo.py": ["Markup(css)"],
 }

@@ -50,6 +50,17 @@ DECLARED = [
         watched=True,
     ),
     Command(
+        name="train judge",
+        of="train_judge",
+        stage="train-judge",
+        keys="layers epochs vocab_size batch_size learning_rate",
+        flags={"pairs": "--pairs"},
+        then="score pairs.parquet --judge {output} -o scored.parquet",
+        help="Train a judge of meaning on labeled pairs, for the score `judge`; if stopped, run it again to resume.",
+        examples=("--pairs labeled.parquet --base all-MiniLM-L6-v2 -o judge",),
+        watched=True,
+    ),
+    Command(
         name="train language-model",
         of="train_language_model",
         flags={"pairs": "--pairs"},
