@@ -76,6 +76,7 @@ GONE_TESTS = {
     "cli/test_label_augmentation.py": "replaced by six tests of the options that are left",
     "cli/test_translation_checks.py": "renamed: options of translators are settings of their names",
     "cli/test_watching.py": _DERIVED,
+    "docs/test_pages.py": "replaced by tests that compare what the pages show with what is printed",
     "experiments/test_augmentation_runs.py": "texts and experiments are two commands now",
     "experiments/test_page.py": "renamed: the page became several",
     "generate/test_canonicalization.py": _CANONICAL,

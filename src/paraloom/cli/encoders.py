@@ -168,8 +168,7 @@ DECLARED = [
         name="train encoder",
         of="train_encoder",
         stage="train-encoder",
-        keys="spec dimension epochs batch_size loss learning_rate megabatch_size megabatch_warmup scramble devices "
-        "precision",
+        keys="spec dimension epochs batch_size loss learning_rate megabatch_size scramble devices precision",
         everyday="pairs bitext vectors init_from sts spec dimension epochs seed as_json",
         flags={"pairs": "--pairs"},
         show=_show_training,

@@ -87,6 +87,7 @@ DECLARED = [
     Command(
         name="paraphrase",
         of="paraphrase_files",
+        leave_out="height decode",
         everyday="paraphraser output text n preset meaning difference template like as_json",
         flags={"texts": "", "n": "-n"},
         settings={

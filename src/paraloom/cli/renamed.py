@@ -54,7 +54,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "syntax-groups": {"--least": "--min-rows"},
     "papers run": {"--devices": "--device"},
     "train-classifier": {"--count": "--max-pairs"},
-    "train encoder": {"--megabatch": "--megabatch-size", "--rising": "--megabatch-warmup", "--start": "--init-from"},
+    "train encoder": {"--megabatch": "--megabatch-size", "--start": "--init-from"},
     "train translator": {"--start": "--init-from", "--vocabulary": "--vocab-size", "--licence": "--license"},
 }
 """Command → old name of an option → its name now."""
@@ -120,7 +120,13 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
         "--max-distance": _PYTHON.format("max_distance", "papers.write_exemplars"),
         "--max-overlap": _PYTHON.format("max_overlap", "papers.write_exemplars"),
     },
-    "papers run": {"--encoder": "this option is gone; a recipe of --recipe sets 'encoder' for its tables"},
+    "papers run": {
+        f"--{name}": f"this option is gone; a recipe of --recipe sets '{name.replace('-', '_')}' for its tables"
+        for name in ("encoder", "tuning-size")
+    },
+    "train encoder": dict.fromkeys(
+        ("--megabatch-warmup", "--rising"), _KEY.format("megabatch_warmup", "train-encoder")
+    ),
     "show documents": {"--show": _PYTHON.format("show", "web.write_aligned_documents")},
     "train-classifier": dict.fromkeys(("--negatives", "--choice"), _KEY.format("negatives", "train-classifier")),
     "train-phrases": {
@@ -156,7 +162,10 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
             ("--endpoint-model", "--language", "--endpoint"),
             "settings are part of the paraphraser's name now: --paraphraser 'http://HOST/v1?model=NAME&language=en'",
         ),
-        "--parser": "this option is gone; in a pipeline, it is the key 'parser' of the stage 'paraphrase'",
+        **{
+            f"--{name}": f"this option is gone; in a pipeline, it is the key '{name}' of the stage 'paraphrase'"
+            for name in ("parser", "height", "decode")
+        },
         **dict.fromkeys(
             ("--cross-encoder", "--entailment", "--language-model"),
             "this option is gone: meaning is measured by --encoder; score what was written with `paraloom score`",

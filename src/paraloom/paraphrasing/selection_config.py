@@ -133,7 +133,7 @@ class CandidateSelection(Config):
         ConfigError: The preset is unknown, a value is out of its range, or it has no effect without a selection.
     """
 
-    preset: str = "balanced"
+    preset: str = "strict"
     meaning: float | None = None
     difference: float | None = None
     candidates: int = 10
