@@ -121,7 +121,7 @@ class Pairs(PairsTable):
                 more; it takes as long as this many translations. Default: 16 if `agreement` is among the scores.
             cross_encoder: Adds `cross_encoder_forward` and `cross_encoder_backward`: the local folder of a model that
                 reads both sides at once, such as an entailment model, in ONNX format, with settings as
-                'FOLDER?file=onnx/model.onnx&label=entailment'. It needs the extra `cross-encoder`.
+                'FOLDER?file=onnx/model.onnx&label=entailment'.
             cross_encoder_file: The ONNX file in that folder; default: model.onnx, onnx/model.onnx, or the only one.
             cross_encoder_label: The label whose probability is the score; default: entailment, or of two labels
                 paraphrase, duplicate or equivalent.

@@ -56,7 +56,7 @@ def _in_words(text: str, rows: Sequence[Mapping[str, Any]], *, titled: bool = Tr
             cells += [_score(row[name]) for name in ("judge" if judged else "meaning", "difference")]
         elif row.get("logprob") is not None:
             cells.append(f"{row['logprob']:8.2f}")
-        if row.get("template"):
+        if row.get("template") and "meaning" not in row:
             distance = row.get("template_distance")
             cells.append(f"{'?' if distance in (None, '') else int(distance):>3}")
         yield indent + "  ".join([*cells, row["text"]])
