@@ -13,6 +13,7 @@ from paraloom.core.errors import ParaloomError
 from paraloom.core.reasons import is_not_sampled
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step
+from paraloom.pipeline.registry import use_of
 from paraloom.pipeline.result import RunResult, StageResult, rejections
 
 LOW_YIELD = 0.05
@@ -28,11 +29,10 @@ _COPIES = ("overlap", "chrf", "bleu")
 
 def warn_of_yield(definition: Definition, result: RunResult, travelling: Sequence[str] = ()) -> None:
     """Warn of filters whose conditions keep less than 5 % of their pairs: which costs most, and what keeps more."""
-    from paraloom.stages.pairs import Filter
-
     folders = {stage.name: stage.folder for stage in result.stages}
     for step, stage in zip(definition.steps, result.stages, strict=False):
-        if isinstance(step.stage, Filter) and step.stage.where and stage.counts.read >= _MIN_ROWS:
+        where = getattr(step.stage, "where", "") if use_of(type(step.stage)) == "filter" else ""
+        if where and stage.counts.read >= _MIN_ROWS:
             message = _low_yield(step, stage, folders, travelling)
             if message:
                 warnings.warn(message, stacklevel=4)

@@ -171,8 +171,8 @@ class Score(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with its scores; models are loaded once per worker."""
+        from paraloom.pairs.scoring.models import AGREEMENT
         from paraloom.pairs.scoring.table import score
-        from paraloom.pairs.scoring.translation import AGREEMENT
 
         models = tuple(sorted(context.inputs.items()))
         options = (self.cross_encoder_file, self.cross_encoder_label)

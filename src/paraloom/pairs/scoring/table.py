@@ -9,8 +9,8 @@ from difflib import get_close_matches
 import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, suggestion
+from paraloom.core.lazy import late
 from paraloom.core.schema import add_column
-from paraloom.pairs.scoring.judge import bundled_judge
 from paraloom.pairs.scoring.models import MODEL_COLUMNS, MODEL_GROUPS, judge_scorers
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer
 from paraloom.pairs.scoring.surface import SURFACE, SURFACE_GROUPS
@@ -70,9 +70,12 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
     return list(chosen.values())
 
 
+_open_bundled_judge = late("paraloom.pairs.scoring.judge:bundled_judge")
+
+
 def _bundled_judge(name: str) -> list[Scorer]:
     """Scorers by the bundled judge: one of its columns, or all of them for the name of the group."""
-    return [scorer for scorer in judge_scorers(bundled_judge()) if name in ("judge", scorer.name)]
+    return [scorer for scorer in judge_scorers(_open_bundled_judge()) if name in ("judge", scorer.name)]
 
 
 def removed(name: str) -> ConfigError:
