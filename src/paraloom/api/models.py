@@ -103,6 +103,9 @@ def _kind(folder: Path) -> str:
         return "parser"
     if (folder / "source.spm").is_file():
         return "translator"
+    config = folder / "config.json"
+    if (folder / "model.onnx").is_file() and config.is_file() and "id2label" in config.read_text("utf-8"):
+        return "judge"
     encoder = ("config.json", "transformer.json", "modules.json")
     return "encoder" if any((folder / name).is_file() for name in encoder) else "model"
 
