@@ -44,7 +44,7 @@ def test_the_files_have_all_rows_and_the_card_what_the_hub_asks_for(run: Path, t
         {"config_name": "default", "data_files": [{"split": "train", "path": "data/train-*.parquet"}]}
     ]
     card = (tmp_path / "out/README.md").read_text(encoding="utf-8")
-    assert "Ann read 10 and found 9 right." in card and "| made-up | 30 |" in card and "`score`" in card
+    assert "Ann read 10 and found 9 right." in card and "| made-up | 30 |" in card and "| score |" in card
 
 
 def test_the_card_of_what_nobody_read_says_so(run: Path, tmp_path: Path) -> None:
@@ -86,3 +86,21 @@ def test_licenses_that_do_not_go_together_are_named(run: Path, tmp_path: Path, l
 def test_what_has_no_pairs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no pairs found"):
         publish(tmp_path, tmp_path / "out", license="mit")
+
+
+def test_what_a_file_says_stays_text_in_the_card(tmp_path: Path) -> None:
+    origin = "x | y\n# heading <script>alert(1)</script> [a](http://b)"
+    stage = paraloom.as_pairs([("a b", "a c")] * 2).map(
+        lambda row: {"origin": origin, "src_lang": "no\n- license: mit", "tgt_lang": "no"}
+    )
+    stage.write(tmp_path / "corpus")
+    publish(tmp_path / "corpus", tmp_path / "out", license="mit", title="a\n---\nb: <i>")
+    front = front_matter(tmp_path / "out/README.md")
+    assert front["language"] == ["no", "no\n- license: mit"] and front["license"] == ["mit"]
+    card = (tmp_path / "out/README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
+    assert (
+        "\n# heading" not in card
+        and "<script" not in card.replace("\\<", "")
+        and "](http" not in card.replace("\\]", "")
+    )
+    assert "| x \\| y " in card

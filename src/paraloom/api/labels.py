@@ -162,7 +162,7 @@ def train_judge(
             names.
         output: Folder of the judge, for `Pairs.score(judge=…)`.
         base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2.
-        on_error: What happens with rows that cannot be read: 'stop' or 'skip'.
+        on_error: What happens with rows that cannot be read: 'stop' or 'reject'.
         **config: Fields of :class:`~paraloom.stages.TrainJudge`, such as `epochs` and `layers`.
 
     Returns:

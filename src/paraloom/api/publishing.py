@@ -188,7 +188,7 @@ def _front(name: str, rows: int, licenses: Sequence[str], languages: Sequence[st
         "license:",
         *(f"- {text}" for text in licenses),
         "language:",
-        *(f"- {text}" for text in languages or ["und"]),
+        *(f"- {json.dumps(text, ensure_ascii=False)}" for text in languages or ["und"]),
         "task_categories:",
         *(["- sentence-similarity", "- text-generation"] if len(languages) < 2 else ["- translation"]),
         "size_categories:",
@@ -205,27 +205,34 @@ def _front(name: str, rows: int, licenses: Sequence[str], languages: Sequence[st
     return "\n".join(lines) + "\n\n"
 
 
+def _quoted(text: object) -> str:
+    """A text of a file as one line of Markdown, in which nothing of it is a heading, a cell, a link or HTML."""
+    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(str(text).split())) if text else ""
+
+
 def _body(name: str, corpus: Corpus, record: Mapping[str, Any], facts: Mapping[str, Any], read_by: str) -> str:
     origins, licenses = facts["origins"], facts["licenses"]
     parts = [
-        f"# {name}",
+        f"# {_quoted(name)}",
         f"{corpus.rows:,} pairs of sentences (`src`, `tgt`), made by Paraloom {__version__}.",
         "## Are they right?",
         read_by or "Nobody has read a sample of these pairs: their precision is not known.",
         "## Where they come from",
-        "\n".join(markdown_table(("origin", "pairs"), ((text, f"{rows:,}") for text, rows in origins.most_common())))
+        "\n".join(
+            markdown_table(("origin", "pairs"), ((_quoted(text), f"{rows:,}") for text, rows in origins.most_common()))
+        )
         if origins
         else "The pairs do not say where they come from.",
         f"Licenses: {', '.join(licenses)}.",
     ]
     if stages := list(_stages(record)):
         parts += ["## How they were made", "\n".join(markdown_table(("stage", "what", "in", "out"), stages, left=2))]
-        versions = ", ".join(f"{key} {value}" for key, value in record.get("versions", {}).items())
-        parts.append(f"Digest of the run: `{record.get('digest', '')}`. Versions: {versions}.")
+        versions = ", ".join(_quoted(f"{key} {value}") for key, value in record.get("versions", {}).items())
+        parts.append(f"Digest of the run: {_quoted(record.get('digest'))}. Versions: {versions}.")
     if warnings := list(_warnings(record)):
         parts += ["## Warnings", *warnings]
     if facts["scores"]:
-        parts += ["## Columns", "Scores: " + ", ".join(f"`{column}`" for column in facts["scores"]) + "."]
+        parts += ["## Columns", "Scores: " + ", ".join(map(_quoted, facts["scores"])) + "."]
     return "\n\n".join(parts) + "\n"
 
 
@@ -234,10 +241,12 @@ def _stages(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
         counts = stage.get("counts", {})
         settings = stage.get("configuration", {})
         shown = "; ".join(
-            f"{key} = {value}" for key, value in settings.items() if key in ("where", "decode", "translator", "scores")
+            f"{key} = {_quoted(value)}"
+            for key, value in settings.items()
+            if key in ("where", "decode", "translator", "scores")
         )
-        what = f"`{stage.get('use', '')}`{' ' + shown if shown else ''}".replace("|", "\\|")
-        yield str(stage.get("name", "")), what, f"{counts.get('read', 0):,}", f"{counts.get('out', 0):,}"
+        what = f"{_quoted(stage.get('use'))}{': ' + shown if shown else ''}"
+        yield _quoted(stage.get("name")), what, f"{counts.get('read', 0):,}", f"{counts.get('out', 0):,}"
 
 
 def _warnings(record: Mapping[str, Any]) -> Iterator[str]:
@@ -249,6 +258,6 @@ def _warnings(record: Mapping[str, Any]) -> Iterator[str]:
             here, there = (part.get("percentiles", {}).get("50") for part in (costs, known))
             if here and there and here > 1.5 * there:
                 yield (
-                    f"The translations of stage `{stage.get('name', '')}` cost the translator {here:.2f} nats a token, "
-                    f"those of its development text {there:.2f}: many of them are probably wrong."
+                    f"The translations of stage {_quoted(stage.get('name'))} cost the translator {here:.2f} nats a "
+                    f"token, those of its development text {there:.2f}: many of them are probably wrong."
                 )
