@@ -203,3 +203,17 @@ def test_a_page_of_files(paraloom: Command, tmp_path: Path) -> None:
     status, _, err = paraloom("report", str(tmp_path / "no.tsv"))
     assert status == 1
     assert "file not found" in err
+
+
+def test_a_score_that_is_not_defined_is_left_empty(paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "scored.tsv").write_text("src\ttgt\tchrf\na b\ta c\t50.0\nd e\td f\t\n", encoding="utf-8")
+    status, out, err = paraloom("head", str(tmp_path / "scored.tsv"))
+    assert status == 0, err
+    assert out.splitlines() == [
+        "chrf, src over tgt:",
+        "",
+        "     50  a b",
+        "         a c",
+        "         d e",
+        "         d f",
+    ]

@@ -29,7 +29,10 @@ _COUNTED = 1_000_000
 _WIDTH = 200
 """Characters of a text that are shown."""
 
-_DECIDING = ("p_paraphrase", "judge", "paraphrase_score", "bilingual_similarity", "cosine", "score", "meaning", "chrf")
+DECIDING = (
+    *("p_paraphrase", "judge", "paraphrase_score", "bilingual_similarity"),
+    *("cosine", "score", "meaning", "trigram_overlap", "chrf"),
+)
 """Scores that decide whether a pair is kept, the most telling first."""
 
 
@@ -68,11 +71,13 @@ class Preview:
 
     def _pairs(self) -> str:
         numbers = [name for name, value in (self.shown[0] if self.shown else {}).items() if isinstance(value, float)]
-        scores = list(dict.fromkeys([*(name for name in _DECIDING if name in numbers), *numbers]))[:2]
+        scores = list(dict.fromkeys([*(name for name in DECIDING if name in numbers), *numbers]))[:2]
         blank = " " * (8 * len(scores))
         lines = [f"{', '.join(scores)}, src over tgt:\n"] if scores else []
         for row in self.shown:
-            values = "".join(f"{_number(row[name]) if row.get(name) is not None else '':>7} " for name in scores)
+            # A score that is not defined is an empty text in a table.
+            cells = [_number(value) if isinstance(value := row.get(name), float) else "" for name in scores]
+            values = "".join(f"{cell:>7} " for cell in cells)
             lines += [f"{values} {_shortened(str(row['src']))}", f"{blank} {_shortened(str(row['tgt']))}"]
         return "\n".join(lines)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import pyarrow as pa
 
+from paraloom.api.first_rows import DECIDING
 from paraloom.core.errors import ConfigError, MissingExtraError, nearest
 from paraloom.core.lazy import load_object
 
@@ -28,9 +29,6 @@ RowFunction: TypeAlias = Callable[[Row], Any]
 
 _SHOWN = 10
 """Rows of the view for notebooks."""
-
-_DECIDING = ("p_paraphrase", "judge", "paraphrase_score", "bilingual_similarity", "trigram_overlap", "chrf")
-"""Scores that the view shows, three of them at most."""
 
 
 class PairsTable(ABC):
@@ -197,7 +195,7 @@ class PairsTable(ABC):
     def _repr_html_(self) -> str:
         """The first pairs side by side, for notebooks."""
         names = self._schema().names
-        scores = [name for name in _DECIDING if name in names][:3]
+        scores = [name for name in DECIDING if name in names][:3]
         head = "".join(f"<th>{escape(name)}</th>" for name in ("src", "tgt", *scores))
         left = "<td style='text-align:left'>"
         rows = "".join(

@@ -189,7 +189,7 @@ _HELP_ALL = inspect.Parameter(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"paraloom {__version__}")
+        _version()
         raise typer.Exit
 
 
