@@ -17,6 +17,7 @@ import random
 from pathlib import Path
 
 from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
+from paraloom.core.digests import digest
 from paraloom.core.stats import wilson_interval
 from paraloom.io import read_lines
 
@@ -36,6 +37,11 @@ SYSTEMS = {
     "round trip, judge": ("round-trip:en-de,de-en,pivots=5", "balanced", None),
 }
 """Name → paraphraser, preset, judge."""
+
+
+def identifier(src: str, tgt: str) -> str:
+    """A name of a pair by its content: verdicts hold for it alone."""
+    return digest([src, tgt])[:16]
 
 
 def draw(rows: int, seed: int, output: Path) -> None:
@@ -58,19 +64,17 @@ def draw(rows: int, seed: int, output: Path) -> None:
     pairs = sorted({one for of_kind in key.values() for kept in of_kind.values() for one in kept if one})
     chance.shuffle(pairs)
     output.mkdir(parents=True, exist_ok=True)
-    sheet = "".join(f"{number}\t{src}\t{tgt}\n" for number, (src, tgt) in enumerate(pairs, start=1))
+    sheet = "".join(f"{identifier(src, tgt)}\t{src}\t{tgt}\n" for src, tgt in pairs)
     (output / "sheet.tsv").write_text(sheet, encoding="utf-8")
     (output / "key.json").write_text(json.dumps(key, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def count(folder: Path, sheets: list[Path]) -> None:
     """Print the share of kept sentences, and of right ones among them by each reader."""
-    lines = (line.split("\t") for line in (folder / "sheet.tsv").read_text("utf-8").splitlines())
-    pairs = {number: (src, tgt) for number, src, tgt in lines}
     verdicts = []
     for sheet in sheets:
         rows = (line.split("\t") for line in sheet.read_text("utf-8").splitlines())
-        verdicts.append({pairs[row[0]]: row[1].strip() == "1" for row in rows})
+        verdicts.append({row[0]: row[1].strip() == "1" for row in rows})
     key = json.loads((folder / "key.json").read_text("utf-8"))
     readers = " | ".join(f"right, reader {number}" for number in range(1, len(sheets) + 1))
     print(f"| kind of text | selection | kept | {readers} |")
@@ -78,12 +82,16 @@ def count(folder: Path, sheets: list[Path]) -> None:
     for kind in (*key, "all"):
         for system in SYSTEMS:
             kept = [one for name in ([kind] if kind in key else key) for one in key[name][system]]
-            read = [tuple(one) for one in kept if one]
+            read = [identifier(*one) for one in kept if one]
             cells = [f"{len(read)} of {len(kept)}"]
             for verdict in verdicts:
+                if unread := [one for one in read if one not in verdict]:
+                    raise SystemExit(
+                        f"{len(unread)} pairs were not read: other models or texts than the verdicts are of"
+                    )
                 right = sum(verdict[one] for one in read)
                 low, high = wilson_interval(right, len(read)) if read else (0.0, 1.0)
-                cells.append(f"{100 * right / max(1, len(read)):.0f}% [{100 * low:.0f}, {100 * high:.0f}]")
+                cells.append(f"{right}: {100 * right / max(1, len(read)):.0f}% [{100 * low:.0f}, {100 * high:.0f}]")
             print(f"| {kind} | {system} | {' | '.join(cells)} |")
 
 
