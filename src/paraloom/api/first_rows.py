@@ -16,6 +16,7 @@ from paraloom.api.models import summarize_model
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.core.lazy import load_object
 from paraloom.core.paths import path_below
+from paraloom.core.schema import DECIDING
 from paraloom.io import Corpus, read_lines
 from paraloom.io.arrays import map_array
 from paraloom.io.bitext import read_pairs
@@ -28,12 +29,6 @@ _COUNTED = 1_000_000
 
 _WIDTH = 200
 """Characters of a text that are shown."""
-
-DECIDING = (
-    *("p_paraphrase", "judge", "paraphrase_score", "bilingual_similarity"),
-    *("cosine", "score", "meaning", "trigram_overlap", "chrf"),
-)
-"""Scores that decide whether a pair is kept, the most telling first."""
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import pyarrow as pa
 
-from paraloom.api.first_rows import DECIDING
 from paraloom.core.errors import ConfigError, MissingExtraError, nearest
 from paraloom.core.lazy import load_object
+from paraloom.core.schema import DECIDING
 
 if TYPE_CHECKING:
     from paraloom.api.memory import Compute

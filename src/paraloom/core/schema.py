@@ -63,6 +63,12 @@ SCHEMAS = {
     "VARIANTS": VARIANTS,
 }
 
+DECIDING = (
+    *("p_paraphrase", "judge", "paraphrase_score", "bilingual_similarity"),
+    *("cosine", "score", "meaning", "trigram_overlap", "chrf"),
+)
+"""Scores that decide whether a pair is kept, the most telling first."""
+
 
 def require(schema: pa.Schema, expected: pa.Schema) -> None:
     """Check that a schema has all expected columns with their types; it may have more."""
