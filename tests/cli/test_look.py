@@ -60,7 +60,7 @@ def test_models_in_the_cache_are_listed_by_their_names(tmp_path: Path, monkeypat
         (folder / name).write_bytes(b"x" * 50)
     monkeypatch.setenv("PARALOOM_CACHE", str(tmp_path))
     model = list_models()[-1]
-    assert (model.name, model.kind, model.size) == ("Helsinki-NLP/opus-mt-de-en", "translator", 100)
+    assert (model.name, model.kind, model.size) == ("opus-mt-de-en", "translator", 100)
     assert model.measured == "not stated"
 
 

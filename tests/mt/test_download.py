@@ -1,111 +1,174 @@
-"""Downloads from the hub, with a hub that is a folder: what is asked for, in which order, and what is refused."""
+"""Downloads from a hub on this machine: what is asked for, resumed, checked and refused."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
+from hub_server import COMMIT, Hub, local_hub
 from tiny_translators import write_checkpoint
 
 from paraloom.core.errors import ModelError
-from paraloom.mt.download import download
+from paraloom.mt.download import download, license_of
 
 pytest.importorskip("torch", reason="conversion needs torch: pip install 'paraloom[train]'")
-hub = pytest.importorskip("huggingface_hub")
+constants = pytest.importorskip("huggingface_hub.constants")
+
+NAME = "owner/model"
+MARIAN = {"config.json": '{"model_type": "marian"}', "source.spm": "s", "target.spm": "t", "vocab.json": "{}"}
+WEIGHTS = "w" * 100_000
 
 
 @pytest.fixture
-def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Any]]:
-    """Serves branches of a model, and records what is downloaded."""
-
-    def serve(branches: dict[str | None, dict[str, str]], requests: tuple[Any, ...] = ()) -> list[Any]:
-        asked: list[Any] = []
-
-        def folder(revision: str | None, patterns: list[str]) -> str:
-            branch = tmp_path / f"branch-{revision or 'main'}".replace("/", "-")
-            branch.mkdir(exist_ok=True)
-            for name, text in branches[revision].items():
-                if any(Path(name).match(pattern) for pattern in patterns):
-                    (branch / name).write_text(text)
-            return str(branch)
-
-        def one(name: str, file: str, revision: str | None = None) -> str:
-            asked.append((file, revision))
-            return f"{folder(revision, [file])}/{file}"
-
-        def snapshot(name: str, revision: str | None = None, allow_patterns: list[str] | None = None) -> str:
-            asked.append((allow_patterns[-1] if allow_patterns else "", revision))
-            return folder(revision, allow_patterns or [])
-
-        monkeypatch.setattr("paraloom.mt.download.require_hub", lambda _: None)
-        monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-        monkeypatch.setattr(hub, "hf_hub_download", one)
-        monkeypatch.setattr(hub, "snapshot_download", snapshot)
-        monkeypatch.setattr(hub, "list_repo_files", lambda _, revision=None: list(branches[revision]))
-        monkeypatch.setattr(hub, "get_repo_discussions", lambda *_, **__: iter(requests))
-        return asked
-
-    return serve
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub, and empty caches."""
+    with local_hub(tmp_path, monkeypatch) as served:
+        yield served
 
 
-MARIAN = {"config.json": '{"model_type": "marian"}', "source.spm": "", "target.spm": "", "vocab.json": "{}"}
+@pytest.fixture
+def serve(hub: Hub, tmp_path: Path) -> Callable[..., Hub]:
+    """Serves a branch of a model that has some files."""
+
+    def serve_(files: dict[str, str], branch: str = "") -> Hub:
+        folder = tmp_path / f"served-{len(hub.models)}"
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        hub.models[f"{NAME}@{branch}" if branch else NAME] = folder
+        return hub
+
+    return serve_
 
 
-def test_weights_come_last(served: Callable[..., list[Any]]) -> None:
-    asked = served({None: {**MARIAN, "model.safetensors": "weights", "tf_model.h5": ""}})
-    folder = download("owner/model")
-    assert asked == [("config.json", None), ("*.txt", None), ("*.safetensors", None)]
-    assert (folder / "model.safetensors").is_file() and not (folder / "tf_model.h5").exists()
+def test_weights_come_last(serve: Callable[..., Hub]) -> None:
+    hub = serve({**MARIAN, "model.safetensors": WEIGHTS, "tf_model.h5": "", "README.md": "---\nlicense: mit\n---\n"})
+    folder = download(NAME)
+    files = [Path(path).name for path, _ in hub.requests]
+    assert files[0] == "config.json" and files[-1] == "model.safetensors"
+    assert (folder / "model.safetensors").read_text() == WEIGHTS and not (folder / "tf_model.h5").exists()
+    assert folder.name == COMMIT and license_of(folder) == "mit"
 
 
-def test_nothing_more_of_an_unsupported_kind(served: Callable[..., list[Any]]) -> None:
-    asked = served({None: {"config.json": '{"model_type": "whisper"}', "model.safetensors": "weights"}})
+def test_nothing_more_of_an_unsupported_kind(serve: Callable[..., Hub]) -> None:
+    hub = serve({"config.json": '{"model_type": "whisper"}', "model.safetensors": WEIGHTS})
     with pytest.raises(ModelError, match="models of the kind whisper are not supported"):
-        download("owner/model")
-    assert "*.safetensors" not in [pattern for pattern, _ in asked]
+        download(NAME)
+    assert not hub.downloads(".safetensors")
 
 
-def test_a_tokenizer_that_is_incomplete(served: Callable[..., list[Any]]) -> None:
-    asked = served({None: {**MARIAN, "model.safetensors": ""} | {"config.json": '{"model_type": "pegasus"}'}})
+def test_a_tokenizer_that_is_incomplete(serve: Callable[..., Hub]) -> None:
+    hub = serve({**MARIAN, "model.safetensors": WEIGHTS, "config.json": '{"model_type": "pegasus"}'})
     with pytest.raises(ModelError, match=r"owner/model: tokenizer.json or spiece.model not found"):
-        download("owner/model")
-    assert len(asked) == 2
+        download(NAME)
+    assert not hub.downloads(".safetensors")
 
 
-def test_pickled_weights(served: Callable[..., list[Any]]) -> None:
-    pickled = {**MARIAN, "pytorch_model.bin": ""}
-    served({None: pickled})
+def test_pickled_weights(serve: Callable[..., Hub]) -> None:
+    hub = serve({**MARIAN, "pytorch_model.bin": ""})
+    serve({**MARIAN, "pytorch_model.bin": "", "model.safetensors": WEIGHTS}, "refs/pr/1")
     with pytest.raises(ModelError, match=r"pickled(.|\n)*safetensors/convert"):
-        download("owner/model")
-    proposal = {"status": "open", "num": 3}
-    branches = {None: pickled, "refs/pr/3": {**pickled, "model.safetensors": "weights"}}
-    asked = served(branches, (SimpleNamespace(author="SFconvertbot", **proposal),))
-    assert (download("owner/model") / "model.safetensors").is_file()
-    assert asked[-1] == ("*.safetensors", "refs/pr/3")
-    served(branches, (SimpleNamespace(author="somebody", **proposal),))
+        download(NAME)
+    hub.proposals = ["somebody"]
     with pytest.raises(ModelError, match="pickled"):
-        download("owner/model")
+        download(NAME)
+    hub.proposals = ["SFconvertbot"]
+    assert (download(NAME) / "model.safetensors").is_file()
 
 
-def test_a_model_that_was_converted_already(served: Callable[..., list[Any]]) -> None:
-    served({None: {"config.json": "{}", "model.bin": "weights", "shared_vocabulary.json": "[]"}})
-    assert (download("owner/model") / "model.bin").is_file()
+def test_a_model_that_was_converted_already(serve: Callable[..., Hub]) -> None:
+    serve({"config.json": "{}", "model.bin": "weights", "shared_vocabulary.json": "[]"})
+    assert (download(NAME) / "model.bin").is_file()
 
 
-def test_errors_of_the_hub(served: Callable[..., list[Any]], monkeypatch: pytest.MonkeyPatch) -> None:
-    served({None: {}})
+def test_a_connection_that_breaks_is_resumed(serve: Callable[..., Hub], monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = serve({**MARIAN, "model.safetensors": WEIGHTS})
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
+    hub.breaks = [len("s"), len("t"), 60_000]
+    assert (download(NAME) / "model.safetensors").read_text() == WEIGHTS
+    assert hub.downloads("model.safetensors") == ["", "bytes=60000-"]
 
-    def fail(*_: Any, **__: Any) -> str:
-        raise OSError("404 Client Error.\nRepository not found")
 
-    monkeypatch.setattr(hub, "hf_hub_download", fail)
-    with pytest.raises(ModelError, match="owner/model: cannot be downloaded: 404 Client Error"):
-        download("owner/model")
+def test_the_next_call_resumes_too(serve: Callable[..., Hub], monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = serve({**MARIAN, "model.safetensors": WEIGHTS})
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
+    hub.breaks = [len("s"), len("t"), 60_000, *[0] * 20]
+    with pytest.raises(ModelError, match=r"cannot be downloaded(.|\n)*run again: what was downloaded is kept"):
+        download(NAME)
+    hub.breaks.clear()
+    hub.requests.clear()
+    assert (download(NAME) / "model.safetensors").read_text() == WEIGHTS
+    assert [path for path, _ in hub.requests if "model.safetensors" not in path] == []
+    assert hub.downloads("model.safetensors") == ["bytes=60000-"]
+
+
+def test_damaged_bytes_are_not_kept(serve: Callable[..., Hub]) -> None:
+    hub = serve({**MARIAN, "model.safetensors": WEIGHTS})
+    for end in ("vocab.json", ".safetensors"):
+        hub.damages = end
+        with pytest.raises(ModelError, match=rf"{end}: the file was damaged on its way(.|\n)*run again"):
+            download(NAME)
+        hub.damages = None
+    assert (download(NAME) / "model.safetensors").read_text() == WEIGHTS
+    assert (download(NAME) / "vocab.json").read_text() == "{}"
+
+
+def test_no_room_is_noticed_before_the_weights(serve: Callable[..., Hub], monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = serve({**MARIAN, "model.safetensors": WEIGHTS})
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=110_000))
+    with pytest.raises(ModelError, match=r"the download takes about 0.1 MiB, and 0.1 MiB are free(.|\n)*HF_HOME"):
+        download(NAME)  # 100,000 bytes, and 25,000 of the converted model
+    assert not hub.downloads(".safetensors")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=130_000))
+    download(NAME)
+
+
+def test_a_name_that_does_not_exist(serve: Callable[..., Hub]) -> None:
+    hub = serve(MARIAN)
+    hub.models |= dict.fromkeys(("Helsinki-NLP/opus-mt-de-en", "Helsinki-NLP/opus-mt-de-fr"), hub.models[NAME])
+    with pytest.raises(ModelError, match=r"not found on the hub; nearest: opus-mt-de-en"):
+        download("Helsinki-NLP/opus-mt-de-em")
+    with pytest.raises(ModelError, match=r"nobody/thing: not found on the hub\."):
+        download("nobody/thing")
+
+
+def test_a_branch_that_does_not_exist(serve: Callable[..., Hub]) -> None:
+    serve(MARIAN)
+    with pytest.raises(ModelError, match=r"owner/model: "):
+        download(NAME, "v9")
+
+
+def test_offline_in_a_second(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    started = time.monotonic()
+    with pytest.raises(ModelError, match=r"127\.0\.0\.1 cannot be reached"):
+        download(NAME)
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("card", "license_"),
+    [
+        ("", ""),
+        ("# A model\n", ""),
+        ("---\nlicense: [mit, cc-by-4.0]\n---\n", "mit, cc-by-4.0"),
+        ("---\nlicense: other\nlicense_name: of the house\n---\n", "of the house"),
+        ("---\nlicense: 'a | b\n\n  c'\n---\n", "a b c"),
+        ("---\nlicense: {\n---\n", ""),
+    ],
+)
+def test_the_license_of_a_card(card: str, license_: str, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(card)
+    assert license_of(tmp_path) == license_
+    shutil.rmtree(tmp_path)
+    assert license_of(tmp_path) == ""
 
 
 SCRIPT = """

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from paraloom.api.exemplars import write_exemplars as write_exemplars
     from paraloom.api.extract import ExtractConfig as ExtractConfig
     from paraloom.api.extract import extract_documents as extract_documents
+    from paraloom.api.fetching import fetch_model as fetch_model
+    from paraloom.api.fetching import remove_model as remove_model
     from paraloom.api.first_rows import preview as preview
     from paraloom.api.first_rows import preview_output as preview_output
     from paraloom.api.label_augmentation import augment_labels as augment_labels
@@ -167,6 +169,7 @@ _MODULES = {
         "train_paraphrase_model",
     ),
     "mining": ("MinedLines", "mine_translations"),
+    "fetching": ("fetch_model", "remove_model"),
     "models": ("find_model", "list_models"),
     "outputs": ("check_output", "content_digest", "files_named", "is_up_to_date", "record_output", "set_aside"),
     "paraphrasers": (

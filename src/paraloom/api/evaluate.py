@@ -260,7 +260,8 @@ def evaluate_translator(
                 remedy=f"Give {MIN_SENTENCES} or more; 1,000 are better.",
             )
         try:
-            write_costs(model.folder, result.costs, f"{result.costs.sentences} pairs of {Path(pairs).name}")
+            text = f"{result.costs.sentences} pairs of {Path(pairs).name}"
+            write_costs(model.folder, result.costs, text, model.languages)
         except OSError as error:
             raise ConfigError(
                 f"cannot be written to: {error.strerror}",

@@ -43,8 +43,11 @@ class ModelSummary:
         """A paragraph: the name and kind, then a line for each fact."""
         facts = {"license": self.license, "measured": self.measured, "not for": self.not_for}
         lines = [f"  {name:<9} {value}" for name, value in facts.items()]
-        size = f"{self.size / 1e6:,.1f} MB" if self.size >= 1e5 else f"{self.size / 1e3:,.1f} kB"
-        return "\n".join([f"{self.name}: {self.kind}, {self.languages}, {size}", *lines])
+        return "\n".join([f"{self.name}: {self.kind}, {self.languages}, {self.format_size()}", *lines])
+
+    def format_size(self) -> str:
+        """The size in MB, or in kB if it is small."""
+        return f"{self.size / 1e6:,.1f} MB" if self.size >= 1e5 else f"{self.size / 1e3:,.1f} kB"
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""
@@ -53,16 +56,20 @@ class ModelSummary:
 
 def list_models() -> list[ModelSummary]:
     """The bundled models, then the translators in the cache."""
+    from paraloom.mt.checkpoint import stored_name
+
     bundled = [summarize_model(folder, name) for name in BUNDLED if (folder := bundled_path(name)) is not None]
     cached = sorted((cache_folder() / "translators").glob("*/model.bin"))
-    return bundled + [summarize_model(path.parent, _cached_name(path.parent)) for path in cached]
+    return bundled + [summarize_model(path.parent, stored_name(path.parent)) for path in cached]
 
 
 def find_model(name: str) -> ModelSummary:
     """The model of this name, or in this folder."""
     if Path(name).is_dir():
         return summarize_model(Path(name), name)
-    models = {model.name: model for model in list_models()}
+    from paraloom.mt.names import short_name
+
+    name, models = short_name(name), {model.name: model for model in list_models()}
     if name not in models:
         raise ConfigError(f"unknown model '{name}'{nearest(name, list(models))}", remedy="`paraloom models` lists all.")
     return models[name]
@@ -85,7 +92,7 @@ def summarize_model(folder: Path, name: str) -> ModelSummary:
         languages=facts.get("languages") or between.join(filter(None, languages)) or _UNKNOWN,
         size=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
         license=(license_ or _UNKNOWN).strip("[]"),
-        measured=front.get("measured") or bleu or _UNKNOWN,
+        measured=front.get("measured") or facts.get("measured") or bleu or _UNKNOWN,
         not_for=front.get("not_for") or _UNKNOWN,
         folder=str(folder),
     )
@@ -93,6 +100,7 @@ def summarize_model(folder: Path, name: str) -> ModelSummary:
 
 def _kind(folder: Path) -> str:
     from paraloom.paraphrasing.settings import PARAPHRASER_FILE
+    from paraloom.mt.families import FOLDER_FILE
     from paraloom.syntax.parsers.spans import MODEL as SPAN_MODEL
 
     if (folder / "paraphrase_model.json").is_file():
@@ -101,19 +109,13 @@ def _kind(folder: Path) -> str:
         return "paraphraser"
     if (folder / SPAN_MODEL).is_file():
         return "parser"
-    if (folder / "source.spm").is_file():
+    if (folder / "source.spm").is_file() or (folder / FOLDER_FILE).is_file():
         return "translator"
     config = folder / "config.json"
     if (folder / "model.onnx").is_file() and config.is_file() and "id2label" in config.read_text("utf-8"):
         return "judge"
     encoder = ("config.json", "transformer.json", "modules.json")
     return "encoder" if any((folder / name).is_file() for name in encoder) else "model"
-
-
-def _cached_name(folder: Path) -> str:
-    """The Hugging Face name of a converted model; of a converted folder the name of its copy in the cache."""
-    name, _, _ = folder.name.rpartition("-")
-    return name.replace("--", "/", 1) if "--" in name else str(folder)
 
 
 def _front_matter(card: Path) -> Mapping[str, str]:

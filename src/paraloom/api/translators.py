@@ -20,7 +20,7 @@ from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.bundled import bundled_path
 from paraloom.core.batches import batched
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, suggestion
 from paraloom.core.progress import progress
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import VARIANTS
@@ -51,11 +51,12 @@ def translator_stages(
     name: str = "translator",
 ) -> tuple[list[Stage], Ref, str | None]:
     """The stages that bring a translator in, what later stages refer to, and the translator's own decoding."""
-    from paraloom.mt.checkpoint import bundled_translators
+    from paraloom.mt.checkpoint import bundled_translators, check_fetched
     from paraloom.mt.decoding import describe_decoding
     from paraloom.mt.endpoint import EndpointTranslator
     from paraloom.mt.language_model import LanguageModelTranslator
     from paraloom.mt.loading import is_ready
+    from paraloom.mt.names import SHORT_NAMES, hub_name
     from paraloom.mt.translator import Translator
     from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
     from paraloom.stages.translators import LoadTranslator
@@ -78,6 +79,7 @@ def translator_stages(
         )
         return [model], model, describe_decoding(translator.decoding)
     if isinstance(translator, LoadTranslator):
+        check_fetched(translator.model)
         loading = replace(translator, name=name)
         return [loading], loading, None
     path, text = Path(translator), str(translator)
@@ -86,13 +88,14 @@ def translator_stages(
         return [], bundled, None
     if is_ready(path):
         return [], path.absolute(), None
-    if path.is_dir() or (text.count("/") == 1 and not path.parent.exists()):
+    if path.is_dir() or hub_name(text) is not None:
+        check_fetched(text)
         stage = LoadTranslator(name=name, model=text)
         return [stage], stage, None
     raise ConfigError(
-        f"translator '{text}' not found",
-        remedy=f"Name a bundled translator ({', '.join(bundled_translators())}), a folder, "
-        "or a model of Hugging Face as OWNER/NAME.",
+        f"translator '{text}' not found{suggestion(text, [*bundled_translators(), 'opus-mt-de-en', *SHORT_NAMES])}",
+        remedy=f"Name a bundled translator ({', '.join(bundled_translators())}), one that was fetched (`paraloom models`), "
+        "a folder, or a model of Hugging Face as OWNER/NAME.",
     )
 
 

@@ -50,12 +50,17 @@ GROUPS: dict[str, tuple[str, str]] = {
     "distill": ("Encoders", "Distill a large encoder into a small one, or into word vectors."),
     "align": ("Documents and bitext", "Align documents and sentences."),
     "evaluate": ("Encoders", "Evaluate encoders, translations, alignments and paraphrasers."),
+    "models": ("Start and run", "List the bundled and fetched models; fetch translators of the Hugging Face hub."),
     "research": ("More", "What no measurement shows to help yet, and what only studies need."),
     "research judge": ("More", "Annotate pairs by hand: sample a sheet, count its labels."),
     "research show": ("More", "Write an HTML page that shows data."),
     "papers": ("More", "Reproduce the papers' tables."),
 }
 """Name of a group of commands → its panel and its help."""
+
+
+DEFAULT = {"models": "list"}
+"""Group of commands → the member that it is without one: `paraloom models de-en` is `paraloom models list de-en`."""
 
 
 def ordered(names: Sequence[str]) -> list[str]:

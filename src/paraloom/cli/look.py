@@ -1,8 +1,9 @@
-"""Commands to look around: models, head."""
+"""Commands to look around: models, which it also fetches and removes, and head."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from paraloom.cli.declaration import Command
 
 if TYPE_CHECKING:
     from paraloom.api.first_rows import Preview
+    from paraloom.api.models import ModelSummary
 
 
 def _models(name: str | None = None, *, as_json: bool = False) -> None:
@@ -29,6 +31,19 @@ def _models(name: str | None = None, *, as_json: bool = False) -> None:
         typer.echo(json.dumps([model.to_dict() for model in listed], ensure_ascii=False))
         return
     typer.echo("\n\n".join(model.format() for model in listed))
+
+
+def _show_fetched(model: ModelSummary, values: Mapping[str, Any]) -> None:
+    typer.echo(json.dumps(model.to_dict(), ensure_ascii=False) if values["as_json"] else model.format())
+    named = model.name + ("" if " → " in model.languages or "?" in model.name else "?from=de&to=en")
+    typer.echo(f"\nUse it: --translator {shlex.quote(named)}", err=True)
+
+
+def _show_removed(model: ModelSummary, values: Mapping[str, Any]) -> None:
+    if values["as_json"]:
+        typer.echo(json.dumps(model.to_dict(), ensure_ascii=False))
+        return
+    typer.echo(f"paraloom: removed {model.folder}, {model.format_size()}; `hf cache ls` shows downloads", err=True)
 
 
 def _head(path: str | Path, rows: int = 5, *, everything: bool = False) -> Preview:
@@ -52,7 +67,21 @@ def _show_rows(shown: Preview, values: Mapping[str, Any]) -> None:
 
 
 DECLARED = [
-    Command(name="models", run=_models, settings={"name": {"metavar": "[MODEL]"}}, examples=("",)),
+    Command(name="models list", run=_models, settings={"name": {"metavar": "[MODEL]"}}, examples=("", "de-en")),
+    Command(
+        name="models fetch",
+        of="fetch_model",
+        settings={"name": {"metavar": "MODEL"}},
+        show=_show_fetched,
+        examples=("opus-mt-de-en", "'nllb-600m?from=de&to=en'"),
+    ),
+    Command(
+        name="models remove",
+        of="remove_model",
+        settings={"name": {"metavar": "MODEL", "complete": "complete_translator"}},
+        show=_show_removed,
+        examples=("opus-mt-de-en",),
+    ),
     Command(
         name="head",
         of="paraloom.cli.look:_head",

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from paraloom.cli.front_page import INDEX
+from paraloom.cli.front_page import DEFAULT, INDEX
 
 COMMANDS = {"distil": "distill", "agree": "pivot"}
 """Old name of a command → its name now."""
@@ -358,6 +358,13 @@ class RenamedOptions(TyperCommand):
 
 class RenamedCommands(TyperGroup):
     """A group of commands that names the new command when an old one is used."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take what does not name a member of the group for arguments of its default one."""
+        default = DEFAULT.get(" ".join(ctx.command_path.split()[1:]))
+        if default and not {*args[:1]} & {*self.commands, "-h", "--help"}:
+            args = [default, *args]
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Check for old commands before click reports an unknown one."""

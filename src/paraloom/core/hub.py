@@ -24,13 +24,13 @@ def require_hub(model: str | Path) -> None:
 
     A model that was downloaded before is then loaded from the cache, without asking the hub for a newer one.
     """
-    if Path(model).exists() or hub_answers(_endpoint()):
+    if Path(model).exists() or hub_answers(hub_endpoint()):
         return
     if _in_cache(str(model)):
         _work_offline()
         return
     raise ModelError(
-        "not on this machine, and huggingface.co cannot be reached",
+        f"not on this machine, and {urlsplit(hub_endpoint()).hostname} cannot be reached",
         file=model,
         remedy=f"Name a folder, or a bundled model (`paraloom models`). Where there is a network: "
         f"hf download {model} --local-dir FOLDER; then copy FOLDER here and name it.",
@@ -70,7 +70,8 @@ def _work_offline() -> None:
         setattr(constants, "HF_HUB_OFFLINE", True)  # noqa: B010
 
 
-def _endpoint() -> str:
+def hub_endpoint() -> str:
+    """Address of the hub: $HF_ENDPOINT, or that of huggingface.co."""
     return os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
 
 

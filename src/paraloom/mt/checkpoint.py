@@ -6,21 +6,31 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.digests import file_digest
-from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
+from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest, suggestion
 from paraloom.core.remote_files import cache_folder
 from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
-from paraloom.mt.download import PICKLES, WEIGHTS, check_weights, download
+from paraloom.mt.download import (
+    PICKLES,
+    WEIGHTS,
+    check_space,
+    check_weights,
+    converted_size,
+    download,
+    license_of,
+)
 from paraloom.mt.families import checkpoint_family
+from paraloom.mt.model_card import read_card, write_card
+from paraloom.mt.names import SHORT_NAMES, hub_name, is_short_name, pair_of, short_name
 from paraloom.mt.subwords import END, PADDING, SUBWORD_FILES, UNKNOWN
 
 CHECKPOINT = "huggingface"
@@ -31,8 +41,6 @@ PRECISIONS = ("int8", "int8_float16", "int8_bfloat16", "int8_float32", "int16", 
 
 AUTO = "auto"
 """The precision that suits the device: int8 on processors, float16 or, for T5, bfloat16 on GPUs."""
-
-_BYTES = {"int16": 2, "float16": 2, "bfloat16": 2, "float32": 4}
 
 
 def find_translator(
@@ -46,14 +54,69 @@ def find_translator(
     bundled = bundled_path(str(model))
     if bundled is not None:
         return bundled
-    if re.fullmatch(r"[\w.-]+/[\w.-]+", str(model)) and not folder.parent.exists():
-        return _convert_download(str(model), precision, device, revision)
-    raise ModelError(
-        "model folder not found",
-        file=model,
-        remedy=f"Check the path, or name a bundled translator ({', '.join(bundled_translators())}) "
-        "or a model of Hugging Face as OWNER/NAME.",
-    )
+    on_hub = hub_name(str(model))
+    if on_hub is None:
+        raise ModelError(
+            f"model folder not found{suggestion(str(model), SHORT_NAMES)}",
+            file=model,
+            remedy=f"Check the path, or name a bundled translator ({', '.join(bundled_translators())}) "
+            "or a model of Hugging Face as OWNER/NAME.",
+        )
+    check_fetched(str(model))
+    return _convert_download(on_hub, precision, device, revision)
+
+
+def check_fetched(name: str) -> None:
+    """Check that the model of a short name was fetched: OWNER/NAME is downloaded when it is used, a short name is not."""
+    if is_short_name(name) and not Path(name).is_dir() and not stored_copies(str(hub_name(name))):
+        raise ModelError("not on this machine yet", file=name, remedy=f"Fetch it, once: paraloom models fetch {name}.")
+
+
+def stored_copies(name: str) -> list[Path]:
+    """The folders of a model of the hub that is converted: of several precisions or revisions."""
+    stem = name.replace("/", "--")
+    found = [path.parent for path in _translators().glob(f"{escape(stem)}[-@]*/model.bin")]
+    return sorted(path for path in found if stored_name(path).partition("?")[0] == short_name(name))
+
+
+def stored_name(folder: Path) -> str:
+    """What names the model of a folder of the cache: of one of the hub a reference, of others the folder.
+
+    >>> stored_name(Path("translators/Helsinki-NLP--opus-mt-de-en-int8"))
+    'opus-mt-de-en'
+    >>> stored_name(Path("translators/owner--model@v2-float16"))
+    'owner/model?revision=v2&precision=float16'
+    """
+    stem, _, precision = folder.name.rpartition("-")
+    if "--" not in stem:
+        return str(folder)
+    name, _, revision = stem.partition("@")
+    settings = {"revision": revision.replace("--", "/"), "precision": "" if precision == "int8" else precision}
+    query = "&".join(f"{key}={value}" for key, value in settings.items() if value)
+    return short_name(name.replace("--", "/", 1)) + (f"?{query}" if query else "")
+
+
+def write_hub_card(folder: Path, name: str, checkpoint: Path) -> None:
+    """Write the card of a converted model of the hub: its license, where it is from, and the digest of its weights."""
+    license_ = license_of(checkpoint)
+    if not license_:
+        warnings.warn(f"{name} states no license: ask its authors before you publish what it translates", stacklevel=2)
+    pair = pair_of(name)
+    facts = {
+        **({"languages": " → ".join(pair)} if pair else {}),
+        "license": license_ or "unknown",
+        "source": f"https://huggingface.co/{name}",
+        "commit": checkpoint.name,
+        "digest": file_digest(folder / "model.bin"),
+    }
+    describe_stored(folder, facts)
+
+
+def describe_stored(folder: Path, facts: Mapping[str, str]) -> None:
+    """Add facts to the card of a converted model of the hub."""
+    title, facts = stored_name(folder), {**read_card(folder), **facts}
+    text = f"Converted by Paraloom from {facts.get('source', title)}, where its own card says what it is trained on."
+    write_card(folder, title=title, facts=facts, text=text)
 
 
 def check_precision(precision: str) -> None:
@@ -104,7 +167,9 @@ def convert(checkpoint: str | Path, folder: Path, *, precision: str = "int8", re
     scratch = folder.with_name(folder.name + ".part")
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.parent.mkdir(parents=True, exist_ok=True)
-    _check_space(local, scratch.parent, precision)
+    size = sum(path.stat().st_size for path in local.glob("*.safetensors"))
+    needed = converted_size(local, size, precision)
+    check_space("the converted model takes", needed, scratch.parent, "PARALOOM_CACHE")
     try:
         with quiet(), _conversion_errors(checkpoint, family.title), disk_full_as_error(scratch.parent):
             family.convert(local, scratch, precision)
@@ -181,12 +246,16 @@ def _convert_download(name: str, precision: str, device: str, revision: str | No
     for known in defaults if precision == AUTO else (precision,):
         if ((folder := _translators() / f"{stem}-{known}") / "model.bin").is_file():
             return folder  # without a question to the hub
-    local = download(name, revision)
-    if not is_checkpoint(local):
-        return local
+    local = download(name, revision, precision=defaults[0] if precision == AUTO else precision)
     if precision == AUTO:
-        precision = checkpoint_family(local).default_precision(device)
-    return _cached(local, f"{stem}-{precision}", precision)
+        precision = checkpoint_family(local).default_precision(device) if is_checkpoint(local) else defaults[0]
+    folder = _cached(local, f"{stem}-{precision}", precision)
+    write_hub_card(folder, name, local)
+    for copy in stored_copies(name):
+        if copy.name.rpartition("-")[0] == stem and copy != folder:  # the costs of another precision are much the same
+            for costs in copy.glob("costs*.json"):
+                copy_file(costs, folder / costs.name)
+    return folder
 
 
 def _cached(checkpoint: Path, name: str, precision: str) -> Path:
@@ -206,18 +275,3 @@ def _cached(checkpoint: Path, name: str, precision: str) -> Path:
 
 def _translators() -> Path:
     return cache_folder() / "translators"
-
-
-def _check_space(checkpoint: Path, folder: Path, precision: str) -> None:
-    """Fail before an hour of work, rather than after it."""
-    size = sum(path.stat().st_size for path in checkpoint.glob("*.safetensors"))
-    stored = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
-    half = "16" in str(stored.get("dtype") or stored.get("torch_dtype"))
-    needed = size // (2 if half else 4) * _BYTES.get(precision, 1)
-    free = shutil.disk_usage(folder).free
-    if needed > free:
-        raise ModelError(
-            f"the converted model takes about {needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free",
-            file=folder,
-            remedy="Free space there, or name another folder for converted models: PARALOOM_CACHE=/path.",
-        )

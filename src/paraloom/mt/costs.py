@@ -122,16 +122,21 @@ class CostDistribution:
         return cls(counts)
 
 
-def write_costs(folder: Path, costs: CostDistribution, text: str) -> None:
-    """Write costs.json into a translator folder."""
+def write_costs(folder: Path, costs: CostDistribution, text: str, languages: str = "") -> None:
+    """Write the costs into a translator folder: of one pair of languages, such as `de-en`, where it has many."""
     saved = {"text": text, "decode": COST_DECODING, **costs.to_dict()}
-    with atomic_write(folder / COSTS_FILE) as temporary:
+    with atomic_write(_costs_file(folder, languages)) as temporary:
         temporary.write_text(json.dumps(saved, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def read_costs(folder: Path) -> CostDistribution | None:
-    """The costs of a translator on its development text; None if the folder does not have them."""
-    path = folder / COSTS_FILE
+def _costs_file(folder: Path, languages: str) -> Path:
+    return folder / (f"costs.{languages}.json" if languages else COSTS_FILE)
+
+
+def read_costs(folder: Path, languages: str = "") -> CostDistribution | None:
+    """The costs of a translator on its development text, of a pair if it has them; None if it has none."""
+    of_pair = _costs_file(folder, languages)
+    path = of_pair if of_pair.is_file() else folder / COSTS_FILE
     if not path.is_file():
         return None
     try:
@@ -144,9 +149,10 @@ def read_costs(folder: Path) -> CostDistribution | None:
         ) from None
 
 
-def cost_warning(costs: CostDistribution, reference: CostDistribution) -> str:
+def cost_warning(costs: CostDistribution, reference: CostDistribution, remedy: str = "") -> str:
     """A warning about the costs of a text, compared with those of the development text; empty if they are alike.
 
+    `remedy` is what to do about text that the translator does not know, where more is known than to take another one.
     They are too high where more than half of the sentences cost more than `HIGH_SHARE` of the development text, and
     near 0 where three in four cost less than 5 % of it.
     """
@@ -157,7 +163,7 @@ def cost_warning(costs: CostDistribution, reference: CostDistribution) -> str:
         f"{reference.median:.2f} on the translator's development text"
     )
     if costs.median > reference.quantile(HIGH_SHARE):
-        return f"{compared}: expect wrong translations; use a translator that was trained on such text"
+        return f"{compared}: expect wrong translations; {remedy or 'use a translator that was trained on such text'}"
     if costs.quantile(0.75) < reference.quantile(0.05):
         return (
             f"{compared}, near 0 everywhere: the translator knows this text by heart, because it was trained on it "
@@ -173,8 +179,8 @@ class CostMonitor:
     fewer than `MIN_SENTENCES` are compared together.
     """
 
-    def __init__(self, reference: CostDistribution) -> None:
-        self.reference = reference
+    def __init__(self, reference: CostDistribution, remedy: str = "") -> None:
+        self.reference, self.remedy = reference, remedy
         self.costs = CostDistribution()  # of small calls
         self.warned = False
         self._next = MIN_SENTENCES  # compared at ever larger numbers: many looks at few sentences would raise alarms
@@ -191,12 +197,12 @@ class CostMonitor:
         message = ""
         with self._lock:
             if call.sentences >= MIN_SENTENCES:
-                message = "" if self.warned else cost_warning(call, self.reference)
+                message = "" if self.warned else cost_warning(call, self.reference, self.remedy)
                 self.warned = self.warned or bool(message)
             else:
                 self.costs.merge(call)
                 if not self.warned and self.costs.sentences >= self._next:
-                    message = cost_warning(self.costs, self.reference)
+                    message = cost_warning(self.costs, self.reference, self.remedy)
                     self.warned, self._next = bool(message), 2 * self.costs.sentences
         if message:
             warnings.warn(message, stacklevel=3)

@@ -1,47 +1,101 @@
-"""Checkpoints from the Hugging Face hub: config.json first, and no weights of what cannot be converted."""
+"""Checkpoints from the Hugging Face hub: config.json first, no weights of what cannot be converted, bytes checked."""
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import json
 import os
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
+from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
-from paraloom.core.errors import MissingExtraError, ModelError
-from paraloom.core.hub import require_hub
+from paraloom.core.digests import file_digest
+from paraloom.core.errors import MissingExtraError, ModelError, ParaloomError
+from paraloom.core.hub import hub_endpoint, require_hub
+from paraloom.core.remote_files import cache_folder
 from paraloom.io.atomic import disk_full_as_error
 from paraloom.mt.families import checkpoint_family
+from paraloom.mt.names import short_name
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 """Weights that Python's pickle wrote."""
 
-_SMALL_FILES = ("*.json", "*.spm", "*.model", "*.txt")
+_SMALL_FILES = ("*.json", "*.spm", "*.model", "*.txt", "README.md")
 _CONVERTER = "SFconvertbot"
 """Account of the hub's service that proposes the weights of a model as safetensors."""
 
+_BYTES = {"int16": 2, "float16": 2, "bfloat16": 2, "float32": 4}
 
-def download(name: str, revision: str | None = None) -> Path:
-    """Download a checkpoint that can be converted, or a model that CTranslate2 converted."""
+
+def download(name: str, revision: str | None = None, *, precision: str = "int8") -> Path:
+    """Download a checkpoint that can be converted, or a model that CTranslate2 converted.
+
+    A download that broke off is resumed. The folder is named after the commit.
+    """
     require_hub(name)
     try:
-        import huggingface_hub as hub
+        import huggingface_hub
     except ImportError:
         raise MissingExtraError.for_verb("a model of Hugging Face", "train") from None
-    with _download_errors(name):
+    hub = huggingface_hub.HfApi(endpoint=hub_endpoint())
+    with _download_errors(name, hub):
         config = Path(hub.hf_hub_download(name, "config.json", revision=revision))
         if os.environ.get("HF_HUB_OFFLINE"):
             return config.parent  # downloaded before: if files are missing, conversion says so
-        names = hub.list_repo_files(name, revision=revision)
-        if "model.bin" in names and not {*WEIGHTS, *PICKLES} & set(names):
-            return Path(hub.snapshot_download(name, revision=revision, allow_patterns=[*_SMALL_FILES, "model.bin"]))
-        small = Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(_SMALL_FILES)))
-        checkpoint_family(small).check_files(name, names)
-        if revision is None and not set(WEIGHTS) & set(names) and set(PICKLES) & set(names):
-            revision = _converted_branch(name)
-            names = hub.list_repo_files(name, revision=revision)
-        check_weights(name, names)
-        return Path(hub.snapshot_download(name, revision=revision, allow_patterns=[*_SMALL_FILES, "*.safetensors"]))
+        files = _files(hub, name, revision)
+        if "model.bin" in files and not {*WEIGHTS, *PICKLES} & set(files):
+            return _fetched(hub, name, revision, files, [*_SMALL_FILES, "model.bin"])
+        small = _fetched(hub, name, revision, files, _SMALL_FILES)
+        checkpoint_family(small).check_files(name, list(files))
+        if revision is None and not set(WEIGHTS) & set(files) and set(PICKLES) & set(files):
+            revision = _converted_branch(hub, name)
+            files = _files(hub, name, revision)
+        check_weights(name, list(files))
+        size = sum(file.size or 0 for path, file in files.items() if path.endswith(".safetensors"))
+        converted = converted_size(small, size, precision)
+        return _fetched(hub, name, revision, files, [*_SMALL_FILES, "*.safetensors"], converted)
+
+
+def license_of(checkpoint: Path) -> str:
+    """The license that the model card of a checkpoint states; '' if it states none."""
+    import huggingface_hub
+
+    card = checkpoint / "README.md"
+    try:
+        stated: dict[str, Any] = (huggingface_hub.metadata_load(card) if card.is_file() else None) or {}
+    except Exception:  # YAML's own classes, and the hub's
+        return ""
+    value = stated.get("license")
+    if value == "other":
+        value = stated.get("license_name") or value
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+    return " ".join(text.replace("|", " ").split())[:80]
+
+
+def converted_size(checkpoint: Path, weights: int, precision: str) -> int:
+    """Bytes of a model once it is converted, from the bytes of the weights of its checkpoint."""
+    stored = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
+    half = "16" in str(stored.get("dtype") or stored.get("torch_dtype"))
+    return weights // (2 if half else 4) * _BYTES.get(precision, 1)
+
+
+def check_space(what: str, needed: int, folder: Path, variable: str) -> None:
+    """Fail before an hour of work, rather than after it."""
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise ModelError(
+            f"{what} about {_size(needed)}, and {_size(free)} are free",
+            file=folder,
+            remedy=f"Free space there, or name another folder for it: {variable}=/path.",
+        )
 
 
 def check_weights(checkpoint: str | Path, names: Sequence[str]) -> None:
@@ -62,10 +116,81 @@ def check_weights(checkpoint: str | Path, names: Sequence[str]) -> None:
     )
 
 
-def _converted_branch(name: str) -> str | None:
-    """The branch with the safetensors that the hub's service made of a model; None if there is none."""
-    import huggingface_hub as hub
+def _files(hub: Any, name: str, revision: str | None) -> dict[str, Any]:
+    """The files of a model on the hub, with the size and digest of each."""
+    return {file.rfilename: file for file in hub.model_info(name, revision=revision, files_metadata=True).siblings}
 
+
+def _fetched(
+    hub: Any, name: str, revision: str | None, files: Mapping[str, Any], patterns: Sequence[str], converted: int = 0
+) -> Path:
+    """Download the files that match, if there is room for them and for what is converted, and check their bytes."""
+    import huggingface_hub
+
+    chosen = [file for path, file in files.items() if any(fnmatch(path, pattern) for pattern in patterns)]
+    blobs = Path(huggingface_hub.constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "blobs"
+    missing = [file for file in chosen if file.lfs is not None and not (blobs / file.lfs.sha256).exists()]
+    needed = sum(file.size for file in missing) - sum(path.stat().st_size for path in blobs.glob("*.part"))
+    if missing:
+        both = _device(blobs) == _device(cache_folder())
+        check_space("the download takes", needed + (converted if both else 0), blobs, "HF_HOME")
+    for file in missing:
+        _resume(hub, name, revision, file, blobs)
+    folder = Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(patterns)))
+    for file in chosen:
+        _check_bytes(folder / file.rfilename, file)
+    return folder
+
+
+def _resume(hub: Any, name: str, revision: str | None, file: Any, blobs: Path) -> None:
+    """Download a large file to its place in the hub's cache, from where an earlier call broke off.
+
+    The hub's client resumes only within a call.
+    """
+    from huggingface_hub import hf_hub_url
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils import build_hf_headers
+
+    blobs.mkdir(parents=True, exist_ok=True)
+    with (part := blobs / f"{file.lfs.sha256}.part").open("ab") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        if (blobs / file.lfs.sha256).exists():  # another process was faster
+            return
+        url = hf_hub_url(name, file.rfilename, revision=revision, endpoint=hub.endpoint)
+        begun, headers = part.stat().st_size, build_hf_headers()
+        http_get(url, stream, resume_size=begun, headers=headers, expected_size=file.size)
+        part.replace(blobs / file.lfs.sha256)
+
+
+def _check_bytes(path: Path, file: Any) -> None:
+    """Compare a file with its digest on the hub: SHA-256 of large ones, git's of small ones."""
+    if file.lfs is not None:
+        intact = file_digest(path) == file.lfs.sha256
+    else:
+        content = path.read_bytes()
+        intact = file.blob_id in (None, hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest())
+    if not intact:
+        path.resolve().unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+        raise ModelError(
+            "the file was damaged on its way: its digest is not the one that the hub states",
+            file=file.rfilename,
+            remedy="It was deleted; run again to download it again.",
+        )
+
+
+def _device(folder: Path) -> int:
+    while not folder.exists():
+        folder = folder.parent
+    return folder.stat().st_dev
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**29 else f"{count / 2**20:.1f} MiB"
+
+
+def _converted_branch(hub: Any, name: str) -> str | None:
+    """The branch with the safetensors that the hub's service made of a model; None if there is none."""
     for discussion in hub.get_repo_discussions(name, author=_CONVERTER, discussion_type="pull_request"):
         if discussion.author == _CONVERTER and discussion.status in ("open", "merged"):
             return f"refs/pr/{discussion.num}"
@@ -73,13 +198,34 @@ def _converted_branch(name: str) -> str | None:
 
 
 @contextmanager
-def _download_errors(name: str) -> Iterator[None]:
+def _download_errors(name: str, hub: Any) -> Iterator[None]:
+    from huggingface_hub.errors import RepositoryNotFoundError
+
     try:
         with disk_full_as_error(name):
             yield
-    except (OSError, ValueError) as error:
+    except RepositoryNotFoundError as error:
         raise ModelError(
-            f"cannot be downloaded: {str(error).splitlines()[0].rstrip('.') if str(error) else repr(error)}",
+            f"not found on the hub{_similar(hub, name)}",
             file=name,
             remedy="Check the name on huggingface.co, and `hf auth login` for models that need it.",
         ) from error
+    except ParaloomError:
+        raise
+    except Exception as error:  # the hub's client and what it is made of have classes of their own
+        raise ModelError(
+            f"cannot be downloaded: {str(error).splitlines()[0].rstrip('.') if str(error) else repr(error)}",
+            file=name,
+            remedy="Check the name and the network, and run again: what was downloaded is kept.",
+        ) from error
+
+
+def _similar(hub: Any, name: str) -> str:
+    """The names of the hub that are nearest to one that it does not have, to append to a message."""
+    owner, _, model = name.partition("/")
+    try:
+        found = hub.list_models(author=owner, search=model.rpartition("-")[0] or model, limit=100)
+        close = get_close_matches(short_name(name), [short_name(known.id) for known in found], cutoff=0.6)
+    except Exception:  # as above
+        close = []
+    return f"; nearest: {', '.join(close)}" if close else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from paraloom.io.atomic import atomic_write
+
 
 def write_card(folder: Path, *, title: str, facts: Mapping[str, object], text: str) -> None:
     """Write README.md, the model card: Hugging Face's front matter, a description, and a table of facts."""
@@ -13,9 +15,9 @@ def write_card(folder: Path, *, title: str, facts: Mapping[str, object], text: s
     licenses = ", ".join(part.strip() for part in str(facts.get("license", "other")).split(","))
     listed = f"[{licenses}]" if "," in licenses else licenses
     front = f"---\nlicense: {listed}\ntags:\n- translation\n- paraloom\n---\n"
-    (folder / "README.md").write_text(
-        f"{front}\n# {title}\n\n{text}\n\n| | |\n| --- | --- |\n{rows}\n", encoding="utf-8"
-    )
+    # Replaced, not changed: the old one may have a second name in the folder of a run.
+    with atomic_write(folder / "README.md") as temporary:
+        temporary.write_text(f"{front}\n# {title}\n\n{text}\n\n| | |\n| --- | --- |\n{rows}\n", encoding="utf-8")
 
 
 def read_card(folder: Path) -> dict[str, str]:

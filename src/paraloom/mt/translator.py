@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast, overload
 
+from paraloom.bundled import bundled_path
 from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError
@@ -24,6 +25,7 @@ from paraloom.mt.engine import check_folder
 from paraloom.mt.families import folder_settings, get_family
 from paraloom.mt.families.base import VOCABULARIES, Codec, EncoderDecoder
 from paraloom.mt.long_texts import LongTexts
+from paraloom.mt.names import stronger_translator
 from paraloom.mt.splitting import Long, check_long
 from paraloom.mt.texts import as_texts
 from paraloom.text.normalize import normalize
@@ -82,9 +84,10 @@ class Translator:
         self.source, self.target = self._codec.source, self._codec.target
         self._decoder = BatchDecoder(self.folder, self.device, self._codec)
         self._long_texts = LongTexts(self._codec)
-        self.costs = read_costs(self.folder)
+        self.costs = read_costs(self.folder, self.languages)
         """Costs on its development text (`paraloom.mt.costs`); None if the folder does not have them."""
-        self._monitor = CostMonitor(self.costs) if check_costs and self.costs is not None else None
+        remedy = self.stronger
+        self._monitor = CostMonitor(self.costs, remedy) if check_costs and self.costs is not None else None
 
     @classmethod
     def load(
@@ -105,9 +108,10 @@ class Translator:
         Args:
             model: A folder that `save`, training or CTranslate2 wrote; a folder with a checkpoint of transformers
                 (Marian, NLLB-200, M2M100, mBART-50, T5, mT5, MADLAD-400, BART, PEGASUS); the name of a bundled
-                translator (`de-en`); or a Hugging Face name such as `Helsinki-NLP/opus-mt-de-en`. A checkpoint is
-                converted once and kept in the cache ($PARALOOM_CACHE, or ~/.cache/paraloom). Only a Hugging Face name
-                that is not in the cache is downloaded.
+                translator (`de-en`); the short name of one that `paraloom models fetch` fetched (`opus-mt-de-en`,
+                `nllb-600m`); or a Hugging Face name such as `Helsinki-NLP/opus-mt-de-en`. A checkpoint is converted
+                once and kept in the cache ($PARALOOM_CACHE, or ~/.cache/paraloom). Only a Hugging Face name that is
+                not in the cache is downloaded.
             source: Source language, if the model has several: 'de', 'deu', 'deu_Latn', 'German' or the model's code.
             target: Target language, if the model has several.
             decode: How it translates by default, such as 'beam:12,nbest=3', 'sampling' or 'nucleus:0.95'.
@@ -169,6 +173,12 @@ class Translator:
         return folder
 
     @property
+    def stronger(self) -> str:
+        """What to do about text that a bundled translator does not know; '' for others."""
+        bundled = self.folder == bundled_path(self.folder.name)
+        return stronger_translator(self.source, self.target) if bundled and self.source and self.target else ""
+
+    @property
     def signature(self) -> str:
         """Digest of the weights, decoding and version in the style of sacreBLEU, for metadata and results."""
         return self.signature_of(self.decoding)
@@ -184,7 +194,7 @@ class Translator:
         """
         model = file_digest(self.folder / "model.bin")[:12]
         # Models of one pair of languages, and lines that are split, as ever since, are not worth a word.
-        languages = {"languages": f"{self.source}-{self.target}"} if self._has_languages else {}
+        languages = {"languages": self.languages} if self.languages else {}
         long = {} if self.long == "split" else {"long": self.long}
         return signature("translator", model=model, decode=describe_decoding(as_decoding(decode)), **languages, **long)
 
@@ -223,9 +233,10 @@ class Translator:
         return other
 
     @property
-    def _has_languages(self) -> bool:
-        """True if the languages decide what it translates, so that they belong to its signature."""
-        return bool(folder_settings(self.folder)["family"] != "marian")
+    def languages(self) -> str:
+        """The pair, such as `de-en`, where it decides what the model translates and so belongs to its signature."""
+        many = folder_settings(self.folder)["family"] != "marian"
+        return f"{self.source}-{self.target}" if many else ""
 
     def __repr__(self) -> str:
         vocabulary = next(path for name in VOCABULARIES if (path := self.folder / name).is_file())

@@ -142,7 +142,7 @@ def check_costs(sample: SampledRows, column: str, translator: TranslatorLike, re
     )
     best = best_variants(plain, [sample.columns[column][row] for row in rows])
     costs = CostDistribution.of(best)
-    messages = [cost_warning(costs, translator.costs)]
+    messages = [cost_warning(costs, translator.costs, translator.stronger)]
     if reference:
         others = late("paraloom.text.normalize:normalize")([sample.columns[reference][row] for row in rows]).to_pylist()
         copies = sum(variant.text == other for variant, other in zip(best, others, strict=True)) / len(rows)

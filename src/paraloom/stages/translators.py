@@ -205,7 +205,7 @@ class LoadTranslator(Fit):
 
     Args:
         model: A Hugging Face name such as `facebook/nllb-200-distilled-600M`, downloaded unless it is in the local
-            cache; a folder with such a checkpoint; or a translator that is ready: a folder, or the name of a bundled
+            cache; the short name of one that was fetched (`nllb-600m`); a folder with such a checkpoint; or a translator that is ready: a folder, or the name of a bundled
             one.
         revision: Branch, tag or commit of the model. Default: its main branch.
         precision: Precision of the weights; see `paraloom.mt.checkpoint.PRECISIONS`. 'auto' is what suits the device.
@@ -214,7 +214,8 @@ class LoadTranslator(Fit):
         long: What happens to lines that are longer than the model takes: 'split', 'truncate', 'reject' or 'error'.
 
     Raises:
-        ConfigError: When it runs: the model does not have a language, or does not work in this precision.
+        ConfigError: The name says other languages; or, when it runs: the model does not have a language, or does not
+            work in this precision.
         ModelError: When it runs: models of this kind are not supported.
         MissingExtraError: When it runs: transformers is not installed.
 
@@ -234,9 +235,11 @@ class LoadTranslator(Fit):
 
     def validate(self) -> None:
         from paraloom.mt.checkpoint import check_precision
+        from paraloom.mt.names import check_pair
         from paraloom.mt.splitting import check_long
 
         check_precision(self.precision)
+        check_pair(self.model, self.source, self.target)
         check_long(self.long)
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:

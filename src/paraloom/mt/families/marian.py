@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from paraloom.mt.families import folder_settings
 from paraloom.mt.families.base import SOURCE_LIMIT, Codec, EncoderDecoder, read_vocabulary
 from paraloom.mt.languages import find_language, same_language
 from paraloom.mt.model_card import read_card
+from paraloom.mt.names import pair_of
 from paraloom.mt.subwords import Subwords, has_language_tag
 from paraloom.mt.subwords import read_vocabulary as pieces_by_id
 
@@ -77,8 +77,7 @@ def _languages(
     """Source and target language, None if unknown, and the tag that makes a multilingual model translate into it."""
     known = [side.strip() for side in read_card(folder).get("languages", "").split("→")]
     if len(known) != 2:
-        match = re.search(r"opus-mt-([a-z]{2,3})-([a-z]{2,3})(?![a-zA-Z])", folder.name)
-        known = list(match.groups()) if match else []
+        known = list(pair_of(folder.name) or ())
     tags = [piece[2:-2] for piece in vocabulary if piece.startswith(">>") and piece.endswith("<<")]
     if target and tags:
         language = find_language(target)
