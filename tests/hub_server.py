@@ -1,4 +1,4 @@
-"""A server of this machine that speaks the protocol of the Hugging Face hub: models are folders, and it can misbehave."""
+"""A server that speaks the protocol of the Hugging Face hub: models are folders, and it can misbehave."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tiny_translators import write_checkpoint
 
 import paraloom as library
 from paraloom.api import fetch_model, fetching, find_model, list_models, remove_model
-from paraloom.api.fetching import Measured, kinds_at_home, measure_kinds
+from paraloom.api.fetching import KindResult, kinds_at_home, measure_kinds
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.protocols import Variant
@@ -35,12 +35,12 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Untrained checkpoints of two families, by their names on the hub."""
     folder = tmp_path_factory.mktemp("checkpoints")
     names = {OPUS: "marian", "facebook/nllb-200-distilled-600M": "nllb"}
-    made = {name: write_checkpoint(kind, folder / kind) for name, kind in names.items()}
-    vocabulary = made[OPUS] / "vocab.json"  # a model of one pair has no tags of languages
+    written = {name: write_checkpoint(kind, folder / kind) for name, kind in names.items()}
+    vocabulary = written[OPUS] / "vocab.json"  # a model of one pair has no tags of languages
     vocabulary.write_text(vocabulary.read_text().replace(">>", "__").replace("<<", "__"))
-    for path in made.values():
+    for path in written.values():
         (path / "README.md").write_text(CARD)
-    return made
+    return written
 
 
 @pytest.fixture
@@ -165,8 +165,8 @@ def test_names_that_cannot_be_fetched(name: str, message: str, hub: Hub, paraloo
 
 
 def test_what_a_translator_knows_decides_its_costs() -> None:
-    def measured(*chrf: float) -> list[Measured]:
-        return [Measured(str(number), value, [Variant("x", -1.0, 1)]) for number, value in enumerate(chrf)]
+    def measured(*chrf: float) -> list[KindResult]:
+        return [KindResult(str(number), value, [Variant("x", -1.0, 1)]) for number, value in enumerate(chrf)]
 
     nan = float("nan")
     assert [one.kind for one in kinds_at_home(measured(60, 20, 45))] == ["0", "2"]
@@ -177,7 +177,7 @@ def test_what_a_translator_knows_decides_its_costs() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "known"), [("de-en", {"everyday", "help"}), ("en-de", {"everyday", "help"})])
 def test_the_bundled_translators_know_what_they_know(name: str, known: set[str]) -> None:
-    """Measured as if they were fetched, they warn of news, and not of everyday sentences."""
+    """KindResult as if they were fetched, they warn of news, and not of everyday sentences."""
     measured = measure_kinds(Translator.load(name, check_costs=False))
     assert {one.kind for one in kinds_at_home(measured)} == known
     costs = {one.kind: fetching.costs_of([one]) for one in measured}

@@ -33,7 +33,7 @@ _EVERYDAY = 60
 """Sentences of the sample of the quickstart that are one of the kinds."""
 
 
-class Measured(NamedTuple):
+class KindResult(NamedTuple):
     """What a translator makes of a kind of text: mean chrF (NaN without a reference), and its translations."""
 
     kind: str
@@ -128,7 +128,7 @@ def remove_model(name: str) -> ModelSummary:
     return model
 
 
-def measure_kinds(translator: Translator) -> list[Measured]:
+def measure_kinds(translator: Translator) -> list[KindResult]:
     """What a translator makes of each kind of bundled text; nothing if there is none in its source language."""
     from paraloom.mt.streams import best_variants
 
@@ -144,16 +144,16 @@ def measure_kinds(translator: Translator) -> list[Measured]:
         chrf = chrf_from_points(code_points([one.text for one in best]), code_points([row[target] for row in rows]))
     kinds = dict.fromkeys(row[0] for row in rows)
     of_kind = {kind: [number for number, row in enumerate(rows) if row[0] == kind] for kind in kinds}
-    return [Measured(kind, float(chrf[of].mean()), [best[row] for row in of]) for kind, of in of_kind.items()]
+    return [KindResult(kind, float(chrf[of].mean()), [best[row] for row in of]) for kind, of in of_kind.items()]
 
 
-def kinds_at_home(measured: Sequence[Measured]) -> list[Measured]:
+def kinds_at_home(measured: Sequence[KindResult]) -> list[KindResult]:
     """The kinds of text that a translator knows; the best one if it knows none, all of them if that is not known."""
     known = [one for one in measured if not one.chrf < AT_HOME]
     return known or sorted(measured, key=lambda one: one.chrf)[-1:]
 
 
-def costs_of(measured: Sequence[Measured]) -> CostDistribution:
+def costs_of(measured: Sequence[KindResult]) -> CostDistribution:
     """The distribution of the costs of these translations."""
     from paraloom.mt.costs import CostDistribution
 

@@ -99,8 +99,8 @@ def summarize_model(folder: Path, name: str) -> ModelSummary:
 
 
 def _kind(folder: Path) -> str:
-    from paraloom.paraphrasing.settings import PARAPHRASER_FILE
     from paraloom.mt.families import FOLDER_FILE
+    from paraloom.paraphrasing.settings import PARAPHRASER_FILE
     from paraloom.syntax.parsers.spans import MODEL as SPAN_MODEL
 
     if (folder / "paraphrase_model.json").is_file():

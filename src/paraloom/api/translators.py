@@ -94,8 +94,8 @@ def translator_stages(
         return [stage], stage, None
     raise ConfigError(
         f"translator '{text}' not found{suggestion(text, [*bundled_translators(), 'opus-mt-de-en', *SHORT_NAMES])}",
-        remedy=f"Name a bundled translator ({', '.join(bundled_translators())}), one that was fetched (`paraloom models`), "
-        "a folder, or a model of Hugging Face as OWNER/NAME.",
+        remedy=f"Name a bundled translator ({', '.join(bundled_translators())}), one that was fetched "
+        "(`paraloom models`), a folder, or a model of Hugging Face as OWNER/NAME.",
     )
 
 

@@ -62,4 +62,4 @@ SAMPLE = Path(__file__).parent / "sample.de-en.tsv"
 """400 German sentences of Tatoeba (CC BY 2.0 FR), each with two English translations: columns de, en, en_second."""
 
 KINDS_OF_TEXT = Path(__file__).parent / "kinds.de-en.tsv"
-"""60 sentences of each of five kinds of text, columns kind, de, en: what a translator that is fetched is measured on."""
+"""60 sentences of each of five kinds of text, columns kind, de, en: what fetched translators are measured on."""

@@ -67,7 +67,7 @@ def find_translator(
 
 
 def check_fetched(name: str) -> None:
-    """Check that the model of a short name was fetched: OWNER/NAME is downloaded when it is used, a short name is not."""
+    """Check that the model of a short name was fetched: its use does not download it, as that of OWNER/NAME does."""
     if is_short_name(name) and not Path(name).is_dir() and not stored_copies(str(hub_name(name))):
         raise ModelError("not on this machine yet", file=name, remedy=f"Fetch it, once: paraloom models fetch {name}.")
 
@@ -75,8 +75,8 @@ def check_fetched(name: str) -> None:
 def stored_copies(name: str) -> list[Path]:
     """The folders of a model of the hub that is converted: of several precisions or revisions."""
     stem = name.replace("/", "--")
-    found = [path.parent for path in _translators().glob(f"{escape(stem)}[-@]*/model.bin")]
-    return sorted(path for path in found if stored_name(path).partition("?")[0] == short_name(name))
+    folders = [path.parent for path in _translators().glob(f"{escape(stem)}[-@]*/model.bin")]
+    return sorted(path for path in folders if stored_name(path).partition("?")[0] == short_name(name))
 
 
 def stored_name(folder: Path) -> str:

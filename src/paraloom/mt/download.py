@@ -157,8 +157,7 @@ def _resume(hub: Any, name: str, revision: str | None, file: Any, blobs: Path) -
         if (blobs / file.lfs.sha256).exists():  # another process was faster
             return
         url = hf_hub_url(name, file.rfilename, revision=revision, endpoint=hub.endpoint)
-        begun, headers = part.stat().st_size, build_hf_headers()
-        http_get(url, stream, resume_size=begun, headers=headers, expected_size=file.size)
+        http_get(url, stream, resume_size=part.stat().st_size, headers=build_hf_headers(), expected_size=file.size)
         part.replace(blobs / file.lfs.sha256)
 
 
@@ -224,8 +223,8 @@ def _similar(hub: Any, name: str) -> str:
     """The names of the hub that are nearest to one that it does not have, to append to a message."""
     owner, _, model = name.partition("/")
     try:
-        found = hub.list_models(author=owner, search=model.rpartition("-")[0] or model, limit=100)
-        close = get_close_matches(short_name(name), [short_name(known.id) for known in found], cutoff=0.6)
+        models = hub.list_models(author=owner, search=model.rpartition("-")[0] or model, limit=100)
+        close = get_close_matches(short_name(name), [short_name(known.id) for known in models], cutoff=0.6)
     except Exception:  # as above
         close = []
     return f"; nearest: {', '.join(close)}" if close else ""

@@ -73,11 +73,13 @@ def check_pair(name: str, source: str | None, target: str | None) -> None:
     given = (source or pair[0], target or pair[1])
     if all(same_language(one, other) for one, other in zip(given, pair, strict=True)):
         return
-    turned = all(same_language(one, other) for one, other in zip(given, reversed(pair), strict=True))
+    is_reversed = all(same_language(one, other) for one, other in zip(given, reversed(pair), strict=True))
     other = short_name(name).replace("-".join(pair), "-".join(reversed(pair)))
     raise ConfigError(
         f"{name} translates {pair[0]} → {pair[1]}, not {given[0]} → {given[1]}",
-        remedy=f"Name the model of the other direction, {other}." if turned else "Name a model of these languages.",
+        remedy=f"Name the model of the other direction, {other}."
+        if is_reversed
+        else "Name a model of these languages.",
     )
 
 

@@ -205,8 +205,8 @@ class LoadTranslator(Fit):
 
     Args:
         model: A Hugging Face name such as `facebook/nllb-200-distilled-600M`, downloaded unless it is in the local
-            cache; the short name of one that was fetched (`nllb-600m`); a folder with such a checkpoint; or a translator that is ready: a folder, or the name of a bundled
-            one.
+            cache; the short name of one that was fetched (`nllb-600m`); a folder with such a checkpoint; or a
+            translator that is ready: a folder, or the name of a bundled one.
         revision: Branch, tag or commit of the model. Default: its main branch.
         precision: Precision of the weights; see `paraloom.mt.checkpoint.PRECISIONS`. 'auto' is what suits the device.
         source: Source language, of a model that has several.
