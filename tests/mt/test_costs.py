@@ -138,6 +138,27 @@ def test_a_translator_warns_once(confident: Path, decode: str) -> None:
         translator.with_decoding("greedy").translate(SENTENCES)
 
 
+def test_small_sampled_calls_do_not_hide_a_later_text() -> None:
+    monitor = CostMonitor(of(0.2, 1.0))
+    for _ in range(20):
+        assert monitor.sample_size(10) == max(0, 200 - monitor.costs.sentences)
+        monitor.add([[variant] for variant in variants(np.linspace(0.3, 0.9, 10))])
+    assert (monitor.sample_size(10), monitor.sample_size(60)) == (0, 200)
+    with pytest.warns(UserWarning, match="over 60 sentences"):
+        monitor.add([[variant] for variant in variants(np.linspace(2, 3, 60))])
+    assert monitor.sample_size(60) == 0
+
+
+def test_a_sampled_stream_is_compared_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    translator = Translator.load("de-en", decode="sampling")
+    lengths: list[int] = []
+    monkeypatch.setattr(Translator, "observe", lambda _, decoding, texts, variants: lengths.append(len(texts)))
+    monkeypatch.setattr("paraloom.mt.streams._BETWEEN_SAMPLES", 150)
+    monkeypatch.setattr(Translator, "translate", lambda *_, **__: [])
+    list(translate_stream(translator, [SENTENCES[:60], SENTENCES[:70], SENTENCES[:80], SENTENCES[:9]], threads=1))
+    assert lengths == [60, 80, 9]
+
+
 @pytest.mark.parametrize("decode", ["beam:2", "sampling"])
 @pytest.mark.slow
 def test_a_stream_warns_once_at_any_number_of_threads(confident: Path, decode: str) -> None:

@@ -186,10 +186,11 @@ class CostMonitor:
         self._next = MIN_SENTENCES  # compared at ever larger numbers: many looks at few sentences would raise alarms
         self._lock = threading.Lock()
 
-    @property
-    def missing(self) -> int:
-        """Sentences that a sample of `COST_SAMPLE` still needs."""
-        return max(0, COST_SAMPLE - self.costs.sentences)
+    def sample_size(self, sentences: int) -> int:
+        """How many sentences of a call that samples to translate with `COST_DECODING`; none once it has warned."""
+        if self.warned:
+            return 0
+        return COST_SAMPLE if sentences >= MIN_SENTENCES else max(0, COST_SAMPLE - self.costs.sentences)
 
     def add(self, groups: Iterable[Sequence[Variant]]) -> None:
         """Count the best variant of each sentence, and warn if the text is unlike the development text."""

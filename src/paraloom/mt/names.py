@@ -77,9 +77,7 @@ def check_pair(name: str, source: str | None, target: str | None) -> None:
     other = short_name(name).replace("-".join(pair), "-".join(reversed(pair)))
     raise ConfigError(
         f"{name} translates {pair[0]} → {pair[1]}, not {given[0]} → {given[1]}",
-        remedy=f"Name the model of the other direction, {other}."
-        if is_reversed
-        else "Name a model of these languages.",
+        remedy=f"The other direction is {other}." if is_reversed else "Name a model of these languages.",
     )
 
 

@@ -11,10 +11,14 @@ from paraloom.core.devices import parse_device
 from paraloom.core.progress import progress
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.seeds import spawn_seed
+from paraloom.mt.costs import MIN_SENTENCES
 from paraloom.mt.translator import Translator
 
 CHUNK = 200
 """Sentences of a text in memory that a core takes at a time: enough to sort by length, few enough to share out."""
+
+_BETWEEN_SAMPLES = 2000
+"""Sentences of a stream that is sampled for, between two samples that are translated again to compare their costs."""
 
 
 def translate_stream(
@@ -41,12 +45,17 @@ def translate_stream(
         finally:
             idle.append(own)
 
+    unseen = _BETWEEN_SAMPLES
     waiting: deque[tuple[Sequence[str], Future[list[list[Variant]]]]] = deque()
 
     def first() -> list[list[Variant]]:
+        nonlocal unseen
         chunk, future = waiting.popleft()
         variants = future.result()
-        translator.observe(translator.decoding, chunk, variants)  # in their order, whatever the copy
+        unseen += len(chunk)
+        if unseen >= _BETWEEN_SAMPLES or len(chunk) < MIN_SENTENCES or not translator.decoding.random:
+            translator.observe(translator.decoding, chunk, variants)  # in their order, whatever the copy
+            unseen = 0
         return variants
 
     pool = ThreadPoolExecutor(threads)

@@ -456,7 +456,9 @@ class Translator:
             return
         if not decoding.random:
             self._monitor.add(variants)
-        elif missing := self._monitor.missing:
+            return
+        filled = [text for text in texts if text.strip()]
+        if size := self._monitor.sample_size(len(filled)):
             plain = self.with_decoding(COST_DECODING)
             plain._monitor = None
-            self._monitor.add(plain.translate([text for text in texts if text.strip()][:missing]))
+            self._monitor.add(plain.translate(filled[:size]))
