@@ -34,6 +34,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ from results_pages import FOLDER, read_topic, write_topic
 
 CONCURRENCY = 16
 PRICES = "input-price=0.15&output-price=0.6"
+USAGE = ("requests", "input_tokens", "output_tokens", "cost")
 ROUND_TRIP = "round-trip:en-de,de-en"
 
 PHRASES = {
@@ -77,11 +79,11 @@ def run_server(log: Path, latency: float) -> None:
     """The server: logs the digest of each request as it comes, waits, and answers with rewrites."""
 
     class Server(Handler):
-        def do_POST(self) -> None:
+        def do_POST(self) -> None:  # noqa: N802
             content = self.body()
             body = json.loads(content)
             prompt = body["messages"][-1]["content"]
-            if "animal" not in prompt:  # what the server supports is asked before any prompt
+            if "name of any animal" not in prompt:  # what the server supports is asked before any prompt
                 with log.open("a") as stream:  # one write of a short line, so that threads do not mix
                     stream.write(hashlib.sha256(content).hexdigest() + "\n")
             time.sleep(latency)
@@ -93,6 +95,10 @@ def run_server(log: Path, latency: float) -> None:
             ]
             usage = {"prompt_tokens": len(prompt) // 4, "completion_tokens": sum(len(one) // 4 + 1 for one in answers)}
             self.send(200, json.dumps({"choices": choices, "usage": usage}).encode())
+
+        def handle(self) -> None:
+            with suppress(ConnectionError, ValueError):  # the client was killed
+                super().handle()
 
     serve(Server)
 
@@ -241,12 +247,12 @@ def try_paraphraser(trial: Trial, folder: Path, lines: Path, tenth: Path, count:
         "paraphraser": trial.name, "lines": count, "preset": trial.options.preset,
         "plan": {
             "seconds": plan.printed["wall_seconds"], "memory": plan.printed["memory"], "disk": plan.printed["disk"],
-            **{name: expected[name] for name in ("requests", "input_tokens", "output_tokens", "cost")},
+            **{name: expected[name] for name in USAGE},
             "took": plan.seconds, "asked": planned,
         },
         "actual": {
             "seconds": whole.seconds, "memory": whole.memory, "disk": whole.disk,
-            **{name: counts.get("endpoint", {}).get(name, 0) for name in ("requests", "input_tokens", "output_tokens", "cost")},
+            **{name: counts.get("endpoint", {}).get(name, 0) for name in USAGE},
             "asked": sum(asked.values()),
         },
         "texts": counts["texts"], "answered": counts["answered"], "none": counts["none"],

@@ -418,6 +418,9 @@ def _stages(
 ) -> list[Any]:
     """The stages that read the texts, load what paraphrasers need, and paraphrase; the last one is a `Paraphrase`."""
     lines = _is_text_file(output)
+    keys: dict[str, Any] = {
+        key: "" if value is None and key in _EMPTY_BY_DEFAULT else value for key, value in settings.items()
+    }
     if lines and n is not None and n > 1:
         raise ConfigError(
             f"{n} paraphrases of each text do not fit a text file", remedy="Name an output such as out.tsv, or -n 1."
@@ -431,7 +434,7 @@ def _stages(
         preset=preset,
         encoder=None if preset == "none" else _encoder(encoder),
         judge=None if preset == "none" or judge is None else _encoder(judge),
-        **{key: "" if value is None and key in _EMPTY_BY_DEFAULT else value for key, value in settings.items()},
+        **keys,
     )
     return [*reading, *loading, stage]
 

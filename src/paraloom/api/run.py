@@ -167,9 +167,7 @@ def run_in(
     return result
 
 
-def estimate_stages(
-    stages: Sequence[Stage], *, rows: int, seed: int = 1, workers: int | None = None
-) -> RunEstimate:
+def estimate_stages(stages: Sequence[Stage], *, rows: int, seed: int = 1, workers: int | None = None) -> RunEstimate:
     """What `run_stages` will take, measured on samples of so many rows."""
     from paraloom.pipeline.estimate import estimate_run
 

@@ -320,6 +320,9 @@ def _extend(
         rate, once = _line(small.stages[step.name].seconds, result.seconds, first, second, units, result.kind)
     share = units / second if second else 1.0
     is_fit = isinstance(step.stage, Fit)
+    grows = not is_fit
+    if is_fit and hasattr(step.stage, "answers"):  # those of an endpoint grow with the rows of the stages that ask it
+        share, grows = sum(s.rows for s in samples.values()) / sum(s.sampled for s in samples.values()), True
     return StageEstimate(
         name=step.name,
         kind="fit" if is_fit else "source" if sample is not None else result.kind,
@@ -328,7 +331,7 @@ def _extend(
         seconds_once=once / (workers if result.kind == "map" else 1),
         seconds_all=rate * units + (sample.seconds if sample is not None else 0.0),
         memory=result.memory,
-        disk=large.disk[step.name] if is_fit else round(large.disk[step.name] * share),
+        disk=round(large.disk[step.name] * (share if grows else 1.0)),
         measured=second,
         is_fixed=_updates(step.stage) > 0,
         shards=_shards(step, before, samples, units),
