@@ -58,8 +58,8 @@ _MAX_LENGTH = 100_000
 _EMPTY_BY_DEFAULT = frozenset(["template", "like", "decode", "column"])
 """Keys of the stage that are '' where they are not given."""
 
-_FILE_NAME = re.compile(r"[^\s]*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}")
-"""A word that is more likely the name of a file than a text."""
+_FILE_NAME = re.compile(r"\S*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}|\S*/\S*")
+"""A word that is more likely the name of a file, or a path, than a text."""
 
 
 @overload

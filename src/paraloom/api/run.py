@@ -124,7 +124,7 @@ def run_stages(
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
-            _hide_work(error, work)
+            hide_work(error, work)
             # A RunError may mean that another process is running there.
             if not isinstance(error, RunError) and not resumed and not _has_output(work):
                 shutil.rmtree(work, ignore_errors=True)
@@ -197,7 +197,7 @@ def _not_found(file: Path) -> ConfigError:
     return ConfigError("file not found", file=file, remedy=remedy)
 
 
-def _hide_work(error: ParaloomError, work: Path) -> None:
+def hide_work(error: ParaloomError, work: Path) -> None:
     """Name the stage without its number, and no file of the work folder: the user named neither."""
     if error.stage is not None:
         error.stage = re.sub(r"^\d+-", "", error.stage)
