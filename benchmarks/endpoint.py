@@ -167,9 +167,9 @@ def serve(handler: type[Handler]) -> None:
 
 
 @contextmanager
-def process(*arguments: object) -> Iterator[int]:
-    """This script in a process of its own, as a server; its port."""
-    command = [sys.executable, __file__, *map(str, arguments)]
+def process(*arguments: object, script: str = __file__) -> Iterator[int]:
+    """A script, by default this one, in a process of its own, as a server; its port."""
+    command = [sys.executable, script, *map(str, arguments)]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout is not None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from processes import environment
 
 from paraloom import ConfigError
 from paraloom.mt.answer_store import AnswerStore
@@ -135,6 +138,42 @@ def test_a_store_keeps_answers_and_counts(tmp_path: Path) -> None:
     assert (again.fact("n"), again.fact("m"), again.failures) == (True, None, 1)
     assert again.totals() == {"requests": 2, "answers": 1, "input_tokens": 3, "output_tokens": 4, "retries": 0}
     again.sync()
+
+
+@pytest.mark.slow
+def test_answers_outlive_other_processes_that_end(tmp_path: Path) -> None:
+    """A file that is opened and closed again loses its locks; then whoever ends deletes the log that others write."""
+    path = tmp_path / "a.sqlite"
+    code = """
+import sys
+from pathlib import Path
+from paraloom.mt.answer_store import AnswerStore
+store = AnswerStore(Path(sys.argv[1]))
+for line in sys.stdin:
+    store.put(line.strip(), {})
+    store.sync()
+    print("kept", flush=True)
+"""
+    worker = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert worker.stdin is not None and worker.stdout is not None
+    for name in ("before", "after"):
+        worker.stdin.write(f"{name}\n")
+        worker.stdin.flush()
+        assert worker.stdout.readline() == "kept\n"
+        if name == "before":
+            other = AnswerStore(path)
+            other.put("other", {})
+            other.close()
+    worker.kill()
+    worker.communicate()
+    store = AnswerStore(path)
+    assert [store.get(name) for name in ("before", "other", "after")] == [{}, {}, {}]
 
 
 def _take(path: str, taken: object) -> None:

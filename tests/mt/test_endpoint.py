@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 from openai_server import OpenAIServer, Reply, sentence, serve
+from processes import start, wait_until
 
 import paraloom
 from paraloom import ConfigError, DataError, EndpointTranslator, RunError
@@ -419,6 +421,27 @@ def test_answers_are_kept_and_budgets_count_all_runs(server: OpenAIServer, tmp_p
     assert usage.cost == pytest.approx((2 * 10 * count + 10 * (2 * count + 4)) / 1e6)
     with pytest.raises(RunError, match="Raise max-tokens"):
         translator(server, answers=answers, max_tokens=100).translate("neu")
+
+
+@pytest.mark.slow
+def test_answers_under_way_are_kept_when_a_process_is_asked_to_end(server: OpenAIServer, tmp_path: Path) -> None:
+    server.fault = lambda body, number: time.sleep(0.1)  # type: ignore[func-returns-value]
+    answers = str(tmp_path / "answers.sqlite")
+    code = """
+import sys
+from paraloom import EndpointTranslator
+url, answers = sys.argv[1:]
+model = EndpointTranslator(url, "m", source="de", target="en", concurrency=4, answers=answers)
+model.translate([f"Der Hund Nummer {number} schläft." for number in range(30)])
+"""
+    running = start(code, server.url, answers)
+    wait_until(lambda: len(server.answered) >= 8, running)
+    running.terminate()
+    assert running.wait() == -signal.SIGTERM
+    assert len(server.answered) < len(TEXTS)
+    assert len(translator(server, answers=answers).translate(TEXTS)) == len(TEXTS)
+    texts = asked(server)
+    assert sorted(texts) == sorted(TEXTS), "no sentence is paid for twice"
 
 
 def test_a_saved_endpoint_is_a_translator_by_its_folder(server: OpenAIServer, tmp_path: Path) -> None:

@@ -222,15 +222,21 @@ def test_what_an_endpoint_will_be_asked_for_is_what_it_is_asked_for(tmp_path: Pa
     pairs = write_pairs(tmp_path, 600)
     with serve() as server:
         endpoint = LoadEndpoint(
-            name="endpoint", url=server.url, model="m", source="de", target="en", input_price=5.0, output_price=10.0
-        )
+            name="endpoint", url=server.url, model="m", source="de", target="en", input_price=5.0, output_price=10.0,
+            answers=str(tmp_path / "answers.sqlite"),
+        )  # fmt: skip
         stages = [ReadPairs(source=pairs, shard_rows=100), endpoint, BackTranslate(translator=endpoint)]
         pipeline = Pipeline([*stages[:2], replace(stages[2], decode="greedy", check_languages=False)])
         estimate = pipeline.estimate(workers=1, rows=90)
+        assert not (tmp_path / "answers.sqlite").exists()
+        sent = len(server.bodies)
         took = pipeline.run(tmp_path / "run", workers=1).stages[-1].figures
     stage = estimate.stages[-1]
     for name in ("requests", "input_tokens", "output_tokens", "cost"):
         assert getattr(stage, name) == pytest.approx(took[name], rel=0.1)
+    assert stage.sample_requests == sent
+    kept = sum(path.stat().st_size for path in tmp_path.glob("answers.sqlite*"))
+    assert 0.3 < estimate.stages[1].disk / kept < 3, "the answers of all rows are counted"
 
 
 def test_too_few_rows_and_failures_on_the_sample_are_named(tmp_path: Path) -> None:

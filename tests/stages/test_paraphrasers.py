@@ -237,6 +237,23 @@ def test_an_endpoint_in_a_stage_is_not_asked_twice(tmp_path: Path) -> None:
     assert [row["text"].partition(".")[0] for row in rows] == ["A puppy sleeps in the garden", "The movie was good"]
 
 
+@pytest.mark.slow
+def test_a_plan_says_what_an_endpoint_will_be_asked(paraloom: Command, tmp_path: Path) -> None:
+    lines, output = tmp_path / "lines.txt", tmp_path / "out.tsv"
+    lines.write_text("".join(f"The dog number {number} sleeps.\n" for number in range(200)))
+    with serve(OpenAIServer(translate=lambda text, body: text.replace("dog", "puppy"))) as it:
+        call = ("paraphrase", lines, "--paraphraser", f"{it.url}?model=m&input-price=1", "-o", output, "--workers", 1)
+        status, out, err = paraloom(*call, "--preset", "none", "--plan", "--plan-rows", 60, "--json")
+        assert status == 0, err
+        planned, sent = json.loads(out)["stages"][-1], len(it.bodies)
+        assert not output.exists() and planned["sample_requests"] == sent < 200
+        status, out, err = paraloom(*call, "--preset", "none", "--json")
+        assert status == 0, err
+    took = json.loads(out)["endpoint"]
+    assert (planned["requests"], planned["input_tokens"]) == (took["requests"], took["input_tokens"])
+    assert planned["cost"] == pytest.approx(took["cost"])
+
+
 def test_the_stage_refuses_another_language(toy_paraphraser: Path, tmp_path: Path) -> None:
     german = "Das ist nicht der Hund, den wir mit dir in der Stadt gesehen haben."
     write_pairs(tmp_path / "pairs", *[(german, "x")] * 5)

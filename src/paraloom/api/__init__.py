@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from paraloom.api.paraphrasing import ParaphrasedFiles as ParaphrasedFiles
     from paraloom.api.paraphrasing import paraphrase as paraphrase
     from paraloom.api.paraphrasing import paraphrase_files as paraphrase_files
+    from paraloom.api.paraphrasing import plan_paraphrases as plan_paraphrases
     from paraloom.api.publishing import publish as publish
     from paraloom.api.quickstart import run_quickstart as run_quickstart
     from paraloom.api.scores import train_language_model as train_language_model
@@ -185,7 +186,7 @@ _MODULES = {
         "open_paraphraser",
         "open_selector",
     ),
-    "paraphrasing": ("ParaphrasedFiles", "paraphrase", "paraphrase_files"),
+    "paraphrasing": ("ParaphrasedFiles", "paraphrase", "paraphrase_files", "plan_paraphrases"),
     "pair_functions": ("backtranslate", "filter_pairs", "score"),
     "pair_inputs": ("as_pairs", "read_pairs"),
     "pairs": ("Pairs",),

@@ -520,6 +520,8 @@ class Pairs(PairsTable):
             The corpus that they come from, or else one in a temporary folder that lives as long as this object.
         """
         from paraloom.api.rejected import report_rejected
+        from paraloom.api.run import hide_work
+        from paraloom.pipeline.execution import NoRowsError
         from paraloom.pipeline.runner import run_pipeline
 
         if self._result is None:
@@ -529,7 +531,13 @@ class Pairs(PairsTable):
                 scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
                 definition = Definition("pairs", self._seed, define_steps(self._stages, Path.cwd()))
                 known = repeat_warnings(definition)
-                result = run_pipeline(definition, Path(scratch.name) / "run", engine="inline")
+                try:
+                    result = run_pipeline(definition, Path(scratch.name) / "run", engine="inline")
+                except ParaloomError as error:
+                    hide_work(error, Path(scratch.name))
+                    if isinstance(error, NoRowsError):
+                        error.remedy = "An earlier step kept no pair: filter less strictly."
+                    raise
                 report_rejected(definition, result)
                 self.warnings = warnings_of_result(definition, result, known)
                 warn_of_yield(definition, result, self.warnings)

@@ -68,7 +68,7 @@ class PairsTable(ABC):
         number = key + len(self) if key < 0 else key
         rows = self._slice(number, 1).to_pylist() if number >= 0 else []
         if not rows:
-            raise IndexError(f"row {key} of {len(self):,}")
+            raise IndexError(f"no row {key}: there are {len(self):,} rows")
         row: Row = rows[0]
         return row
 

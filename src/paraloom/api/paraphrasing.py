@@ -10,12 +10,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from urllib.parse import quote
 
 from paraloom.api.endpoints import answers_file
 from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser, open_selector
-from paraloom.api.run import as_list, input_stages, run_stages
+from paraloom.api.run import as_list, estimate_stages, input_stages, run_stages
 from paraloom.api.translators import translator_stages
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike, ParaphraserLike
@@ -41,6 +41,9 @@ from paraloom.stages.paraphrasing import (
 )
 from paraloom.stages.sentences import ReadSentences
 
+if TYPE_CHECKING:
+    from paraloom.pipeline.estimate import RunEstimate
+
 Preset: TypeAlias = Literal["strict", "balanced", "loose", "none"]
 
 DEFAULT_N = 3
@@ -52,8 +55,11 @@ _SHARD_ROWS = 200
 _MAX_LENGTH = 100_000
 """Characters of a text; the paraphrasers take long ones in parts."""
 
-_FILE_NAME = re.compile(r"[^\s]*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}")
-"""A word that is more likely the name of a file than a text."""
+_EMPTY_BY_DEFAULT = frozenset(["template", "like", "decode", "column"])
+"""Keys of the stage that are '' where they are not given."""
+
+_FILE_NAME = re.compile(r"\S*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}|\S*/\S*")
+"""A word that is more likely the name of a file, or a path, than a text."""
 
 
 @overload
@@ -233,14 +239,16 @@ class ParaphrasedFiles:
         """The counts.
 
         Returns:
-            The fields but `result` and `rows`.
+            The fields but `result` and `rows`; of endpoints what they were asked.
         """
+        usage = self.result.stages[-1].figures
         return {
             "texts": self.texts,
             "answered": self.answered,
             "none": self.texts - self.answered,
             "paraphrases": self.paraphrases,
             "dropped": dict(self.dropped),
+            **({"endpoint": dict(usage)} if usage else {}),
         }
 
 
@@ -306,44 +314,43 @@ def paraphrase_files(
         DataError: A file does not exist, or has no texts.
     """
     target = str(output)
-    lines = target != PIPE and without_compression(target).suffix == ".txt"
-    if lines and n is not None and n > 1:
-        raise ConfigError(
-            f"{n} paraphrases of each text do not fit a text file", remedy="Name an output such as out.tsv, or -n 1."
-        )
-    encoder_of_stage = None if preset == "none" else _encoder(encoder)
-    loading, names = _paraphraser_stages(as_list(paraphraser), target)
+    lines = _is_text_file(target)
     with ExitStack() as stack:
-        reading, source = _text_stages(as_list(texts), stack, text=text, field=field, on_error=on_error)
-        stage = Paraphrase(
-            input=source,
-            paraphraser=names,
-            n=n or (1 if lines else DEFAULT_N),
+        stages = _stages(
+            as_list(texts),
+            target,
+            stack,
+            paraphraser=paraphraser,
+            n=n,
             preset=preset,
             meaning=meaning,
             difference=difference,
             candidates=candidates,
-            encoder=encoder_of_stage,
-            judge=None if preset == "none" or judge is None else _encoder(judge),
-            template=template or "",
-            like=like or "",
+            encoder=encoder,
+            judge=judge,
+            template=template,
+            like=like,
             height=height,
-            decode=decode or "",
-            column=column or "",
+            decode=decode,
+            text=text,
+            field=field,
+            column=column,
+            on_error=on_error,
             check_languages=check_languages,
         )
+        stage = stages[-1]
         rows: list[tuple[str, list[dict[str, Any]]]] = []
 
         def deliver(result: RunResult, path: str) -> None:
-            corpus = source if isinstance(source, Path) else result.stages[0].folder
-            answers = _answers(corpus, result.stages[-1].folder, stage.column)
+            source = stage.input if isinstance(stage.input, Path) else result.stages[0].folder
+            answers = _answers(source, result.stages[-1].folder, stage.column)
             if lines:
                 _write_lines(answers, result, path)
             else:
                 rows.extend((original, kept) for _, original, kept in answers)
 
         result = run_stages(
-            [*reading, *loading, stage],
+            stages,
             target,
             seed=seed,
             engine=engine,
@@ -356,6 +363,80 @@ def paraphrase_files(
     if not counts.read:
         raise DataError("the text is empty", remedy="Give a sentence.")
     return ParaphrasedFiles(counts.read, counts.kept, counts.out, dropped, result, rows)
+
+
+def plan_paraphrases(
+    texts: str | Path | Sequence[str | Path],
+    output: str | Path = PIPE,
+    *,
+    plan_rows: int = 300,
+    workers: int | None = None,
+    seed: int = 1,
+    **options: Any,
+) -> RunEstimate:
+    """Measure on samples of the texts what `paraphrase_files` will take: requests, time, memory and disk.
+
+    Args:
+        texts: As `paraphrase_files` takes them.
+        output: Where that call will write.
+        plan_rows: Texts of the larger of two samples; endpoints are asked about the texts of both.
+        workers: Processes; default: one per core.
+        seed: Seed of every random choice.
+        **options: The other options of `paraphrase_files`.
+
+    Returns:
+        The estimate, with a line for each stage.
+
+    Raises:
+        ConfigError: A word looks like a file that does not exist, or a value has no effect.
+        DataError: A file does not exist, or has no texts.
+    """
+    options.pop("engine", None)
+    with ExitStack() as stack:
+        stages = _stages(as_list(texts), str(output), stack, **options)
+        return estimate_stages(stages, rows=plan_rows, seed=seed, workers=workers)
+
+
+def _is_text_file(output: str) -> bool:
+    return output != PIPE and without_compression(output).suffix == ".txt"
+
+
+def _stages(
+    texts: Sequence[str | Path],
+    output: str,
+    stack: ExitStack,
+    *,
+    paraphraser: str | Sequence[str] = "english",
+    n: int | None = None,
+    preset: str = "strict",
+    encoder: str | Path | None = "english",
+    judge: str | Path | None = None,
+    text: bool = False,
+    field: str | None = None,
+    on_error: OnError = "stop",
+    **settings: Any,
+) -> list[Any]:
+    """The stages that read the texts, load what paraphrasers need, and paraphrase; the last one is a `Paraphrase`."""
+    lines = _is_text_file(output)
+    keys: dict[str, Any] = {
+        key: "" if value is None and key in _EMPTY_BY_DEFAULT else value for key, value in settings.items()
+    }
+    if lines and n is not None and n > 1:
+        raise ConfigError(
+            f"{n} paraphrases of each text do not fit a text file", remedy="Name an output such as out.tsv, or -n 1."
+        )
+    loading, names = _paraphraser_stages(as_list(paraphraser), output)
+    reading, source = _text_stages(texts, stack, text=text, field=field, on_error=on_error)
+    stage = Paraphrase(
+        input=source,
+        paraphraser=names,
+        n=n or (1 if lines else DEFAULT_N),
+        preset=preset,
+        encoder=None if preset == "none" else _encoder(encoder),
+        judge=None if preset == "none" or judge is None else _encoder(judge),
+        **keys,
+    )
+    return [*reading, *loading, stage]
 
 
 def _encoder(encoder: str | Path | None) -> str | Path:

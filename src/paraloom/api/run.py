@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraloom.api.outputs import check_corpus_folder, check_output
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result, write_with_warnings
@@ -26,6 +26,9 @@ from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_st
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
+
+if TYPE_CHECKING:
+    from paraloom.pipeline.estimate import RunEstimate
 
 WORK = ".paraloom"
 """Suffix of the work folder of an unfinished output, next to it."""
@@ -109,10 +112,8 @@ def run_stages(
     """
     from paraloom.api.rejected import report_rejected
     from paraloom.pipeline.runner import run_pipeline
-    from paraloom.pipeline.toml import format_pipeline
 
-    definition = Definition(OF_COMMAND, seed, define_steps(stages, Path.cwd()))
-    definition = replace(definition, text=format_pipeline(definition))
+    definition = _defined(OF_COMMAND, stages, seed)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch) / "run" if output == "-" else Path(output.rstrip("/") + WORK)
         check_output(output, _inputs(definition.steps))
@@ -123,7 +124,7 @@ def run_stages(
         try:
             result = run_pipeline(definition, work, engine=engine, workers=workers, on_error=on_error)
         except ParaloomError as error:
-            _hide_work(error, work)
+            hide_work(error, work)
             # A RunError may mean that another process is running there.
             if not isinstance(error, RunError) and not resumed and not _has_output(work):
                 shutil.rmtree(work, ignore_errors=True)
@@ -159,13 +160,25 @@ def run_in(
     """Run stages in a folder that is kept, resuming from whatever is done there."""
     from paraloom.api.rejected import report_rejected
     from paraloom.pipeline.runner import run_pipeline
-    from paraloom.pipeline.toml import format_pipeline
 
-    definition = Definition(name, seed, define_steps(stages, Path.cwd()))
-    definition = replace(definition, text=format_pipeline(definition))
+    definition = _defined(name, stages, seed)
     result = run_pipeline(definition, folder, engine=engine, workers=workers)
     report_rejected(definition, result)
     return result
+
+
+def estimate_stages(stages: Sequence[Stage], *, rows: int, seed: int = 1, workers: int | None = None) -> RunEstimate:
+    """What `run_stages` will take, measured on samples of so many rows."""
+    from paraloom.pipeline.estimate import estimate_run
+
+    return estimate_run(_defined(OF_COMMAND, stages, seed), workers=workers, rows=rows)
+
+
+def _defined(name: str, stages: Sequence[Stage], seed: int) -> Definition:
+    from paraloom.pipeline.toml import format_pipeline
+
+    definition = Definition(name, seed, define_steps(stages, Path.cwd()))
+    return replace(definition, text=format_pipeline(definition))
 
 
 def kept_work(work: Path) -> str:
@@ -184,7 +197,7 @@ def _not_found(file: Path) -> ConfigError:
     return ConfigError("file not found", file=file, remedy=remedy)
 
 
-def _hide_work(error: ParaloomError, work: Path) -> None:
+def hide_work(error: ParaloomError, work: Path) -> None:
     """Name the stage without its number, and no file of the work folder: the user named neither."""
     if error.stage is not None:
         error.stage = re.sub(r"^\d+-", "", error.stage)

@@ -68,6 +68,8 @@ def write_with_warnings(corpus: Corpus, output: str, texts: Sequence[str]) -> in
         return write_table(pa.RecordBatchReader.from_batches(schema, batches), output)
     rows = write_table(corpus, output)
     description = Path(output) / DESCRIPTION
+    if texts and not description.is_file():
+        warnings.warn(f"{output} has no place for the warnings of its rows: .parquet keeps the warning", stacklevel=3)
     if texts and description.is_file():
         with atomic_write(description) as temporary:
             content = {**_read(description), _KEY: list(texts)}

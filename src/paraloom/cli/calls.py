@@ -177,7 +177,7 @@ def _is_unprotected(output: Any, values: Mapping[str, Any]) -> bool:
     """Whether the output is not a file or folder that could be replaced."""
     if output is None or str(output) in ("", PIPE) or api.is_device(output):
         return True
-    return bool(values.get("preview"))
+    return bool(values.get("preview") or values.get("plan"))
 
 
 def _inputs(declared: Mapping[str, Parameter], values: Mapping[str, Any]) -> Iterator[Path]:

@@ -17,6 +17,21 @@ _SHOWN = 3
 """Texts of an output that are shown, with their paraphrases."""
 
 
+def _paraphrase(*, plan: bool = False, plan_rows: int = 300, as_json: bool = False, **options: Any) -> None:
+    """Paraphrase texts or files, or measure what it will take.
+
+    Args:
+        plan: Measure on two samples what it will take: requests, tokens, cost, time, memory, disk.
+        plan_rows: Texts of the larger sample for --plan.
+    """
+    if plan:
+        forecast = api.plan_paraphrases(plan_rows=plan_rows, **options)
+        typer.echo(json.dumps(forecast.to_dict()) if as_json else forecast.format())
+        return
+    result = api.paraphrase_files(**options)
+    _show_paraphrases(result, {"output": options.get("output", "-"), "as_json": as_json})
+
+
 def _show_paraphrases(result: api.ParaphrasedFiles, values: Mapping[str, Any]) -> None:
     output, as_json = str(values["output"]), values["as_json"]
     if output == "-":
@@ -86,9 +101,10 @@ def _first(output: str) -> Iterator[str]:
 DECLARED = [
     Command(
         name="paraphrase",
+        run=_paraphrase,
         of="paraphrase_files",
         leave_out="height decode",
-        everyday="paraphraser output text n preset meaning difference template like as_json",
+        everyday="paraphraser output text n preset meaning difference template like plan as_json",
         flags={"texts": "", "n": "-n"},
         settings={
             "texts": {
@@ -104,9 +120,9 @@ DECLARED = [
             },
             "text": {"help": "All that is named is text, even if it is the name of a file."},
             "template": {"help": "Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit a text."},
+            "plan_rows": {"low": 60},
         },
         device=True,
-        show=_show_paraphrases,
         help="Paraphrase texts or files: freely, by a template of syntax, like a sentence, or by a round trip.\n\n"
         "Paraphrases are selected: those that keep the meaning and differ, none of a text if none is good enough. "
         "Printed are the probability of the same meaning (without a judge the cosine), the difference, and the "
@@ -117,6 +133,7 @@ DECLARED = [
             "questions.txt --preset strict -o questions.tsv",
             '"Ein Hund schläft." --paraphraser round-trip:de-en,en-de --encoder none',
             "lines.txt --paraphraser 'http://127.0.0.1:8000/v1?model=qwen3&max-requests=5000' -o lines.jsonl",
+            "lines.txt --paraphraser 'http://127.0.0.1:8000/v1?model=qwen3' -o lines.jsonl --plan",
         ),
         watched=True,
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -114,12 +113,10 @@ class AnswerStore:
         """Write what was kept to the disk for good (fsync)."""
         with self._errors(), self._transaction():
             pass
-        if self.path is None:
-            return
-        for path in (self.path.with_name(f"{self.path.name}-wal"), self.path):
-            if path.exists():
-                with path.open("rb") as file:
-                    os.fsync(file.fileno())
+        # A checkpoint syncs the log and then the file. Opened here for that, the file would lose its locks when it is
+        # closed again, and the next process to end would delete the log that this one still writes to.
+        with self._errors():
+            self._connection.execute("pragma wal_checkpoint(passive)")
 
     def close(self) -> None:
         """Sync and close the file."""

@@ -242,9 +242,11 @@ class EndpointTranslator:
         texts: list[str] = normalize(list(sentences)).to_pylist()
         known = self.capabilities
         proposal = self.decoding.proposal or self.decoding
-        batch = EndpointBatch(self.config, proposal, known, self._open_client(), self._answers(), texts, seed)
+        client = self._open_client()
+        client.is_ending = False
+        batch = EndpointBatch(self.config, proposal, known, client, self._answers(), texts, seed)
         try:
-            variants = run_in_loop(batch.translate())
+            variants = run_in_loop(batch.translate(), client.end)
         finally:
             self._answers().sync()
         if self.decoding.proposal is not None:

@@ -87,6 +87,11 @@ class EndpointClient:
         }
         self._asked: dict[str, asyncio.Future[list[Choice]]] = {}
         self._slots = _Slots(store.path, config.concurrency)
+        self.is_ending = False
+
+    def end(self) -> None:
+        """Send no further request; those under way are still answered."""
+        self.is_ending = True
 
     async def answer(
         self,
@@ -147,6 +152,8 @@ class EndpointClient:
         """Send a request until it is answered."""
         async with self._slots.one():
             for attempt in range(self.config.retries + 1):
+                if self.is_ending:
+                    raise RunError("the requests were interrupted", remedy="Run the same command again.")
                 used_up = self.store.take_request(
                     self.config.max_requests, self.config.max_tokens, repeated=repeated or attempt > 0
                 )

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, TypeVar
 
 from paraloom.core.errors import RunError
+
+LAST_SECONDS = 8.0
+"""Seconds that answers are waited for when a process is asked to end; whoever asks rarely waits more than ten."""
 
 _Result = TypeVar("_Result")
 
@@ -22,13 +28,43 @@ def _loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-def run_in_loop(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
-    """Run a coroutine in the event loop of requests, and wait for it."""
-    future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
+def run_in_loop(coroutine: Coroutine[Any, Any, _Result], stop: Callable[[], None] | None = None) -> _Result:
+    """Run a coroutine in the event loop of requests, and wait for it.
+
+    Asked to end, by Ctrl-C or SIGTERM, `stop` is called, and what is under way is waited for: it is paid for.
+    """
+    with _termination_as_interrupt():
+        future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
+        try:
+            return future.result()
+        except CancelledError:
+            raise RunError("the requests were interrupted", remedy="Run the same command again.") from None
+        except KeyboardInterrupt:
+            if stop is not None:
+                stop()
+                with suppress(Exception):
+                    future.result(LAST_SECONDS)
+            future.cancel()
+            raise
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM, where it would end this process at once, interrupt the block, and end the process after it."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    came = []
+
+    def interrupt(number: int, frame: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
     try:
-        return future.result()
-    except CancelledError:
-        raise RunError("the requests were interrupted", remedy="Run the same command again.") from None
-    except KeyboardInterrupt:
-        future.cancel()
-        raise
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if came:
+            os.kill(os.getpid(), signal.SIGTERM)

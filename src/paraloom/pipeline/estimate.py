@@ -52,6 +52,7 @@ class StageEstimate:
         input_tokens: Tokens of their prompts.
         output_tokens: Tokens of the answers.
         cost: Their price; 0 without prices.
+        sample_requests: Requests that were sent to measure this; the run does not use their answers.
         settings: Digest of its kind, version and configuration, by which a run knows an estimate of other settings.
     """
 
@@ -70,6 +71,7 @@ class StageEstimate:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    sample_requests: int = 0
     settings: str = ""
 
     def work_seconds(self, workers: int) -> float:
@@ -168,7 +170,7 @@ class RunEstimate:
                 price = f", cost {stage.cost:,.2f}" if stage.cost else ", without prices"
                 lines.append(
                     f"{stage.name} sends {stage.requests:,} requests: {stage.input_tokens:,} tokens in, "
-                    f"{stage.output_tokens:,} tokens out{price}."
+                    f"{stage.output_tokens:,} tokens out{price}. Measuring this took {stage.sample_requests:,} more."
                 )
         others = [count for count in (1, 8, 32, 100) if count != self.workers]
         times = ", ".join(f"{count}: {format_duration(self.wall_seconds(count))}" for count in others)
@@ -318,6 +320,9 @@ def _extend(
         rate, once = _line(small.stages[step.name].seconds, result.seconds, first, second, units, result.kind)
     share = units / second if second else 1.0
     is_fit = isinstance(step.stage, Fit)
+    grows = not is_fit
+    if is_fit and hasattr(step.stage, "answers"):  # those of an endpoint grow with the rows of the stages that ask it
+        share, grows = sum(s.rows for s in samples.values()) / sum(s.sampled for s in samples.values()), True
     return StageEstimate(
         name=step.name,
         kind="fit" if is_fit else "source" if sample is not None else result.kind,
@@ -326,7 +331,7 @@ def _extend(
         seconds_once=once / (workers if result.kind == "map" else 1),
         seconds_all=rate * units + (sample.seconds if sample is not None else 0.0),
         memory=result.memory,
-        disk=large.disk[step.name] if is_fit else round(large.disk[step.name] * share),
+        disk=round(large.disk[step.name] * (share if grows else 1.0)),
         measured=second,
         is_fixed=_updates(step.stage) > 0,
         shards=_shards(step, before, samples, units),
@@ -347,6 +352,7 @@ def _usage(small: StageResult, large: StageResult, first: int, second: int, unit
         rate = max(0.0, after - before) / (second - first) if second > first else after / max(1, second)
         value = max(0.0, after - rate * second) + rate * units
         usage[name] = value if name == "cost" else round(value)
+    usage["sample_requests"] = sum(int(stage.figures.get("requests") or 0) for stage in (small, large))
     return usage
 
 

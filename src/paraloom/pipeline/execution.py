@@ -119,9 +119,13 @@ def fit(fitting: Fit, state: State, seeds: Seeds, engine: Engine) -> Closed:
     return end, 1
 
 
+class NoRowsError(DataError):
+    """A stage has nothing to read: an earlier one kept no row."""
+
+
 def _check_input(mapping: Map, corpus: Corpus) -> None:
     if not corpus.rows:
-        raise DataError(
+        raise NoRowsError(
             "the corpus has no rows", file=corpus.folder, remedy="Its folder rejected/ may show why all were rejected."
         )
     for column in mapping.input_columns:

@@ -176,6 +176,9 @@ def _shares(steps: Sequence[Step], samples: Mapping[str, InputSample]) -> dict[s
 
 def _smaller(step: Step, share: float, num_steps: int) -> Any:
     stage, names = step.stage, {f.name for f in fields(step.stage)}
+    if isinstance(stage, Fit) and "answers" in names:
+        # The answers to each sample are counted by themselves, and what is kept of earlier runs is not asked again.
+        return replace(stage, answers="")  # type: ignore[call-arg]
     if isinstance(stage, Fit) and isinstance(getattr(stage, "steps", None), int):
         changes = {"steps": min(stage.steps, num_steps)}  # type: ignore[attr-defined]
         if "warmup_steps" in names:

@@ -32,6 +32,9 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 MEMORY_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 
 
+# Most workers end at once; one with requests to an endpoint under way waits for their answers.
+_END_SECONDS = 10
+
 # What is sent to a worker at the end of a stage, in place of a task.
 _REST = "rest"
 
@@ -96,6 +99,8 @@ class Local:
                 self._resting.append(workers.pop())
             _dismiss(workers)
         finally:
+            for worker in workers:
+                worker.process.terminate()
             for worker in workers:
                 worker.stop()
 
@@ -185,7 +190,7 @@ class _Worker:
     def stop(self) -> None:
         """End it, whatever it does."""
         self.process.terminate()
-        self.process.join(1)
+        self.process.join(_END_SECONDS)
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
