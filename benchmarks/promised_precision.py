@@ -153,12 +153,12 @@ def measure(scored: Path, output: Path, draws: int, endless: bool) -> None:
 
 def table_rows(paths: list[Path]) -> None:
     """Print the rows of the results page."""
-    found = [row for path in paths for row in json.loads(path.read_text("utf-8"))]
+    results = [row for path in paths for row in json.loads(path.read_text("utf-8"))]
     for endless in (False, True):
         for name in SETS.values():
             for precision in PRECISIONS:
                 for method, words in METHODS.items():
-                    cells = [row for row in found if (row["set"], row["precision"], row["method"], row["endless"])
+                    cells = [row for row in results if (row["set"], row["precision"], row["method"], row["endless"])
                              == (name, precision, method, endless)]  # fmt: skip
                     if cells:
                         first = method == next(iter(METHODS))

@@ -63,20 +63,20 @@ def test_capital_does_not_grow_on_average_if_the_promise_is_broken(rows: int, ri
 
 
 def test_fewest_labels_are_the_fewest() -> None:
-    fewest = fewest_labels(0.9, 0.95)
-    assert log_capital([1] * fewest, 10**9, 0.9) >= np.log(20) > log_capital([1] * (fewest - 1), 10**9, 0.9)
+    labels = fewest_labels(0.9, 0.95)
+    assert log_capital([1] * labels, 10**9, 0.9) >= np.log(20) > log_capital([1] * (labels - 1), 10**9, 0.9)
 
 
 @pytest.mark.parametrize("labels", [80, 200])
 def test_promise_is_broken_in_one_of_twenty_draws_at_most(labels: int) -> None:
-    random, broken, found = np.random.default_rng(1), 0, 0
+    random, broken, certified = np.random.default_rng(1), 0, 0
     for _ in range(200):
         ranking, truth = labeled(random, 1000, labels, 0.8)
         cut = certified_cut(ranking, 0.8)
-        found += cut.threshold is not None
+        certified += cut.threshold is not None
         broken += cut.threshold is not None and truth[: cut.rows].mean() < 0.8
     assert broken <= 200 * 0.05
-    assert found > (20 if labels == 80 else 150)
+    assert certified > (20 if labels == 80 else 150)
 
 
 def test_cut_read_off_the_labels_breaks_it_far_more_often() -> None:

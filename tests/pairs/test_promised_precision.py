@@ -188,7 +188,7 @@ def test_settings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     for criteria, message in refused:
         with pytest.raises(ConfigError, match=message):
             pairs.filter(**criteria)
-    with pytest.raises(ConfigError, match="no column judge or p_paraphrase"):
+    with pytest.raises(ConfigError, match="column judge or p_paraphrase not found"):
         draw_labels(table().drop_columns("judge"), tmp_path / "sheet.tsv", precision=0.9)
     draw_labels(table(), tmp_path / "sheet.tsv", precision=0.9)
     with pytest.raises(ConfigError, match="the sheet exists already"):

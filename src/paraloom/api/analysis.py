@@ -163,7 +163,7 @@ def draw_labels(
         The number of pairs in the sheet; 0 if all that matter are labeled, and nothing is written.
 
     Raises:
-        ConfigError: The sheet exists, or there is no score.
+        ConfigError: The sheet exists, or the score is missing.
         DataError: The labels are of another corpus.
 
     Example:

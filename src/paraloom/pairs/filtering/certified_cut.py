@@ -21,7 +21,7 @@ _STEP = 4  # The first labels come from the best 1, 1/4, 1/16 … of the rows,
 _FEWEST = 30  # down to this many,
 _LEVELS = 6  # on so many levels.
 _FINENESS = 1.05  # Ratio of the depths of neighboring cuts.
-_CAUTION = 0.85  # Depth of the first cut that is tested, as a part of the depth with most evidence.
+_CAUTION = 0.75  # Depth of the first cut that is tested, as a part of the depth with most evidence.
 _BETS = np.array([0.8, 0.6, 0.4, 0.25, 0.1, 0.02])  # Errors that bets expect, as parts of the errors allowed.
 _RESERVE = 0.7  # Additional evidence, in nats, that the next labels are planned for.
 _PRIOR = 20  # Labels that the regression counts for, against those above a cut.
@@ -64,7 +64,7 @@ class Ranking:
         labels: 1 for right, 0 for wrong, −1 for unlabeled rows `(n,)`.
 
     Raises:
-        DataError: There are no rows, a score is undefined, or a label is another number.
+        DataError: The ranking is empty, a score is undefined, or a label is another number.
     """
 
     def __init__(self, scores: npt.ArrayLike, order: npt.ArrayLike, labels: npt.ArrayLike) -> None:
@@ -103,16 +103,21 @@ class Ranking:
         return chosen
 
     @cached_property
+    def _labeled(self) -> npt.NDArray[np.int64]:
+        """The labeled rows, in the order of labeling."""
+        labeled = np.flatnonzero(self.labels >= 0)
+        return labeled[np.argsort(self.order[labeled], kind="stable")]
+
+    @cached_property
     def _first_unlabeled(self) -> npt.NDArray[np.uint64]:
         """Least random number of an unlabeled row, of the rows up to each."""
-        most = np.iinfo(np.uint64).max
-        return np.minimum.accumulate(np.where(self.labels < 0, self.order, most))
+        highest = np.iinfo(np.uint64).max
+        return np.minimum.accumulate(np.where(self.labels < 0, self.order, highest))
 
     def sample(self, depth: int) -> npt.NDArray[np.int64]:
         """The labeled rows that are a random sample of the best `depth`, in the order of labeling."""
-        labeled = np.flatnonzero(self.labels[:depth] >= 0)
-        labeled = labeled[self.order[labeled] < self._first_unlabeled[depth - 1]]
-        return labeled[np.argsort(self.order[labeled], kind="stable")]
+        labeled = self._labeled
+        return labeled[(labeled < depth) & (self.order[labeled] < self._first_unlabeled[depth - 1])]
 
     def evidence(self, depth: int, precision: float) -> float:
         """Logarithm of the highest capital of bets that more than `precision` of the best `depth` rows are right."""
@@ -172,10 +177,11 @@ def certified_cut(ranking: Ranking, precision: float, confidence: float = 0.95) 
 def next_to_label(ranking: Ranking, precision: float, confidence: float = 0.95) -> npt.NDArray[np.int64]:
     """Choose the rows that are labeled next, by their positions in what the ranking was made of, in random order."""
     unlabeled = ranking.labels < 0
-    chosen = np.flatnonzero(ranking.first & unlabeled)
-    if not len(chosen):
-        depth = _depth_to_label(ranking, precision, log(1 / (1 - confidence)))
-        chosen = np.flatnonzero(unlabeled[:depth])
+    waiting = ranking.first & unlabeled
+    if not waiting.any():
+        waiting = unlabeled.copy()
+        waiting[_depth_to_label(ranking, precision, log(1 / (1 - confidence))) :] = False
+    chosen = np.flatnonzero(waiting)
     chosen = chosen[np.argsort(ranking.order[chosen], kind="stable")][: max(FIRST_LABELS, NEXT_LABELS)]
     positions: npt.NDArray[np.int64] = ranking.by_rank[chosen]
     return positions
@@ -200,9 +206,11 @@ def _depth_to_label(ranking: Ranking, precision: float, need: float) -> int:
             rows = ranking.sample(depth)
             share = (ranking.labels[rows].sum() + _PRIOR * curve[index]) / (len(rows) + _PRIOR)
             if gain := float(_divergence(np.array([share]), precision)[0]):
-                above = np.argsort(ranking.order[:depth], kind="stable")[: ceil((need + _RESERVE) / gain)]
-                if unlabeled[above].sum() <= NEXT_LABELS:
-                    return depth
+                wanted = ceil((need + _RESERVE) / gain)
+                if wanted <= NEXT_LABELS + int((~unlabeled).sum()):
+                    above = np.argsort(ranking.order[:depth], kind="stable")[:wanted]
+                    if unlabeled[above].sum() <= NEXT_LABELS:
+                        return depth
     return int(depths[start])
 
 
@@ -248,8 +256,8 @@ def _divergence(share: Floats, precision: float) -> Floats:
 
 
 def _features(rank: npt.ArrayLike, rows: int) -> Floats:
-    place = (np.asarray(rank, np.float64) + 0.5) / rows
-    return np.stack([np.ones_like(place), np.log(place), place], axis=1)
+    part = (np.asarray(rank, np.float64) + 0.5) / rows
+    return np.stack([np.ones_like(part), np.log(part), part], axis=1)
 
 
 def _precision_curve(

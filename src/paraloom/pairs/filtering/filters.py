@@ -105,7 +105,7 @@ class Criteria(Config):
         by = self.by or next((name for name in DECIDING if name in columns), "")
         if not by:
             raise ConfigError(
-                f"a precision needs a score to rank by: there is no column {' or '.join(DECIDING)}",
+                f"a precision needs a score to rank by: column {' or '.join(DECIDING)} not found",
                 remedy="Add one, such as `paraloom score PAIRS --with judge`, or name a column with 'by'.",
             )
         return Target(by, replace(self, by=by).prefers_highest(), self.precision or 0.0, self.confidence, self.labels)

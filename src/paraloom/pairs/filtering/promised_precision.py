@@ -172,9 +172,9 @@ def _ranking(
     value, key = value[order], key[order]
     known = np.full(len(key), -1, np.int8)
     labeled = np.array(sorted(labels), np.uint64)
-    place = np.minimum(np.searchsorted(key, labeled), len(key) - 1)
-    found = key[place] == labeled
-    known[place[found]] = [labels[int(one)] for one in labeled[found]]
+    rows = np.minimum(np.searchsorted(key, labeled), len(key) - 1)
+    present = key[rows] == labeled
+    known[rows[present]] = [labels[int(number)] for number in labeled[present]]
     return Ranking(value, key, known), key
 
 
