@@ -30,6 +30,8 @@ LABELS = (60, 120, 200, 240)
 PRECISIONS = (0.8, 0.9)
 CONFIDENCE = 0.95
 ROWS = 10_000
+BLOCK = 50
+"""Resamplings after which the results so far are written."""
 METHODS = {
     "read off": "cut read off the labels",
     "lowest bound": "lowest cut with a Clopper–Pearson bound",
@@ -109,46 +111,48 @@ def limit(scores: np.ndarray, labels: np.ndarray, precision: float, count: int) 
     return float(passing.max() / rows[held][-1])
 
 
+def outcomes(scores: np.ndarray, labels: np.ndarray, precision: float, seed: int, endless: bool) -> np.ndarray:
+    """Yield of each method and number of labels in one resampling, as a part of the possible; −1: the promise broken."""
+    if endless:
+        random = np.random.default_rng([1, seed])
+        chosen = random.integers(0, len(scores), ROWS)
+        # Copies are other pairs, so that they do not have the same score.
+        scores, labels = scores[chosen] + 1e-9 * random.random(ROWS), labels[chosen]
+    rows, right = shares(scores, labels)
+    held = np.flatnonzero(right / rows >= precision)
+    possible = rows[held[-1]] if len(held) else 1
+    result = []
+    for thresholds in draw(scores, labels, precision, seed).values():
+        above = [np.zeros(len(scores), bool) if value is None else scores >= value for value in thresholds]
+        result.append([
+            -1 if kept.any() and labels[kept].mean() < precision else kept.sum() / possible for kept in above
+        ])  # fmt: skip
+    return np.array(result)
+
+
 def measure(scored: Path, output: Path, draws: int, endless: bool) -> None:
     """Write, for each set, precision, number of labels and method: how often the promise is broken, and the yield."""
     data = np.load(scored)
-    results: list[dict[str, Any]] = []
-    for name in SETS:
-        inside = (data["set"] == name) & np.isfinite(data["judge"])
-        all_scores, all_labels = data["judge"][inside].astype(np.float64), data["label"][inside].astype(np.int8)
-        for precision in PRECISIONS:
-            kept = {method: np.zeros((draws, len(LABELS))) for method in METHODS}
-            broken = {method: np.zeros((draws, len(LABELS)), bool) for method in METHODS}
-            for seed in range(draws):
-                scores, labels = all_scores, all_labels
-                if endless:
-                    random = np.random.default_rng([1, seed])
-                    chosen = random.integers(0, len(scores), ROWS)
-                    # Copies are other pairs, so that they do not have the same score.
-                    scores, labels = scores[chosen] + 1e-9 * random.random(ROWS), labels[chosen]
-                rows, right = shares(scores, labels)
-                held = np.flatnonzero(right / rows >= precision)
-                possible = rows[held[-1]] if len(held) else 0
-                for method, thresholds in draw(scores, labels, precision, seed).items():
-                    for index, threshold in enumerate(thresholds):
-                        if threshold is not None:
-                            above = scores >= threshold
-                            kept[method][seed, index] = above.sum() / max(possible, 1)
-                            broken[method][seed, index] = labels[above].mean() < precision
-            for method in METHODS:
+    collected: dict[tuple[str, float], list[np.ndarray]] = {(name, p): [] for name in SETS for p in PRECISIONS}
+    for block in range(0, draws, BLOCK):
+        results: list[dict[str, Any]] = []
+        for (name, precision), values in collected.items():
+            inside = (data["set"] == name) & np.isfinite(data["judge"])
+            scores, labels = data["judge"][inside].astype(np.float64), data["label"][inside].astype(np.int8)
+            for seed in range(block, min(block + BLOCK, draws)):
+                values.append(outcomes(scores, labels, precision, seed, endless))
+            shown = np.stack(values)
+            for number, method in enumerate(METHODS):
                 for index, count in enumerate(LABELS):
-                    within = np.where(broken[method], 0, kept[method])[:, index]
+                    cell = shown[:, number, index]
                     results.append({
-                        "set": SETS[name], "precision": precision, "labels": count, "method": method, "draws": draws,
-                        "endless": endless, "broken": round(float(broken[method][:, index].mean()), 4),
-                        "yield": round(float(within.mean()), 4),
-                        "nothing": round(float((kept[method][:, index] == 0).mean()), 4),
-                        "limit": round(limit(all_scores, all_labels, precision, count), 4),
-                        "rows": len(all_scores),
+                        "set": SETS[name], "precision": precision, "labels": count, "method": method,
+                        "draws": len(shown), "endless": endless, "broken": round(float((cell < 0).mean()), 4),
+                        "yield": round(float(np.maximum(cell, 0).mean()), 4),
+                        "nothing": round(float((cell == 0).mean()), 4),
+                        "limit": round(limit(scores, labels, precision, count), 4),
                     })  # fmt: skip
-                    if count == 200:
-                        print(results[-1], flush=True)
-            output.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        output.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def table_rows(paths: list[Path]) -> None:

@@ -10,11 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom import Pairs, as_pairs
+from paraloom import Pairs, Pipeline, as_pairs
 from paraloom.api import draw_labels, preview_filter
+from paraloom.cli.main import app
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.sheets import read_sheet, sheet_lines
 from paraloom.pairs.filtering.judgments import SHEET_COLUMNS, pair_keys, read_judgments
+from paraloom.stages import Filter
 
 ROWS = 1200
 
@@ -193,3 +195,34 @@ def test_settings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     draw_labels(table(), tmp_path / "sheet.tsv", precision=0.9)
     with pytest.raises(ConfigError, match="the sheet exists already"):
         draw_labels(table(), tmp_path / "sheet.tsv", precision=0.9)
+
+
+def test_command_refuses_without_output_then_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*arguments: object) -> int:
+        with pytest.raises(SystemExit) as ended:
+            app(["filter", str(tmp_path / "scored.parquet"), "--precision", "0.8", *map(str, arguments)])
+        return int(ended.value.code or 0)
+
+    as_pairs(table()).write(tmp_path / "scored.parquet")
+    kept, labels = tmp_path / "kept.parquet", ""
+    assert run("-o", kept) == 1
+    for number in range(4):
+        sheet = tmp_path / f"sheet{number}.html"
+        drawn = run("--draw", sheet, *(["--labels", labels] if labels else []))
+        assert drawn == 0 and sheet.is_file()
+        labels = ",".join(filter(None, [labels, str(fill(sheet.with_suffix(".tsv")))]))
+        if number == 0:
+            capsys.readouterr()
+            assert run("--labels", labels, "-o", kept) == 1 and not kept.exists()
+            assert "cannot be promised yet" in capsys.readouterr().err
+    assert run("--labels", labels, "-o", kept) == 0 and kept.is_file()
+    assert "at least 80 % are right, with a confidence of 95 %" in capsys.readouterr().err
+
+
+def test_pipeline_in_toml_reads_labels(tmp_path: Path) -> None:
+    labels = sheets(tmp_path, 4, table())
+    pairs = as_pairs(table())
+    text = Pipeline([Filter(input=pairs.corpus().folder, precision=0.8, labels=labels)], name="promised").to_toml()
+    (tmp_path / "promised.toml").write_text(text)
+    result = Pipeline.from_toml(tmp_path / "promised.toml").run(tmp_path / "run")
+    assert result.stages[-1].counts.out == len(as_pairs(table()).filter(precision=0.8, labels=labels))

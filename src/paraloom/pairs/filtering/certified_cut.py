@@ -155,11 +155,10 @@ def certified_cut(ranking: Ranking, precision: float, confidence: float = 0.95) 
         Candès, Jordan and Lei 2021, "Learn then test", §3 (fixed-sequence testing).
     """
     depths, best, need = ranking.depths, None, log(1 / (1 - confidence))
-    if missing := int((ranking.labels[ranking.first] < 0).sum()):
-        rows = ranking.first & (ranking.labels >= 0)
-        return CertifiedCut(
-            None, len(rows), int(rows.sum()), int(ranking.labels[rows].sum()), missing, float(ranking.scores[-1])
-        )
+    first = ranking.labels[ranking.first]
+    if missing := int((first < 0).sum()):
+        labels, lowest = int((first >= 0).sum()), float(ranking.scores[-1])
+        return CertifiedCut(None, len(ranking.scores), labels, int((first > 0).sum()), missing, lowest)
     start = ranking.start(precision)
     for depth in depths[start:].tolist():
         if ranking.evidence(depth, precision) < need:
