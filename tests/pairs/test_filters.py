@@ -266,7 +266,7 @@ def test_a_missing_column_to_rank_by_has_a_remedy() -> None:
     ("criteria", "message"),
     [
         ({"top": 0.5}, "'top' and 'decile' need 'by'"),
-        ({"by": "bleu1"}, "'by' needs 'top' or 'decile'"),
+        ({"by": "bleu1"}, "'by' needs 'top', 'decile' or 'precision'"),
         ({"top": 0.5, "decile": 1, "by": "bleu1"}, "cannot be combined"),
         ({"top": 1.5, "by": "translation_cost"}, "above 0 to 1"),
         ({"top": 0.5, "by": "trigram_overlap"}, "which end of 'trigram_overlap'"),

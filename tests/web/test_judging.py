@@ -6,6 +6,7 @@ import html
 import random
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from toy_pairs import toy_pairs, write_toy_pairs
 
 from paraloom.core.errors import ConfigError, DataError, RunError
 from paraloom.pairs.annotation import summarize_ratings
+from paraloom.pairs.filtering.judgments import pair_keys, read_judgments, write_judgment_sheet
 from paraloom.web import judging as judgings
 from paraloom.web.app import Answer, App
 from paraloom.web.judging import Judging, cohen_kappa, locked
@@ -314,3 +316,20 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
             assert answer.status == 400 and b'role="alert"' in answer.body and reason in answer.body
         finally:
             library.close()
+
+
+def test_sheets_of_right_and_wrong_are_labeled_with_one_answer(tmp_path: Path) -> None:
+    pairs = [(row["src"], row["tgt"]) for row in toy_pairs().slice(0, 3).to_pylist()]
+    write_judgment_sheet(tmp_path / "sheet.tsv", pairs)
+    library = Library(write_toy_pairs(tmp_path / "toy.parquet"), sheet=tmp_path / "sheet.tsv")
+    with closing(library):
+        app = App(library)
+        page = app.get("/judge/pair", {"rater": ["ada"]}).body.decode()
+        assert "Does the second sentence say what the first one says?" in page and 'data-key="0"' in page
+        assert "pair=2" in label(app, "ada", 1, "right", 1)
+        label(app, "ada", 2, "right", 1)
+        assert "pair=2" in label(app, "ada", 3, "right", "back")
+        label(app, "ada", 2, "right", 0)
+        assert "filter PAIRS --precision" in app.get("/judge", {}).body.decode()
+    labels = read_judgments([tmp_path / "sheet.ada.tsv"]).labels
+    assert [labels.get(key) for key in pair_keys(*zip(*pairs, strict=True)).tolist()] == [1, 0, None]

@@ -43,8 +43,8 @@ def test_the_same_sheet_gives_the_same_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("src\ttgt\na\tb\n", "not a sheet of pairs to label"),
-        ("", "not a sheet of pairs to label"),
+        ("src\ttgt\na\tb\n", "not a sheet of pairs"),
+        ("", "not a sheet of pairs"),
         ("number\treference\ttranslation\tstrength\tfluency\n", "the sheet has no pairs"),
     ],
 )

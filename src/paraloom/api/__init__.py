@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from paraloom.api.alignment import AlignFilesConfig as AlignFilesConfig
     from paraloom.api.alignment import align_files as align_files
     from paraloom.api.alignment_evaluation import evaluate_alignment_files as evaluate_alignment_files
+    from paraloom.api.analysis import draw_labels as draw_labels
     from paraloom.api.analysis import draw_sheet as draw_sheet
     from paraloom.api.analysis import explain_empty_filter as explain_empty_filter
     from paraloom.api.analysis import extract_lexicon as extract_lexicon
@@ -136,7 +137,14 @@ _MODULES = {
     "alignment": ("AlignFilesConfig", "align_files"),
     "alignment_evaluation": ("evaluate_alignment_files",),
     "canonicalization": ("Canonicalization", "canonicalize_file", "check_english", "open_canonicalizer"),
-    "analysis": ("draw_sheet", "explain_empty_filter", "extract_lexicon", "pair_statistics", "preview_filter"),
+    "analysis": (
+        "draw_labels",
+        "draw_sheet",
+        "explain_empty_filter",
+        "extract_lexicon",
+        "pair_statistics",
+        "preview_filter",
+    ),
     "augmentation": ("augment",),
     "documents": ("align_paired_documents", "pair_documents", "pivot_documents"),
     "encoders": (

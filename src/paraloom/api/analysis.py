@@ -1,20 +1,22 @@
-"""What pairs are like: statistics, a paraphrase lexicon, what a filter would keep, a sheet to annotate."""
+"""What pairs are like: statistics, a paraphrase lexicon, what a filter would keep, sheets to annotate."""
 
 from __future__ import annotations
 
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs, scored_for_preset
-from paraloom.api.run import run_in
+from paraloom.api.run import as_list, run_in
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
@@ -27,7 +29,7 @@ from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.analysis import ExtractLexicon, PairStatistics
-from paraloom.stages.pairs import PreviewFilter
+from paraloom.stages.pairs import Filter, PreviewFilter
 
 if TYPE_CHECKING:
     from paraloom.api.translators import AnyTranslator
@@ -113,11 +115,13 @@ def preview_filter(
         reverse_translator: For a preset: translate back first, with this translator.
         seed: Seed of a random sample.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample` …
+        **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample`, `precision` …
 
     Returns:
         The counts of each criterion, in the order in which they apply.
     """
+    if "labels" in criteria:
+        criteria["labels"] = tuple(as_list(criteria["labels"]))
     corpus, condition = scored_for_preset(
         open_pairs(pairs, on_error=on_error),
         preset,
@@ -129,6 +133,71 @@ def preview_filter(
     stage = PreviewFilter(name="found", pairs=corpus.source, where=condition, **criteria)
     with _fitted(corpus, stage, seed) as folder:
         return [CriterionCount(**row) for row in _result(folder)]
+
+
+def draw_labels(
+    pairs: PairsLike,
+    sheet: str | Path,
+    *,
+    precision: float,
+    labels: str | Path | Sequence[str | Path] = (),
+    seed: int = 1,
+    on_error: OnError = "stop",
+    **criteria: Any,
+) -> int:
+    """Draw the pairs whose labels a promised precision needs next into a sheet, in random order, without scores.
+
+    The first sheet has rows of the whole ranking; later ones have rows above the lowest cut that can probably be
+    promised. More labels lower the cut, and it does no harm to look in between. Label all pairs of a sheet.
+
+    Args:
+        pairs: Pairs with a score, in any form that `as_pairs` takes.
+        sheet: The sheet to write, a new file; if its name ends with .html, also a page on which to fill it in.
+        precision: The share of right pairs that will be promised.
+        labels: Sheets that are filled in so far.
+        seed: Seed of the pairs, if they are computed.
+        on_error: 'stop' at a row that cannot be read, or 'reject' it.
+        **criteria: The criteria of `Pairs.filter`: `by`, `where`, `preset`, `confidence` …
+
+    Returns:
+        The number of pairs in the sheet; 0 if all that matter are labeled, and nothing is written.
+
+    Raises:
+        ConfigError: The sheet exists, or the score is missing.
+        DataError: The labels are of another corpus.
+
+    Example:
+        >>> import tempfile
+        >>> pairs = [{"src": f"sentence {i}", "tgt": f"phrase {i}", "judge": i / 100} for i in range(100)]
+        >>> draw_labels(pairs, f"{tempfile.mkdtemp()}/sheet.tsv", precision=0.9)
+        40
+    """
+    from paraloom.pairs.filtering.filters import check, required_columns, select
+    from paraloom.pairs.filtering.judgments import write_judgment_sheet
+    from paraloom.pairs.filtering.promised_precision import pairs_to_label
+
+    page = Path(sheet) if Path(sheet).suffix == ".html" else None
+    sheet = Path(sheet).with_suffix(".tsv") if page else Path(sheet)
+    for file in filter(None, (sheet, page)):
+        if file.exists():
+            raise ConfigError("the sheet exists already", file=file, remedy="Name another file, or remove it.")
+    read = open_pairs(pairs, on_error=on_error, seed=seed)
+    filtered = read.filter(precision=precision, labels=labels, **criteria)
+    stage = filtered.stages[-1]
+    assert isinstance(stage, Filter)
+    before = Pairs(filtered.stages[:-1], None if filtered.stages[:-1] else read.source, seed=seed)
+    corpus = before.corpus()  # as long as the pairs live, which may hold it in a temporary folder
+    chosen = replace(stage, precision=None, by="", best="", labels=(), sample=None)
+    check(stage, corpus.schema)
+
+    def rows() -> Iterator[pa.RecordBatch]:
+        for batch in corpus.batches(required_columns(stage, corpus.schema)):
+            yield batch.filter(select(chosen, batch).column("keep"))
+
+    drawn = pairs_to_label(rows, stage.target(corpus.schema.names))
+    if drawn:
+        write_judgment_sheet(sheet, drawn)
+    return len(drawn)
 
 
 def explain_empty_filter(result: RunResult, pairs: PairsLike) -> str:

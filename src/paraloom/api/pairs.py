@@ -227,7 +227,8 @@ class Pairs(PairsTable):
             encoder: For a preset: compute `paraphrase_score` first, with this encoder.
             reverse_translator: For a preset: translate back first, with this translator (a name or a folder); the most
                 reliable.
-            **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample` …
+            **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample`, or a promise:
+                `precision=0.9, labels="sheet.tsv"` (`draw_labels` writes the sheet).
 
         Returns:
             The kept pairs; `write` returns why the others were rejected. A warning says if fewer than 5 % are kept,
@@ -236,6 +237,7 @@ class Pairs(PairsTable):
         Raises:
             ConfigError: A criterion is out of range, or the model has no such preset; or, once rows are needed: the
                 condition is not valid SQL, or a column is missing.
+            DataError: Once rows are needed: the labels do not certify the precision.
 
         Example:
             >>> from paraloom import as_pairs
@@ -244,8 +246,11 @@ class Pairs(PairsTable):
             >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter(lambda row: len(row["tgt"]) > 1))
             1
         """
+        from paraloom.api.run import as_list
         from paraloom.stages.pairs import Filter
 
+        if "labels" in criteria:
+            criteria["labels"] = tuple(as_list(criteria["labels"]))
         if not isinstance(where, str):
             if not callable(where):
                 raise TypeError(f"expected a condition or a function of a row, got {type(where).__name__}")

@@ -72,6 +72,7 @@ def _filter(
     output: str | None = None,
     *,
     preview: bool = False,
+    draw: Path | None = None,
     engine: str = "local",
     workers: int | None = None,
     on_error: OnError = "stop",
@@ -79,13 +80,17 @@ def _filter(
     as_json: bool = False,
     **criteria: Any,
 ) -> None:
-    """Filter pairs, or count what a filter would keep.
+    """Filter pairs, count what a filter would keep, or draw pairs to label.
 
     Args:
         preview: Only count the pairs that each criterion alone, and all together, would keep.
+        draw: Only write a sheet of the pairs to label next for `--precision`; NAME.html: also a page to label them on.
     """
     if criteria.get("sample", 0) >= 1:
         criteria["sample"] = int(criteria["sample"])
+    if draw is not None:
+        _draw_labels(pairs, draw, {**criteria, "seed": seed, "on_error": on_error}, as_json)
+        return
     if preview:
         counts = api.preview_filter(pairs, seed=seed, on_error=on_error, **criteria)
         if as_json:
@@ -97,8 +102,10 @@ def _filter(
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
-    if not any(criteria.get(name) for name in ("where", "preset", "top", "decile", "sample")):
-        raise ConfigError("no criterion is given", remedy="Give --where, --preset, --top, --decile or --sample.")
+    if not any(criteria.get(name) for name in ("where", "preset", "top", "decile", "precision", "sample")):
+        raise ConfigError(
+            "no criterion is given", remedy="Give --where, --preset, --top, --decile, --precision or --sample."
+        )
     kept = api.read_pairs(pairs, seed=seed, on_error=on_error).filter(**criteria)
     result = kept.write(output, engine=engine, workers=workers, on_error=on_error)
     enough = result.stages[-1].counts.out >= api.FEW_PAIRS
@@ -109,6 +116,23 @@ def _filter(
         typer.echo(f"\nThe scores of the preset were computed first, {seconds} of work.", err=True)
     if not as_json and not result.stages[-1].counts.out:
         typer.echo(f"\n{api.explain_empty_filter(result, pairs)}", err=True)
+
+
+def _draw_labels(pairs: str, path: Path, criteria: dict[str, Any], as_json: bool) -> None:
+    if criteria.get("precision") is None:
+        raise ConfigError("which precision the labels are for is missing", remedy="Give --precision, such as 0.9.")
+    count, sheet = api.draw_labels(pairs, path, **criteria), path.with_suffix(".tsv")
+    if count and path.suffix == ".html":
+        reports.write_rating_page(sheet, path)
+    if as_json:
+        typer.echo(as_written(sheet if path.suffix == ".html" else path, pairs=count))
+    elif not count:
+        typer.echo("All pairs that matter are labeled: nothing to draw.")
+    else:
+        typer.echo(f"{count} pairs to label in {path}: 1 (right) or 0 (wrong) for each, without leaving out any.")
+        filled = path.with_suffix(".labeled.tsv") if path.suffix == ".html" else path
+        files = shlex.quote(",".join(map(str, [*criteria.get("labels", ()), filled])))
+        suggest(f"filter {shlex.quote(pairs)} --precision {criteria['precision']:g} --labels {files} -o kept.parquet")
 
 
 def _show_statistics(figures: dict[str, Any], values: Mapping[str, Any]) -> None:
@@ -286,18 +310,23 @@ DECLARED = [
         run=_filter,
         of="paraloom.api.pairs:Pairs.filter",
         stage="filter",
-        keys="top decile by best sample",
+        keys="top decile by best sample precision confidence labels",
         flags={"where": "--where"},
         settings={
             "preset": {"complete": "complete_preset"},
+            "labels": {"separated": True},
         },
-        everyday="where preset encoder reverse_translator top by sample preview as_json device",
+        everyday="where preset encoder reverse_translator top by sample precision labels draw preview as_json device",
         device=True,
-        help="Keep the pairs that meet all criteria: preset and where, then top or decile, then sample.",
+        help="Keep the pairs that meet all criteria: preset and where, then top, decile or precision, then sample.\n\n"
+        "A precision is promised by labels: `--draw` writes the pairs to label, `--labels` reads them. What the labels "
+        "do not certify is not written; the message says how many more are needed.",
         examples=(
             'scored.parquet -o kept.parquet --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"',
             "pairs.parquet -o kept.parquet --preset strict --reverse-translator en-de",
             "pairs.parquet --preset balanced --preview",
+            "scored.parquet --precision 0.9 --draw sheet.html",
+            "scored.parquet --precision 0.9 --labels sheet.tsv -o kept.parquet",
         ),
         watched=True,
     ),

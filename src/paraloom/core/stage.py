@@ -226,7 +226,7 @@ class Map(Stage):
         """Figures for run.json that are known when all rows are processed, such as what was paid for.
 
         Args:
-            context: Seed and inputs.
+            context: Seed, inputs and the survey.
         """
         return {}
 

@@ -91,7 +91,7 @@ def map_shards(
     ):
         for record in records:
             shards.enter(record)
-    context = StageContext(derive_seed(*seeds), state.inputs)
+    context = StageContext(derive_seed(*seeds), state.inputs, survey)
     return shards.close({**figures, **mapping.final_figures(context)}), shards.written
 
 

@@ -128,6 +128,8 @@ class RunResult:
                     f"{stage.name:<{width}}  {counts.read:>11,} {counts.out:>11,} "
                     f"{counts.rejected - stage.not_sampled:>9,}{unsampled} {counts.failed:>7,}"
                 )
+                if promise := stage.figures.get("promise"):
+                    lines.append(f"{'':<{width}}    {promise['summary']}")
                 reasons = [item for item in stage.reasons.items() if not is_not_sampled(item[0])][:_REASONS]
                 lines += [f"{'':<{width}}    {rows:,} rejected: {reason}" for reason, rows in reasons]
         return "\n".join(lines)

@@ -120,7 +120,7 @@ def _translator(folder: Path, decode: str) -> TranslatorLike:
 
 @dataclass(frozen=True, kw_only=True)
 class Filter(Criteria, Map):
-    """Keeps the rows that meet all criteria, applied in the order where, top or decile, sample.
+    """Keeps the rows that meet all criteria, in the order where, top, decile or precision, sample.
 
     Args:
         exact_sample: Fail if the corpus has fewer rows than `sample`, instead of keeping all of them.
@@ -130,6 +130,7 @@ class Filter(Criteria, Map):
     Raises:
         ConfigError: A criterion is out of range, the criteria do not fit together, or, when it runs, a column is
             missing.
+        DataError: When it runs: the labels do not certify the precision; the message says how many more are needed.
 
     Example:
         >>> batch = pa.RecordBatch.from_pylist([{"tgt_tokens": 5}, {"tgt_tokens": 50}])
@@ -138,7 +139,7 @@ class Filter(Criteria, Map):
     """
 
     version: ClassVar[str] = "2"
-    optional_fields: ClassVar[tuple[str, ...]] = ("exact_sample",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("exact_sample", "precision", "confidence", "labels")
     renamed_fields: ClassVar[Mapping[str, str]] = {"enough": "exact_sample"}
 
     exact_sample: bool = False
@@ -160,6 +161,11 @@ class Filter(Criteria, Map):
         from paraloom.pairs.filtering.filters import select
 
         return select(self, batch, context.survey)
+
+    def final_figures(self, context: StageContext) -> Mapping[str, Json]:
+        """The cut and what is promised of it, where a precision is."""
+        promised = (context.survey or {}).get("precision", {})
+        return {"promise": {key: value for key, value in promised.items() if key != "wrong"}} if promised else {}
 
 
 @dataclass(frozen=True, kw_only=True)

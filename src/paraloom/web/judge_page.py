@@ -8,7 +8,8 @@ import pyarrow as pa
 from markupsafe import Markup
 
 from paraloom.core.errors import ConfigError
-from paraloom.pairs.annotation import LABELS, RANGES, sample_ranges, write_sheet
+from paraloom.pairs.annotation import RANGES, sample_ranges, write_sheet
+from paraloom.pairs.filtering.judgments import RIGHT
 from paraloom.web.dataset import Dataset
 from paraloom.web.formatting import label
 from paraloom.web.judging import MEANINGS, Judging, RaterSheet, locked
@@ -27,10 +28,14 @@ def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> V
     """The page where a rater starts or resumes."""
     if not judging.exists:
         return View("Judge", results=_draw_form(judging, dataset, state))
-    total = len(judging.open("preview").rows)
+    preview = judging.open("preview")
+    total = len(preview.rows)
     raters = [(rater, judging.open(rater).labeled, state.url("/judge/pair", rater=rater)) for rater in judging.raters()]
-    names = [str(judging.path_of(rater)) for rater in judging.raters()[:2]] or ["RATER1", "RATER2"]
-    command = f"paraloom research judge table {' '.join(names)} --key {judging.key}"
+    names = [str(judging.path_of(rater)) for rater in judging.raters()]
+    if preview.kinds == (RIGHT,):
+        command = f"paraloom filter PAIRS --precision 0.9 --labels {','.join(names) or 'RATER'} -o kept.parquet"
+    else:
+        command = f"paraloom research judge table {' '.join(names[:2]) or 'RATER1 RATER2'} --key {judging.key}"
     return View(
         "Judge",
         results=draw("judge", plural(total, "pair"), raters, total, judging.agreement(), judging.sheet, command),
@@ -51,11 +56,12 @@ def pair_page(judging: Judging, state: ViewState) -> View:
             "Judge", results=draw("all_judged", state.url("/judge"), _hidden(rater, len(sheet.rows), "", state))
         )
     row = sheet.rows[index]
-    kind = sheet.missing(index) or next(iter(LABELS))
+    kind = sheet.missing(index) or sheet.kinds[0]
     texts: tuple[str, ...] = (row["reference"], row["translation"])
     if sum(map(len, texts)) <= _LONG:
         texts = differences(*texts)
     question = {
+        "right": "Does the second sentence say what the first one says?",
         "strength": "Do both sentences mean the same?",
         "fluency": "Is the second sentence good language?",
     }.get(kind, label(kind))
@@ -67,7 +73,7 @@ def pair_page(judging: Judging, state: ViewState) -> View:
         texts,
         question,
         _hidden(rater, index, kind, state),
-        [(value, MEANINGS[kind][value]) for value in sorted(LABELS[kind])],
+        sorted(MEANINGS[kind].items()),
         state.url("/judge"),
     )
     return View("Judge", results=body)
@@ -154,10 +160,10 @@ def _hidden(rater: str, index: int, kind: str, state: ViewState) -> list[tuple[s
 
 def _step_back(sheet: RaterSheet, index: int, rater: str, state: ViewState) -> str:
     """Take back the last label, of this pair or of the one before it in the sheet; returns its address."""
-    given = [name for name in LABELS if index < len(sheet.rows) and sheet.rows[index][name]]
-    if not given or len(given) == len(LABELS):
+    given = [name for name in sheet.kinds if index < len(sheet.rows) and sheet.rows[index][name]]
+    if not given or len(given) == len(sheet.kinds):
         index = max(0, min(index, len(sheet.rows)) - 1)
-        given = [name for name in LABELS if sheet.rows[index][name]]
+        given = [name for name in sheet.kinds if sheet.rows[index][name]]
     if given:
         sheet.set(index, given[-1], None)
     return state.url("/judge/pair", rater=rater, pair=index + 1)

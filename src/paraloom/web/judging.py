@@ -19,8 +19,13 @@ from paraloom.core.errors import ConfigError, DataError, RunError
 from paraloom.io.atomic import atomic_write, unwritable_as_error
 from paraloom.io.sheets import read_sheet, sheet_lines
 from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS
+from paraloom.pairs.filtering import judgments
 
 MEANINGS: dict[str, dict[int, str]] = {
+    judgments.RIGHT: {
+        1: "right",
+        0: "wrong: another meaning, something missing or added, or faulty language",
+    },
     "strength": {
         3: "same meaning",
         2: "roughly the same: something important is missing or different",
@@ -50,6 +55,11 @@ class Agreement:
     kappa: float | None
 
 
+def kinds_of(columns: Sequence[str]) -> tuple[str, ...]:
+    """The kinds of label that a sheet with these columns asks for."""
+    return (judgments.RIGHT,) if judgments.RIGHT in columns else tuple(LABELS)
+
+
 class RaterSheet:
     """A rater's copy of a sheet; each label is on the disk before the next pair is shown.
 
@@ -61,11 +71,16 @@ class RaterSheet:
         self._sheet = sheet
         self._columns, self.rows = self._read()
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of label that the sheet asks for."""
+        return kinds_of(self._columns)
+
     def _read(self) -> tuple[list[str], list[dict[str, str]]]:
         columns, rows = _read(self._sheet)
         if self.path.exists():
             present, copied = _read(self.path)
-            shown = [name for name in columns if name not in LABELS]
+            shown = [name for name in columns if name not in kinds_of(columns)]
             is_copy = present == columns and [[r[n] for n in shown] for r in copied] == [
                 [r[n] for n in shown] for r in rows
             ]
@@ -77,8 +92,8 @@ class RaterSheet:
                 )
             rows = copied
         for line, row in enumerate(rows, start=2):
-            for kind, values in LABELS.items():
-                if row[kind] and row[kind] not in map(str, values):
+            for kind in kinds_of(columns):
+                if row[kind] and row[kind] not in map(str, MEANINGS[kind]):
                     raise DataError(
                         f"line {line}: {kind} is '{row[kind]}'", file=self.path, remedy="Correct the label."
                     )
@@ -87,22 +102,23 @@ class RaterSheet:
     @property
     def labeled(self) -> int:
         """Pairs that have all labels."""
-        return sum(all(row[kind] for kind in LABELS) for row in self.rows)
+        return sum(all(row[kind] for kind in self.kinds) for row in self.rows)
 
     def next_index(self, after: int = -1) -> int | None:
         """The first pair after an index, or else from the start, that lacks a label; None if none does."""
         indices = [*range(after + 1, len(self.rows)), *range(min(after + 1, len(self.rows)))]
-        return next((i for i in indices if not all(self.rows[i][kind] for kind in LABELS)), None)
+        return next((i for i in indices if not all(self.rows[i][kind] for kind in self.kinds)), None)
 
     def missing(self, index: int) -> str | None:
         """The first kind of label that a pair lacks."""
-        return next((kind for kind in LABELS if not self.rows[index][kind]), None)
+        return next((kind for kind in self.kinds if not self.rows[index][kind]), None)
 
     def set(self, index: int, kind: str, value: int | None) -> None:
         """Give a label to a pair, or take it away; it is on the disk afterwards, with those of other processes."""
         with locked(self._sheet):
             self._columns, self.rows = self._read()
-            if not 0 <= index < len(self.rows) or kind not in LABELS or not (value is None or value in LABELS[kind]):
+            known = 0 <= index < len(self.rows) and kind in self.kinds
+            if not known or not (value is None or value in MEANINGS[kind]):
                 raise ConfigError(f"unknown label '{value}' of '{kind[:20]}' for pair {index + 1}")
             self.rows[index][kind] = "" if value is None else str(value)
             _write(self.path, self._columns, self.rows)
@@ -142,11 +158,11 @@ class Judging:
 
     def agreement(self) -> list[Agreement]:
         """The agreement of every two raters, on the pairs that both have labeled so far."""
-        sheets = {rater: self.open(rater).rows for rater in self.raters()}
+        sheets = {rater: self.open(rater) for rater in self.raters()}
         return [
-            _compare(kind, (first, second), sheets[first], sheets[second])
+            _compare(kind, (first, second), sheets[first].rows, sheets[second].rows)
             for first, second in combinations(sheets, 2)
-            for kind in LABELS
+            for kind in sheets[first].kinds
         ]
 
 
@@ -200,11 +216,21 @@ def _lock(stream: TextIO, sheet: Path) -> None:
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    remedy = "Name a sheet that `paraloom research judge sample` wrote, or a new file."
-    rows = read_sheet(path, SHEET_COLUMNS, kind="sheet of pairs", remedy=remedy)
+    rows = read_pairs_to_label(path)
     if not rows:
         raise DataError("the sheet has no pairs", file=path, remedy="Draw another one: paraloom research judge sample.")
     return list(rows[0]), [{name: cell.strip() for name, cell in row.items()} for row in rows]
+
+
+def read_pairs_to_label(path: Path) -> list[dict[str, str]]:
+    """Rows of a sheet of pairs, which asks whether they are right, or for their strength and fluency."""
+    remedy = "Name a sheet that `paraloom filter --draw` or `paraloom research judge sample` wrote."
+    texts = [name for name in SHEET_COLUMNS if name not in LABELS]
+    rows = read_sheet(path, texts, kind="sheet of pairs", remedy=remedy)
+    missing = [name for name in kinds_of(list(rows[0])) if name not in rows[0]] if rows else []
+    if missing:
+        raise DataError(f"not a sheet of pairs: column '{missing[0]}' not found", file=path, remedy=remedy)
+    return rows
 
 
 def _write(path: Path, columns: Sequence[str], rows: Sequence[dict[str, str]]) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import DataError
-from paraloom.io.sheets import quote_formula, read_sheet
-from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS
+from paraloom.io.sheets import quote_formula
+from paraloom.web.judging import kinds_of, read_pairs_to_label
 from paraloom.web.templates import write_page
 
 _QUESTIONS = {
+    "right": ("Does the second say what the first says?", {1: "right", 0: "wrong, or faulty language"}),
     "strength": ("Do both say the same?", {3: "the same", 2: "roughly the same", 1: "not the same"}),
     "fluency": ("Does the second have errors?", {3: "none", 2: "one or two", 1: "more, or it is not a sentence"}),
 }
@@ -32,9 +33,10 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
         'sheet.html'
     """
     sheet = Path(sheet)
-    rows = read_sheet(sheet, SHEET_COLUMNS, kind="sheet of pairs to label", remedy="Give what `judge sample` wrote.")
+    rows = read_pairs_to_label(sheet)
     if not rows:
         raise DataError("the sheet has no pairs", file=str(sheet), remedy="Sample from a corpus that has scored pairs.")
+    kinds = kinds_of(list(rows[0]))
     return write_page(
         Path(page),
         "rating.html",
@@ -44,8 +46,8 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
         eyebrow="Paraloom pairs to label",
         heading=f"{len(rows):,} pairs",
         identity=file_digest(sheet)[:16],
-        columns=" ".join(SHEET_COLUMNS),
+        columns=" ".join(["number", "reference", "translation", *kinds]),
         # A card holds the cells of the sheet, too, to be saved again.
         cards=[(row, quote_formula(row["reference"]), quote_formula(row["translation"])) for row in rows],
-        questions=[(kind, *_QUESTIONS[kind]) for kind in LABELS],
+        questions=[(kind, *_QUESTIONS[kind]) for kind in kinds],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +17,11 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.reasons import not_sampled
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
+from paraloom.pairs.filtering.promised_precision import PromisedCut, Target, promised_cut, score_values
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
+
+DECIDING = ("judge", "p_paraphrase")
+"""Scores that a precision is promised by, the better one first."""
 
 ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 """Returns the batches of a corpus with the named columns, from the start each time; `Corpus.batches` is one."""
@@ -24,7 +29,7 @@ ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 
 @dataclass(frozen=True, kw_only=True)
 class Criteria(Config):
-    """Criteria of a filter, applied in the order where, top or decile, sample; a row is kept if it meets all.
+    """Criteria of a filter, in the order where, top, decile or precision, sample; a row is kept if it meets all.
 
     Args:
         where: SQL condition over the columns of a row, true for the rows to keep. A row for which it is undefined
@@ -32,10 +37,16 @@ class Criteria(Config):
         top: Share of the rows left by `where`, above 0 to 1, taken from the better end of `by`.
         decile: Decile of the rows left by `where`, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
             PNMT Table 5. Cannot be combined with `top`.
-        by: Column that `top` and `decile` rank by.
+        by: Column that `top`, `decile` and `precision` rank by. Default of `precision`: judge, where it is there, or
+            p_paraphrase.
         best: Which end of `by` is the better one, 'lowest' or 'highest'. Default: the direction of the score.
         sample: Random sample of the rows left by the other criteria: their number (int) or share (float, above 0
             to 1).
+        precision: Share of right pairs, between 0 and 1, that is promised for those that are kept: the most that
+            `labels` certify, from the better end of `by`. Pairs that are labeled wrong are rejected.
+        confidence: Probability that the promise holds.
+        labels: Sheets of pairs that `paraloom filter --draw` wrote, filled in: further sheets, or those of several
+            raters, whose majority decides.
 
     Raises:
         ConfigError: A value is out of range, or the criteria do not fit together.
@@ -53,6 +64,9 @@ class Criteria(Config):
     by: str = ""
     best: Literal["", "lowest", "highest"] = ""
     sample: int | float | None = None
+    precision: float | None = None
+    confidence: float = 0.95
+    labels: tuple[Path, ...] = ()
 
     def validate(self) -> None:
         ranked = self.top is not None or self.decile is not None
@@ -60,8 +74,17 @@ class Criteria(Config):
             raise ConfigError("'top' and 'decile' cannot be combined", remedy="Give one of them.")
         if ranked and not self.by:
             raise ConfigError("'top' and 'decile' need 'by'", remedy="Set 'by' to the column to rank by.")
-        if self.by and not ranked:
-            raise ConfigError("'by' needs 'top' or 'decile'", remedy="Give one of them, or leave out 'by'.")
+        if ranked and self.precision is not None:
+            raise ConfigError(
+                "'precision' cannot be combined with 'top' or 'decile'", remedy="Filter twice, or give one of them."
+            )
+        if self.by and not ranked and self.precision is None:
+            raise ConfigError("'by' needs 'top', 'decile' or 'precision'", remedy="Give one of them, or no 'by'.")
+        for name, value in (("precision", self.precision), ("confidence", self.confidence)):
+            if value is not None and not 0 < value < 1:
+                raise ConfigError(f"'{name}' must be between 0 and 1, not {value:g}")
+        if self.labels and self.precision is None:
+            raise ConfigError("'labels' need 'precision'", remedy="Say which precision is to be promised.")
         if self.top is not None and not 0 < self.top <= 1:
             raise ConfigError(f"'top' must be a share above 0 to 1, not {self.top}")
         if self.decile is not None and self.decile not in range(1, 11):
@@ -70,11 +93,25 @@ class Criteria(Config):
             raise ConfigError(f"'sample' must be a number of rows or a share above 0 to 1, not {self.sample}")
         if self.where:
             condition(self.where)
-        if self.top is not None:
+        if self.top is not None or (self.precision is not None and self.by):
             self.prefers_highest()
 
+    def target(self, columns: Sequence[str]) -> Target:
+        """What is promised of which column.
+
+        Raises:
+            ConfigError: No score is there.
+        """
+        by = self.by or next((name for name in DECIDING if name in columns), "")
+        if not by:
+            raise ConfigError(
+                f"a precision needs a score to rank by: column {' or '.join(DECIDING)} not found",
+                remedy="Add one, such as `paraloom score PAIRS --with judge`, or name a column with 'by'.",
+            )
+        return Target(by, replace(self, by=by).prefers_highest(), self.precision or 0.0, self.confidence, self.labels)
+
     def prefers_highest(self) -> bool:
-        """True if a best share is taken from the upper end of `by`.
+        """True if the best rows are taken from the upper end of `by`.
 
         Raises:
             ConfigError: `by` is not a score with a direction, and `best` is not given.
@@ -101,7 +138,15 @@ def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int =
         for batch in read(columns):
             yield batch.filter(select(criteria, batch, cuts).column("keep"))
 
-    if criteria.by:
+    if criteria.precision is not None:
+        target = criteria.target(schema.names)
+        if not target.labels:
+            raise ConfigError(
+                "a precision is promised by labels, and none are given",
+                remedy="Draw pairs to label with --draw SHEET.tsv, and give the sheet to --labels.",
+            )
+        cuts["precision"] = promised_cut(remaining(), target).to_json()
+    elif criteria.by:
         cuts["rank"] = find_cut(
             remaining,
             by=criteria.by,
@@ -120,7 +165,9 @@ def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int =
 def required_columns(criteria: Criteria, schema: pa.Schema) -> list[str]:
     """The columns of a corpus that `select` reads."""
     columns = [name for name in ROW_ID_COLUMNS if name in schema.names]
-    if criteria.by:
+    if criteria.precision is not None:
+        columns += ["src", "tgt", criteria.target(schema.names).by]
+    elif criteria.by:
         columns.append(criteria.by)
     if criteria.where:
         in_condition = {name.lower() for name in condition(criteria.where).columns}
@@ -132,12 +179,14 @@ def check(criteria: Criteria, schema: pa.Schema) -> None:
     """Check criteria against the columns of a corpus, before any row is read."""
     if criteria.where:
         check_columns(condition(criteria.where), schema)
-    if criteria.by:
-        if criteria.by not in schema.names:
-            raise missing_column(criteria.by, schema.names, "to rank by")
-        kind = schema.field(criteria.by).type
+    by = criteria.by if criteria.precision is None else criteria.target(schema.names).by
+    if by:
+        for name in [by, *(("src", "tgt") if criteria.precision is not None else ())]:
+            if name not in schema.names:
+                raise missing_column(name, schema.names, "to rank by" if name == by else "of the labeled pairs")
+        kind = schema.field(by).type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-            raise ConfigError(f"cannot rank by column '{criteria.by}': expected a number, got {kind}")
+            raise ConfigError(f"cannot rank by column '{by}': expected a number, got {kind}")
 
 
 def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None) -> pa.RecordBatch:
@@ -163,6 +212,11 @@ def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | 
         value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         reject(~np.isfinite(value), f"undefined: {criteria.by}")
         reject(~Cut.from_json(cuts["rank"]).contains(batch), f"not: {part} by {criteria.by}")
+    if "precision" in cuts:
+        promised = PromisedCut.from_json(cuts["precision"])
+        reject(np.isnan(score_values(batch, promised.by)), f"undefined: {promised.by}")
+        reject(~promised.contains(batch), f"not: {promised.clause}")
+        reject(promised.labeled_wrong(batch), "labeled wrong")
     if "sample" in cuts:
         reject(~Cut.from_json(cuts["sample"]).contains(batch), not_sampled(criteria.sample or 0))
     batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(kept))
@@ -232,6 +286,10 @@ def _parts(criteria: Criteria) -> list[tuple[str, Criteria]]:
         parts.append((f"decile {criteria.decile} by {criteria.by}", ranked))
     if criteria.top is not None:
         parts.append((f"top {criteria.top:g} by {criteria.by}", ranked))
+    if criteria.precision is not None:
+        names = ("precision", "confidence", "labels", "by", "best")
+        promised = Criteria(**{name: getattr(criteria, name) for name in names})
+        parts.append((f"precision {criteria.precision:g}", promised))
     if criteria.sample is not None:
         parts.append((f"sample of {criteria.sample:g}", Criteria(sample=criteria.sample)))
     return parts
@@ -241,8 +299,9 @@ def _combine(parts: Sequence[Criteria]) -> Criteria:
     """One Criteria that requires all of several disjoint ones."""
     combined = Criteria(where=" and ".join(f"({part.where})" for part in parts if part.where))
     for part in parts:
-        if part.by:
-            combined = replace(combined, top=part.top, decile=part.decile, by=part.by, best=part.best)
+        if part.by or part.precision is not None:
+            names = ("top", "decile", "precision", "confidence", "labels", "by", "best")
+            combined = replace(combined, **{name: getattr(part, name) for name in names})
         if part.sample is not None:
             combined = replace(combined, sample=part.sample)
     return combined

@@ -249,7 +249,7 @@ document.addEventListener("keydown", (event) => {
     ArrowRight: () => press("a[rel=next]"),
     ArrowLeft: () => press("a[rel=prev]"),
   };
-  const judged = /^[1-5]$/.test(event.key) && $(`button[data-key="${event.key}"]`);
+  const judged = /^[0-5]$/.test(event.key) && $(`button[data-key="${event.key}"]`);
   if (judged) judged.click();
   else if (!actions[event.key] || actions[event.key]() === 0) return;
   event.preventDefault();

@@ -13,6 +13,7 @@ const keep = (labels) => {
   // A browser that keeps nothing still saves the sheet.
   try { localStorage.setItem(sheet, JSON.stringify(labels)); } catch { return; }
 };
+const isAnswer = (text) => /^[0-3]$/.test(text);
 const questions = (card) => [...card.querySelectorAll("fieldset")];
 const label = (question) => question.querySelector("input:checked")?.value ?? "";
 const unanswered = (card) => questions(card).find((question) => !label(question));
@@ -45,9 +46,11 @@ const store = () => {
 const choose = (value) => {
   const all = questions(cards[at]);
   if (asked === all.length) return;
+  const input = all[asked].querySelector(`input[value="${value}"]`);
+  if (!input) return;
   // A pair that has all labels gets others, from the first question on.
   const next = unanswered(cards[at]) ? all.length : asked + 1;
-  all[asked].querySelector(`input[value="${value}"]`).checked = true;
+  input.checked = true;
   store();
   if (unanswered(cards[at])) return show(at);
   if (next === all.length && at + 1 < cards.length) return show(at + 1);
@@ -84,7 +87,8 @@ const labels = kept();
 for (const card of cards) {
   questions(card).forEach((question, index) => {
     const value = labels[card.dataset.number]?.[index];
-    if (["1", "2", "3"].includes(value)) question.querySelector(`input[value="${value}"]`).checked = true;
+    const input = isAnswer(value) && question.querySelector(`input[value="${value}"]`);
+    if (input) input.checked = true;
     question.addEventListener("change", () => { store(); show(at); });
   });
 }
@@ -97,7 +101,7 @@ document.addEventListener("keydown", (event) => {
   // A key that is held would label further pairs.
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
   const action = { ArrowLeft: () => show(at - 1), ArrowRight: () => show(at + 1) }[event.key]
-    ?? (["1", "2", "3"].includes(event.key) ? () => choose(event.key) : null);
+    ?? (isAnswer(event.key) ? () => choose(event.key) : null);
   if (action) { event.preventDefault(); action(); }
 });
 const first = cards.findIndex(unanswered);

@@ -1,0 +1,234 @@
+"""Filters with a promised precision: the cut that labels certify among the rows of a corpus, and the rows to label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paraloom.core.errors import DataError
+from paraloom.pairs.filtering.certified_cut import (
+    FIRST_LABELS,
+    CertifiedCut,
+    Ranking,
+    certified_cut,
+    fewest_labels,
+    next_to_label,
+)
+from paraloom.pairs.filtering.judgments import Judgments, pair_keys, read_judgments
+
+_SIDES = ("src", "tgt")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is promised of which score.
+
+    Args:
+        by: Column of the score.
+        highest: True if higher is better.
+        precision: Share of right pairs.
+        confidence: Probability of the promise.
+        labels: Files of labels.
+    """
+
+    by: str
+    highest: bool
+    precision: float
+    confidence: float
+    labels: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class PromisedCut:
+    """A cut that `certified_cut` found, with the labels that are known to be wrong.
+
+    Args:
+        by: Column of the score.
+        highest: True if rows at or above the threshold are kept, not those at or below it.
+        threshold: The last value that is kept.
+        rows: Distinct pairs whose score is good enough.
+        labels: How many of them are labeled.
+        right: How many of the labeled ones are right.
+        wrong: Keys of pairs that are labeled wrong; they are never kept.
+        summary: The promise, in words.
+    """
+
+    by: str
+    highest: bool
+    threshold: float
+    rows: int
+    labels: int
+    right: int
+    wrong: tuple[int, ...]
+    summary: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The cut as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> PromisedCut:
+        """The cut that `to_json` returned, also after a round trip through a file."""
+        return cls(**{**values, "wrong": tuple(values["wrong"])})
+
+    @property
+    def clause(self) -> str:
+        """The condition for the score."""
+        return condition_text(self.by, self.highest, self.threshold)
+
+    def contains(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+        """Find the rows whose score is good enough."""
+        value = score_values(batch, self.by)
+        return value >= self.threshold if self.highest else value <= self.threshold
+
+    def labeled_wrong(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+        """Find the rows that are labeled wrong."""
+        return np.isin(_keys(batch), np.array(self.wrong, np.uint64))
+
+
+def condition_text(by: str, highest: bool, threshold: float) -> str:
+    """The condition that a score is good enough."""
+    return f"{by} {'>=' if highest else '<='} {threshold:.6g}"
+
+
+def score_values(batch: pa.RecordBatch, by: str) -> npt.NDArray[np.float64]:
+    """The values of a score, NaN where it is undefined."""
+    value = pc.cast(batch.column(by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.where(np.isfinite(value), value, np.nan)
+
+
+def promised_cut(batches: Iterable[pa.RecordBatch], target: Target) -> PromisedCut:
+    """Find the lowest cut that keeps the promise. Memory: some 60 bytes for each row.
+
+    Raises:
+        DataError: No cut can be certified: too few labels, too few of them right, or labels of other rows; the remedy
+            says how many more are needed, or which precision is possible.
+    """
+    judgments = read_judgments(target.labels)
+    ranking, keys = _ranking(batches, target, judgments.labels)
+    _check_match(judgments, keys, target)
+    cut = certified_cut(ranking, target.precision, target.confidence)
+    if cut.threshold is None:
+        raise _refusal(ranking, cut, target, judgments)
+    promise = (
+        f"{_clause(cut.threshold, target)}: of {cut.rows:,} pairs (of {len(keys):,}) at least "
+        f"{100 * target.precision:.4g} % are right, with a confidence of {100 * target.confidence:.4g} %; "
+        f"{cut.right:,} of {cut.labels:,} labeled ones are"
+    )
+    return PromisedCut(
+        target.by,
+        target.highest,
+        _outward(cut.threshold, target),
+        cut.rows,
+        cut.labels,
+        cut.right,
+        tuple(sorted(key for key, label in judgments.labels.items() if not label)),
+        "; ".join(filter(None, [promise, judgments.format()])),
+    )
+
+
+def pairs_to_label(read: Callable[[], Iterable[pa.RecordBatch]], target: Target) -> list[tuple[str, str]]:
+    """Draw the pairs to label next, in random order."""
+    judgments = read_judgments(target.labels) if target.labels else None
+    ranking, keys = _ranking(read(), target, judgments.labels if judgments else {})
+    if judgments:
+        _check_match(judgments, keys, target)
+    chosen = keys[next_to_label(ranking, target.precision, target.confidence)]
+    texts: dict[int, tuple[str, str]] = {}
+    for batch in read():
+        of_batch = _keys(batch)
+        rows = np.flatnonzero(np.isin(of_batch, chosen))
+        sides = (batch.column(side).take(pa.array(rows)).to_pylist() for side in _SIDES)
+        texts |= {int(of_batch[row]): (a or "", b or "") for row, a, b in zip(rows, *sides, strict=True)}
+    return [texts[key] for key in chosen.tolist()]
+
+
+def _keys(batch: pa.RecordBatch) -> npt.NDArray[np.uint64]:
+    return pair_keys(*(batch.column(side).to_pylist() for side in _SIDES))
+
+
+def _ranking(
+    batches: Iterable[pa.RecordBatch], target: Target, labels: dict[int, int]
+) -> tuple[Ranking, npt.NDArray[np.uint64]]:
+    """The distinct pairs with a defined score; of copies the one with the best score."""
+    values, keys = [np.zeros(0)], [np.zeros(0, np.uint64)]
+    for batch in batches:
+        value = score_values(batch, target.by)
+        defined = ~np.isnan(value)
+        values.append(value[defined] if target.highest else -value[defined])
+        keys.append(_keys(batch)[defined])
+    value, key = np.concatenate(values), np.concatenate(keys)
+    if not len(value):
+        raise DataError(f"no pair has a defined value of '{target.by}'", remedy="Add the score, or choose another one.")
+    order = np.lexsort((-value, key))
+    order = order[np.append(True, key[order][1:] != key[order][:-1])]
+    value, key = value[order], key[order]
+    known = np.full(len(key), -1, np.int8)
+    labeled = np.array(sorted(labels), np.uint64)
+    rows = np.minimum(np.searchsorted(key, labeled), len(key) - 1)
+    present = key[rows] == labeled
+    known[rows[present]] = [labels[int(number)] for number in labeled[present]]
+    return Ranking(value, key, known), key
+
+
+def _check_match(judgments: Judgments, keys: npt.NDArray[np.uint64], target: Target) -> None:
+    """Refuse labels most of which are of other pairs."""
+    labeled = np.array(list(judgments.labels), np.uint64)
+    others = labeled[~np.isin(labeled, keys)]
+    if 2 * len(others) > len(labeled):
+        file, row = judgments.places[int(others[0])]
+        raise DataError(
+            f"{len(others):,} of {len(labeled):,} labeled pairs are not among the {len(keys):,} pairs that have a "
+            f"'{target.by}' and meet the other criteria; this is the first one",
+            file=file,
+            row=row,
+            remedy="Give labels that were drawn from this corpus with these criteria (--draw).",
+        )
+
+
+def _outward(threshold: float, target: Target) -> float:
+    return threshold if target.highest else -threshold
+
+
+def _clause(threshold: float, target: Target) -> str:
+    return condition_text(target.by, target.highest, _outward(threshold, target))
+
+
+def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, judgments: Judgments) -> DataError:
+    """The error that says why nothing can be promised, and what helps."""
+    known = int((ranking.labels >= 0).sum())
+    wanted = f"a precision of {100 * target.precision:.4g} % with a confidence of {100 * target.confidence:.4g} %"
+    missing = int((ranking.labels[ranking.first] < 0).sum())
+    if missing:
+        if known - int((ranking.labels[ranking.first] >= 0).sum()) > known // 2:
+            return DataError(
+                f"{known:,} pairs are labeled, but they are not a random sample: {missing} of the {FIRST_LABELS} pairs "
+                "that are drawn first are not among them",
+                file=target.labels[0],
+                remedy="Draw pairs with --draw SHEET.tsv, and label all of them; chosen ones promise nothing.",
+            )
+        return DataError(
+            f"{missing} of the first {int(ranking.first.sum())} pairs have no label yet",
+            file=target.labels[0],
+            remedy="Label all pairs of the sheet, then draw others with --draw: at least "
+            f"{fewest_labels(target.precision, target.confidence)}.",
+        )
+    shares = f"{cut.right:,} of {cut.labels:,} labeled pairs with {_clause(cut.tested, target)} are right"
+    if cut.more_labels is None:
+        return DataError(
+            f"{wanted} cannot be promised: {shares}",
+            file=target.labels[0],
+            remedy="Ask for less precision, or rank by a better score (--by).",
+        )
+    return DataError(
+        f"{wanted} cannot be promised yet: {shares}; about {cut.more_labels:,} more labels are needed",
+        file=target.labels[0],
+        remedy="Draw pairs with --draw MORE.tsv, label them, and give all sheets to --labels.",
+    )
