@@ -62,6 +62,8 @@ def _score(
     **scoring: Any,
 ) -> None:
     read = api.read_pairs(pairs, src_column=src_column, tgt_column=tgt_column, on_error=on_error)
+    if scoring.get("judge"):
+        scoring["judge"] = api.with_answers(str(scoring["judge"]), output)
     result = read.score(**scoring).write(output, engine=engine, workers=workers, on_error=on_error)
     print_run(result, output, _use_of_scores(scoring["scores"]), as_json)
 
@@ -260,19 +262,20 @@ DECLARED = [
         name="score",
         run=_score,
         of="paraloom.api.pairs:Pairs.score",
-        leave_out="agreement_samples cross_encoder_file cross_encoder_label",
+        leave_out="agreement_samples",
         flags={"scores": "--with"},
         settings={
             "scores": {"default": ["common"], "separated": True, "complete": "complete_scores", "role": ""},
         },
-        everyday="scores encoder language_model translator reverse_translator cross_encoder paraphrase_model languages "
+        everyday="scores encoder language_model translator reverse_translator judge paraphrase_model languages "
         "as_json device",
         device=True,
         help="Add columns of scores to pairs; no row is dropped.\n\n`paraloom scores` lists them.",
         examples=(
             "pairs.parquet --with overlap,bleu1,length -o scored.parquet",
             "train.cs-en.tsv --with bilingual --encoder cs-en -o scored.tsv",
-            "pairs.parquet --cross-encoder 'nli-model?label=entailment' -o scored.parquet",
+            "pairs.parquet --judge 'nli-model?label=entailment' -o scored.parquet",
+            "pairs.parquet --judge 'http://127.0.0.1:8000/v1?model=qwen3' -o scored.parquet",
         ),
         watched=True,
     ),

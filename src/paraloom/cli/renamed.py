@@ -72,8 +72,9 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
     "score": {
         "--agreement-samples": "this option is gone: write --with agreement, which takes 16 samples; another number is "
         "agreement_samples, in Python and in pipelines",
-        "--cross-encoder-file": "this option is gone: write --cross-encoder 'FOLDER?file=FILE'",
-        "--cross-encoder-label": "this option is gone: write --cross-encoder 'FOLDER?label=LABEL'",
+        "--cross-encoder": "this option is now called --judge; the columns are judge, judge_forward and judge_backward",
+        "--cross-encoder-file": "this option is gone: write --judge 'FOLDER?file=FILE'",
+        "--cross-encoder-label": "this option is gone: write --judge 'FOLDER?label=LABEL'",
     },
     "lexicon": {"--sample": "this option is gone: 500,000 pairs at most; in a pipeline, sample of `extract-lexicon`"},
     "tune": {
