@@ -31,7 +31,7 @@ from paraloom import as_pairs  # noqa: E402
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, ParaloomError  # noqa: E402
 from paraloom.core.schema import signature_of  # noqa: E402
 from paraloom.pairs.scoring.cross_encoder import CrossEncoder, find_readout  # noqa: E402
-from paraloom.pairs.scoring.judge import EntailmentJudge
+from paraloom.pairs.scoring.judge import EntailmentJudge  # noqa: E402
 from paraloom.pairs.scoring.models import judge_scorers  # noqa: E402
 from paraloom.pairs.scoring.table import score  # noqa: E402
 from paraloom.stages import Score  # noqa: E402

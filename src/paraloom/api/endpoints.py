@@ -88,7 +88,7 @@ def judge_stages(judge: str | Path, *, name: str) -> tuple[list[Stage], Ref, dic
 
 
 def with_answers(reference: str, output: str | Path) -> str:
-    """A reference to an endpoint that keeps its answers beside an output, unless it names a file; others as they are."""
+    """A reference to an endpoint with a file of answers beside an output, unless it names one; others as they are."""
     name, settings = split_reference(reference)
     if not is_endpoint(name) or "answers" in settings or str(output) == PIPE:
         return reference

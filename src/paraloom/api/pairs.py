@@ -118,10 +118,10 @@ class Pairs(PairsTable):
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
                 model, or a folder of `train paraphrase-model`.
             languages: Adds the probability of the stated languages: all that may occur, two or more, such as de,en.
-            judge: Adds `judge`, `judge_forward` and `judge_backward` by another judge than the bundled one, which `judge`
-                among `scores` takes: a folder of `train_judge` or of any cross-encoder in ONNX format, with settings as
-                'FOLDER?label=entailment&file=onnx/model.onnx'; or a language model behind an endpoint, as
-                'http://127.0.0.1:8000/v1?model=NAME', which adds `judge` alone.
+            judge: Adds `judge`, `judge_forward` and `judge_backward` by another judge than the bundled one of English,
+                which `judge` among `scores` takes: a folder of `train_judge` or of any cross-encoder in ONNX format,
+                with settings as 'FOLDER?label=entailment&file=onnx/model.onnx'; or a language model behind an endpoint,
+                as 'http://127.0.0.1:8000/v1?model=NAME', which adds `judge` alone.
 
         Returns:
             Pairs with the new columns.

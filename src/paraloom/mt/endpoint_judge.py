@@ -30,7 +30,7 @@ _AROUND = " \t\n\"'*.,:▁Ġ"
 class EndpointJudge:
     """Judges pairs by the probability of "Yes" against that of "No" as the answer of a language model.
 
-    The probability is the logistic function of the log-odds, so that 0.5 is ParaPLUIE's threshold of 0. Where the server
+    The probability is the logistic function of the log-odds, so that 0.5 is ParaPLUIE's threshold of 0. If the server
     gives no log-probabilities, or the model thinks before it answers, it is 1 or 0.
 
     Reference:

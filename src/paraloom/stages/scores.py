@@ -162,7 +162,7 @@ class Score(Map):
         from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 
         translator, reverse = (
-            _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
+            scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
         )
         card = ParaphraseModel.load(paths["paraphrase_model"]).card if "paraphrase_model" in paths else {}
         return check_scored_languages(
@@ -192,7 +192,7 @@ class Score(Map):
         return endpoint_usage([context.inputs["judge"]] if "judge" in context.inputs else [])
 
 
-def _scoring_translator(folder: Path) -> ScoringTranslatorLike:
+def scoring_translator(folder: Path) -> ScoringTranslatorLike:
     """The translator of a folder, if it can tell how likely a given translation is."""
     from paraloom.mt.loading import open_translator
 
@@ -378,7 +378,7 @@ def _translation_scorers(paths: Mapping[str, Path], agreement_samples: int) -> t
     from paraloom.pairs.scoring.translation import translation_scorers
 
     forward, reverse = (
-        _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
+        scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
     )
     sampler = None
     if forward is not None and agreement_samples:

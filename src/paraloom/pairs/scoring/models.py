@@ -334,7 +334,7 @@ def classifier_scorers(classifier: ReferenceClassifier) -> tuple[Scorer, ...]:
 
 
 def judge_scorers(judge: MeaningJudge) -> tuple[Scorer, ...]:
-    """Make the scorers of `judge`, `judge_forward` and `judge_backward`, as far as the judge has them, read together."""
+    """Make the scorers of `judge` and, if the judge has them, `judge_forward` and `judge_backward`."""
 
     def value(label: str) -> Callable[[PairBatch], Values]:
         index = judge.labels.index(label)
