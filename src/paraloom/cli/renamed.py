@@ -85,6 +85,10 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
         "--fallback": "this option is gone; in a pipeline, fallbacks of `train-paraphrase-model`",
         "--l2": "this option is gone; in a pipeline, l2 of `train-paraphrase-model`",
     },
+    "train translator": {
+        "--average-last": "this option is gone: a moving average of the weights is kept, the one with the "
+        "lowest development loss"
+    },
     "train language-model": {
         "--order": "this option is gone: 3 words or 6 characters; in a pipeline, order of `train-language-model`",
         "--smoothing": "this option is gone: kneser-ney for words if VariKN is installed, else witten-bell; in a "
@@ -218,7 +222,9 @@ class Renamed(typer.BadParameter):
         return self.message
 
 
-REMOVED_COMMANDS = {"average-checkpoints": "this command is gone; `train translator --average-last K` averages"}
+REMOVED_COMMANDS = {
+    "average-checkpoints": "this command is gone: `train translator` keeps a moving average of the weights"
+}
 """Name of a command that is gone → what to do instead."""
 
 
