@@ -218,7 +218,8 @@ class Pairs(PairsTable):
             encoder: For a preset: compute `paraphrase_score` first, with this encoder.
             reverse_translator: For a preset: translate back first, with this translator (a name or a folder); the most
                 reliable.
-            **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample` …
+            **criteria: Further criteria of `paraloom.stages.Filter`: `per_source`, `top`, `decile`, `by`, `sample` …
+                With a preset, `per_source` ranks by `p_paraphrase` unless `by` is given.
 
         Returns:
             The kept pairs; `write` returns why the others were rejected. A warning says if fewer than 5 % are kept,
@@ -235,6 +236,7 @@ class Pairs(PairsTable):
             >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter(lambda row: len(row["tgt"]) > 1))
             1
         """
+        from paraloom.pairs.scoring.models import P_PARAPHRASE
         from paraloom.stages.pairs import Filter
 
         if not isinstance(where, str):
@@ -258,6 +260,8 @@ class Pairs(PairsTable):
             reverse_translator=reverse_translator,
             paraphrase_model=paraphrase_model,
         )
+        if preset is not None and criteria.get("per_source"):
+            criteria["by"] = criteria.get("by") or P_PARAPHRASE.name
         return scored.then(Filter(where=condition, **criteria))
 
     def backtranslate(

@@ -1,8 +1,8 @@
-"""Filter criteria: a condition over columns, a best share or decile, a random sample; and a preview of a filter."""
+"""Filter criteria: a condition, the best of each source, a best share or decile, a random sample; and a preview."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -11,12 +11,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
-from paraloom.core.reasons import not_sampled
+from paraloom.core.reasons import not_best, not_sampled
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 """Returns the batches of a corpus with the named columns, from the start each time; `Corpus.batches` is one."""
@@ -24,15 +26,18 @@ ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 
 @dataclass(frozen=True, kw_only=True)
 class Criteria(Config):
-    """Criteria of a filter, applied in the order where, top or decile, sample; a row is kept if it meets all.
+    """Criteria of a filter, in the order where, per_source, top or decile, sample; a row is kept if it meets all.
 
     Args:
         where: SQL condition over the columns of a row, true for the rows to keep. A row for which it is undefined
             (null or NaN) is rejected. Default: all rows.
+        per_source: Rows to keep of each source, at most: those left by `where` with the best values of `by`. A source
+            is what consecutive rows with one `pair_id` have in common, as several translations of a sentence do. 0
+            keeps all.
         top: Share of the rows left by `where`, above 0 to 1, taken from the better end of `by`.
         decile: Decile of the rows left by `where`, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
             PNMT Table 5. Cannot be combined with `top`.
-        by: Column that `top` and `decile` rank by.
+        by: Column that `per_source`, `top` and `decile` rank by.
         best: Which end of `by` is the better one, 'lowest' or 'highest'. Default: the direction of the score.
         sample: Random sample of the rows left by the other criteria: their number (int) or share (float, above 0
             to 1).
@@ -48,6 +53,7 @@ class Criteria(Config):
     renamed_fields: ClassVar[Mapping[str, str]] = {"tenth": "decile"}
 
     where: str = ""
+    per_source: int = 0
     top: float | None = None
     decile: int | None = None
     by: str = ""
@@ -55,13 +61,16 @@ class Criteria(Config):
     sample: int | float | None = None
 
     def validate(self) -> None:
-        ranked = self.top is not None or self.decile is not None
+        check_range(self, "per_source", low=0)
+        ranked = self.top is not None or self.decile is not None or self.per_source > 0
         if self.top is not None and self.decile is not None:
             raise ConfigError("'top' and 'decile' cannot be combined", remedy="Give one of them.")
         if ranked and not self.by:
-            raise ConfigError("'top' and 'decile' need 'by'", remedy="Set 'by' to the column to rank by.")
+            raise ConfigError("'per_source', 'top' and 'decile' need 'by'", remedy="Set 'by' to the column to rank by.")
         if self.by and not ranked:
-            raise ConfigError("'by' needs 'top' or 'decile'", remedy="Give one of them, or leave out 'by'.")
+            raise ConfigError(
+                "'by' needs 'per_source', 'top' or 'decile'", remedy="Give one of them, or leave out 'by'."
+            )
         if self.top is not None and not 0 < self.top <= 1:
             raise ConfigError(f"'top' must be a share above 0 to 1, not {self.top}")
         if self.decile is not None and self.decile not in range(1, 11):
@@ -70,11 +79,11 @@ class Criteria(Config):
             raise ConfigError(f"'sample' must be a number of rows or a share above 0 to 1, not {self.sample}")
         if self.where:
             condition(self.where)
-        if self.top is not None:
+        if self.top is not None or self.per_source:
             self.prefers_highest()
 
     def prefers_highest(self) -> bool:
-        """True if a best share is taken from the upper end of `by`.
+        """True if the best rows are at the upper end of `by`.
 
         Raises:
             ConfigError: `by` is not a score with a direction, and `best` is not given.
@@ -88,20 +97,23 @@ class Criteria(Config):
         return (self.best or {"higher": "highest", "lower": "lowest"}[direction]) == "highest"
 
 
-def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0) -> dict[str, Any]:
+def survey(
+    criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0, flags: Flags | None = None
+) -> dict[str, Any]:
     """Compute what `select` must know about the whole corpus: the cuts of a best share, a decile or a sample.
 
-    Reads the corpus once or a few times; memory is bounded.
+    Reads the corpus once or a few times; memory is bounded, but for a byte a row where `per_source` is given.
     """
     check(criteria, schema)
     columns = required_columns(criteria, schema)
     cuts: dict[str, Any] = {}
+    flags = best_of_sources(criteria, read(columns)) if flags is None else flags
 
     def remaining() -> Iterable[pa.RecordBatch]:
-        for batch in read(columns):
-            yield batch.filter(select(criteria, batch, cuts).column("keep"))
+        for batch, best in _with_best(read(columns), flags):
+            yield batch.filter(select(criteria, batch, cuts, best).column("keep"))
 
-    if criteria.by:
+    if criteria.top is not None or criteria.decile is not None:
         cuts["rank"] = find_cut(
             remaining,
             by=criteria.by,
@@ -115,6 +127,40 @@ def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int =
     elif criteria.sample is not None:
         cuts["sample"] = find_cut(remaining, seed=seed, size=criteria.sample).to_json()
     return cuts
+
+
+def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Flags | None:
+    """Flags bool `(rows,)` of the best `per_source` rows of each source that meet `where`; None if it is 0."""
+    if not criteria.per_source:
+        return None
+    condition_only = Criteria(where=criteria.where)
+    sources, values, last, count = [np.zeros(0, np.int64)], [np.zeros(0)], None, 0
+    for batch in batches:
+        ids = pc.fill_null(batch.column("pair_id"), "")
+        new = np.ones(len(ids), np.int64)
+        new[1:] = pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
+        if len(ids):
+            new[0], last = ids[0].as_py() != last, ids[-1].as_py()
+        sources.append(count + np.cumsum(new))
+        count += int(new.sum())
+        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        kept = select(condition_only, batch).column("keep").to_numpy(zero_copy_only=False)
+        values.append(np.where(kept & np.isfinite(value), -value if criteria.prefers_highest() else value, np.inf))
+    source, rank_by = np.concatenate(sources), np.concatenate(values)
+    order = np.lexsort((rank_by, source))
+    starts = np.flatnonzero(np.diff(source[order], prepend=0))
+    place = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
+    flags = np.zeros(len(order), np.bool_)
+    flags[order[place < criteria.per_source]] = True
+    return flags & np.isfinite(rank_by)
+
+
+def _with_best(batches: Iterable[pa.RecordBatch], flags: Flags | None) -> Iterator[tuple[pa.RecordBatch, Flags | None]]:
+    """Batches, each with its part of `best_of_sources`."""
+    at = 0
+    for batch in batches:
+        yield batch, None if flags is None else flags[at : at + batch.num_rows]
+        at += batch.num_rows
 
 
 def required_columns(criteria: Criteria, schema: pa.Schema) -> list[str]:
@@ -132,6 +178,8 @@ def check(criteria: Criteria, schema: pa.Schema) -> None:
     """Check criteria against the columns of a corpus, before any row is read."""
     if criteria.where:
         check_columns(condition(criteria.where), schema)
+    if criteria.per_source and "pair_id" not in schema.names:
+        raise missing_column("pair_id", schema.names, "to find the rows of a source")
     if criteria.by:
         if criteria.by not in schema.names:
             raise missing_column(criteria.by, schema.names, "to rank by")
@@ -140,8 +188,10 @@ def check(criteria: Criteria, schema: pa.Schema) -> None:
             raise ConfigError(f"cannot rank by column '{criteria.by}': expected a number, got {kind}")
 
 
-def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None) -> pa.RecordBatch:
-    """Mark the rows of a batch that meet all criteria."""
+def select(
+    criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None, best: Flags | None = None
+) -> pa.RecordBatch:
+    """Mark the rows of a batch that meet all criteria; `best` is its part of `best_of_sources`."""
     cuts = cuts or {}
     kept = np.ones(batch.num_rows, bool)
     reason = np.full(batch.num_rows, None, object)
@@ -155,6 +205,10 @@ def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | 
         for clause, holds in zip(parsed.clauses, evaluate(parsed, batch), strict=True):
             reject(pc.is_null(holds).to_numpy(zero_copy_only=False), f"undefined: {clause}")
             reject(~pc.fill_null(holds, True).to_numpy(zero_copy_only=False), f"not: {clause}")
+    if best is not None:
+        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        reject(~np.isfinite(value), f"undefined: {criteria.by}")
+        reject(~best, not_best(criteria.per_source, criteria.by))
     if "rank" in cuts:
         if criteria.decile is not None:
             part = f"in decile {criteria.decile}"
@@ -227,7 +281,15 @@ def _parts(criteria: Criteria) -> list[tuple[str, Criteria]]:
     parts = []
     if criteria.where:
         parts += [(clause, Criteria(where=clause)) for clause in condition(criteria.where).clauses]
-    ranked = Criteria(top=criteria.top, decile=criteria.decile, by=criteria.by, best=criteria.best)
+    by: dict[str, Any] = {"by": criteria.by, "best": criteria.best}
+    if criteria.per_source:
+        parts.append(
+            (
+                f"best {criteria.per_source} of each source by {criteria.by}",
+                Criteria(per_source=criteria.per_source, **by),
+            )
+        )
+    ranked = Criteria(top=criteria.top, decile=criteria.decile, **by) if criteria.top or criteria.decile else criteria
     if criteria.decile is not None:
         parts.append((f"decile {criteria.decile} by {criteria.by}", ranked))
     if criteria.top is not None:
@@ -242,13 +304,18 @@ def _combine(parts: Sequence[Criteria]) -> Criteria:
     combined = Criteria(where=" and ".join(f"({part.where})" for part in parts if part.where))
     for part in parts:
         if part.by:
-            combined = replace(combined, top=part.top, decile=part.decile, by=part.by, best=part.best)
+            per_source, top, decile = (
+                getattr(part, name) or getattr(combined, name) for name in ("per_source", "top", "decile")
+            )
+            combined = replace(combined, per_source=per_source, top=top, decile=decile, by=part.by, best=part.best)
         if part.sample is not None:
             combined = replace(combined, sample=part.sample)
     return combined
 
 
 def _count_kept(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int) -> int:
-    cuts = survey(criteria, schema, read, seed)
-    batches = read(required_columns(criteria, schema))
-    return sum(select(criteria, batch, cuts).column("keep").true_count for batch in batches)
+    columns = required_columns(criteria, schema)
+    flags = best_of_sources(criteria, read(columns))
+    cuts = survey(criteria, schema, read, seed, flags)
+    batches = _with_best(read(columns), flags)
+    return sum(select(criteria, batch, cuts, best).column("keep").true_count for batch, best in batches)
