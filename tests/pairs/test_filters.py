@@ -515,7 +515,7 @@ def test_the_best_of_each_source_in_any_sharding(tmp_path: Path) -> None:
     batch = pa.RecordBatch.from_pylist(table)
     write_corpus(tmp_path / "in", [batch.slice(0, 100), batch.slice(100, 1), batch.slice(101)], kind="PAIRS")
     stage = '[[stage]]\nuse = "filter"\ninput = "in"\nper_source = 1\nby = "value"\nbest = "highest"\n'
-    result = run_pipeline(parse_pipeline(stage, tmp_path), tmp_path / "run", engine="inline")
+    result = run_pipeline(parse_pipeline(stage, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
     best = {max(table[start : start + 3], key=lambda row: row["value"])["tgt"] for start in range(0, 300, 3)}
     kept = [row["tgt"] for part in Corpus.open(result.stages[-1].folder).batches(["tgt"]) for row in part.to_pylist()]
     assert set(kept) == best and len(kept) == 100
