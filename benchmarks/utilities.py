@@ -111,8 +111,8 @@ class Corpus:
 
 def rows_of(name: str, pairs: list[tuple[str, str]], source: str, target: str) -> Iterator[dict[str, Any]]:
     """A row for each kind of candidates and each utility."""
-    turned = pairs if source == "de" else [pair[::-1] for pair in pairs]
-    sources, references = (list(side) for side in zip(*turned, strict=True))
+    ordered = pairs if source == "de" else [pair[::-1] for pair in pairs]
+    sources, references = (list(side) for side in zip(*ordered, strict=True))
     forward, reverse = (Translator.load(one, check_costs=False) for one in (f"{source}-{target}", f"{target}-{source}"))
     forward.translate(sources[:2])  # loads the models
     reverse.score(sources[:1], sources[:1])

@@ -54,7 +54,7 @@ class EndpointJudge:
         return self.model.signature
 
     def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Probability that n pairs say the same, float32 `(n, 1)`; NaN where a text is empty or there is no answer."""
+        """Probability that n pairs say the same, float32 `(n, 1)`; NaN where a text is empty or without an answer."""
         pairs = list(zip(firsts, seconds, strict=True))
         asked = list(dict.fromkeys(pair for pair in pairs if pair[0].strip() and pair[1].strip()))
         known = self.model.capabilities
@@ -121,8 +121,8 @@ def probability_of_yes(choice: Choice) -> float | None:
     yes, no = (_log_probability(choice.alternatives, word) for word in ("yes", "no"))
     if max(yes, no) > -math.inf:
         # What is not listed is at most as likely as the last that is.
-        least = min(choice.alternatives.values())
-        odds = max(yes, least) - max(no, least)
+        last = min(choice.alternatives.values())
+        odds = max(yes, last) - max(no, last)
         return 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
     words = (without_thinking(choice.text) or "").split()
     answer = words[0].strip(_AROUND).casefold() if words else ""
@@ -131,5 +131,5 @@ def probability_of_yes(choice: Choice) -> float | None:
 
 def _log_probability(alternatives: Mapping[str, float], word: str) -> float:
     """Logarithm of the sum of the probabilities of the tokens that are a word, in any case."""
-    found = [value for token, value in alternatives.items() if token.strip(_AROUND).casefold() == word]
-    return math.log(math.fsum(map(math.exp, found))) if found and max(found) > -700 else -math.inf
+    values = [value for token, value in alternatives.items() if token.strip(_AROUND).casefold() == word]
+    return math.log(math.fsum(map(math.exp, values))) if values and max(values) > -700 else -math.inf

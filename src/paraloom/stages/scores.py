@@ -187,9 +187,11 @@ class Score(Map):
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
         """Requests and tokens, where the judge is an endpoint."""
+        if "judge" not in context.inputs:
+            return {}
         from paraloom.stages.endpoints import endpoint_usage
 
-        return endpoint_usage([context.inputs["judge"]] if "judge" in context.inputs else [])
+        return endpoint_usage([context.inputs["judge"]])
 
 
 def scoring_translator(folder: Path) -> ScoringTranslatorLike:

@@ -149,9 +149,9 @@ def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Fl
     source, rank_by = np.concatenate(sources), np.concatenate(values)
     order = np.lexsort((rank_by, source))
     starts = np.flatnonzero(np.diff(source[order], prepend=0))
-    place = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
+    position = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
     flags = np.zeros(len(order), np.bool_)
-    flags[order[place < criteria.per_source]] = True
+    flags[order[position < criteria.per_source]] = True
     return flags & np.isfinite(rank_by)
 
 

@@ -89,7 +89,7 @@ class EntailmentJudge:
     """Any cross-encoder as a judge: both sides say the same as far as each of them entails the other.
 
     Args:
-        encoder: The cross-encoder. An output that is no probability goes through the logistic function.
+        encoder: The cross-encoder. An output that is a raw number goes through the logistic function.
     """
 
     encoder: CrossEncoder
