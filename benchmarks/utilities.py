@@ -109,7 +109,9 @@ class Corpus:
         return gains
 
 
-def rows_of(name: str, pairs: list[tuple[str, str]], source: str, target: str) -> Iterator[dict[str, Any]]:
+def rows_of(
+    name: str, pairs: list[tuple[str, str]], source: str, target: str, *, judge: bool
+) -> Iterator[dict[str, Any]]:
     """A row for each kind of candidates and each utility."""
     ordered = pairs if source == "de" else [pair[::-1] for pair in pairs]
     sources, references = (list(side) for side in zip(*ordered, strict=True))
@@ -135,7 +137,7 @@ def rows_of(name: str, pairs: list[tuple[str, str]], source: str, target: str) -
             start = clock()
             values = candidate_scores(term, candidates, drawn, sources, reverse)
             scores[term], seconds[term] = [one[term] for one in values], clock() - start
-        if target == "en":
+        if target == "en" and judge:
             start = clock()
             scores["judge"], seconds["judge"] = judged(candidates, drawn), clock() - start
         oracle = [
@@ -162,6 +164,8 @@ def main() -> None:
     """Measure, print a line for each row, and write all rows as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--texts", nargs="+", default=["captions", "news"], help="texts to measure on")
+    parser.add_argument("--without-judge", action="store_true", help="leave out the sums with the judge, the slowest")
     parser.add_argument("--chosen-on", action="store_true", help="the texts that chose the sums")
     arguments = parser.parse_args()
     texts = (
@@ -170,9 +174,9 @@ def main() -> None:
         else {"captions": captions("test_2016_flickr", 500, 700), "news": news("deu-eng/newstest2019", 150)}
     )
     rows = []
-    for name, pairs in texts.items():
+    for name, pairs in ((name, texts[name]) for name in arguments.texts):
         for source, target in (("en", "de"), ("de", "en")):
-            for row in rows_of(name, pairs, source, target):
+            for row in rows_of(name, pairs, source, target, judge=not arguments.without_judge):
                 rows.append(row)
                 gain, low, high = row["chrf"]
                 print(f"{name:<9} {row['direction']} {row['candidates']:<24} {row['utility']:<28} chrF {gain:+.2f} "
