@@ -2,10 +2,12 @@
 
     PARALOOM_DATA=/path/to/corpora python benchmarks/judge.py sets -o runs/judge/sets.parquet
     PARALOOM_DATA=/path/to/corpora python benchmarks/judge.py measure runs/judge/sets.parquet -o runs/judge/figures.json
+    python benchmarks/judge.py judges runs/judge/sets.parquet runs/quickstart/30-scored -o runs/judge/judges.json
 
 `sets` makes the pairs: sentences of Tatoeba, of news, questions and captions that no training saw, whose real
 paraphrases are right and come back with one change of each kind, and sets that people labeled. `measure` scores them
-and writes areas under the ROC curve, and the shares of right and wrong pairs above thresholds.
+and writes areas under the ROC curve, and the shares of right and wrong pairs above thresholds. `judges` compares
+judges: what they see in captions, and what a row of the quickstart costs.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ import csv
 import importlib.util
 import json
 import os
+import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paraloom.io import read_lines
+from paraloom.io import Corpus, read_lines
 from paraloom.pairs.judging.changes import KINDS, Words, change
 from paraloom.pairs.lookalikes import names_in
 
@@ -245,6 +249,83 @@ def speed(rows: list[Row]) -> dict[str, float]:
     return result
 
 
+Judge = Callable[[list[str], list[str]], np.ndarray]
+"""Values of pairs: one column, or same, forward and backward."""
+
+
+def stub(body: dict[str, Any], number: int) -> tuple[int, dict[str, str], bytes]:
+    """The answer of a server without a model."""
+    top = [{"token": "Yes", "logprob": -0.5}, {"token": "No", "logprob": -1.0}]
+    choice = {"message": {"content": "Yes"}, "logprobs": {"content": [{**top[0], "top_logprobs": top}]}}
+    choices = [choice | {"index": index} for index in range(body.get("n", 1))]
+    return 200, {}, json.dumps({"choices": choices, "usage": {"prompt_tokens": 90, "completion_tokens": 1}}).encode()
+
+
+def all_judges(scratch: Path, url: str) -> dict[str, tuple[Judge, str, bool]]:
+    """Name of a judge → its function, what it takes, and whether it has learned anything or has a speed only."""
+    from tiny_cross_encoder import save_tiny_cross_encoder
+
+    from paraloom import Encoder, EndpointTranslator
+    from paraloom.mt.endpoint_judge import EndpointJudge
+    from paraloom.pairs.scoring.judge import bundled_judge, load_judge
+
+    def cosine(name: str) -> Judge:
+        encoder = Encoder.load(name)
+        return lambda a, b: np.einsum("nd,nd->n", *(_normalized(encoder.encode(side)) for side in (a, b)))
+
+    judges: dict[str, tuple[Judge, str, bool]] = {
+        "bundled judge": (bundled_judge().probabilities, "11.6 MB; `cross-encoder`", True),
+        "`english`, cosine": (cosine("english"), "11 MB; none", True),
+        "`english-small`, cosine": (cosine("english-small"), "12 MB; `transformer`", True),
+    }
+    shapes = {"6 layers of 384": (6, 384, "91 MB"), "12 layers of 768": (12, 768, "438 MB")}
+    for name, (layers, width, size) in shapes.items():
+        (scratch / str(width)).mkdir()
+        sizes = {"num_hidden_layers": layers, "hidden_size": width, "num_attention_heads": 12}
+        folder = save_tiny_cross_encoder(scratch / str(width), **sizes, intermediate_size=4 * width)
+        judges[f"entailment model, {name}"] = load_judge(folder).probabilities, f"{size}; `cross-encoder`", False
+    model = EndpointJudge(EndpointTranslator(url, "m", prompt="judge"))
+    judges["language model behind an endpoint"] = model.probabilities, "the server's; `endpoint`", False
+    return judges
+
+
+def _normalized(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+SEEN = ("words", "role", "number", "negation", "dropped")
+"""Changes by which the table of judges tells what they see."""
+
+
+def compare_judges(rows: list[Row], pairs: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """What judges see in captions, and milliseconds of a processor for a row of the quickstart."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from openai_server import OpenAIServer, serve
+
+    captions = [row for row in rows if row["set"] == "captions" and row["kind"] in ("", *SEEN)]
+    kinds, labels = np.array([row["kind"] for row in captions]), np.array([row["label"] for row in captions])
+    firsts, seconds = ([row[side] for row in captions] for side in ("src", "tgt"))
+    table = []
+    with tempfile.TemporaryDirectory() as scratch, serve(OpenAIServer(fault=stub)) as server:
+        for name, (judge, needs, knows) in all_judges(Path(scratch), server.url).items():
+            judge([a for a, _ in pairs[:8]], [b for _, b in pairs[:8]])
+            started = time.process_time()
+            judge(*(list(side) for side in zip(*pairs, strict=True)))
+            entry: dict[str, Any] = {"judge": name, "needs": needs}
+            entry["milliseconds"] = round(1000 * (time.process_time() - started) / len(pairs), 2)
+            if knows:
+                values = np.nan_to_num(judge(firsts, seconds)).reshape(len(captions), -1)
+                for kind in SEEN:
+                    chosen = (kinds == kind) | (kinds == "")
+                    entry[kind] = round(auc(values[chosen, 0], labels[chosen]), 3)
+                if values.shape[1] > 1:
+                    dropped = values[kinds == "dropped"]
+                    entry["direction"] = round(float((dropped[:, 1] > dropped[:, 2]).mean()), 3)
+            table.append(entry)
+            print(entry, flush=True)
+    return table
+
+
 def logits_by(folder: Path, rows: list[Row]) -> np.ndarray:
     """Logits of the judge of a folder."""
     from paraloom.pairs.scoring.judge import Judge
@@ -264,6 +345,10 @@ def main() -> None:
         "judges", nargs="+", help="KIND=FOLDER: a judge that was trained without a kind; hard1: with all"
     )
     logits.add_argument("-o", "--output", type=Path, required=True)
+    judges = commands.add_parser("judges")
+    judges.add_argument("sets", type=Path)
+    judges.add_argument("scored", type=Path, help="the stage `scored` of a quickstart, for the cost of its rows")
+    judges.add_argument("-o", "--output", type=Path, required=True)
     measure = commands.add_parser("measure")
     measure.add_argument("sets", type=Path)
     measure.add_argument("--left-out", type=Path, help="logits by judges that were trained without a kind, .npz")
@@ -274,6 +359,13 @@ def main() -> None:
         pq.write_table(pa.Table.from_pylist(make_sets(Path(os.environ["PARALOOM_DATA"]))), arguments.output)
         return
     rows = pq.read_table(arguments.sets).to_pylist()
+    if arguments.command == "judges":
+        scored_rows = [
+            row for batch in Corpus.open(arguments.scored).batches(["src", "tgt"]) for row in batch.to_pylist()
+        ]
+        table = compare_judges(rows, [(row["src"], row["tgt"]) for row in scored_rows[:800]])
+        arguments.output.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+        return
     if arguments.command == "logits":
         named = dict(judge.split("=", 1) for judge in arguments.judges)
         np.savez_compressed(arguments.output, **{kind: logits_by(Path(folder), rows) for kind, folder in named.items()})

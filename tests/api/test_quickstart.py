@@ -46,8 +46,8 @@ def test_the_quickstart_runs_and_its_second_run_has_nothing_to_do(tmp_path: Path
     first = run_quickstart(tmp_path / "run", workers=2)
     assert first.run.stage("bitext").counts.kept == 400
     harvest = first.harvest
-    assert harvest.of == first.run.stage("scored").counts.out <= 400
-    assert 40 < harvest.pairs < harvest.of and first.before < first.after
+    assert 400 < harvest.of == first.run.stage("scored").counts.out <= 1600
+    assert 40 < harvest.pairs < 400 == harvest.sentences and first.before < first.after
     assert len(harvest.kept) == 10 and all(pair.src != pair.tgt and not pair.reason for pair in harvest.kept)
     assert [pair.score for pair in harvest.kept] == sorted((pair.score for pair in harvest.kept), reverse=True)
     assert len({pair.reason for pair in harvest.lost}) == len(harvest.lost) == 3

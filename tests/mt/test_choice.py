@@ -93,20 +93,20 @@ def test_the_quality_by_hand() -> None:
     utilities = expected_utility([[one.text for one in samples]], [[one.text for one in samples]])[0] / 100
     likely = [exp(-0.5), exp(-1.0), exp(-4.0)]
     alike = pairwise_similarity([[one.text for one in samples]])[0]
-    for quality, values in {
-        "probability": likely,
-        "utility": utilities,
-        "both": [a * b for a, b in zip(likely, utilities, strict=True)],
+    for utility, values in {
+        "forward": likely,
+        "chrf": utilities,
+        "forward+chrf": [a * b for a, b in zip(likely, utilities, strict=True)],
     }.items():
         expected = choose_diverse(np.array(values), alike, 2)
-        chosen = diverse_variants([samples], Diverse(samples=3, nbest=2, quality=quality))[0]
+        chosen = diverse_variants([samples], Diverse(samples=3, nbest=2, utility=utility))[0]
         assert [one.text for one in chosen] == [samples[index].text for index in expected]
-        assert all((one.utility is None) == (quality == "probability") for one in chosen)
+        assert [one.utility for one in chosen] == pytest.approx([100 * values[index] for index in expected])
 
 
 def test_repeated_texts_count_in_the_utility_but_are_chosen_once() -> None:
     samples = [Variant("ab", -5.0, 1), Variant("ab", -4.0, 2), Variant("cd", -1.0, 1)]
-    chosen = diverse_variants([samples], Diverse(samples=3, nbest=3, quality="utility"))[0]
+    chosen = diverse_variants([samples], Diverse(samples=3, nbest=3, utility="chrf"))[0]
     assert [(one.text, one.logprob) for one in chosen] == [("ab", -4.0), ("cd", -1.0)]
     assert [one.utility for one in chosen] == pytest.approx([200 / 3, 100 / 3])
     # An endpoint may not report probabilities; the utility is what is left.
@@ -150,7 +150,7 @@ def test_descriptions() -> None:
     # The signature of samples that are all kept is as ever.
     assert describe_decoding(Nucleus(0.95, 3)) == "nucleus:0.95,nbest=3,temperature=1.0,within=0,shortlist=0"
     assert describe_decoding(Sampling(3, samples=5)).endswith("shortlist=0,samples=5,length_penalty=1.0")
-    for text in ("sampling,nbest=3,samples=5", "diverse:bleu,samples=8,nbest=2,weight=.3,quality=utility", "topk:5"):
+    for text in ("sampling,nbest=3,samples=5", "diverse:bleu,samples=8,nbest=2,weight=.3,utility=chrf", "topk:5"):
         assert parse_decoding(describe_decoding(parse_decoding(text))) == parse_decoding(text)
 
 
@@ -171,7 +171,8 @@ def test_the_methods_as_fairseq_reads_them() -> None:
         ("diverse:chrf,samples=2", "nbest must be between 1 and the number of samples"),
         ("diverse:chrf,weight=1.5", "weight must be between 0 and 1"),
         ("diverse:chfr", "unknown metric 'chfr' of decoding 'diverse'.*did you mean 'chrf'"),
-        ("diverse:chrf,quality=best", "unknown quality 'best' of decoding 'diverse'.*probability, utility, both"),
+        ("diverse:chrf,utility=best", "unknown score 'best' in the utility.*forward, reverse, chrf, bleu"),
+        ("diverse:chrf,quality=both", "called 'utility' now.*forward[+]chrf for both"),
     ],
 )
 def test_bad_values_are_refused(decode: str, reason: str) -> None:

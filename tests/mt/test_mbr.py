@@ -51,6 +51,54 @@ def test_equal_utilities_are_ordered_by_likelihood() -> None:
     assert [variant.text for variant in minimum_risk([samples], [[]], Mbr(samples=2, nbest=2))[0]] == ["cd", "ab"]
 
 
+class Reverse:
+    """Gives the source a log-probability by the length of the candidate, and two tokens."""
+
+    def score(self, sources: list[str], targets: list[str]) -> list[tuple[float, int]]:
+        return [(-2.0 * len(source), 2) for source in sources]
+
+
+def test_a_sum_adds_standard_scores() -> None:
+    samples = [Variant("aaa", -1.0, 1), Variant("bb", -2.0, 1), Variant("c", -6.0, 1)]
+    # Forward costs 1, 2, 6 and reverse costs 3, 2, 1 nats a subword, each minus its mean, by its standard deviation.
+    forward, reverse = -np.array([-2.0, -1.0, 3.0]) / np.sqrt(14 / 3), np.array([-1.0, 0.0, 1.0]) / np.sqrt(2 / 3)
+    decoding = Mbr("forward+reverse", samples=3, nbest=3)
+    (chosen,) = minimum_risk([samples], [[]], decoding, ["x"], Reverse())  # type: ignore[arg-type]
+    sums = dict(zip(("aaa", "bb", "c"), forward + reverse, strict=True))
+    assert [one.utility for one in chosen] == pytest.approx(sorted(sums.values(), reverse=True))
+    assert [one.utility for one in chosen] == pytest.approx([sums[one.text] for one in chosen])
+
+
+def test_unknown_probabilities_leave_the_choice_to_the_other_scores() -> None:
+    samples = [Variant(text, np.nan, 1) for text in ("aaa", "bb", "c")]
+    decoding = Mbr("forward+reverse", samples=3)
+    assert minimum_risk([samples], [[]], decoding, ["x"], Reverse())[0][0].text == "c"  # type: ignore[arg-type]
+
+
+def test_reverse_is_the_bundled_translator_of_the_other_direction(translator: Translator) -> None:
+    decode = "mbr:forward+reverse+chrf,samples=4,nbest=2,beam=2,within=20"
+    chosen = translator.translate(SENTENCES, decode=decode, seed=3)
+    assert chosen == translator.translate(SENTENCES, decode=f"{decode},reverse=en-de", seed=3)
+    assert chosen[2] == [Variant("", 0.0, 0)] and all(group[0].utility is not None for group in chosen[:2])
+
+
+def test_a_beam_is_chosen_from_by_a_utility(translator: Translator) -> None:
+    chosen = translator.translate(SENTENCES, decode="beam:4,nbest=2,utility=reverse+chrf")
+    beam = translator.translate(SENTENCES, decode="beam:4,nbest=4")
+    for text, all_of_it, best in zip(SENTENCES, beam, chosen, strict=True):
+        assert {one._replace(utility=None) for one in best} <= {*all_of_it}
+        assert not text or len(best) == len({one.text for one in best}) == 2
+    decoding = parse_decoding("beam:4,nbest=2,utility=reverse+chrf")
+    expected = minimum_risk(beam, [[] for _ in beam], decoding, SENTENCES, Translator.load("en-de"))  # type: ignore[arg-type]
+    assert chosen == expected
+    assert "utility" not in translator.signature_of("beam:4")
+
+
+def test_reverse_needs_a_translator(toy_translator: Path) -> None:
+    with pytest.raises(ConfigError, match=r"(?s)needs a translator the other way.*reverse=FOLDER"):
+        Translator.load(toy_translator, check_costs=False).translate(["rako"], decode="mbr:reverse,samples=2")
+
+
 @pytest.mark.parametrize("decode", ["mbr:chrf,samples=4,nbest=2", "mbr:bleu,samples=4,nbest=2,beam=2,within=20"])
 def test_the_choice_is_among_the_samples_of_the_same_seed(translator: Translator, decode: str) -> None:
     decoding = parse_decoding(decode)
@@ -99,8 +147,9 @@ def test_a_toy_translator_pairs_each_reference_with_its_choice(toy_translator: P
     ("decode", "reason"),
     [
         ("mbr:chrf,samples=2,nbest=3", "the number of samples, got 'mbr:chrf,samples=2,nbest=3"),
-        ("mbr:foo", r"unknown metric 'foo' of decoding 'mbr'\n?.*Metrics: chrf, bleu"),
-        ("mbr:chfr", "did you mean 'chrf'"),
+        ("mbr:foo", "unknown score 'foo' in the utility 'foo'.*a sum of forward, reverse, chrf, bleu"),
+        ("mbr:forward+chfr", "did you mean 'chrf'"),
+        ("mbr:chrf+chrf", "twice the score 'chrf'"),
         ("mbr:chrf,samples=1", "samples must be at least 2"),
         ("mbr:chrf,samples=many", "expected a whole number, got 'many'"),
         ("mbr:chrf,samples=4,nbest=5", "between 1 and the number of samples"),

@@ -288,10 +288,10 @@ def test_memory_that_is_too_small_for_a_pair_is_an_error(tmp_path: Path, monkeyp
 
 
 @pytest.mark.slow
-def test_an_interrupted_training_that_accumulates_and_averages_ends_with_the_same_bytes(
+def test_an_interrupted_training_that_accumulates_ends_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = replace(SHORT, steps=8, evaluate_every=2, dropout=0.1, accumulate=2, average_last=2)
+    config = replace(SHORT, steps=8, evaluate_every=2, dropout=0.1, accumulate=2)
     train(tmp_path / "whole", config)
     update = Trainer.update
 
@@ -309,26 +309,6 @@ def test_an_interrupted_training_that_accumulates_and_averages_ends_with_the_sam
         assert file_digest(tmp_path / "whole" / name) == file_digest(tmp_path / "resumed" / name)
 
 
-def test_the_weights_of_the_last_evaluations_are_averaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    saved: list[dict[str, torch.Tensor]] = []
-    evaluate = Trainer.evaluate
-
-    def recorded(self: Trainer, *arguments: object) -> dict[str, float]:
-        saved.append({name: value.clone() for name, value in self.parameters.items()})
-        return evaluate(self, *arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Trainer, "evaluate", recorded)
-    figures = train(tmp_path / "x", replace(SHORT, steps=6, average_last=2))
-    curve = [json.loads(line)["dev_loss"] for line in (tmp_path / "x" / "curve.jsonl").read_text().splitlines()]
-    assert figures["development_loss"] not in curve  # those are of moving averages
-    kept = tensors(tmp_path / "x")
-    assert len(saved) == 3
-    for name, value in saved[-1].items():
-        if name in kept:
-            torch.testing.assert_close(kept[name], (value + saved[-2][name]) / 2)
-    assert len(list((tmp_path / "x" / "checkpoint").glob("weights-*"))) == 2
-
-
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
 def test_two_gpus_train_as_one_does(tmp_path: Path) -> None:
     examples = _examples(tmp_path)
@@ -342,8 +322,6 @@ def test_settings_out_of_range_are_refused() -> None:
         TranslatorConfig(training_precision="bfloat61")
     with pytest.raises(ConfigError, match="'accumulate' must be 1 or more"):
         TranslatorConfig(accumulate=0)
-    with pytest.raises(ConfigError, match="'average_last' must be 0 or more"):
-        TranslatorConfig(average_last=-1)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

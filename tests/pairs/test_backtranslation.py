@@ -10,7 +10,7 @@ import pytest
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, require, signature_of
-from paraloom.pairs.backtranslation import backtranslate, pair_translations
+from paraloom.pairs.backtranslation import REPEATED, backtranslate, pair_translations, reject_empty
 
 
 class Numbered:
@@ -66,3 +66,13 @@ def test_the_schema_does_not_depend_on_the_rows(bitext: pa.RecordBatch) -> None:
 def test_missing_translations_are_an_error(bitext: pa.RecordBatch) -> None:
     with pytest.raises(DataError, match="translations of 3 pairs, got those of 2"):
         pair_translations(bitext, [[], []], "toy")
+
+
+def test_the_same_words_are_paired_once(bitext: pa.RecordBatch) -> None:
+    variants = [
+        [Variant(text, -1.0, 2) for text in ("A dog.", "a dog", "The dog.", "…", "…!")],
+        [],
+        [Variant("", 0, 0)],
+    ]
+    reasons = reject_empty(pair_translations(bitext, variants, "toy"), variants).column("reason").to_pylist()
+    assert reasons == [None, REPEATED, None, None, None, "empty translation"]

@@ -31,7 +31,8 @@ from paraloom import as_pairs  # noqa: E402
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, ParaloomError  # noqa: E402
 from paraloom.core.schema import signature_of  # noqa: E402
 from paraloom.pairs.scoring.cross_encoder import CrossEncoder, find_readout  # noqa: E402
-from paraloom.pairs.scoring.models import cross_encoder_scorers  # noqa: E402
+from paraloom.pairs.scoring.judge import EntailmentJudge  # noqa: E402
+from paraloom.pairs.scoring.models import judge_scorers  # noqa: E402
 from paraloom.pairs.scoring.table import score  # noqa: E402
 from paraloom.stages import Score  # noqa: E402
 
@@ -84,13 +85,14 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 def test_both_directions_are_those_of_transformers(entailment: Path) -> None:
     firsts, seconds = by_side(PAIRS)
     batch = pa.RecordBatch.from_pydict({"src": firsts, "tgt": seconds})
-    scored = score(batch, cross_encoder_scorers(CrossEncoder.load(entailment)))
+    scored = score(batch, judge_scorers(EntailmentJudge(CrossEncoder.load(entailment))))
     forward = softmax(torch_logits(entailment, PAIRS))[:, 1]
     backward = softmax(torch_logits(entailment, [(second, first) for first, second in PAIRS]))[:, 1]
     assert np.ptp(forward) > 0.5 and np.abs(forward - backward).max() > 0.2
-    np.testing.assert_allclose(scored.column("cross_encoder_forward"), forward, atol=1e-5)
-    np.testing.assert_allclose(scored.column("cross_encoder_backward"), backward, atol=1e-5)
-    signature = signature_of(scored.schema.field("cross_encoder_backward")) or ""
+    np.testing.assert_allclose(scored.column("judge"), np.minimum(forward, backward), atol=1e-5)
+    np.testing.assert_allclose(scored.column("judge_forward"), forward, atol=1e-5)
+    np.testing.assert_allclose(scored.column("judge_backward"), backward, atol=1e-5)
+    signature = signature_of(scored.schema.field("judge_backward")) or ""
     assert f"softmax(entailment)/max_length:{MAX_LENGTH}" in signature
 
 
@@ -152,8 +154,8 @@ def test_one_output(models: Callable[..., Path], tmp_path: Path, activation: dic
 def test_empty_sides_are_null(entailment: Path) -> None:
     rows = [{"src": src, "tgt": tgt} for src, tgt in (("a dog", ""), (" ", "a dog"), (None, "a dog"), ("?", "!"))]
     batch = pa.RecordBatch.from_pylist(rows, pa.schema({"src": pa.string(), "tgt": pa.string()}))
-    scored = score(batch, cross_encoder_scorers(CrossEncoder.load(entailment)))
-    for name in ("cross_encoder_forward", "cross_encoder_backward"):
+    scored = score(batch, judge_scorers(EntailmentJudge(CrossEncoder.load(entailment))))
+    for name in ("judge_forward", "judge_backward"):
         assert [value is None for value in scored.column(name).to_pylist()] == [True, True, True, False]
     assert CrossEncoder.load(entailment).predict([], []).shape == (0,)
 
@@ -204,7 +206,7 @@ def test_the_label_is_found(labels: tuple[str, ...], label: str, expected: str) 
 
 
 WRONG_LABELS = [
-    ({"id2label": {"0": "bad", "1": "good"}}, 2, "", "no label says .* --cross-encoder .*label=bad.*labels: bad, good"),
+    ({"id2label": {"0": "bad", "1": "good"}}, 2, "", "no label says .* --judge .*label=bad.*labels: bad, good"),
     ({}, 2, "", r"no label says .*labels: LABEL_0, LABEL_1"),
     ({"id2label": {"0": "x", "1": "y", "2": "paraphrase"}}, 3, "", "no label says"),
     ({"id2label": {"0": "entailment", "1": "entails"}}, 2, "", "several labels say"),
@@ -333,36 +335,34 @@ def test_without_the_extra(entailment: Path, monkeypatch: pytest.MonkeyPatch, pa
 
 
 def test_settings_of_the_stage(entailment: Path) -> None:
-    for key in ("cross_encoder_file", "cross_encoder_label"):
+    for key in ("judge_file", "judge_label"):
         with pytest.raises(ConfigError, match=f"key '{key}' needs a cross-encoder"):
             Score(**{key: "x"})
-    with pytest.raises(ConfigError, match=r"group 'cross_encoder' need a model(?s:.*)--cross-encoder FOLDER"):
-        as_pairs([("a", "b")]).score("cross_encoder")
     # A run that was made before these fields existed stays valid.
-    assert not {name for name in Score().configuration() if name.startswith("cross_encoder")}
+    assert not {name for name in Score().configuration() if name.startswith("judge")}
     row = {"src": "a small dog", "tgt": "the dog"}
-    scored = as_pairs([row]).score("length", cross_encoder=entailment, cross_encoder_label="neutral").to_list()[0]
+    scored = as_pairs([row]).score("length", judge=f"{entailment}?label=neutral").to_list()[0]
     expected = softmax(torch_logits(entailment, [(row["src"], row["tgt"]), (row["tgt"], row["src"])]))[:, 2]
-    assert [scored["cross_encoder_forward"], scored["cross_encoder_backward"]] == pytest.approx(expected, abs=1e-5)
+    assert [scored["judge_forward"], scored["judge_backward"]] == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_command(entailment: Path, paraloom: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("a small dog\tthe dog\ntwo cats\tthe river\nthe road\tthe road\n")
-    options = ("--with", "length", "--cross-encoder", entailment, "--engine", "inline")
+    options = ("--with", "length", "--judge", entailment, "--engine", "inline")
     status, _, err = paraloom("score", "pairs.tsv", *options, "-o", "scored.jsonl")
     assert status == 0, err
     rows = [json.loads(line) for line in (tmp_path / "scored.jsonl").read_text().splitlines()]
     expected = softmax(torch_logits(entailment, [(row["src"], row["tgt"]) for row in rows]))[:, 1]
-    assert [row["cross_encoder_forward"] for row in rows] == pytest.approx(expected, abs=1e-5)
+    assert [row["judge_forward"] for row in rows] == pytest.approx(expected, abs=1e-5)
     named = (f"{entailment}?label=neutral", f"{entailment}?label=entail", f"{entailment}?labels=entail")
-    status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder", named[0], "-o", "neutral.jsonl")
+    status, _, err = paraloom("score", "pairs.tsv", "--judge", named[0], "-o", "neutral.jsonl")
     assert status == 0, err
     assert (tmp_path / "neutral.jsonl").read_text() != (tmp_path / "scored.jsonl").read_text()
-    status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder", named[2], "-o", "other.jsonl")
+    status, _, err = paraloom("score", "pairs.tsv", "--judge", named[2], "-o", "other.jsonl")
     assert status == 1 and "no setting 'labels'" in err
-    status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder", named[1], "-o", "other.jsonl")
+    status, _, err = paraloom("score", "pairs.tsv", "--judge", named[1], "-o", "other.jsonl")
     assert status == 1 and "unknown label 'entail'; did you mean 'entailment'?" in err
-    status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder", "none", "-o", "other.jsonl")
+    status, _, err = paraloom("score", "pairs.tsv", "--judge", "none", "-o", "other.jsonl")
     assert status == 1 and "none" in err and "Traceback" not in err
     status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder-file", "model.onnx", "-o", "other.jsonl")
     assert status == 2 and "FOLDER?file=FILE" in " ".join(err.replace("│", " ").split())
@@ -372,6 +372,6 @@ def test_the_command(entailment: Path, paraloom: Callable[..., tuple[int, str, s
 def test_the_same_bytes_with_any_number_of_workers(entailment: Path, tmp_path: Path) -> None:
     rows = [{"src": f"{first} {number}", "tgt": second} for number in range(60) for first, second in PAIRS]
     for workers in (1, 2):
-        pairs = as_pairs(rows).score("length", cross_encoder=entailment)
+        pairs = as_pairs(rows).score("length", judge=entailment)
         pairs.write(tmp_path / f"{workers}.jsonl", workers=workers)
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()

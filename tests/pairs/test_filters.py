@@ -16,10 +16,10 @@ import pytest
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import PAIRS
-from paraloom.io import write_corpus, write_table
+from paraloom.io import Corpus, write_corpus, write_table
 from paraloom.pairs.filtering.cuts import find_cut, nth_smallest, sort_keys
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
-from paraloom.pairs.filtering.filters import Criteria, check, preview_filter, select, survey
+from paraloom.pairs.filtering.filters import Criteria, best_of_sources, check, preview_filter, select, survey
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline
 
@@ -265,8 +265,8 @@ def test_a_missing_column_to_rank_by_has_a_remedy() -> None:
 @pytest.mark.parametrize(
     ("criteria", "message"),
     [
-        ({"top": 0.5}, "'top' and 'decile' need 'by'"),
-        ({"by": "bleu1"}, "'by' needs 'top', 'decile' or 'precision'"),
+        ({"top": 0.5}, "'per_source', 'top' and 'decile' need 'by'"),
+        ({"by": "bleu1"}, "'by' needs 'per_source', 'top', 'decile' or 'precision'"),
         ({"top": 0.5, "decile": 1, "by": "bleu1"}, "cannot be combined"),
         ({"top": 1.5, "by": "translation_cost"}, "above 0 to 1"),
         ({"top": 0.5, "by": "trigram_overlap"}, "which end of 'trigram_overlap'"),
@@ -475,3 +475,57 @@ def test_a_function_without_its_arguments_is_an_error() -> None:
     for where in ("regexp_replace()", "replace() > 'a'"):
         with pytest.raises(ConfigError):
             evaluate(condition(where), UNDEFINED)
+
+
+SOURCES = pa.RecordBatch.from_pydict(
+    {
+        "pair_id": ["a", "a", "a", "b", "b", "c", "d", "d"],
+        "tgt": ["1", "2", "3", "4", "5", "6", "7", "8"],
+        "p_paraphrase": [0.5, 0.9, 0.7, None, 0.2, 0.4, 0.8, 0.8],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("criteria", "kept"),
+    [
+        (Criteria(per_source=1, by="p_paraphrase"), "2567"),  # of equal values the first one
+        (Criteria(per_source=2, by="p_paraphrase"), "235678"),
+        (Criteria(per_source=1, by="p_paraphrase", best="lowest"), "1567"),
+        (Criteria(per_source=1, by="p_paraphrase", where="tgt <> '2'"), "3567"),
+        (Criteria(per_source=1, by="p_paraphrase", top=0.5), "27"),  # half of those that are left
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 8])
+def test_the_best_of_each_source(criteria: Criteria, kept: str, size: int) -> None:
+    batches = [SOURCES.slice(start, size) for start in range(0, SOURCES.num_rows, size)]
+    flags = best_of_sources(criteria, batches)
+    assert flags is not None
+    cuts = survey(criteria, SOURCES.schema, lambda names: [batch.select(names) for batch in batches], 1, flags)
+    chosen = select(criteria, SOURCES, cuts, flags)
+    assert "".join(row["tgt"] for row in chosen.to_pylist() if row["keep"]) == kept
+    counts = preview_filter(criteria, SOURCES.schema, lambda names: [batch.select(names) for batch in batches])
+    assert counts[-1].together == len(kept)
+
+
+def test_the_best_of_each_source_in_any_sharding(tmp_path: Path) -> None:
+    generator = random.Random(2)
+    table = [{"pair_id": str(n // 3), "src": "a", "tgt": str(n), "src_lang": "en", "tgt_lang": "en", "origin": "t",
+              "value": generator.random()} for n in range(300)]  # fmt: skip
+    batch = pa.RecordBatch.from_pylist(table)
+    write_corpus(tmp_path / "in", [batch.slice(0, 100), batch.slice(100, 1), batch.slice(101)], kind="PAIRS")
+    stage = '[[stage]]\nuse = "filter"\ninput = "in"\nper_source = 1\nby = "value"\nbest = "highest"\n'
+    result = run_pipeline(parse_pipeline(stage, file=tmp_path / "p.toml"), tmp_path / "run", engine="inline")
+    best = {max(table[start : start + 3], key=lambda row: row["value"])["tgt"] for start in range(0, 300, 3)}
+    kept = [row["tgt"] for part in Corpus.open(result.stages[-1].folder).batches(["tgt"]) for row in part.to_pylist()]
+    assert set(kept) == best and len(kept) == 100
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [({"per_source": 1}, "'per_source', 'top' and 'decile' need 'by'"), ({"per_source": -1}, "0 or more"),
+     ({"per_source": 1, "by": "length"}, "which end")],
+)  # fmt: skip
+def test_per_source_needs_a_score_to_rank_by(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Criteria(**values)

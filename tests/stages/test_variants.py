@@ -166,7 +166,7 @@ def test_the_chosen_variants_are_those_of_the_decoding(tmp_path: Path) -> None:
     rows.append({**rows[0], "pair_id": "3", "logprob": None, "tokens": None})
     batch = pa.RecordBatch.from_pylist(rows, schema=pa.schema([*VARIANTS, ("note", pa.string())]))
     write_corpus(tmp_path / "in", [batch.slice(0, 7), batch.slice(7)], kind="VARIANTS")
-    choose = '[[stage]]\nuse = "choose-variants"\nvariants = "in"\nk = 2\nquality = "probability"\n'
+    choose = '[[stage]]\nuse = "choose-variants"\nvariants = "in"\nk = 2\nutility = "forward"\n'
     chosen = run_toml(choose, tmp_path).stages[-1]
     kept = [
         (row["pair_id"], row["text"], row["logprob"], row["choice"], row["note"]) for row in read_rows(chosen.folder)
@@ -175,7 +175,7 @@ def test_the_chosen_variants_are_those_of_the_decoding(tmp_path: Path) -> None:
     assert kept == [(group, *row) for group in ("1", "2") for row in first] + [("3", "a dog sleeps", None, 0, "0")]
     assert count_reasons(chosen.folder) == {"not among the 2 chosen variants": 6}
     samples = [Variant(text, logprob, 3) for text, logprob in zip(texts, logprobs, strict=True)]
-    by_decoding = diverse_variants([samples], Diverse(samples=5, nbest=2, quality="probability"))[0]
+    by_decoding = diverse_variants([samples], Diverse(samples=5, nbest=2, utility="forward"))[0]
     assert [one.text for one in by_decoding] == ["a dog sleeps", "the animal is asleep"]
 
 
@@ -183,8 +183,10 @@ def test_bad_settings_of_the_choice(tmp_path: Path) -> None:
     choose = '[[stage]]\nuse = "choose-variants"\nvariants = "in"\n'
     with pytest.raises(ConfigError, match="'k' must be"):
         run_toml(f"{choose}k = 0\n", tmp_path)
-    with pytest.raises(ConfigError, match="unknown quality 'best'"):
-        run_toml(f'{choose}quality = "best"\n', tmp_path)
+    with pytest.raises(ConfigError, match="unknown score 'best'"):
+        run_toml(f'{choose}utility = "best"\n', tmp_path)
+    with pytest.raises(ConfigError, match="reverse translator belong together"):
+        run_toml(f'{choose}utility = "reverse"\n', tmp_path)
     write_pairs(tmp_path / "in", ("a", "b"))
     with pytest.raises(DataError, match="rank"):
         run_toml(choose, tmp_path)

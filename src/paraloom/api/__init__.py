@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from paraloom.api.encoders import train_encoder as train_encoder
     from paraloom.api.endpoints import answers_file as answers_file
     from paraloom.api.endpoints import named_translator as named_translator
+    from paraloom.api.endpoints import with_answers as with_answers
     from paraloom.api.evaluate import compare_on_similarity as compare_on_similarity
     from paraloom.api.evaluate import evaluate_classification_tasks as evaluate_classification_tasks
     from paraloom.api.evaluate import evaluate_comet_files as evaluate_comet_files
@@ -155,7 +156,7 @@ _MODULES = {
         "similarity_of_lines",
         "train_encoder",
     ),
-    "endpoints": ("answers_file", "named_translator"),
+    "endpoints": ("answers_file", "named_translator", "with_answers"),
     "evaluate": (
         "compare_on_similarity",
         "evaluate_classification_tasks",

@@ -25,6 +25,7 @@ from paraloom.io import read_shard, write_table
 from paraloom.io.bitext import check_target
 from paraloom.pairs.annotation import sample_ranges, write_sheet
 from paraloom.pairs.filtering.filters import CriterionCount
+from paraloom.pairs.scoring.models import P_PARAPHRASE
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
@@ -130,6 +131,8 @@ def preview_filter(
         reverse_translator=reverse_translator,
         paraphrase_model=paraphrase_model,
     )
+    if preset is not None and criteria.get("per_source"):
+        criteria["by"] = criteria.get("by") or P_PARAPHRASE.name
     stage = PreviewFilter(name="found", pairs=corpus.source, where=condition, **criteria)
     with _fitted(corpus, stage, seed) as folder:
         return [CriterionCount(**row) for row in _result(folder)]

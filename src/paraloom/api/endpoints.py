@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from paraloom.api.outputs import files_named
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.core.references import reference_fields, split_reference
 from paraloom.core.secrets import redacted
+from paraloom.core.stage import Ref, Stage
 from paraloom.io.compression import PIPE
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
 from paraloom.mt.loading import ENSEMBLE_REMEDY
+from paraloom.mt.prompts import JUDGE
 from paraloom.stages.translators import LoadTranslator
 
 if TYPE_CHECKING:
@@ -61,6 +64,35 @@ def named_translator(
     if precision is not None:
         given.setdefault("precision", precision)
     return LoadTranslator(model=_absolute(name), **given) if given else name
+
+
+def judge_stages(judge: str | Path, *, name: str) -> tuple[list[Stage], Ref, dict[str, str]]:
+    """The stages that bring a judge of meaning in, what later stages refer to, and the settings of a cross-encoder."""
+    from paraloom.stages.endpoints import LoadEndpoint
+
+    reference, settings = split_reference(str(judge))
+    if is_endpoint(reference):
+        owner = f"the judge '{redacted(reference)}'"
+        given = {"prompt": JUDGE} | reference_fields(
+            EndpointConfig, settings, owner, without=("url", "source", "target")
+        )
+        if "model" not in given:
+            raise ConfigError(
+                f"{owner} needs the name of a model", remedy=f"Name it as the server does: '{reference}?model=NAME'."
+            )
+        stage = LoadEndpoint(name=name, url=reference, **given)
+        return [stage], stage, {}
+    if unknown := next((key for key in settings if key not in ("file", "label")), None):
+        raise ConfigError(f"a cross-encoder has no setting '{unknown}'", remedy="Its settings: file, label.")
+    return [], Path(reference).absolute(), settings
+
+
+def with_answers(reference: str, output: str | Path) -> str:
+    """A reference to an endpoint with a file of answers beside an output, unless it names one; others as they are."""
+    name, settings = split_reference(reference)
+    if not is_endpoint(name) or "answers" in settings or str(output) == PIPE:
+        return reference
+    return f"{reference}{'&' if settings else '?'}answers={quote(str(answers_file(output)))}"
 
 
 def refuse_ensemble(translator: object) -> None:

@@ -12,7 +12,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.reasons import is_not_sampled
+import pyarrow.compute as pc
+
+from paraloom.core.reasons import is_not_best, is_not_sampled
 from paraloom.core.results import ResultRecord
 from paraloom.io import Corpus
 from paraloom.pipeline.result import RunResult
@@ -60,6 +62,7 @@ class Harvest(ResultRecord):
         pairs: How many it kept.
         of: How many there were.
         by: The score that they are ranked by.
+        sentences: Of how many sentences they were, where there were several pairs of each; else None.
     """
 
     kept: tuple[HarvestedPair, ...]
@@ -67,17 +70,25 @@ class Harvest(ResultRecord):
     pairs: int
     of: int
     by: str
+    sentences: int | None = None
 
     @property
     def share(self) -> float:
-        """The share that was kept, 0 to 1."""
-        return self.pairs / self.of if self.of else 0.0
+        """Pairs that were kept, by all pairs, or by all sentences where there were several pairs of each."""
+        return self.pairs / (self.sentences or self.of) if self.of else 0.0
+
+    @property
+    def title(self) -> str:
+        """How many were kept, in words."""
+        if self.sentences is None:
+            return f"{self.pairs:,} of {self.of:,} pairs kept ({100 * self.share:.1f} %)"
+        share = f"{100 * self.share:.1f} %; {self.of:,} translations"
+        return f"{self.pairs:,} pairs of {self.sentences:,} sentences kept ({share})"
 
     def format(self) -> str:
         """Kept pairs, lost ones, and the yield."""
         kept = "\n".join(pair.format() for pair in self.kept)
-        title = f"{self.pairs:,} of {self.of:,} pairs kept ({100 * self.share:.1f} %)"
-        head = f"{title}{', the best of them' * (self.pairs > len(self.kept))}, with {self.by}:"
+        head = f"{self.title}{', the best of them' * (self.pairs > len(self.kept))}, with {self.by}:"
         lost = "\n".join(pair.format() for pair in self.lost)
         return "\n\n".join([f"{head}\n\n{kept}", *([f"Lost, with the reason:\n\n{lost}"] if lost else [])])
 
@@ -120,7 +131,20 @@ def harvest_of(folder: Path, read: int, *, kept: int = 10, lost: int = 3) -> Har
         pairs=corpus.rows,
         of=read,
         by=score,
+        sentences=_sentences([corpus, *([Corpus.open(rejected)] if any(rejected.glob("*.parquet")) else [])]),
     )
+
+
+def _sentences(corpora: Iterable[Corpus]) -> int | None:
+    """Number of best translations, where there are others; else None."""
+    first = others = 0
+    for corpus in corpora:
+        if "rank" not in corpus.schema.names:
+            return None
+        for batch in corpus.batches(["rank"]):
+            best = pc.sum(pc.equal(batch.column(0), 0)).as_py() or 0
+            first, others = first + best, others + batch.num_rows - best
+    return first if others else None
 
 
 def _rows(corpus: Corpus, columns: list[str]) -> Iterator[dict[str, Any]]:
@@ -144,7 +168,9 @@ def _lost(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterator[Ha
     best: dict[str, dict[str, Any]] = {}
     for row in rows:
         reason = row["reason"]
-        if not is_not_sampled(reason) and (reason not in best or _value(row, score) > _value(best[reason], score)):
+        if is_not_sampled(reason) or is_not_best(reason):
+            continue
+        if reason not in best or _value(row, score) > _value(best[reason], score):
             best[reason] = row
     for row in _highest(best.values(), score, count):
         yield _pair(row, score)

@@ -27,7 +27,6 @@ from paraloom.api.yields import warn_of_yield
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError, suggestion
 from paraloom.core.protocols import EncoderLike, TranslatorLike
-from paraloom.core.references import split_reference
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus
 from paraloom.io.corpus import write_corpus
@@ -95,9 +94,6 @@ class Pairs(PairsTable):
         translator: AnyTranslator | None = None,
         reverse_translator: AnyTranslator | None = None,
         agreement_samples: int = 0,
-        cross_encoder: str | Path | None = None,
-        cross_encoder_file: str = "",
-        cross_encoder_label: str = "",
         paraphrase_model: str | Path | None = None,
         judge: str | Path | None = None,
         languages: Sequence[str] = (),
@@ -119,25 +115,20 @@ class Pairs(PairsTable):
                 way; with both, `dual_cross_entropy`, too.
             agreement_samples: Adds `agreement`, the mean chrF of `tgt` against this many samples of `translator`, 2 or
                 more; it takes as long as this many translations. Default: 16 if `agreement` is among the scores.
-            cross_encoder: Adds `cross_encoder_forward` and `cross_encoder_backward`: the local folder of a model that
-                reads both sides at once, such as an entailment model, in ONNX format, with settings as
-                'FOLDER?file=onnx/model.onnx&label=entailment'.
-            cross_encoder_file: The ONNX file in that folder; default: model.onnx, onnx/model.onnx, or the only one.
-            cross_encoder_label: The label whose probability is the score; default: entailment, or of two labels
-                paraphrase, duplicate or equivalent.
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
                 model, or a folder of `train paraphrase-model`.
             languages: Adds the probability of the stated languages: all that may occur, two or more, such as de,en.
-            judge: Adds `judge`, `judge_forward` and `judge_backward` by a judge of your own, a folder of `train_judge`;
-                without it, `judge` among `scores` adds them by the bundled judge of English.
+            judge: Adds `judge`, `judge_forward` and `judge_backward` by another judge than the bundled one of English,
+                which `judge` among `scores` takes: a folder of `train_judge` or of any cross-encoder in ONNX format,
+                with settings as 'FOLDER?label=entailment&file=onnx/model.onnx'; or a language model behind an endpoint,
+                as 'http://127.0.0.1:8000/v1?model=NAME', which adds `judge` alone.
 
         Returns:
             Pairs with the new columns.
 
         Raises:
             ConfigError: A score is unknown (the message names the nearest one), a model is not found,
-                `agreement_samples` is 1 or given without `translator`, or an option of a cross-encoder is given without
-                one.
+                or `agreement_samples` is 1 or given without `translator`.
             TypeError: `encoder` is not an encoder, a name or a folder.
 
         Example:
@@ -160,12 +151,13 @@ class Pairs(PairsTable):
         # p_paraphrase is computed from the other scores, so it comes after those that this process computes.
         in_process = in_memory is not None or bool(own_scorers or functions)
         last, paraphrase_model = (paraphrase_model, None) if in_process else (None, paraphrase_model)
-        if cross_encoder is not None:
-            cross_encoder, settings = _cross_encoder(cross_encoder)
-            cross_encoder_file = settings.get("file", cross_encoder_file)
-            cross_encoder_label = settings.get("label", cross_encoder_label)
         loading: list[Stage] = []
         references: dict[str, Ref] = {}
+        settings: dict[str, str] = {}
+        if judge is not None:
+            from paraloom.api.endpoints import judge_stages
+
+            loading, references["judge"], settings = judge_stages(judge, name=self._unique("judge"))
         for key, given in (("translator", translator), ("reverse_translator", reverse_translator)):
             if given is not None:
                 from paraloom.api.translators import translator_stages
@@ -187,11 +179,10 @@ class Pairs(PairsTable):
             translator=references.get("translator"),
             reverse_translator=references.get("reverse_translator"),
             agreement_samples=agreement_samples,
-            cross_encoder=absolute_path(cross_encoder),
-            cross_encoder_file=cross_encoder_file,
-            cross_encoder_label=cross_encoder_label,
             paraphrase_model=model_folder(paraphrase_model),
-            judge=absolute_path(judge),
+            judge=references.get("judge"),
+            judge_file=settings.get("file", ""),
+            judge_label=settings.get("label", ""),
             languages=tuple(languages),
         )
         scored = self._with(*loading, self._connected(stage))
@@ -227,8 +218,9 @@ class Pairs(PairsTable):
             encoder: For a preset: compute `paraphrase_score` first, with this encoder.
             reverse_translator: For a preset: translate back first, with this translator (a name or a folder); the most
                 reliable.
-            **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample`, or a promise:
-                `precision=0.9, labels="sheet.tsv"` (`draw_labels` writes the sheet).
+            **criteria: Further criteria of `paraloom.stages.Filter`: `per_source`, `top`, `decile`, `by`, `sample`, or a
+                promise: `precision=0.9, labels="sheet.tsv"` (`draw_labels` writes the sheet). With a preset,
+                `per_source` ranks by `p_paraphrase` unless `by` is given.
 
         Returns:
             The kept pairs; `write` returns why the others were rejected. A warning says if fewer than 5 % are kept,
@@ -247,6 +239,7 @@ class Pairs(PairsTable):
             1
         """
         from paraloom.api.run import as_list
+        from paraloom.pairs.scoring.models import P_PARAPHRASE
         from paraloom.stages.pairs import Filter
 
         if "labels" in criteria:
@@ -272,6 +265,8 @@ class Pairs(PairsTable):
             reverse_translator=reverse_translator,
             paraphrase_model=paraphrase_model,
         )
+        if preset is not None and criteria.get("per_source"):
+            criteria["by"] = criteria.get("by") or P_PARAPHRASE.name
         return scored.then(Filter(where=condition, **criteria))
 
     def backtranslate(
@@ -587,11 +582,3 @@ def _refuse_endpoint(translator: object) -> None:
             "an endpoint cannot score given translations",
             remedy="Score with a model on this machine: a translator, or the folder of a language model.",
         )
-
-
-def _cross_encoder(reference: str | Path) -> tuple[str, dict[str, str]]:
-    """The folder of a cross-encoder and its settings: `FOLDER?file=onnx/model.onnx&label=entailment`."""
-    folder, settings = split_reference(str(reference))
-    if unknown := next((key for key in settings if key not in ("file", "label")), None):
-        raise ConfigError(f"a cross-encoder has no setting '{unknown}'", remedy="Its settings: file, label.")
-    return folder, settings

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
-from urllib.parse import quote
 
-from paraloom.api.endpoints import answers_file
+from paraloom.api.endpoints import with_answers
 from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser, open_selector
 from paraloom.api.run import as_list, estimate_stages, input_stages, run_stages
 from paraloom.api.translators import translator_stages
@@ -459,8 +458,7 @@ def _paraphraser_stages(references: Sequence[str], output: str) -> tuple[list[St
                 ends.append(model.name if isinstance(model, Stage) else str(model))
             names.append(str(trip._replace(forward=ends[0], backward=ends[1])))
         elif is_endpoint(reference):
-            kept = "" if output == PIPE or "answers=" in reference else f"answers={quote(str(answers_file(output)))}"
-            names.append(reference + ("&" if "?" in reference else "?") + kept if kept else reference)
+            names.append(with_answers(reference, output))
         else:
             names.append(Path(reference).absolute() if Path(reference).is_dir() else reference)
     return stages, tuple(names)

@@ -10,7 +10,7 @@ import numpy as np
 
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.errors import ParaloomError
-from paraloom.core.reasons import is_not_sampled
+from paraloom.core.reasons import is_not_best, is_not_sampled
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.registry import use_of
@@ -44,7 +44,7 @@ def _low_yield(step: Step, stage: StageResult, folders: Mapping[str, Path], trav
     reasons = {
         reason.partition(": ")[2]: rows
         for reason, rows in rejections(stage.folder).items()
-        if not reason.startswith(_RANKED) and not is_not_sampled(reason)
+        if not reason.startswith(_RANKED) and not is_not_sampled(reason) and not is_not_best(reason)
     }
     read = stage.counts.read
     met = read - sum(reasons.values())
@@ -66,9 +66,9 @@ def _remedy(clause: str, has_presets: bool, travelling: Sequence[str]) -> str:
     if any("expect wrong translations" in text for text in travelling):
         return "The translator does not know this kind of text: use another one, or train one on such text."
     if any(name in clause for name in _COPIES) and "<" in clause:
-        return "Most are near-copies: more translations of each sentence differ more, such as --decode beam:12,nbest=5."
+        return "Most are near-copies: more translations of each sentence differ more, such as --decode beam:12,nbest=4."
     preset = "a looser preset, " if has_presets else ""
-    return f"For more pairs: {preset}more translations of each sentence (--decode beam:12,nbest=5), another translator."
+    return f"For more pairs: {preset}more translations of each sentence (--decode beam:12,nbest=4), another translator."
 
 
 def _kept_by_presets(folder: Path, where: str) -> dict[str, int]:

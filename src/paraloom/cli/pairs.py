@@ -63,6 +63,8 @@ def _score(
     **scoring: Any,
 ) -> None:
     read = api.read_pairs(pairs, src_column=src_column, tgt_column=tgt_column, on_error=on_error)
+    if scoring.get("judge"):
+        scoring["judge"] = api.with_answers(str(scoring["judge"]), output)
     result = read.score(**scoring).write(output, engine=engine, workers=workers, on_error=on_error)
     print_run(result, output, _use_of_scores(scoring["scores"]), as_json)
 
@@ -102,9 +104,12 @@ def _filter(
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
-    if not any(criteria.get(name) for name in ("where", "preset", "top", "decile", "precision", "sample")):
+    if not any(
+        criteria.get(name) for name in ("where", "preset", "per_source", "top", "decile", "precision", "sample")
+    ):
         raise ConfigError(
-            "no criterion is given", remedy="Give --where, --preset, --top, --decile, --precision or --sample."
+            "no criterion is given",
+            remedy="Give --where, --preset, --per-source, --top, --decile, --precision or --sample.",
         )
     kept = api.read_pairs(pairs, seed=seed, on_error=on_error).filter(**criteria)
     result = kept.write(output, engine=engine, workers=workers, on_error=on_error)
@@ -289,19 +294,20 @@ DECLARED = [
         name="score",
         run=_score,
         of="paraloom.api.pairs:Pairs.score",
-        leave_out="agreement_samples cross_encoder_file cross_encoder_label",
+        leave_out="agreement_samples",
         flags={"scores": "--with"},
         settings={
             "scores": {"default": ["common"], "separated": True, "complete": "complete_scores", "role": ""},
         },
-        everyday="scores encoder language_model translator reverse_translator cross_encoder paraphrase_model languages "
+        everyday="scores encoder language_model translator reverse_translator judge paraphrase_model languages "
         "as_json device",
         device=True,
         help="Add columns of scores to pairs; no row is dropped.\n\n`paraloom scores` lists them.",
         examples=(
             "pairs.parquet --with overlap,bleu1,length -o scored.parquet",
             "train.cs-en.tsv --with bilingual --encoder cs-en -o scored.tsv",
-            "pairs.parquet --cross-encoder 'nli-model?label=entailment' -o scored.parquet",
+            "pairs.parquet --judge 'nli-model?label=entailment' -o scored.parquet",
+            "pairs.parquet --judge 'http://127.0.0.1:8000/v1?model=qwen3' -o scored.parquet",
         ),
         watched=True,
     ),
@@ -310,20 +316,21 @@ DECLARED = [
         run=_filter,
         of="paraloom.api.pairs:Pairs.filter",
         stage="filter",
-        keys="top decile by best sample precision confidence labels",
+        keys="per_source top decile by best sample precision confidence labels",
         flags={"where": "--where"},
         settings={
             "preset": {"complete": "complete_preset"},
             "labels": {"separated": True},
         },
-        everyday="where preset encoder reverse_translator top by sample precision labels draw preview as_json device",
+        everyday="where preset encoder reverse_translator per_source top by sample precision labels draw preview as_json "
+        "device",
         device=True,
-        help="Keep the pairs that meet all criteria: preset and where, then top, decile or precision, then sample.\n\n"
+        help="Keep the pairs that meet all criteria: preset and where, per source, top, decile or precision, sample.\n\n"
         "A precision is promised by labels: `--draw` writes the pairs to label, `--labels` reads them. What the labels "
         "do not certify is not written; the message says how many more are needed.",
         examples=(
             'scored.parquet -o kept.parquet --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"',
-            "pairs.parquet -o kept.parquet --preset strict --reverse-translator en-de",
+            "pairs.parquet -o kept.parquet --preset strict --per-source 1 --reverse-translator en-de",
             "pairs.parquet --preset balanced --preview",
             "scored.parquet --precision 0.9 --draw sheet.html",
             "scored.parquet --precision 0.9 --labels sheet.tsv -o kept.parquet",

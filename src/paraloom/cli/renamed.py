@@ -72,8 +72,9 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
     "score": {
         "--agreement-samples": "this option is gone: write --with agreement, which takes 16 samples; another number is "
         "agreement_samples, in Python and in pipelines",
-        "--cross-encoder-file": "this option is gone: write --cross-encoder 'FOLDER?file=FILE'",
-        "--cross-encoder-label": "this option is gone: write --cross-encoder 'FOLDER?label=LABEL'",
+        "--cross-encoder": "this option is now called --judge; the columns are judge, judge_forward and judge_backward",
+        "--cross-encoder-file": "this option is gone: write --judge 'FOLDER?file=FILE'",
+        "--cross-encoder-label": "this option is gone: write --judge 'FOLDER?label=LABEL'",
     },
     "lexicon": {"--sample": "this option is gone: 500,000 pairs at most; in a pipeline, sample of `extract-lexicon`"},
     "tune": {
@@ -83,6 +84,10 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
     "train paraphrase-model": {
         "--fallback": "this option is gone; in a pipeline, fallbacks of `train-paraphrase-model`",
         "--l2": "this option is gone; in a pipeline, l2 of `train-paraphrase-model`",
+    },
+    "train translator": {
+        "--average-last": "this option is gone: a moving average of the weights is kept, the one with the "
+        "lowest development loss"
     },
     "train language-model": {
         "--order": "this option is gone: 3 words or 6 characters; in a pipeline, order of `train-language-model`",
@@ -217,7 +222,9 @@ class Renamed(typer.BadParameter):
         return self.message
 
 
-REMOVED_COMMANDS = {"average-checkpoints": "this command is gone; `train translator --average-last K` averages"}
+REMOVED_COMMANDS = {
+    "average-checkpoints": "this command is gone: `train translator` keeps a moving average of the weights"
+}
 """Name of a command that is gone → what to do instead."""
 
 

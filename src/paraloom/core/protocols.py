@@ -20,7 +20,8 @@ class Variant(NamedTuple):
         tokens: Number of subwords that were scored, the end of the sentence included; 1 or more. The translation cost
             of W17 §5.4 is `-logprob / tokens`, in nats per token, lower is better.
         cut: Whether the decoder stopped the translation before its end, as it does with one that repeats itself.
-        utility: Expected utility, 0 to 100, of a translation that minimum Bayes risk decoding chose; else None.
+        utility: Utility of a translation that was chosen by one, 0 to 100, or the sum of several standard scores; else
+            None.
         reason: Why the translator rejected the translation; None where it did not.
         pieces: Number of parts that the source was translated in, because it is longer than the model takes; else 1.
 

@@ -21,3 +21,16 @@ def is_not_sampled(reason: object) -> bool:
 
 IN_HELD_OUT = "in a held-out corpus"
 """Reason for which a text of a test set is rejected."""
+
+
+_NOT_BEST = "not the best"
+
+
+def not_best(count: int, by: str) -> str:
+    """The reason of a row whose source has enough better ones."""
+    return f"{_NOT_BEST}{'' if count == 1 else f' {count}'} of its source by {by}"
+
+
+def is_not_best(reason: object) -> bool:
+    """True if a reason is that of a row whose source has better ones."""
+    return isinstance(reason, str) and reason.startswith(_NOT_BEST)

@@ -57,8 +57,6 @@ class TranslatorConfig(Config):
             processors with instructions for it. The weights and their updates stay float32.
         accumulate: Batches of `batch_tokens` whose gradients are added up for one update: as one batch that is so many
             times as large, in the memory of one.
-        average_last: Average the weights of this many evaluations, the last ones, instead of keeping the moving average
-            with the lowest development loss; 0 does not.
         precision: Number format of the converted weights; see `paraloom.mt.checkpoint.PRECISIONS`.
         keep_last: Keep the averaged weights of the last evaluation instead of those with the lowest development loss.
         special_tokens: Tokens that are never split, such as the <BT> of tagged back-translation.
@@ -90,6 +88,10 @@ class TranslatorConfig(Config):
         "symbols": "special_tokens",
     }
 
+    removed_fields: ClassVar[Mapping[str, str]] = {
+        "average_last": "Leave it out: the moving average with the lowest development loss is kept.",
+    }
+
     vocab_size: int = 8000
     d_model: int = 256
     heads: int = 4
@@ -117,7 +119,6 @@ class TranslatorConfig(Config):
     device: str = "cpu"
     training_precision: str = "auto"
     accumulate: int = 1
-    average_last: int = 0
     precision: str = "int8"
     keep_last: bool = False
     special_tokens: tuple[str, ...] = ()
@@ -134,7 +135,6 @@ class TranslatorConfig(Config):
                 f"{nearest(self.training_precision, TRAINING_PRECISIONS)}",
                 remedy=f"Choose one of {', '.join(TRAINING_PRECISIONS)}.",
             )
-        check_range(self, "average_last", low=0)
         check_range(self, "steps", "threads", "evaluate_every", "accumulate", low=1)
         if any(not token or token.split() != [token] for token in self.special_tokens):
             raise ConfigError(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeAlias, cast
 
 from paraloom.core.errors import ConfigError, nearest, suggestion
+from paraloom.mt.utility import parse_utility
 from paraloom.text.utility import UTILITIES
-
-QUALITIES = ("probability", "utility", "both")
-"""Measures of the quality of a sample, for `Diverse`."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +25,11 @@ class Beam:
         shortlist: 1 scores only the subwords that those of the source may translate to (`paraloom.mt.shortlist`; W17
             §3.1), which decodes small models two to four times faster. Other subwords cannot be chosen, so it is
             another distribution, and part of the signature.
+        utility: Choose the `nbest` of all hypotheses of the beam by a sum of scores, as 'reverse+chrf'; see `Mbr`.
+        reverse: The translator of the score 'reverse'; see `Mbr`.
 
     Raises:
-        ConfigError: A value is out of range.
+        ConfigError: A value is out of range, or a score is unknown.
 
     Example:
         >>> Beam(12, nbest=3).options()
@@ -40,10 +40,18 @@ class Beam:
     nbest: int = 1
     length_penalty: float = 1.0
     shortlist: int = 0
+    utility: str = ""
+    reverse: str = ""
     random: ClassVar[bool] = False
-    proposal: ClassVar[None] = None
+
+    @property
+    def proposal(self) -> Beam | None:
+        """The beam whose hypotheses are chosen from by a utility; None without one."""
+        return replace(self, nbest=self.size, utility="", reverse="") if self.utility else None
 
     def __post_init__(self) -> None:
+        if self.utility:
+            parse_utility(self.utility)
         _require(self.size >= 1, "size must be at least 1", self)
         _require(1 <= self.nbest <= self.size, "nbest must be between 1 and the size of the beam", self)
 
@@ -217,13 +225,15 @@ class Nucleus(_Samples):
 
 @dataclass(frozen=True)
 class Mbr(_ChoiceOfSamples):
-    """Minimum Bayes risk: of several samples, the `nbest` that are most like all of them, best first.
+    """Of several samples the `nbest` with the highest utility, best first; by default, minimum Bayes risk.
 
-    A candidate's expected utility is its mean score against all samples, itself included. It is slower than a beam by
-    the number of samples, and better where the most likely translation is not what most of the probability says.
+    The utility is a sum of named scores: 'chrf' or 'bleu', the mean score of a candidate against all samples, itself
+    included (minimum Bayes risk); 'forward', its probability per subword; and 'reverse', that of the source, given the
+    candidate, by a translator the other way. The logarithms of each score are standardized over the candidates of a
+    sentence, to a mean of 0 and a standard deviation of 1, and added.
 
     Args:
-        metric: What a candidate is scored by: 'chrf' or 'bleu' (`paraloom.text.utility`).
+        utility: One score, or several as 'forward+reverse+chrf'.
         samples: Samples per sentence, 2 or more: the candidates, without repetitions, and what they are compared with.
         nbest: Translations per sentence, from 1 to `samples`; fewer where the samples have fewer distinct texts.
         p: Samples are drawn by `Nucleus` sampling with this p; 1 draws from the whole distribution.
@@ -231,9 +241,10 @@ class Mbr(_ChoiceOfSamples):
         within: Limit of sampling; see `Nucleus`.
         beam: Size of a beam whose best translation is one more candidate, but not compared with; 0 for none.
         shortlist: See `Beam`.
+        reverse: The translator of 'reverse': a name or a folder. Default: the bundled one for the other direction.
 
     Raises:
-        ConfigError: A value is out of range, or the metric is unknown.
+        ConfigError: A value is out of range, or a score is unknown.
 
     Reference:
         Kumar and Byrne 2004, "Minimum Bayes-risk decoding for statistical machine translation"; Eikema and Aziz 2020,
@@ -241,11 +252,11 @@ class Mbr(_ChoiceOfSamples):
         distributions).
 
     Example:
-        >>> Mbr(samples=64).proposal.nbest
+        >>> Mbr("forward+reverse+chrf", samples=64, beam=5, within=50).proposal.nbest
         64
     """
 
-    metric: str = "chrf"
+    utility: str = "chrf"
     samples: int = 16
     nbest: int = 1
     p: float = 0.9
@@ -253,9 +264,10 @@ class Mbr(_ChoiceOfSamples):
     within: int = 0
     beam: int = 0
     shortlist: int = 0
+    reverse: str = ""
 
     def __post_init__(self) -> None:
-        _require_known("metric", self.metric, UTILITIES, "mbr")
+        parse_utility(self.utility)
         _require(self.beam >= 0, "beam must be 0 (no beam) or the size of one", self)
         super().__post_init__()
 
@@ -278,15 +290,15 @@ class Diverse(_ChoiceOfSamples):
         samples: Samples per sentence, 2 or more.
         nbest: Translations per sentence, from 1 to `samples`; fewer where the samples have fewer distinct texts.
         weight: Weight of the quality, 0 to 1: 1 takes the best, 0 those that are least alike.
-        quality: 'probability', the geometric mean of the probabilities of the tokens; 'utility', the mean score of a
-            sample against all, as of `Mbr`, from 0 to 1; or 'both', their product.
+        utility: The quality: the product of scores from 0 to 1, which are those of `Mbr`.
         p: Samples are drawn by `Nucleus` sampling with this p.
         temperature: Temperature of sampling; see `Nucleus`.
         within: Limit of sampling; see `Nucleus`.
         shortlist: See `Beam`.
+        reverse: See `Mbr`.
 
     Raises:
-        ConfigError: A value is out of range, or the metric or the quality is unknown.
+        ConfigError: A value is out of range, or the metric or a score is unknown.
 
     Reference:
         Carbonell and Goldstein 1998, "The use of MMR, diversity-based reranking" (the greedy choice); BBH22 §2.1 (what
@@ -301,15 +313,20 @@ class Diverse(_ChoiceOfSamples):
     samples: int = 32
     nbest: int = 3
     weight: float = 0.5
-    quality: str = "both"
+    utility: str = "forward+chrf"
     p: float = 0.95
     temperature: float = 1.0
     within: int = 0
     shortlist: int = 0
+    reverse: str = ""
 
     def __post_init__(self) -> None:
-        _require_known("metric", self.metric, UTILITIES, "diverse")
-        _require_known("quality", self.quality, QUALITIES, "diverse")
+        parse_utility(self.utility)
+        if self.metric not in UTILITIES:
+            raise ConfigError(
+                f"unknown metric '{self.metric}' of decoding 'diverse'{suggestion(self.metric, UTILITIES)}",
+                remedy=f"Metrics: {', '.join(UTILITIES)}.",
+            )
         _require(0 <= self.weight <= 1, "weight must be between 0 and 1", self)
         super().__post_init__()
 
@@ -321,7 +338,7 @@ DECODINGS: dict[str, tuple[type[Any], str | None]] = {
     "sampling": (Sampling, None),
     "topk": (TopK, "k"),
     "nucleus": (Nucleus, "p"),
-    "mbr": (Mbr, "metric"),
+    "mbr": (Mbr, "utility"),
     "diverse": (Diverse, "metric"),
 }
 """Name → class, and the field that a value after the colon sets."""
@@ -348,6 +365,11 @@ def parse_decoding(text: str) -> Decoding:
     values: dict[str, int | float | str] = {}
     for setting in settings:
         key, _, text = setting.partition("=")
+        if key == "quality" and kind is Diverse:
+            raise ConfigError(
+                "setting 'quality' of 'diverse' is called 'utility' now",
+                remedy="Write utility=forward for probability, chrf for utility, forward+chrf for both.",
+            )
         if key not in types:
             raise ConfigError(f"unknown setting '{key}' of decoding '{name}'{nearest(key, list(types))}")
         try:
@@ -371,12 +393,13 @@ def as_decoding(decode: str | Decoding) -> Decoding:
 def describe_decoding(decoding: Decoding) -> str:
     """Write a decoding with all its fields, as `parse_decoding` reads it; for signatures.
 
-    How samples are chosen is left out where all are kept.
+    How samples are chosen is left out where all are kept, and the reverse translator if it is the bundled one.
     """
     name, main_field = next((name, field) for name, (kind, field) in DECODINGS.items() if type(decoding) is kind)
     head = f"{name}:{getattr(decoding, main_field)}" if main_field else name
     kept = isinstance(decoding, _SAMPLING) and not decoding.samples
     left_out = {main_field, *(("samples", "length_penalty") if kept else ())}
+    left_out |= {name for name in ("utility", "reverse") if getattr(decoding, name, None) == ""}
     rest = (f"{f.name}={getattr(decoding, f.name)}" for f in fields(decoding) if f.name not in left_out)
     return ",".join([head, *rest])
 
@@ -397,14 +420,6 @@ def _shortlist_options(shortlist: int) -> dict[str, Any]:
     if shortlist not in (0, 1):
         raise ConfigError(f"shortlist must be 0 or 1, got {shortlist}")
     return {"use_vmap": True} if shortlist else {}
-
-
-def _require_known(what: str, value: str, known: Sequence[str], decoding: str) -> None:
-    if value not in known:
-        raise ConfigError(
-            f"unknown {what} '{value}' of decoding '{decoding}'{suggestion(value, known)}",
-            remedy=f"{'Metrics' if what == 'metric' else 'Qualities'}: {', '.join(known)}.",
-        )
 
 
 def _require(condition: bool, requirement: str, decoding: Decoding) -> None:

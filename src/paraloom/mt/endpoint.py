@@ -250,8 +250,15 @@ class EndpointTranslator:
         finally:
             self._answers().sync()
         if self.decoding.proposal is not None:
-            variants = [_chosen(group, self.decoding) for group in variants]
+            variants = [self._chosen(text, group) for text, group in zip(texts, variants, strict=True)]
         return variants
+
+    def _chosen(self, text: str, group: list[Variant]) -> list[Variant]:
+        """The samples that the decoding chooses of those of one sentence that passed the checks."""
+        good = [variant for variant in group if not variant.reason]
+        if not good or not text:
+            return group[:1]
+        return choose_samples([good], self.decoding, [text], (self.source, self.target))[0]
 
     def usage(self) -> EndpointUsage:
         """Count what was asked so far, by all workers and runs that share the file of answers.
@@ -321,17 +328,11 @@ class EndpointTranslator:
         return known
 
 
-def _chosen(group: list[Variant], decoding: Decoding) -> list[Variant]:
-    """The samples that a decoding chooses of those of one sentence that passed the checks."""
-    good = [variant for variant in group if not variant.reason]
-    return choose_samples([good], decoding)[0] if good else group[:1]
-
-
 def _check_decoding(decode: str | Decoding | None) -> Decoding:
     """The decoding, if an endpoint can be asked for it; greedy by default."""
     decoding = Beam(1) if decode is None else parse_decoding(decode) if isinstance(decode, str) else decode
     remedy = "Write greedy, sampling, nucleus:0.95 or mbr:chrf, with settings nbest and temperature."
-    if isinstance(decoding, Beam) and decoding.size > 1:
+    if isinstance(decoding, Beam) and (decoding.size > 1 or decoding.utility):
         raise ConfigError("an endpoint cannot be asked for beam search", remedy=remedy)
     if not isinstance(decoding, (Beam, Sampling, Nucleus, Mbr, Diverse)):
         raise ConfigError(f"an endpoint cannot be asked for '{describe_decoding(decoding)}'", remedy=remedy)

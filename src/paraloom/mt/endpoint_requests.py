@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -57,6 +58,8 @@ class Choice(NamedTuple):
     logprob: float
     tokens: int
     cut: bool
+    alternatives: Mapping[str, float] = MappingProxyType({})
+    """Log-probabilities of the tokens that it could have begun with, where they were asked for."""
 
 
 class RowError(Exception):
@@ -328,11 +331,12 @@ def _choice(row: Mapping[str, Any], completion_tokens: int) -> Choice:
     if not isinstance(text, str):
         raise TypeError("the content is not text")
     text.encode()  # JSON may have halves of surrogate pairs, which nothing after this can write
-    logprobs = _logprobs(row.get("logprobs"))
+    given = row.get("logprobs")
+    logprobs, alternatives = _logprobs(given), _alternatives(given)
     cut = row.get("finish_reason") == "length"
     if not logprobs:
-        return Choice(text, math.nan, max(1, completion_tokens), cut)
-    return Choice(text, math.fsum(logprobs), len(logprobs), cut)
+        return Choice(text, math.nan, max(1, completion_tokens), cut, alternatives)
+    return Choice(text, math.fsum(logprobs), len(logprobs), cut, alternatives)
 
 
 def _logprobs(value: Any) -> list[float]:
@@ -347,13 +351,27 @@ def _logprobs(value: Any) -> list[float]:
     return values if all(map(math.isfinite, values)) else []
 
 
+def _alternatives(value: Any) -> dict[str, float]:
+    """Log-probabilities of the first token and its alternatives, in either form; empty where they are not given."""
+    if not value:
+        return {}
+    if content := value.get("content"):
+        listed = [(str(one["token"]), float(one["logprob"])) for one in content[0].get("top_logprobs") or ()]
+    else:
+        listed = [
+            (str(token), float(number)) for token, number in ((value.get("top_logprobs") or [{}])[0] or {}).items()
+        ]
+    return {token: number for token, number in listed if math.isfinite(number)}
+
+
 def _to_kept(choice: Choice) -> list[Any]:
-    return [choice.text, None if math.isnan(choice.logprob) else choice.logprob, choice.tokens, choice.cut]
+    text, logprob, tokens, cut, alternatives = choice
+    return [text, None if math.isnan(logprob) else logprob, tokens, cut, *([alternatives] if alternatives else ())]
 
 
 def _from_kept(values: Sequence[Any]) -> Choice:
-    text, logprob, tokens, cut = values
-    return Choice(text, math.nan if logprob is None else logprob, tokens, cut)
+    text, logprob, *others = values
+    return Choice(text, math.nan if logprob is None else logprob, *others)
 
 
 def _message(body: bytes) -> str:

@@ -152,7 +152,11 @@ class LanguageModelTranslator:
             if not waiting:
                 break
         if self.decoding.proposal is not None:
-            variants = [group if group[0].reason else choose_samples([group], self.decoding)[0] for group in variants]
+            languages = self.source, self.target
+            variants = [
+                group if group[0].reason or not text else choose_samples([group], self.decoding, [text], languages)[0]
+                for text, group in zip(texts, variants, strict=True)
+            ]
         return variants
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[tuple[float, int]]:

@@ -1,4 +1,4 @@
-"""Minimum Bayes risk: the translations with the highest expected utility among samples."""
+"""Minimum Bayes risk, and other sums of scores: the translations with the highest utility among samples."""
 
 from __future__ import annotations
 
@@ -6,23 +6,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paraloom.core.protocols import Variant
-from paraloom.mt.decoding import Mbr
-from paraloom.text.utility import expected_utility
+from paraloom.core.protocols import ScoringTranslatorLike, Variant
+from paraloom.mt.decoding import Beam, Mbr
+from paraloom.mt.utility import candidate_scores, sum_of_scores
 
 
 def minimum_risk(
-    samples: Sequence[Sequence[Variant]], further: Sequence[Sequence[Variant]], decoding: Mbr
+    samples: Sequence[Sequence[Variant]],
+    further: Sequence[Sequence[Variant]],
+    decoding: Mbr | Beam,
+    sources: Sequence[str] = (),
+    reverse: ScoringTranslatorLike | None = None,
 ) -> list[list[Variant]]:
-    """Choose the translations with the highest expected utility."""
+    """Choose the translations with the highest utility."""
     groups = [[*drawn, *added] for drawn, added in zip(samples, further, strict=True)]
     candidates = [[group[number] for number in distinct_texts(group)] for group in groups]
-    texts, references = ([[variant.text for variant in group] for group in groups] for groups in (candidates, samples))
+    scores = candidate_scores(decoding.utility, candidates, samples, sources, reverse)
     chosen: list[list[Variant]] = []
-    for group, values in zip(candidates, expected_utility(texts, references, decoding.metric), strict=True):
+    for group, of_group in zip(candidates, scores, strict=True):
         if not group[0].tokens:
             chosen.append(group[:1])
             continue
+        values = sum_of_scores(of_group)
         best = np.argsort(-values, kind="stable")[: decoding.nbest].tolist()
         chosen.append([group[index]._replace(utility=float(values[index])) for index in best])
     return chosen

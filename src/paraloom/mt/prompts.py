@@ -12,6 +12,7 @@ from paraloom.text.language_names import known_language, language_code, language
 CHAT = "chat"
 PARAPHRASE = "paraphrase"
 PLAIN = "plain"
+JUDGE = "judge"
 
 PROMPTS = {
     CHAT: (
@@ -28,6 +29,10 @@ PROMPTS = {
         "\n\n{text}"
     ),
     PLAIN: "{source}: {text}\n{target}:",
+    JUDGE: (
+        "Do these two sentences say the same? A detail that is lost, added or changed makes a difference. "
+        "Answer with one word, Yes or No.\n\n{text}\nAnswer:"
+    ),
     "tower": "Translate the following text from {source} into {target}.\n{source}: {text}\n{target}:",
     "translategemma": (
         "You are a professional {source} ({source_code}) to {target} ({target_code}) translator. Your goal is to "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -17,7 +17,7 @@ from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, batches
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    pass
 
 Batch: TypeAlias = npt.NDArray[np.int64] | Sequence[npt.NDArray[np.int64]]
 """Numbers of pairs, int64; or several such arrays."""
@@ -58,12 +58,6 @@ class TrainerLike(Protocol):
 
     def evaluate(self, examples: Examples, pool: ThreadPoolExecutor) -> dict[str, float]:
         """Measure the development loss, keep the weights if they are the best so far, and return a point."""
-
-    def save_weights(self, path: Path) -> None:
-        """Write the weights of this step."""
-
-    def keep(self, weights: Mapping[str, Tensor], examples: Examples, pool: ThreadPoolExecutor) -> None:
-        """Take other weights for those that are kept."""
 
     def save(self, path: Path, identity: str) -> None:
         """Write everything that `resume` needs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
 from paraloom.core.devices import parse_device
@@ -192,18 +191,6 @@ class Trainer:
             for name, value in self.best.items():
                 own[name].copy_(value)
         return self._model.cpu().eval()
-
-    def save_weights(self, path: Path) -> None:
-        """Write the weights of this step, not their moving average, for an average of several steps."""
-        save_file({name: value.cpu().contiguous() for name, value in self.parameters.items()}, path)
-
-    def keep(self, weights: Mapping[str, Tensor], examples: Examples, pool: ThreadPoolExecutor) -> None:
-        """Take other weights for those that `model` returns, and measure their development loss."""
-        for name, value in self.best.items():
-            value.copy_(weights[name])
-        with torch.no_grad():
-            losses = list(pool.map(lambda part: self._loss(part, examples, self.best), sorted_parts(examples)))
-        self.best_loss = sum(smoothed for smoothed, _ in losses) / int(examples.target_lengths.sum())
 
     def save(self, path: Path, identity: str) -> None:
         """Write everything that `resume` needs; the file appears complete or not at all."""

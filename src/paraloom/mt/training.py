@@ -16,16 +16,12 @@ from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ModelError
 from paraloom.core.progress import progress
 from paraloom.io.atomic import atomic_write
-from paraloom.mt.averaging import mean_weights
 from paraloom.mt.checkpoint import CHECKPOINT, convert, save_checkpoint
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, SentencePairs, encode_examples
 from paraloom.mt.schedule import BatchSchedule, TrainerLike
 from paraloom.mt.shortlist import write_shortlist
 from paraloom.mt.subwords import SUBWORD_FILES, read_vocabulary, train_subwords
-
-_WEIGHTS = "weights-{}.safetensors"
-"""File of the weights of a step, while they are needed for an average."""
 
 LOG = "curve.jsonl"
 """The training curve in a translator folder, a point per evaluation."""
@@ -134,9 +130,6 @@ def _run_steps(trainer: TrainerLike, schedule: BatchSchedule, held_out: Examples
     trainer.resume(state, identity)
     curve = TrainingCurve(scratch / LOG, trainer.step)
     started, seconds_before = time.monotonic(), trainer.seconds
-    if not trainer.step:
-        for stale in scratch.glob(_WEIGHTS.format("*")):
-            stale.unlink()
     with (
         ThreadPoolExecutor(trainer.workers) as pool,
         progress("training", total=config.steps, done=trainer.step, unit="steps") as advance,
@@ -153,21 +146,8 @@ def _run_steps(trainer: TrainerLike, schedule: BatchSchedule, held_out: Examples
             if trainer.step % config.evaluate_every == 0 or trainer.step == config.steps:
                 trainer.seconds = seconds_before + time.monotonic() - started
                 curve.write(**trainer.evaluate(held_out, pool))
-                if config.average_last:
-                    trainer.save_weights(scratch / _WEIGHTS.format(f"{trainer.step:09}"))
                 trainer.save(state, identity)
-                for stale in _last_weights(scratch, trainer.step)[: -config.average_last or None]:
-                    stale.unlink()
-    if config.average_last:
-        mean = mean_weights(_last_weights(scratch, trainer.step)[-config.average_last :])
-        with ThreadPoolExecutor(trainer.workers) as pool:
-            trainer.keep(mean, held_out, pool)
     trainer.seconds = seconds_before + time.monotonic() - started
-
-
-def _last_weights(scratch: Path, step: int) -> list[Path]:
-    """The files of weights of evaluations up to a step, in order."""
-    return [path for path in sorted(scratch.glob(_WEIGHTS.format("*"))) if path.name <= _WEIGHTS.format(f"{step:09}")]
 
 
 def write_figures(trainer: TrainerLike, training: Examples, folder: Path) -> dict[str, Any]:

@@ -379,7 +379,12 @@ class Translator:
     ) -> list[list[Variant]]:
         """The variants of normalized texts that the model takes."""
         if decoding.proposal is not None:
-            return choose(decoding, lambda drawn: self._decoded(texts, beginnings, drawn, seed, batch_tokens))
+            return choose(
+                decoding,
+                lambda drawn: self._decoded(texts, beginnings, drawn, seed, batch_tokens),
+                texts,
+                (self.source, self.target),
+            )
         options = self.engine_options(decoding)
         if batch_tokens is not None:
             options["max_batch_size"] = batch_tokens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import isnan
 from typing import Literal, NamedTuple
@@ -14,6 +15,11 @@ import pyarrow.compute as pc
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import TranslatorLike, Variant
 from paraloom.core.schema import PAIRS, require
+
+REPEATED = "the same words as a better translation of the sentence"
+"""Reason of a pair that is rejected; case and punctuation do not count."""
+
+_WORDS = re.compile(r"\w+")
 
 PIECES = pa.field("pieces", pa.int32())
 """Further column of translations: how many parts a long text was translated in."""
@@ -78,9 +84,12 @@ def pair_translations(
 
 
 def reject_empty(pairs: pa.RecordBatch, variants: Sequence[Sequence[Variant]] = ()) -> pa.RecordBatch:
-    """Mark the pairs whose translation is empty, to be rejected."""
+    """Mark the pairs to be rejected: those whose translation is empty, or that of an earlier one of the sentence."""
     empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pairs.column("tgt"))), 0)
     reason = pc.if_else(empty, "empty translation", pa.scalar(None, pa.string()))
+    if repeated := _repeated(variants):
+        empty = pc.or_(empty, pa.array(repeated))
+        reason = pc.coalesce(reason, pc.if_else(pa.array(repeated), REPEATED, pa.scalar(None, pa.string())))
     own = pa.array([variant.reason for group in variants for variant in group], pa.string())
     if len(own) > own.null_count:
         reason = pc.coalesce(own, reason)
@@ -88,6 +97,17 @@ def reject_empty(pairs: pa.RecordBatch, variants: Sequence[Sequence[Variant]] = 
     return pairs.append_column(pa.field("keep", pa.bool_()), pc.invert(empty)).append_column(
         pa.field("reason", pa.string()), reason
     )
+
+
+def _repeated(variants: Sequence[Sequence[Variant]]) -> list[bool]:
+    """Whether an earlier variant of the same sentence has the same words; empty where each sentence has one."""
+    if all(len(group) == 1 for group in variants):
+        return []
+    flags: list[bool] = []
+    for group in variants:
+        words = [" ".join(_WORDS.findall(variant.text.casefold())) or variant.text for variant in group]
+        flags += [word in words[:index] for index, word in enumerate(words)]
+    return flags
 
 
 class FlatVariants(NamedTuple):

@@ -7,10 +7,12 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -120,7 +122,7 @@ def _translator(folder: Path, decode: str) -> TranslatorLike:
 
 @dataclass(frozen=True, kw_only=True)
 class Filter(Criteria, Map):
-    """Keeps the rows that meet all criteria, in the order where, top, decile or precision, sample.
+    """Keeps the rows that meet all criteria, in the order where, per_source, top or decile or precision, sample.
 
     Args:
         exact_sample: Fail if the corpus has fewer rows than `sample`, instead of keeping all of them.
@@ -139,14 +141,14 @@ class Filter(Criteria, Map):
     """
 
     version: ClassVar[str] = "2"
-    optional_fields: ClassVar[tuple[str, ...]] = ("exact_sample", "precision", "confidence", "labels")
+    optional_fields: ClassVar[tuple[str, ...]] = ("exact_sample", "per_source", "precision", "confidence", "labels")
     renamed_fields: ClassVar[Mapping[str, str]] = {"enough": "exact_sample"}
 
     exact_sample: bool = False
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
-        """The cuts for top, decile and sample, after a check of the columns."""
-        from paraloom.pairs.filtering.filters import survey
+        """The cuts for top, decile and sample, and the best rows of each source, after a check of the columns."""
+        from paraloom.pairs.filtering.filters import best_of_sources, check, required_columns, survey
 
         if self.exact_sample and isinstance(self.sample, int) and corpus.rows < self.sample:
             raise DataError(
@@ -154,13 +156,23 @@ class Filter(Criteria, Map):
                 file=corpus.folder,
                 remedy="Lower 'sample', add more text, or leave out 'exact_sample'.",
             )
-        return survey(self, corpus.schema, corpus.batches, context.seed)
+        check(self, corpus.schema)
+        flags = best_of_sources(self, corpus.batches(required_columns(self, corpus.schema)))
+        cuts = survey(self, corpus.schema, corpus.batches, context.seed, flags)
+        if flags is not None:
+            bounds = np.cumsum([0, *corpus.shard_rows])
+            parts = [_packed(flags[low:high]) for low, high in pairwise(bounds.tolist())]
+            cuts["best"] = {shard.name: part for shard, part in zip(corpus.shards, parts, strict=True)}
+        return cuts
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`."""
         from paraloom.pairs.filtering.filters import select
 
-        return select(self, batch, context.survey)
+        best = None
+        if self.per_source:
+            best = _unpacked(context.survey["best"][context.shard], context.first_row, batch.num_rows)
+        return select(self, batch, context.survey, best)
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
         """The cut and what is promised of it, where a precision is."""
@@ -188,6 +200,7 @@ class PreviewFilter(Criteria, Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
     version: ClassVar[str] = "2"
+    optional_fields: ClassVar[tuple[str, ...]] = ("per_source",)
 
     pairs: Ref
 
@@ -285,7 +298,7 @@ class DropDuplicates(Map):
                 parts.append(next(flags))
             first = np.concatenate(parts)
             if first.any():
-                shards[shard.name] = b64encode(zlib.compress(np.packbits(first).tobytes())).decode()
+                shards[shard.name] = _packed(first)
         return shards
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
@@ -294,12 +307,21 @@ class DropDuplicates(Map):
 
         first = None
         if bits := (context.survey or {}).get(context.shard):
-            flags = np.unpackbits(np.frombuffer(zlib.decompress(b64decode(bits)), np.uint8)).astype(np.bool_)
-            first = flags[context.first_row : context.first_row + batch.num_rows]
+            first = _unpacked(bits, context.first_row, batch.num_rows)
         duplicate = is_duplicate(batch, _duplicates(context.inputs["duplicates"]), first)
         reason = pa.array(["near-duplicate of an earlier row" if value else None for value in duplicate], pa.string())
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(~duplicate))
         return batch.append_column(pa.field("reason", pa.string()), reason)
+
+
+def _packed(flags: npt.NDArray[np.bool_]) -> str:
+    """Flags of the rows of a shard as bits, compressed, in base64."""
+    return b64encode(zlib.compress(np.packbits(flags).tobytes())).decode()
+
+
+def _unpacked(bits: str, first: int, count: int) -> npt.NDArray[np.bool_]:
+    flags = np.unpackbits(np.frombuffer(zlib.decompress(b64decode(bits)), np.uint8)).astype(np.bool_)
+    return flags[first : first + count]
 
 
 def _load_duplicates(folder: Path) -> Duplicates:

@@ -18,6 +18,7 @@ from paraloom.io import Corpus
 from paraloom.stages.input_checks import check_scored_languages
 
 if TYPE_CHECKING:
+    from paraloom.pairs.scoring.models import MeaningJudge
     from paraloom.pairs.scoring.scorer import Scorer
 
 CLASSIFIER = "paraloom.papers.w17.classifier:open_classifier"
@@ -54,13 +55,13 @@ class Score(Map):
             else none.
         paraphrase_model: What :class:`TrainParaphraseModel` wrote; adds `p_paraphrase`, computed from the other scores
             of the pairs. Scores that need no model are computed for it where they are missing.
-        cross_encoder: Folder of a cross-encoder in ONNX format, with config.json and tokenizer.json; adds
-            `cross_encoder_forward` and `cross_encoder_backward`.
-        cross_encoder_file: The ONNX file in that folder. Default '': model.onnx, onnx/model.onnx, or the only one.
-        cross_encoder_label: The label whose probability is the score. Default '': entailment; of two labels without it,
-            paraphrase, duplicate or equivalent.
-        judge: What :class:`TrainJudge` wrote; adds `judge`, `judge_forward` and `judge_backward`. Without it, `judge`
-            among `scores` adds them by the bundled judge of English.
+        judge: What :class:`TrainJudge` wrote, or the folder of any cross-encoder in ONNX format, with config.json and
+            tokenizer.json; adds `judge`, `judge_forward` and `judge_backward`. Or a stage :class:`LoadEndpoint` with
+            the prompt 'judge', a language model; adds `judge`. Without it, `judge` among `scores` adds the columns by
+            the bundled judge of English.
+        judge_file: The ONNX file of a cross-encoder. Default '': model.onnx, onnx/model.onnx, or the only one.
+        judge_label: The label of a cross-encoder whose probability is the score. Default '': entailment; of two labels
+            without it, paraphrase, duplicate or equivalent.
         languages: All languages that may occur, two or more; adds `src_language_probability` and
             `tgt_language_probability`, the probability of the language that each side is labeled with.
 
@@ -69,8 +70,8 @@ class Score(Map):
 
     Raises:
         ConfigError: A score is unknown, `languages` has one entry, both `encoder` and `sentence_transformer` are given,
-            `agreement_samples` is 1 or given without `translator`, or `cross_encoder_file` or `cross_encoder_label` is
-            given without `cross_encoder`.
+            `agreement_samples` is 1 or given without `translator`, or `judge_file` or `judge_label` is given without
+            `judge`.
 
     Example:
         >>> batch = pa.RecordBatch.from_pylist([{"src": "A dog sleeps.", "tgt": "A dog is asleep."}])
@@ -80,13 +81,17 @@ class Score(Map):
 
     inputs: ClassVar[tuple[str, ...]] = (
         *("encoder", "word_counts", "language_model", "classifier"),
-        *("translator", "reverse_translator", "cross_encoder", "paraphrase_model", "judge"),
+        *("translator", "reverse_translator", "paraphrase_model", "judge"),
     )
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
     optional_fields: ClassVar[tuple[str, ...]] = (
-        *("agreement_samples", "paraphrase_model"),
-        *("cross_encoder_file", "cross_encoder_label", "judge"),
+        *("agreement_samples", "paraphrase_model", "judge", "judge_file", "judge_label"),
     )
+    renamed_fields: ClassVar[Mapping[str, str]] = {
+        "cross_encoder": "judge",
+        "cross_encoder_file": "judge_file",
+        "cross_encoder_label": "judge_label",
+    }
 
     scores: tuple[str, ...] = ("common",)
     encoder: Ref | None = None
@@ -96,11 +101,10 @@ class Score(Map):
     translator: Ref | None = None
     reverse_translator: Ref | None = None
     agreement_samples: int = 0
-    cross_encoder: Ref | None = None
-    cross_encoder_file: str = ""
-    cross_encoder_label: str = ""
     paraphrase_model: Ref | None = None
     judge: Ref | None = None
+    judge_file: str = ""
+    judge_label: str = ""
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
 
@@ -132,9 +136,9 @@ class Score(Map):
                 raise ConfigError("key 'agreement_samples' needs a translator", remedy="Set 'translator', too.")
             if self.agreement_samples < 2:
                 raise ConfigError(f"key 'agreement_samples' must be 2 or more, or 0, not {self.agreement_samples}")
-        for key in ("cross_encoder_file", "cross_encoder_label"):
-            if getattr(self, key) and self.cross_encoder is None:
-                raise ConfigError(f"key '{key}' needs a cross-encoder", remedy="Set 'cross_encoder', too.")
+        for key in ("judge_file", "judge_label"):
+            if getattr(self, key) and self.judge is None:
+                raise ConfigError(f"key '{key}' needs a cross-encoder", remedy="Set 'judge', too.")
 
     def _surface_names(self) -> tuple[tuple[str, ...], bool]:
         """The named scores that no model adds, and whether the encoder is to add `bilingual_similarity`."""
@@ -158,7 +162,7 @@ class Score(Map):
         from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 
         translator, reverse = (
-            _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
+            scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
         )
         card = ParaphraseModel.load(paths["paraphrase_model"]).card if "paraphrase_model" in paths else {}
         return check_scored_languages(
@@ -175,14 +179,22 @@ class Score(Map):
         from paraloom.pairs.scoring.table import score
 
         models = tuple(sorted(context.inputs.items()))
-        options = (self.cross_encoder_file, self.cross_encoder_label)
+        options = (self.judge_file, self.judge_label)
         names, bilingual = self._surface_names()
         samples = self.agreement_samples or (AGREEMENT_SAMPLES if AGREEMENT.name in self.scores else 0)
         given = (self.sentence_transformer, bilingual, self.languages, samples)
         return score(batch, [*names, *_model_scorers(models, *given, *options)])
 
+    def final_figures(self, context: StageContext) -> Mapping[str, Json]:
+        """Requests and tokens, where the judge is an endpoint."""
+        if "judge" not in context.inputs:
+            return {}
+        from paraloom.stages.endpoints import endpoint_usage
 
-def _scoring_translator(folder: Path) -> ScoringTranslatorLike:
+        return endpoint_usage([context.inputs["judge"]])
+
+
+def scoring_translator(folder: Path) -> ScoringTranslatorLike:
     """The translator of a folder, if it can tell how likely a given translation is."""
     from paraloom.mt.loading import open_translator
 
@@ -314,8 +326,8 @@ def _model_scorers(
     bilingual: bool,
     languages: tuple[str, ...],
     agreement_samples: int,
-    cross_encoder_file: str,
-    cross_encoder_label: str,
+    judge_file: str,
+    judge_label: str,
 ) -> tuple[Scorer, ...]:
     """The scorers of all models that are given, loaded once per worker."""
     from paraloom.pairs.scoring import models as made
@@ -338,15 +350,8 @@ def _model_scorers(
         scorers += made.classifier_scorers(load_object(CLASSIFIER)(paths["classifier"]))
     if "translator" in paths or "reverse_translator" in paths:
         scorers += _translation_scorers(paths, agreement_samples)
-    if "cross_encoder" in paths:
-        from paraloom.pairs.scoring.cross_encoder import CrossEncoder
-
-        cross_encoder = CrossEncoder.load(paths["cross_encoder"], file=cross_encoder_file, label=cross_encoder_label)
-        scorers += made.cross_encoder_scorers(cross_encoder)
     if "judge" in paths:
-        from paraloom.pairs.scoring.judge import Judge
-
-        scorers += made.judge_scorers(Judge.load(paths["judge"]))
+        scorers += made.judge_scorers(_open_judge(paths["judge"], judge_file, judge_label))
     if languages:
         from paraloom.text.languages import LanguageIdentifier
 
@@ -358,13 +363,24 @@ def _model_scorers(
     return tuple(scorers)
 
 
+def _open_judge(folder: Path, file: str, label: str) -> MeaningJudge:
+    """The judge of a folder, whatever its kind."""
+    from paraloom.mt.endpoint import ENDPOINT_FILE
+    from paraloom.mt.endpoint_judge import EndpointJudge
+    from paraloom.pairs.scoring.judge import load_judge
+
+    if (folder / ENDPOINT_FILE).is_file():
+        return EndpointJudge.load(folder)
+    return load_judge(folder, file=file, label=label)
+
+
 def _translation_scorers(paths: Mapping[str, Path], agreement_samples: int) -> tuple[Scorer, ...]:
     from paraloom.mt.decoding import Mbr
     from paraloom.mt.loading import open_translator
     from paraloom.pairs.scoring.translation import translation_scorers
 
     forward, reverse = (
-        _scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
+        scoring_translator(paths[name]) if name in paths else None for name in ("translator", "reverse_translator")
     )
     sampler = None
     if forward is not None and agreement_samples:

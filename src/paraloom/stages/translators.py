@@ -63,7 +63,7 @@ class TrainTranslator(TranslatorConfig, Fit):
     inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "init_from", "subwords_from")
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("weights", "special_tokens", "keep_last", "device"),
-        *("training_precision", "accumulate", "average_last"),
+        *("training_precision", "accumulate"),
     )
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "start": "init_from",

@@ -27,6 +27,7 @@ from paraloom.io.shards import read_batches
 from paraloom.pairs.variants import ORIGINALS, TrainingPairs
 from paraloom.stages.bitext import columns_of_file, held_out
 from paraloom.stages.input_checks import check_translation
+from paraloom.stages.scores import scoring_translator
 
 if TYPE_CHECKING:
     from paraloom.mt.decoding import Decoding, Diverse
@@ -235,11 +236,13 @@ class ChooseVariants(Source):
         k: Variants of each source to keep; fewer where there are not so many distinct ones.
         metric: How alike two variants are is measured by: 'chrf' or 'bleu'.
         weight: Of the quality, 0 to 1: 1 keeps the best, 0 those that are least alike.
-        quality: 'probability' (the geometric mean over tokens), 'utility' (the mean score against all variants of the
-            source), or 'both', their product. A variant without a probability has that of its utility alone.
+        utility: The quality: a product of scores, as 'forward+chrf': 'forward', the probability per subword; 'chrf' or
+            'bleu', the mean score against all variants of the source; 'reverse', the probability of the source, given
+            the variant, by `reverse_translator`. Of a variant without a probability the others count.
+        reverse_translator: The translator of 'reverse', from the language of the variants into that of `original`.
 
     Raises:
-        ConfigError: A setting is out of range or unknown.
+        ConfigError: A setting is out of range or unknown, or 'reverse' has no translator.
         DataError: When it runs: a column is missing, or the rows of a source are not consecutive.
 
     Reference:
@@ -251,24 +254,34 @@ class ChooseVariants(Source):
     """
 
     output_schema: ClassVar[str] = "VARIANTS"
-    inputs: ClassVar[tuple[str, ...]] = ("variants",)
+    inputs: ClassVar[tuple[str, ...]] = ("variants", "reverse_translator")
+    optional_fields: ClassVar[tuple[str, ...]] = ("reverse_translator",)
+    renamed_fields: ClassVar[Mapping[str, str]] = {"quality": "utility"}
 
     variants: Ref
     k: int = 3
     metric: str = "chrf"
     weight: float = 0.5
-    quality: str = "both"
+    utility: str = "forward+chrf"
+    reverse_translator: Ref | None = None
 
     @property
     def decoding(self) -> Diverse:
         """The decoding that chooses in the same way."""
         from paraloom.mt.decoding import Diverse
 
-        return Diverse(self.metric, max(2, self.k), self.k, self.weight, self.quality)
+        return Diverse(self.metric, max(2, self.k), self.k, self.weight, self.utility)
 
     def validate(self) -> None:
+        from paraloom.mt.utility import REVERSE, parse_utility
+
         check_range(self, "k", low=1)
         _ = self.decoding
+        if (REVERSE in parse_utility(self.utility)) != (self.reverse_translator is not None):
+            raise ConfigError(
+                "the score 'reverse' of a utility and a reverse translator belong together",
+                remedy="Set utility = 'forward+reverse+chrf' and reverse_translator, or neither.",
+            )
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All variants in order, with `choice`, `keep` and `reason`."""
@@ -278,12 +291,14 @@ class ChooseVariants(Source):
         names = [name for name in corpus.schema.names if name not in ("pair_id", *_CHOICE.names)]
         try:
             require(corpus.schema, VARIANTS)
+            if self.reverse_translator is not None:
+                require(corpus.schema, ORIGINALS)
             for batch in whole_groups(corpus.batches(["pair_id", *names], label="choosing"), names):
-                yield self._chosen(batch)
+                yield self._chosen(batch, context.inputs.get("reverse_translator"))
         except DataError as error:
             raise error.at(file=corpus.folder) from None
 
-    def _chosen(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _chosen(self, batch: pa.RecordBatch, reverse: Path | None) -> pa.RecordBatch:
         from paraloom.evaluate.diversity.groups import group_bounds
         from paraloom.mt.choice import diverse_choices
 
@@ -298,7 +313,12 @@ class ChooseVariants(Source):
         bounds = group_bounds(batch.column("pair_id")).tolist()
         groups = [rows[low:high] for low, high in pairwise(bounds)]
         choices: list[int | None] = [None] * len(rows)
-        for low, chosen in zip(bounds, diverse_choices(groups, self.decoding), strict=False):
+        sources: list[str] = []
+        if reverse is not None:
+            originals = pc.fill_null(batch.column("original"), "").to_pylist()
+            sources = [originals[low] for low in bounds[:-1]]
+        model = None if reverse is None else scoring_translator(reverse)
+        for low, chosen in zip(bounds, diverse_choices(groups, self.decoding, sources, model), strict=False):
             for order, one in enumerate(chosen):
                 choices[low + one.number] = order
         reasons = [None if choice is not None else f"not among the {self.k} chosen variants" for choice in choices]

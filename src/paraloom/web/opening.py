@@ -19,7 +19,7 @@ from paraloom.pipeline.status import read_status
 from paraloom.web.charts import yield_curve
 from paraloom.web.corpus_stats import Sample
 from paraloom.web.flow import holds_back
-from paraloom.web.formatting import count, duration, plural, share
+from paraloom.web.formatting import duration, plural
 from paraloom.web.run_folder import RunView, StageView
 from paraloom.web.samples import pair
 from paraloom.web.templates import draw
@@ -45,7 +45,7 @@ def opening(run: RunView) -> Opening:
     if harvested is None:
         return Opening(run.name, lead, warnings, None)
     stage, harvest = harvested
-    pairs = f"{count(harvest.pairs)} of {plural(harvest.of, 'pair')} kept ({share(harvest.pairs, harvest.of)})"
+    pairs = harvest.title
     return Opening(
         pairs if stage.rejected else plural(harvest.pairs, "pair"), lead, warnings, _body(run, stage, harvest)
     )

@@ -1,8 +1,8 @@
-"""Filter criteria: a condition over columns, a best share or decile, a random sample; and a preview of a filter."""
+"""Filter criteria: a condition, the best of each source, a best share or decile, a random sample; and a preview."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
-from paraloom.core.reasons import not_sampled
+from paraloom.core.reasons import not_best, not_sampled
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
 from paraloom.pairs.filtering.promised_precision import PromisedCut, Target, promised_cut, score_values
@@ -23,22 +23,27 @@ from paraloom.pairs.scoring.table import COLUMNS, missing_column
 DECIDING = ("judge", "p_paraphrase")
 """Scores that a precision is promised by, the better one first."""
 
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
 ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 """Returns the batches of a corpus with the named columns, from the start each time; `Corpus.batches` is one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Criteria(Config):
-    """Criteria of a filter, in the order where, top, decile or precision, sample; a row is kept if it meets all.
+    """Criteria of a filter, in the order where, per_source, top or decile or precision, sample; a row must meet all.
 
     Args:
         where: SQL condition over the columns of a row, true for the rows to keep. A row for which it is undefined
             (null or NaN) is rejected. Default: all rows.
+        per_source: Rows to keep of each source, at most: those left by `where` with the best values of `by`. A source
+            is what consecutive rows with one `pair_id` have in common, as several translations of a sentence do. 0
+            keeps all.
         top: Share of the rows left by `where`, above 0 to 1, taken from the better end of `by`.
         decile: Decile of the rows left by `where`, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
             PNMT Table 5. Cannot be combined with `top`.
-        by: Column that `top`, `decile` and `precision` rank by. Default of `precision`: judge, where it is there, or
-            p_paraphrase.
+        by: Column that `per_source`, `top`, `decile` and `precision` rank by. Default of `precision`: judge, where it is
+            there, or p_paraphrase.
         best: Which end of `by` is the better one, 'lowest' or 'highest'. Default: the direction of the score.
         sample: Random sample of the rows left by the other criteria: their number (int) or share (float, above 0
             to 1).
@@ -59,6 +64,7 @@ class Criteria(Config):
     renamed_fields: ClassVar[Mapping[str, str]] = {"tenth": "decile"}
 
     where: str = ""
+    per_source: int = 0
     top: float | None = None
     decile: int | None = None
     by: str = ""
@@ -69,17 +75,20 @@ class Criteria(Config):
     labels: tuple[Path, ...] = ()
 
     def validate(self) -> None:
-        ranked = self.top is not None or self.decile is not None
+        check_range(self, "per_source", low=0)
+        ranked = self.top is not None or self.decile is not None or self.per_source > 0
         if self.top is not None and self.decile is not None:
             raise ConfigError("'top' and 'decile' cannot be combined", remedy="Give one of them.")
         if ranked and not self.by:
-            raise ConfigError("'top' and 'decile' need 'by'", remedy="Set 'by' to the column to rank by.")
-        if ranked and self.precision is not None:
+            raise ConfigError("'per_source', 'top' and 'decile' need 'by'", remedy="Set 'by' to the column to rank by.")
+        if self.precision is not None and (self.top is not None or self.decile is not None):
             raise ConfigError(
                 "'precision' cannot be combined with 'top' or 'decile'", remedy="Filter twice, or give one of them."
             )
         if self.by and not ranked and self.precision is None:
-            raise ConfigError("'by' needs 'top', 'decile' or 'precision'", remedy="Give one of them, or no 'by'.")
+            raise ConfigError(
+                "'by' needs 'per_source', 'top', 'decile' or 'precision'", remedy="Give one of them, or leave out 'by'."
+            )
         for name, value in (("precision", self.precision), ("confidence", self.confidence)):
             if value is not None and not 0 < value < 1:
                 raise ConfigError(f"'{name}' must be between 0 and 1, not {value:g}")
@@ -93,7 +102,7 @@ class Criteria(Config):
             raise ConfigError(f"'sample' must be a number of rows or a share above 0 to 1, not {self.sample}")
         if self.where:
             condition(self.where)
-        if self.top is not None or (self.precision is not None and self.by):
+        if self.top is not None or self.per_source or (self.precision is not None and self.by):
             self.prefers_highest()
 
     def target(self, columns: Sequence[str]) -> Target:
@@ -111,7 +120,7 @@ class Criteria(Config):
         return Target(by, replace(self, by=by).prefers_highest(), self.precision or 0.0, self.confidence, self.labels)
 
     def prefers_highest(self) -> bool:
-        """True if the best rows are taken from the upper end of `by`.
+        """True if the best rows are at the upper end of `by`.
 
         Raises:
             ConfigError: `by` is not a score with a direction, and `best` is not given.
@@ -125,18 +134,21 @@ class Criteria(Config):
         return (self.best or {"higher": "highest", "lower": "lowest"}[direction]) == "highest"
 
 
-def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0) -> dict[str, Any]:
+def survey(
+    criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0, flags: Flags | None = None
+) -> dict[str, Any]:
     """Compute what `select` must know about the whole corpus: the cuts of a best share, a decile or a sample.
 
-    Reads the corpus once or a few times; memory is bounded.
+    Reads the corpus once or a few times; memory is bounded, but for a byte a row where `per_source` is given.
     """
     check(criteria, schema)
     columns = required_columns(criteria, schema)
     cuts: dict[str, Any] = {}
+    flags = best_of_sources(criteria, read(columns)) if flags is None else flags
 
     def remaining() -> Iterable[pa.RecordBatch]:
-        for batch in read(columns):
-            yield batch.filter(select(criteria, batch, cuts).column("keep"))
+        for batch, best in _with_best(read(columns), flags):
+            yield batch.filter(select(criteria, batch, cuts, best).column("keep"))
 
     if criteria.precision is not None:
         target = criteria.target(schema.names)
@@ -146,7 +158,7 @@ def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int =
                 remedy="Draw pairs to label with --draw SHEET.tsv, and give the sheet to --labels.",
             )
         cuts["precision"] = promised_cut(remaining(), target).to_json()
-    elif criteria.by:
+    elif criteria.top is not None or criteria.decile is not None:
         cuts["rank"] = find_cut(
             remaining,
             by=criteria.by,
@@ -160,6 +172,40 @@ def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int =
     elif criteria.sample is not None:
         cuts["sample"] = find_cut(remaining, seed=seed, size=criteria.sample).to_json()
     return cuts
+
+
+def best_of_sources(criteria: Criteria, batches: Iterable[pa.RecordBatch]) -> Flags | None:
+    """Flags bool `(rows,)` of the best `per_source` rows of each source that meet `where`; None if it is 0."""
+    if not criteria.per_source:
+        return None
+    condition_only = Criteria(where=criteria.where)
+    sources, values, last, count = [np.zeros(0, np.int64)], [np.zeros(0)], None, 0
+    for batch in batches:
+        ids = pc.fill_null(batch.column("pair_id"), "")
+        new = np.ones(len(ids), np.int64)
+        new[1:] = pc.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
+        if len(ids):
+            new[0], last = ids[0].as_py() != last, ids[-1].as_py()
+        sources.append(count + np.cumsum(new))
+        count += int(new.sum())
+        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        kept = select(condition_only, batch).column("keep").to_numpy(zero_copy_only=False)
+        values.append(np.where(kept & np.isfinite(value), -value if criteria.prefers_highest() else value, np.inf))
+    source, rank_by = np.concatenate(sources), np.concatenate(values)
+    order = np.lexsort((rank_by, source))
+    starts = np.flatnonzero(np.diff(source[order], prepend=0))
+    position = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
+    flags = np.zeros(len(order), np.bool_)
+    flags[order[position < criteria.per_source]] = True
+    return flags & np.isfinite(rank_by)
+
+
+def _with_best(batches: Iterable[pa.RecordBatch], flags: Flags | None) -> Iterator[tuple[pa.RecordBatch, Flags | None]]:
+    """Batches, each with its part of `best_of_sources`."""
+    at = 0
+    for batch in batches:
+        yield batch, None if flags is None else flags[at : at + batch.num_rows]
+        at += batch.num_rows
 
 
 def required_columns(criteria: Criteria, schema: pa.Schema) -> list[str]:
@@ -179,6 +225,8 @@ def check(criteria: Criteria, schema: pa.Schema) -> None:
     """Check criteria against the columns of a corpus, before any row is read."""
     if criteria.where:
         check_columns(condition(criteria.where), schema)
+    if criteria.per_source and "pair_id" not in schema.names:
+        raise missing_column("pair_id", schema.names, "to find the rows of a source")
     by = criteria.by if criteria.precision is None else criteria.target(schema.names).by
     if by:
         for name in [by, *(("src", "tgt") if criteria.precision is not None else ())]:
@@ -189,8 +237,10 @@ def check(criteria: Criteria, schema: pa.Schema) -> None:
             raise ConfigError(f"cannot rank by column '{by}': expected a number, got {kind}")
 
 
-def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None) -> pa.RecordBatch:
-    """Mark the rows of a batch that meet all criteria."""
+def select(
+    criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | None = None, best: Flags | None = None
+) -> pa.RecordBatch:
+    """Mark the rows of a batch that meet all criteria; `best` is its part of `best_of_sources`."""
     cuts = cuts or {}
     kept = np.ones(batch.num_rows, bool)
     reason = np.full(batch.num_rows, None, object)
@@ -204,6 +254,10 @@ def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | 
         for clause, holds in zip(parsed.clauses, evaluate(parsed, batch), strict=True):
             reject(pc.is_null(holds).to_numpy(zero_copy_only=False), f"undefined: {clause}")
             reject(~pc.fill_null(holds, True).to_numpy(zero_copy_only=False), f"not: {clause}")
+    if best is not None:
+        value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        reject(~np.isfinite(value), f"undefined: {criteria.by}")
+        reject(~best, not_best(criteria.per_source, criteria.by))
     if "rank" in cuts:
         if criteria.decile is not None:
             part = f"in decile {criteria.decile}"
@@ -281,7 +335,15 @@ def _parts(criteria: Criteria) -> list[tuple[str, Criteria]]:
     parts = []
     if criteria.where:
         parts += [(clause, Criteria(where=clause)) for clause in condition(criteria.where).clauses]
-    ranked = Criteria(top=criteria.top, decile=criteria.decile, by=criteria.by, best=criteria.best)
+    by: dict[str, Any] = {"by": criteria.by, "best": criteria.best}
+    if criteria.per_source:
+        parts.append(
+            (
+                f"best {criteria.per_source} of each source by {criteria.by}",
+                Criteria(per_source=criteria.per_source, **by),
+            )
+        )
+    ranked = Criteria(top=criteria.top, decile=criteria.decile, **by) if criteria.top or criteria.decile else criteria
     if criteria.decile is not None:
         parts.append((f"decile {criteria.decile} by {criteria.by}", ranked))
     if criteria.top is not None:
@@ -300,14 +362,19 @@ def _combine(parts: Sequence[Criteria]) -> Criteria:
     combined = Criteria(where=" and ".join(f"({part.where})" for part in parts if part.where))
     for part in parts:
         if part.by or part.precision is not None:
-            names = ("top", "decile", "precision", "confidence", "labels", "by", "best")
-            combined = replace(combined, **{name: getattr(part, name) for name in names})
+            ranking = {
+                name: getattr(part, name) or getattr(combined, name)
+                for name in ("per_source", "top", "decile", "precision", "labels", "by", "best")
+            }
+            combined = replace(combined, confidence=part.confidence, **ranking)
         if part.sample is not None:
             combined = replace(combined, sample=part.sample)
     return combined
 
 
 def _count_kept(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int) -> int:
-    cuts = survey(criteria, schema, read, seed)
-    batches = read(required_columns(criteria, schema))
-    return sum(select(criteria, batch, cuts).column("keep").true_count for batch in batches)
+    columns = required_columns(criteria, schema)
+    flags = best_of_sources(criteria, read(columns))
+    cuts = survey(criteria, schema, read, seed, flags)
+    batches = _with_best(read(columns), flags)
+    return sum(select(criteria, batch, cuts, best).column("keep").true_count for batch, best in batches)

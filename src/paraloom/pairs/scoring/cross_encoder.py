@@ -258,7 +258,7 @@ def find_graph(folder: Path, file: str = "") -> Path:
         raise ModelError(
             f"{len(present)} graphs found: {', '.join(present)}",
             file=folder,
-            remedy=f"Name one of them: --cross-encoder '{folder}?file={present[0]}' (key 'cross_encoder_file').",
+            remedy=f"Name one of them: --judge '{folder}?file={present[0]}' (key 'judge_file').",
         )
     return folder / present[0]
 
@@ -272,8 +272,8 @@ def find_readout(
     labels = _labels(config, outputs, folder)
     kind: Activation = "sigmoid" if config.get("problem_type") == "multi_label_classification" else "softmax"
     remedy = (
-        f"Name the label whose probability is the score: --cross-encoder '{folder}?label={labels[0]}' (key "
-        f"'cross_encoder_label'); labels: {', '.join(labels)}."
+        f"Name the label whose probability is the score: --judge '{folder}?label={labels[0]}' (key "
+        f"'judge_label'); labels: {', '.join(labels)}."
     )
     if label:
         matches = [index for index, name in enumerate(labels) if name.lower() == label.lower()]

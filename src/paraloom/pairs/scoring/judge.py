@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,7 @@ class Judge:
             raise ModelError(
                 f"not a judge: 'id2label' lacks {', '.join(missing)}",
                 file=file,
-                remedy="Name a folder of `train judge`; other cross-encoders are for the option --cross-encoder.",
+                remedy="Train or copy the model again.",
             )
         given = config.get("calibration") or {}
         try:
@@ -82,6 +82,41 @@ class Judge:
             if pair in rows:
                 values[number] = known[rows[pair]]
         return values
+
+
+@dataclass(frozen=True, eq=False)
+class EntailmentJudge:
+    """Any cross-encoder as a judge: both sides say the same as far as each of them entails the other.
+
+    Args:
+        encoder: The cross-encoder. An output that is a raw number goes through the logistic function.
+    """
+
+    encoder: CrossEncoder
+    labels: ClassVar[tuple[str, ...]] = (SAME, FORWARD, BACKWARD)
+
+    @property
+    def signature(self) -> str:
+        """Digest of the model, and its output."""
+        return self.encoder.signature
+
+    def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Values of n pairs, float32 `(n, 3)`: the lower of both directions, and each; NaN where a text is empty."""
+        values = np.stack([self.encoder.predict(firsts, seconds), self.encoder.predict(seconds, firsts)], axis=1)
+        if self.encoder.readout.activation == "identity":
+            values = np.exp(-np.logaddexp(0, -values.astype(np.float64))).astype(np.float32)
+        return np.column_stack([values.min(axis=1), values])
+
+
+def load_judge(folder: str | Path, *, file: str = "", label: str = "") -> Judge | EntailmentJudge:
+    """Load the judge of a folder: one that `train judge` wrote, or any cross-encoder in ONNX format."""
+    try:
+        known = json.loads((Path(folder) / CONFIG).read_text(encoding="utf-8")).get("id2label") or {}
+    except (OSError, ValueError, AttributeError):
+        known = {}  # CrossEncoder.load says what is wrong
+    if isinstance(known, dict) and SAME in known.values():
+        return Judge.load(folder)
+    return EntailmentJudge(CrossEncoder.load(folder, file=file, label=label))
 
 
 @lru_cache(maxsize=1)

@@ -89,23 +89,6 @@ LANGUAGE_PROBABILITY = {
     )
     for side, which in _SIDES
 }
-CROSS_ENCODER_FORWARD = Column(
-    name="cross_encoder_forward",
-    description="probability that the first side entails the second (or the one output) of a cross-encoder",
-    direction="higher",
-    minimum=None,
-    unit="probability or raw output",
-    option="--cross-encoder FOLDER",
-)
-CROSS_ENCODER_BACKWARD = Column(
-    name="cross_encoder_backward",
-    description="probability that the second side entails the first (or the one output) of a cross-encoder",
-    direction="higher",
-    minimum=None,
-    unit="probability or raw output",
-    option="--cross-encoder FOLDER",
-)
-
 _FORWARD, _REVERSE = "--translator TRANSLATOR", "--reverse-translator TRANSLATOR"
 
 FORWARD_COST = Column(
@@ -180,7 +163,7 @@ P_PARAPHRASE = Column(
 
 JUDGE = Column(
     name="judge",
-    description="probability that both sides say the same, by a small model that reads both at once",
+    description="probability that both sides say the same, by a judge that reads both at once",
     direction="higher",
     maximum=1,
     unit="probability",
@@ -203,7 +186,6 @@ JUDGE_BACKWARD = Column(
 )
 
 MODEL_GROUPS: dict[str, tuple[Column, ...]] = {
-    "cross_encoder": (CROSS_ENCODER_FORWARD, CROSS_ENCODER_BACKWARD),
     "bilingual": (BILINGUAL_SIMILARITY,),
     "judge": (JUDGE, JUDGE_FORWARD, JUDGE_BACKWARD),
 }
@@ -218,7 +200,6 @@ MODEL_COLUMNS: tuple[Column, ...] = (
     *CHARACTER_PERPLEXITY.values(),
     *LANGUAGE_PROBABILITY.values(),
     *TRANSLATION_COLUMNS,
-    *MODEL_GROUPS["cross_encoder"],
     *MODEL_GROUPS["judge"],
     P_PARAPHRASE,
 )
@@ -262,17 +243,6 @@ class LanguageClassifier(Protocol):
         """Probability that text i is in `languages[i]`, float32 `(n,)`; NaN for an unknown language."""
 
 
-class PairClassifier(Protocol):
-    """A model that reads both sides at once, such as `paraloom.pairs.scoring.cross_encoder.CrossEncoder`."""
-
-    @property
-    def signature(self) -> str:
-        """The model and what its value is, for the metadata of the columns."""
-
-    def predict(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
-        """Value of each of n ordered pairs, float32 `(n,)`, higher is better; NaN where a text is empty."""
-
-
 class MeaningJudge(Protocol):
     """A judge of meaning, such as `paraloom.pairs.scoring.judge.Judge`."""
 
@@ -282,7 +252,7 @@ class MeaningJudge(Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Names of the outputs, 'same', 'forward' and 'backward' among them."""
+        """Names of the outputs: 'same', and 'forward' and 'backward' where it tells them apart."""
 
     def probabilities(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
         """Probability of each output for n ordered pairs, float32 `(n, outputs)`; NaN where a text is empty."""
@@ -363,20 +333,8 @@ def classifier_scorers(classifier: ReferenceClassifier) -> tuple[Scorer, ...]:
     )
 
 
-def cross_encoder_scorers(model: PairClassifier) -> tuple[Scorer, ...]:
-    """Make the scorers of `cross_encoder_forward` and `cross_encoder_backward`."""
-
-    def value(first: Side, second: Side) -> Callable[[PairBatch], Values]:
-        return lambda pairs: model.predict(pairs.texts(first), pairs.texts(second))
-
-    return (
-        _scorer(CROSS_ENCODER_FORWARD, value("src", "tgt"), model=model.signature),
-        _scorer(CROSS_ENCODER_BACKWARD, value("tgt", "src"), model=model.signature),
-    )
-
-
 def judge_scorers(judge: MeaningJudge) -> tuple[Scorer, ...]:
-    """Make the scorers of `judge`, `judge_forward` and `judge_backward`, which read each pair once together."""
+    """Make the scorers of `judge` and, if the judge has them, `judge_forward` and `judge_backward`."""
 
     def value(label: str) -> Callable[[PairBatch], Values]:
         index = judge.labels.index(label)
@@ -388,7 +346,9 @@ def judge_scorers(judge: MeaningJudge) -> tuple[Scorer, ...]:
         return compute
 
     columns = ((JUDGE, "same"), (JUDGE_FORWARD, "forward"), (JUDGE_BACKWARD, "backward"))
-    return tuple(_scorer(column, value(label), model=judge.signature) for column, label in columns)
+    return tuple(
+        _scorer(column, value(label), model=judge.signature) for column, label in columns if label in judge.labels
+    )
 
 
 def language_scorers(identifier: LanguageClassifier) -> tuple[Scorer, ...]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
 from paraloom.core.devices import parse_device
@@ -118,16 +116,6 @@ class RecurrentTrainer:
             for value, best in zip(self._parameters, self._best, strict=True):
                 value.copy_(best)
         return self.network.eval()
-
-    def save_weights(self, path: Path) -> None:
-        """Write the weights of this step."""
-        save_file({name: value.detach().cpu().contiguous() for name, value in self._named()}, path)
-
-    def keep(self, weights: Mapping[str, Tensor], examples: Examples, pool: ThreadPoolExecutor) -> None:
-        """Take other weights for those that `model` returns, and measure their development loss."""
-        self._best = [weights[name].to(self._device) for name, _ in self._named()]
-        self.model()
-        self.best_loss = self._development_loss(examples)
 
     def save(self, path: Path, identity: str) -> None:
         """Write everything that `resume` needs; the file appears complete or not at all."""

@@ -88,7 +88,7 @@ class RecurrentTranslator:
             begun_with = self._codec.encode_target(normalize(as_texts(prefixes)).to_pylist())
             starts = [self._own(row) for row in begun_with]
         if decoding.proposal is not None:
-            return choose(decoding, lambda drawn: self._decoded(texts, starts, drawn, seed))
+            return choose(decoding, lambda drawn: self._decoded(texts, starts, drawn, seed), texts, (None, None))
         return self._decoded(texts, starts, decoding, seed)
 
     @torch.inference_mode()

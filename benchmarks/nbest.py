@@ -1,0 +1,65 @@
+"""Several translations of each sentence: what `strict` keeps of them, and how near it is to a second reference.
+
+    paraloom quickstart runs/quickstart
+    python benchmarks/nbest.py runs/quickstart/30-scored benchmarks/readings/nbest/quickstart.tsv
+
+The reading has a row for each pair that `strict` keeps of four translations: one reader, a language model, saw them in
+random order without their ranks, and called right what is good English and says the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+from typing import Any
+
+from paraloom.api.quickstart import _second_references
+from paraloom.bundled import bundled_path
+from paraloom.io import Corpus
+from paraloom.pairs.filtering.filters import Criteria, best_of_sources, select
+from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+from paraloom.text.buffers import code_points
+from paraloom.text.chrf import chrf_from_points
+
+Row = dict[str, Any]
+
+
+def kept_rows(corpus: Corpus, translations: int, per_source: int) -> list[Row]:
+    """The rows that `strict` keeps of the first translations of each sentence."""
+    folder = bundled_path("paraphrases-en")
+    assert folder is not None
+    strict = ParaphraseModel.load(folder).presets["strict"].where
+    by = {"per_source": per_source, "by": "p_paraphrase"} if per_source else {}
+    criteria = Criteria(where=f"({strict}) and rank < {translations}", **by)  # type: ignore[arg-type]
+    batches = list(corpus.batches())
+    flags, rows, at = best_of_sources(criteria, batches), list[Row](), 0
+    for batch in batches:
+        best = None if flags is None else flags[at : at + batch.num_rows]
+        at += batch.num_rows
+        rows += [row for row in select(criteria, batch, None, best).to_pylist() if row["keep"]]
+    return rows
+
+
+def main() -> None:
+    """Print a line for each number of translations, all of those that pass and the best one."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scored", type=Path)
+    parser.add_argument("reading", type=Path)
+    arguments = parser.parse_args()
+    with arguments.reading.open(encoding="utf-8") as file:
+        read = {(row["pair_id"], row["tgt"]): row["right"] == "1" for row in csv.DictReader(file, delimiter="\t")}
+    second, corpus = _second_references(), Corpus.open(arguments.scored)
+    for translations, per_source in ((1, 0), (2, 1), (4, 1), (4, 0)):
+        rows = kept_rows(corpus, translations, per_source)
+        chrf = chrf_from_points(
+            code_points([row["tgt"] for row in rows]), code_points([second[row["pair_id"]] for row in rows])
+        )
+        right = sum(read[row["pair_id"], row["tgt"]] for row in rows)
+        sentences = len({row["pair_id"] for row in rows})
+        print(f"{translations} translations, {'best' if per_source else 'all'}: {len(rows)} pairs of {sentences} "
+              f"sentences, chrF {chrf.mean():.1f}, right {right} ({right / len(rows):.0%})")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

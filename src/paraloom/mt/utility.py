@@ -1,0 +1,123 @@
+"""The utility of candidates: a sum of named scores, by which `mbr` and `diverse` choose among samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.bundled import bundled_path
+from paraloom.core.errors import ConfigError, DataError, suggestion
+from paraloom.core.lazy import load_object
+from paraloom.core.protocols import ScoringTranslatorLike, Variant
+from paraloom.text.utility import UTILITIES, expected_utility
+
+FORWARD, REVERSE = "forward", "reverse"
+
+TERMS = (FORWARD, REVERSE, *UTILITIES)
+"""Names of scores: probability per subword of the candidate, that of the source given the candidate by a translator the
+other way, and the mean chrF or BLEU against the samples."""
+
+Scores = npt.NDArray[np.float64]
+
+_LEAST = 1e-12
+
+
+def parse_utility(text: str) -> tuple[str, ...]:
+    """The names in a utility such as `forward+reverse+chrf`."""
+    names = tuple(name.strip() for name in text.split("+"))
+    for name in names:
+        if name not in TERMS or names.count(name) > 1:
+            problem = "twice the score" if name in TERMS else "unknown score"
+            raise ConfigError(
+                f"{problem} '{name}' in the utility '{text}'{'' if name in TERMS else suggestion(name, TERMS)}",
+                remedy=f"Write a sum of {', '.join(TERMS)}, such as forward+reverse+chrf.",
+            )
+    return names
+
+
+def candidate_scores(
+    utility: str,
+    candidates: Sequence[Sequence[Variant]],
+    samples: Sequence[Sequence[Variant]],
+    sources: Sequence[str] = (),
+    reverse: ScoringTranslatorLike | None = None,
+) -> list[dict[str, Scores]]:
+    """Values from 0 to 100 of each score in a utility, for the candidates of each of n sentences; NaN where unknown."""
+    names = parse_utility(utility)
+    texts, compared = ([[one.text for one in group] for group in groups] for groups in (candidates, samples))
+    columns: dict[str, list[Scores]] = {}
+    for name in names:
+        if name == FORWARD:
+            columns[name] = [
+                100 * np.exp(np.array([min(0.0, one.logprob / max(1, one.tokens)) for one in group], np.float64))
+                for group in candidates
+            ]
+        elif name == REVERSE:
+            columns[name] = _reverse_scores(texts, sources, reverse)
+        else:
+            columns[name] = expected_utility(texts, compared, name)
+    return [{name: columns[name][row] for name in names} for row in range(len(texts))]
+
+
+def sum_of_scores(scores: Mapping[str, Scores]) -> Scores:
+    """The utility of the candidates of a sentence: one score as it is, of several the sum of standard scores.
+
+    The logarithms of each score have a mean of 0 and a standard deviation of 1 over the candidates. A score that is
+    unknown, or the same, for all of them says nothing.
+    """
+    if len(scores) == 1:
+        return next(iter(scores.values()))
+    return np.sum([_standardized(values) for values in scores.values()], axis=0)
+
+
+def product_of_scores(scores: Mapping[str, Scores]) -> Scores:
+    """The product of all scores that are known, each from 0 to 1; 0 where none is."""
+    values = np.stack(list(scores.values())) / 100
+    known = ~np.isnan(values)
+    return np.where(known.any(axis=0), np.prod(np.where(known, values, 1.0), axis=0), 0.0)
+
+
+def reverse_translator(name: str, source: str | None, target: str | None) -> ScoringTranslatorLike:
+    """The translator from the target into the source language: a name, a folder, or '' for the bundled one."""
+    bundled = f"{target}-{source}"
+    if not name and bundled_path(bundled) is None:
+        raise ConfigError(
+            "the score 'reverse' of a utility needs a translator the other way, and none of "
+            f"{target or '?'} → {source or '?'} is bundled",
+            remedy="Name one: mbr:forward+reverse+chrf,reverse=FOLDER.",
+        )
+    return _loaded(str(Path(name).absolute()) if name and Path(name).is_dir() else name or bundled)
+
+
+@lru_cache(maxsize=2)
+def _loaded(name: str) -> ScoringTranslatorLike:
+    translator: ScoringTranslatorLike = load_object("paraloom.mt.translator:Translator.load")(name, check_costs=False)
+    return translator
+
+
+def _reverse_scores(
+    texts: Sequence[Sequence[str]], sources: Sequence[str], reverse: ScoringTranslatorLike | None
+) -> list[Scores]:
+    if reverse is None or len(sources) != len(texts):
+        raise DataError(f"the score '{REVERSE}' needs the source of each group, and a translator")
+    pairs = [(text, source) for group, source in zip(texts, sources, strict=True) for text in group]
+    wanted = sorted({pair for pair in pairs if pair[0].strip() and pair[1].strip()})
+    scored = reverse.score([text for text, _ in wanted], [source for _, source in wanted]) if wanted else []
+    values = {pair: 100 * np.exp(logprob / tokens) for pair, (logprob, tokens) in zip(wanted, scored, strict=True)}
+    return [
+        np.array([values.get((text, source), np.nan) for text in group], np.float64)
+        for group, source in zip(texts, sources, strict=True)
+    ]
+
+
+def _standardized(values: Scores) -> Scores:
+    logs = np.log(np.maximum(values, _LEAST))
+    known = ~np.isnan(logs)
+    if not known.any() or (spread := float(logs[known].std())) < _LEAST:
+        return np.zeros(len(values))
+    scores = (logs - logs[known].mean()) / spread
+    return np.where(known, scores, scores[known].min())
