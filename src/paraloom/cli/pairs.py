@@ -325,7 +325,7 @@ DECLARED = [
         everyday="where preset encoder reverse_translator per_source top by sample precision labels draw preview as_json "
         "device",
         device=True,
-        help="Keep the pairs that meet all criteria: preset and where, per source, top, decile or precision, sample.\n\n"
+        help="Keep the pairs that meet all criteria: preset, where, per source, top, decile or precision, sample.\n\n"
         "A precision is promised by labels: `--draw` writes the pairs to label, `--labels` reads them. What the labels "
         "do not certify is not written; the message says how many more are needed.",
         examples=(

@@ -42,8 +42,8 @@ class Criteria(Config):
         top: Share of the rows left by `where`, above 0 to 1, taken from the better end of `by`.
         decile: Decile of the rows left by `where`, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
             PNMT Table 5. Cannot be combined with `top`.
-        by: Column that `per_source`, `top`, `decile` and `precision` rank by. Default of `precision`: judge, where it is
-            there, or p_paraphrase.
+        by: Column that `per_source`, `top`, `decile` and `precision` rank by. Default of `precision`: judge, where it
+            is there, or p_paraphrase.
         best: Which end of `by` is the better one, 'lowest' or 'highest'. Default: the direction of the score.
         sample: Random sample of the rows left by the other criteria: their number (int) or share (float, above 0
             to 1).
