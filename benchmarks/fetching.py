@@ -47,15 +47,18 @@ def write_opus(folder: Path) -> Path:
     from transformers import MarianConfig, MarianMTModel
 
     write_checkpoint("marian", folder)
-    vocabulary = {
-        piece.replace(">>", "__"): number for piece, number in json.loads((folder / "vocab.json").read_text()).items()
-    }
-    vocabulary |= {f"piece{number}": number for number in range(len(vocabulary), PIECES)}
-    (folder / "vocab.json").write_text(json.dumps(vocabulary))
-    config = MarianConfig.from_pretrained(folder, **BASE, encoder_attention_heads=8, decoder_attention_heads=8)
-    config.vocab_size = config.decoder_vocab_size = PIECES
+    pieces = [
+        piece.replace(">>", "__") for piece in json.loads((folder / "vocab.json").read_text()) if piece != "<pad>"
+    ]
+    pieces += [f"piece{number}" for number in range(len(pieces), PIECES - 1)]
+    (folder / "vocab.json").write_text(json.dumps({piece: number for number, piece in enumerate([*pieces, "<pad>"])}))
+    heads = {"encoder_attention_heads": 8, "decoder_attention_heads": 8}
+    sizes = {"vocab_size": PIECES, "decoder_vocab_size": PIECES}
+    padding = {"pad_token_id": PIECES - 1, "decoder_start_token_id": PIECES - 1}
     torch.manual_seed(1)
-    MarianMTModel(config).save_pretrained(folder)
+    model = MarianMTModel(MarianConfig.from_pretrained(folder, **BASE, **heads, **sizes, **padding))
+    model.final_logits_bias[0, model.config.eos_token_id] = 100.0
+    model.save_pretrained(folder)
     (folder / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n")
     return folder
 
