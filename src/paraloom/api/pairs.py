@@ -218,8 +218,8 @@ class Pairs(PairsTable):
             encoder: For a preset: compute `paraphrase_score` first, with this encoder.
             reverse_translator: For a preset: translate back first, with this translator (a name or a folder); the most
                 reliable.
-            **criteria: Further criteria of `paraloom.stages.Filter`: `per_source`, `top`, `decile`, `by`, `sample`, or a
-                promise: `precision=0.9, labels="sheet.tsv"` (`draw_labels` writes the sheet). With a preset,
+            **criteria: Further criteria of `paraloom.stages.Filter`: `per_source`, `top`, `decile`, `by`, `sample`,
+                or a promise: `precision=0.9, labels="sheet.tsv"` (`draw_labels` writes the sheet). With a preset,
                 `per_source` ranks by `p_paraphrase` unless `by` is given.
 
         Returns:

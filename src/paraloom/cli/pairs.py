@@ -322,8 +322,8 @@ DECLARED = [
             "preset": {"complete": "complete_preset"},
             "labels": {"separated": True},
         },
-        everyday="where preset encoder reverse_translator per_source top by sample precision labels draw preview as_json "
-        "device",
+        everyday="where preset encoder reverse_translator per_source top by sample precision labels draw preview "
+        "as_json device",
         device=True,
         help="Keep the pairs that meet all criteria: preset, where, per source, top, decile or precision, sample.\n\n"
         "A precision is promised by labels: `--draw` writes the pairs to label, `--labels` reads them. What the labels "
