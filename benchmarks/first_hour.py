@@ -6,8 +6,8 @@
 
 *harvest* runs `paraloom quickstart` in an empty folder with nothing compiled before, and counts the seconds until ten
 kept pairs are on the screen: at most 60 on two idle cores. *pages* runs every block of the README and of docs/start,
-top to bottom, and compares what it prints with what the page shows. *mistakes* runs each line as a command of its own in an
-empty folder that has only a small bitext, without a network, and prints exit status, seconds and message.
+top to bottom, and compares what it prints with what the page shows. *mistakes* runs each line as a command of its own
+in an empty folder that has only a small bitext, without a network, and prints exit status, seconds and message.
 
 The script exits with 1 if the pairs come late, a block fails or prints something else, or a mistake has another exit
 status than it should, a message without the words that say what to do, a traceback, or no answer in a minute.
