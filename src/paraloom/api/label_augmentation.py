@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from paraloom.api.labeled_sets import LabeledSet, label_key, survey_labeled_set
-from paraloom.api.named_models import named_encoder, named_protector
+from paraloom.api.named_models import NO_ENCODER, named_encoder, named_judge, named_protector
 from paraloom.api.outputs import check_output
 from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser
 from paraloom.core.batches import batched
@@ -27,7 +27,12 @@ from paraloom.paraphrasing.quotas import RowQuota, label_quotas
 from paraloom.paraphrasing.selection import ParaphraseSelector, SelectedParaphrase
 from paraloom.paraphrasing.selection_config import SelectionConfig, selection_config
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.paraphrasing import check_text_language, language_of_paraphraser
+from paraloom.stages.paraphrasing import (
+    check_text_language,
+    is_judged,
+    language_of_paraphraser,
+    with_judge_threshold,
+)
 
 FROM, BY, MEANING, DIFFERENCE, FLUENCY = PROVENANCE = (
     *("augmented_from", "augmented_by", "augmented_meaning", "augmented_difference", "augmented_fluency"),
@@ -125,9 +130,9 @@ def augment_labels(
     """Add paraphrases to a labeled set, with the label of the text that they paraphrase.
 
     For research: no classifier that we measured gained from it. Near copies, other meanings and repetitions are left
-    out. Numbers, links, names and markup are replaced by placeholders before a text is paraphrased, and put back. All
-    other columns are copied from the row of the text. The set is read in batches, and the output appears whole or not
-    at all.
+    out, as `paraphrase` does. Numbers, links, names and markup are replaced by placeholders before a text is
+    paraphrased, and put back. All other columns are copied from the row of the text. The set is read in batches, and
+    the output appears whole or not at all.
 
     Args:
         source: The set: .jsonl, .csv, .tsv or .parquet.
@@ -182,8 +187,11 @@ def augment_labels(
         except DataError as error:
             raise error.at(file=source) from None
     quotas = label_quotas(labeled.counts, n, balance=balance)
+    judge = named_judge(None if is_judged(opened) else NO_ENCODER, language)
     config = selection_config(selection) if isinstance(selection, str) else selection
-    selector = ParaphraseSelector(config, named_encoder(encoder, language))
+    if isinstance(selection, str) and judge is not None:
+        config = with_judge_threshold(config, selection)
+    selector = ParaphraseSelector(config, named_encoder(encoder, language), entailment=judge)
     augmenter = LabelAugmenter(opened, selector, named_protector(language=language))
     method = method_name(opened, selector)
     new_counts: Counter[Hashable] = Counter()
