@@ -33,6 +33,7 @@ from paraloom import (
     score,
 )
 from paraloom.core.stage import Source, StageContext
+from paraloom.pairs.scoring.paraphrase_model import Feature, LogisticModel, ParaphraseModel
 from paraloom.pairs.scoring.scorer import PairBatch, Scorer
 from paraloom.pipeline.definition import define_steps, detached
 from paraloom.stages import Clean
@@ -374,12 +375,16 @@ def test_scorers_of_ones_own_stand_among_names() -> None:
     assert as_pairs([("a b c", "a")]).score([scorer]).to_list()[0]["shorter"] == 2
 
 
-def test_the_probability_of_a_paraphrase_counts_the_score_of_an_encoder_in_memory() -> None:
-    own = score([("ae", "ae"), ("a", "e")], "chrf", encoder=Letters(), paraphrase_model="paraphrases-en").to_list()
+def test_the_probability_of_a_paraphrase_counts_the_score_of_an_encoder_in_memory(tmp_path: Path) -> None:
+    by_cosine, by_overlap = (
+        LogisticModel((Feature(name, 1.0, 0.0, 1.0, 0.0, 1.0),), 0.0) for name in ("paraphrase_score", "bleu1")
+    )
+    ParaphraseModel((by_cosine, by_overlap), {}, {}).save(tmp_path)
+    own = score([("ae", "ae"), ("a", "e")], "chrf", encoder=Letters(), paraphrase_model=tmp_path).to_list()
     given = [{name: row[name] for name in ("src", "tgt", "paraphrase_score")} for row in own]
-    read = score(given, "chrf", paraphrase_model="paraphrases-en").to_list()
+    read = score(given, "chrf", paraphrase_model=tmp_path).to_list()
     assert [row["p_paraphrase"] for row in own] == [row["p_paraphrase"] for row in read]
-    without = score([("ae", "ae"), ("a", "e")], "chrf", paraphrase_model="paraphrases-en").to_list()
+    without = score([("ae", "ae"), ("a", "e")], "chrf", paraphrase_model=tmp_path).to_list()
     assert [row["p_paraphrase"] for row in own] != [row["p_paraphrase"] for row in without]
 
 
