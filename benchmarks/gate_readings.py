@@ -7,8 +7,8 @@
 `draw` translates texts of five kinds back with the bundled translators, none of which an earlier reading saw, applies
 each preset of the bundled model and of the one before, and writes one sheet for all: each drawn pair once, in random
 order, named by a hash. A reader copies `sheet.tsv` and fills in `meaning` (k: keeps the meaning, p: partly, w: wrong)
-and `copy` (y: nearly a copy, n). `key.json` says which cells a pair is of. Translations and costs stay in the folder, so
-that another model or judge can be drawn for in seconds. `page` writes its section of docs/explanations/results.
+and `copy` (y: nearly a copy, n). `key.json` says which cells a pair is of. Translations and costs stay in the folder,
+so that another model or judge can be drawn for in seconds. `page` writes its section of docs/explanations/results.
 """
 
 from __future__ import annotations
