@@ -96,7 +96,7 @@ def draw(data: Path, before: Path, folder: Path, limit: int) -> None:
         total = len(cells["all"])
         key[kind] = {"rows": total, "cells": {}}
         # One order for all cells: what two presets keep is read once.
-        order = {row["pair_id"]: place for place, row in enumerate(shuffled(cells["all"], 1))}
+        order = {row["pair_id"]: number for number, row in enumerate(shuffled(cells["all"], 1))}
         for cell, of_cell in cells.items():
             sample = sorted(of_cell, key=lambda row: order[row["pair_id"]])[:SIZE]
             pairs = {digest([row["src"], row["tgt"]])[:16]: (row["src"], row["tgt"]) for row in sample}

@@ -40,7 +40,9 @@ from paraloom.pairs.scoring.paraphrase_model import (
     FILE,
     ParaphraseModel,
     ParaphraseModelConfig,
+    fit_logistic,
     row_probabilities,
+    set_weights,
     train_paraphrase_model,
     within_depth,
 )
@@ -51,8 +53,18 @@ READINGS = ROOT / "benchmarks/readings"
 CONFIG = ParaphraseModelConfig(
     features=("judge", "translation_cost", "reverse_cost"), fallbacks=(("judge", "translation_cost"), ("judge",))
 )
-SCORES = ("judge", "chrf", "mismatch", "meaning", "translation_cost")
-"""What the regressions read of the pairs, and what tells near copies."""
+SCORES = ("judge", "chrf", "mismatch", "meaning", "glitches", "translation_cost")
+"""What the regressions read of the pairs, what tells near copies, and what is compared with them."""
+RULES = ("name_mismatch", "quantity_mismatch", "unit_mismatch", "negation_mismatch", "role_swap", "wrong_language")
+ALTERNATIVES = {
+    "judge": ("judge",),
+    "costs, rules": ("translation_cost", "reverse_cost", *RULES),
+    "judge, cost of the translation": ("judge", "translation_cost"),
+    "judge, both costs": CONFIG.features,
+    "judge, both costs, rules": (*CONFIG.features, *RULES),
+    "judge, both costs, cosine": (*CONFIG.features, "paraphrase_score"),
+}
+"""What a regression of back-translations may read, for the table that says what it should."""
 DRAWN = {"rows": 40, "seed": 7}
 """How the paraphrases were drawn that `benchmarks/readings/judged` has verdicts of."""
 DESCRIPTION = (
@@ -103,7 +115,7 @@ def back_translations(kind: str, bitext: list[Row]) -> list[Row]:
     translated = paraloom.backtranslate(
         [row for row in bitext if row["pair_id"] in verdicts], "de-en", decode="beam:12"
     )
-    scored = translated.score(SCORES, reverse_translator="en-de")
+    scored = translated.score(SCORES, encoder="english", reverse_translator="en-de")
     return [{**row, "label": int(verdicts[row["pair_id"]]), "labeled_set": kind} for row in scored]
 
 
@@ -141,7 +153,7 @@ class Readings:
     def __init__(self, rows: list[Row]) -> None:
         self.labels = np.array([row["label"] for row in rows], np.float64)
         self.sets = np.array([row["labeled_set"] for row in rows], object)
-        names = [*CONFIG.scores, "reverse_out_of_depth"]
+        names = [*CONFIG.scores, *RULES, "paraphrase_score", "reverse_out_of_depth"]
         self.scores: dict[str, Floats] = {
             name: np.array([np.nan if row.get(name) is None else row[name] for row in rows], np.float64)
             for name in names
@@ -181,6 +193,22 @@ def left_out(readings: Readings) -> Iterator[list[str]]:
         for preset in model.presets.values():
             kept = (probabilities >= preset.threshold) & ~readings.near_copies[inside]
             cells.append(f"{labels[kept].sum():.0f} of {kept.sum()}")
+        yield cells
+
+
+def alternatives(readings: Readings) -> Iterator[list[str]]:
+    """Rows of a table: the area under the ROC curve of regressions over other scores, each kind left out in turn."""
+    complete = ~np.isnan([readings.scores[name] for name in CONFIG.features]).any(axis=0)
+    for title, names in ALTERNATIVES.items():
+        cells = [title]
+        for kind in dict.fromkeys(readings.sets[complete].tolist()):
+            inside, outside = (complete & (readings.sets == kind), complete & (readings.sets != kind))
+            scores = {name: readings.scores[name][outside] for name in names}
+            weights = set_weights(readings.sets[outside])
+            model = fit_logistic(scores, readings.labels[outside], weights, signs=signs_of(names))
+            values = model.probability({name: readings.scores[name][inside] for name in names})
+            labels = readings.labels[inside]
+            cells.append(f"{auc(values[labels == 1], values[labels == 0]).value:.3f}")
         yield cells
 
 
@@ -235,6 +263,9 @@ def main() -> None:
     print(f"| left out | right | AUC, judge | AUC | error, judge | error | {presets} |")
     print("| --- |" + " ---: |" * (5 + len(model.presets)))
     print("\n".join(f"| {' | '.join(cells)} |" for cells in left_out(readings)))
+    kinds = list(dict.fromkeys(readings.sets[~np.isnan(readings.scores["reverse_cost"])].tolist()))
+    print(f"\n| read by the regression | {' | '.join(kinds)} |\n| --- |" + " ---: |" * len(kinds))
+    print("\n".join(f"| {' | '.join(cells)} |" for cells in alternatives(readings)))
     print(f"\n| `p_paraphrase` | {' | '.join(counts)} |\n| --- |" + " ---: |" * len(counts))
     print("\n".join(f"| {' | '.join(cells)} |" for cells in reliability(readings)))
     judges = {name: round(model.judge_threshold(name), 3) for name in model.presets}
