@@ -432,3 +432,16 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match=r"not the columns src_parse; \.parquet files with the columns pair_id"):
         pairs = read_pairs(tmp_path / "pairs.parquet")
     assert [(row["src"], row["tgt"]) for row in pairs.to_list()] == [("a b", "c d")]
+
+
+def test_back_translations_say_row_by_row_how_far_they_are_out_of_depth() -> None:
+    texts = ["Ich bin müde.", "Die konsolidierte Gewinnrücklage wurde gemäß Satzung thesauriert."]
+    rows = backtranslate([{"src": text, "tgt": "x", "src_lang": "de", "tgt_lang": "en"} for text in texts], "de-en",
+                         check_languages=False).to_list()  # fmt: skip
+    costs = Translator.load("de-en").costs
+    assert costs is not None
+    expected = costs.ranks([-row["logprob"] / row["tokens"] for row in rows])
+    assert [row["out_of_depth"] for row in rows] == pytest.approx(expected.tolist())
+    assert rows[0]["out_of_depth"] < 0.5 < 0.9 < rows[1]["out_of_depth"]
+    # The histogram counts below the median half of the sentences, and none below 0.
+    assert costs.ranks([0.0, costs.median, 99.0, np.nan]) == pytest.approx([0, 0.5, 1, np.nan], nan_ok=True)
