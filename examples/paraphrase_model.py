@@ -1,292 +1,277 @@
-"""Train the model behind `p_paraphrase` and the presets of `paraloom filter`, and test it and its scores.
+"""Fit the model behind `p_paraphrase` and the presets of `paraloom filter` to pairs that were read, and test it.
 
     PARALOOM_DATA=/path/to/corpora python examples/paraphrase_model.py -o runs/paraphrase-model
+    PARALOOM_DATA=/path/to/corpora python examples/paraphrase_model.py -o runs/paraphrase-model --bundle
 
-The model is a logistic regression over cheap scores. It is trained on Tatoeba's English sentences with a common French
-translation (CC BY 2.0 FR), on look-alikes made of them by rule, on neighbors and on weak translations. Then tables are
-printed: how well each score tells right from wrong on each set, with intervals; the same for models trained on all
-sources but the one they are tested on; what each preset keeps; and how many pairs each group of scores takes a second.
-About ten minutes on two cores; a stopped run resumes.
+The model is three logistic regressions: over the judge and the costs of both translators, over the judge and the cost
+of the translation, over the judge alone. They are fitted to pairs of four kinds that two readers judged
+(benchmarks/readings): back-translations of everyday sentences, of captions and of news, and paraphrases by the bundled
+paraphraser and by round trips. Printed: the model, and how right its probabilities are on each kind by models that were
+fitted to the others, compared with the judge alone. `--bundle` puts the model into the package, and its strict preset
+into the quickstart. Five minutes on two cores, most of them for the paraphrases, which stay in the run folder.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import json
 import os
+import re
+import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from paraloom import Pipeline
-from paraloom.bundled import bundled_path
-from paraloom.core.stage import Stage, StageContext
-from paraloom.evaluate.discrimination import DiscriminationResult, evaluate_discrimination
-from paraloom.io import Corpus
+import paraloom
+from paraloom.api import describe_paraphrase_model
+from paraloom.bundled import PARAPHRASE_MODEL, SAMPLE, bundled_path
+from paraloom.evaluate.discrimination import auc
+from paraloom.io.sheets import read_sheet
 from paraloom.pairs.scoring.paraphrase_model import (
     CHANGES,
+    FILE,
     ParaphraseModel,
     ParaphraseModelConfig,
+    fit_logistic,
+    row_probabilities,
+    set_weights,
     train_paraphrase_model,
+    within_depth,
 )
-from paraloom.pipeline.fit import ARTIFACT
-from paraloom.pipeline.result import RunResult
-from paraloom.stages import (
-    Clean,
-    CommonTranslations,
-    EvaluateScores,
-    Filter,
-    JoinPairs,
-    LabelPairs,
-    MakeLookalikes,
-    MismatchPairs,
-    ReadLabeledPairs,
-    ReadPairs,
-    RoundTripPairs,
-    Score,
-    TrainParaphraseModel,
-)
-from paraloom.stages.labels import LabeledScores, read_labeled, signs_of
+from paraloom.stages.labels import signs_of
 
-SCORES = ("overlap", "bleu1", "chrf", "ratio", "mismatch", "meaning", "glitches")
-RULES = (
-    *("name_mismatch", "quantity_mismatch", "unit_mismatch", "negation_mismatch", "role_swap"),
-    "wrong_language",
+ROOT = Path(__file__).resolve().parents[1]
+READINGS = ROOT / "benchmarks/readings"
+CONFIG = ParaphraseModelConfig(
+    features=("judge", "translation_cost", "reverse_cost"), fallbacks=(("judge", "translation_cost"), ("judge",))
 )
-RATED = (
-    *("quantity_mismatch", "unit_mismatch", "negation_mismatch", "name_mismatch"),
-    *("role_swap", "wrong_language"),
-)
-FEATURES = ("reverse_cost", "translation_cost", *RULES)
-SURFACE = ("bigram_overlap", "chrf", "order_inversions", *RULES)
-FALLBACKS = (
-    ("paraphrase_score", "translation_cost", *RULES),
-    ("translation_cost", *SURFACE),
-    ("paraphrase_score", "reverse_cost", "round_trip_chrf", *SURFACE),
-    ("paraphrase_score", *SURFACE),
-    ("src_content_missing", *SURFACE),
-)
-"""For back-translations without a reverse translator, and without an encoder either; for other pairs with both, without
-a reverse translator, and without any model."""
-
-_NOT_TRANSLATED = 3
-CONFIG = ParaphraseModelConfig(features=FEATURES, fallbacks=FALLBACKS)
-
-SOURCES = {
-    "Tatoeba": ("tatoeba", "sample"),
-    "news": ("news",),
-    "questions": ("questions",),
-    "MRPC": ("mrpc",),
-    "tweets": ("tweets",),
+SCORES = ("judge", "chrf", "mismatch", "meaning", "glitches", "translation_cost")
+"""What the regressions read of the pairs, what tells near copies, and what is compared with them."""
+RULES = ("name_mismatch", "quantity_mismatch", "unit_mismatch", "negation_mismatch", "role_swap", "wrong_language")
+ALTERNATIVES = {
+    "judge": ("judge",),
+    "costs, rules": ("translation_cost", "reverse_cost", *RULES),
+    "judge, cost of the translation": ("judge", "translation_cost"),
+    "judge, both costs": CONFIG.features,
+    "judge, both costs, rules": (*CONFIG.features, *RULES),
+    "judge, both costs, cosine": (*CONFIG.features, "paraphrase_score"),
 }
-"""Sources of labeled pairs, and the names of their sets; of each source, all sets are left out together."""
-
+"""What a regression of back-translations may read, for the table that says what it should."""
+DRAWN = {"rows": 40, "seed": 7}
+"""How the paraphrases were drawn that `benchmarks/readings/judged` has verdicts of."""
 DESCRIPTION = (
-    "For English sentence pairs. Trained on Tatoeba's sentences (CC BY 2.0 FR) with a common French translation, on "
-    "look-alikes and neighbors of them, and on their round trips through German."
+    "For English sentence pairs. Fitted to verdicts of two language models on back-translations of everyday sentences, "
+    "captions and news, and on outputs of the bundled paraphraser and of round trips."
 )
 
-
-def right_pairs(data: Path, sample: Path) -> list[Stage]:
-    """Pairs that mean the same, of four sources: `tatoeba`, `sample`, `news` and `questions`."""
-    references = data / "bitext/wmt-news/en-two-references.tsv.gz"
-    questions = data / "paraphrase/quora-50k/test.tsv.gz"
-    english: dict[str, Any] = {"src_lang": "en", "tgt_lang": "en"}
-    unchecked: dict[str, Any] = {"max_words": 0, "max_word_ratio": 0, "min_alphabetic_words": 0}
-    unchecked |= {"min_alphabetic_characters": 0, "allow_identical": True}
-    return [
-        ReadPairs(name="sample", source=sample, src_column="en", tgt_column="en_second", origin="sample", **english),
-        ReadPairs(name="tatoeba-fr", source=data / "bitext/tatoeba/fr-en.tsv.gz", src_lang="fr", tgt_lang="en",
-                  origin="tatoeba"),
-        CommonTranslations(name="tatoeba-all", bitext="tatoeba-fr", limit=6000, keep_pivot=False),
-        # The model is trained on these, and tested on the sample: no sentence is in both.
-        Clean(name="tatoeba-unseen", input="tatoeba-all", held_out=("sample",), **unchecked),
-        Filter(name="tatoeba", input="tatoeba-unseen", where="length(src) >= 20 and length(tgt) >= 20", sample=2500),
-        ReadLabeledPairs(name="news-all", source=references, labeled_set="news", src_column=4, tgt_column=5),
-        Filter(name="news", input="news-all", where="lower(src) != lower(tgt) and length(src) <= 200", sample=600),
-        ReadLabeledPairs(name="questions-all", source=questions, labeled_set="questions", label_column=3,
-                         right=("new",), wrong=()),
-        Filter(name="questions", input="questions-all", where="lower(src) != lower(tgt)", sample=600),
-    ]  # fmt: skip
+Row = dict[str, Any]
+Floats = npt.NDArray[np.float64]
 
 
-def wrong_pairs(name: str, title: str) -> list[Stage]:
-    """Two labeled corpora of a source: `NAME-rules` with look-alikes and neighbors, `NAME-translations`."""
-    rules, translations = f"{title}, look-alikes", f"{title}, translations"
-    trip: dict[str, Any] = {"translator": "en-de", "back_translator": "de-en", "wrong_below": 30.0}
-    trip["pivot_decode"] = "topk:10"
-    trip["labeled_set"] = translations
-    return [
-        LabelPairs(name=f"{name}-right", input=name, label=1, labeled_set=rules),
-        MakeLookalikes(name=f"{name}-changed-all", input=name, labeled_set=rules),
-        Filter(name=f"{name}-changed", input=f"{name}-changed-all", sample=1500),
-        MakeLookalikes(name=f"{name}-copies-all", input=name, changed="src", labeled_set=rules),
-        Filter(name=f"{name}-copies", input=f"{name}-copies-all", sample=1000),
-        MismatchPairs(name=f"{name}-neighbors", input=name, labeled_set=rules),
-        JoinPairs(name=f"{name}-rules", keep_columns=True,
-                  corpora=tuple(f"{name}-{part}" for part in ("right", "changed", "copies", "neighbors"))),
-        RoundTripPairs(name=f"{name}-beam", input=name, **trip),
-        RoundTripPairs(name=f"{name}-samples", input=name, decode="topk:10", **trip),
-        JoinPairs(name=f"{name}-translations", corpora=(f"{name}-beam", f"{name}-samples"), keep_columns=True),
-    ]  # fmt: skip
+def benchmark(name: str) -> ModuleType:
+    """A module of the folder `benchmarks`."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"benchmarks/{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def labeled_pairs(data: Path) -> list[Stage]:
-    """Pairs that people labeled as right and wrong: `mrpc` and `tweets`."""
-    mrpc, tweets = data / "paraphrase/mrpc/msr_paraphrase_train.tsv", data / "paraphrase/twitter-url/test.tok.tsv.gz"
-    return [
-        ReadLabeledPairs(name="mrpc-all", source=mrpc, labeled_set="MRPC", label_column=1, src_column=4, tgt_column=5),
-        Filter(name="mrpc", input="mrpc-all", sample=1000),
-        ReadLabeledPairs(name="tweets-all", source=tweets, labeled_set="tweets", label_column=1, src_column=2,
-                         tgt_column=3),
-        Filter(name="tweets", input="tweets-all", sample=1000),
-    ]  # fmt: skip
-
-
-TITLES = {"tatoeba": "Tatoeba", "sample": "Tatoeba, held out", "news": "news", "questions": "questions"}
-CORPORA = (*(f"{name}-{part}" for name in TITLES for part in ("rules", "translations")), "mrpc", "tweets")
-"""The labeled corpora; those of Tatoeba come first, and the model is trained on the first two."""
-
-
-def pipeline(data: Path, sample: Path) -> Pipeline:
-    """Make, score and test all labeled pairs, and train the model in between."""
-    stages = [*right_pairs(data, sample), *labeled_pairs(data)]
-    for name, title in TITLES.items():
-        stages += wrong_pairs(name, title)
-    for name in CORPORA:
-        scores = ("translation_cost", *SCORES) if name.endswith("-translations") else SCORES
-        stages.append(
-            Score(name=f"{name}-scored", input=name, scores=scores, encoder="english", reverse_translator="en-de")
-        )
-    training = tuple(f"{name}-scored" for name in CORPORA[:2])
-    stages.append(
-        TrainParaphraseModel(name="model", pairs=training, features=FEATURES, fallbacks=FALLBACKS,
-                             license="CC BY 2.0 FR", description=DESCRIPTION)
-    )  # fmt: skip
-    for name in CORPORA:
-        stages.append(Score(name=f"{name}-p", input=f"{name}-scored", scores=("chrf",), paraphrase_model="model"))
-    stages.append(EvaluateScores(name="scores", pairs=tuple(f"{name}-p" for name in CORPORA)))
-    return Pipeline(stages, name="paraphrase-model", seed=1)
-
-
-def pairs_per_second(corpus: Corpus) -> dict[str, float]:
-    """Speed of each group of scores in one process, on pairs that have a pivot."""
-    batch = next(iter(corpus.batches()))
-    batch = batch.select([name for name in batch.schema.names if name in ("src", "tgt", "src_lang", "tgt_lang",
-                                                                          "pivot", "pivot_lang")])  # fmt: skip
-    english, german = bundled_path("english"), bundled_path("en-de")
-    assert english is not None and german is not None
-    groups: dict[str, tuple[Score, dict[str, Path]]] = {name: (Score(scores=(name,)), {}) for name in SCORES}
-    groups["paraphrase_score"] = (Score(scores=(), encoder="english"), {"encoder": english})
-    groups["reverse_cost, reverse_cost_gap, round_trip_chrf"] = (
-        Score(scores=(), reverse_translator="en-de"),
-        {"reverse_translator": german},
-    )
-    speeds = {}
-    for name, (stage, inputs) in groups.items():
-        context = StageContext(seed=1, inputs=inputs)
-        stage.apply(batch.slice(0, 10), context)  # compiles kernels and loads models
-        started, rounds = time.perf_counter(), 0
-        while time.perf_counter() - started < 1:
-            stage.apply(batch, context)
-            rounds += 1
-        speeds[name] = rounds * batch.num_rows / (time.perf_counter() - started)
-    return speeds
-
-
-def leave_one_out(pairs: LabeledScores, sources: dict[str, set[str]]) -> DiscriminationResult:
-    """The area under the ROC curve on each source, by a model that was trained on all the others."""
-    probabilities = np.full(len(pairs.labels), np.nan)
-    for sets in sources.values():
-        inside = np.isin(pairs.sets, sorted(sets))
-        model = train_paraphrase_model(
-            {name: values[~inside] for name, values in pairs.scores.items()},
-            pairs.labels[~inside], pairs.sets[~inside], pairs.kinds[~inside], CONFIG, signs=signs_of(CONFIG.scores),
-        )  # fmt: skip
-        scores = {name: values[inside] for name, values in pairs.scores.items()}
-        translated = ~np.isnan(scores["translation_cost"])
-        probabilities[inside] = np.where(
-            translated, model.models[0].probability(scores), model.models[_NOT_TRANSLATED].probability(scores)
-        )
-    return evaluate_discrimination({"trained on the other sources": probabilities}, pairs.labels, pairs.sets)
-
-
-def kept(pairs: LabeledScores, probability: np.ndarray, thresholds: dict[str, float]) -> list[str]:
-    """Lines of a table: what the threshold of each preset keeps of right and of wrong pairs, set by set."""
-    lines = ["| kept of right, of wrong pairs |" + "".join(f" {name} |" for name in thresholds)]
-    lines.append("| --- |" + " ---: |" * len(thresholds))
-    near_copy = pairs.scores["chrf"] > CONFIG.max_chrf
-    near_copy |= np.fmax.reduce([pairs.scores[name] for name in CHANGES]) == 0
-    for name in dict.fromkeys(pairs.sets.tolist()):
-        cells = []
-        for threshold in thresholds.values():
-            chosen = (probability >= threshold) & ~near_copy
-            right, wrong = ((pairs.sets == name) & (pairs.labels == label) & ~near_copy for label in (1, 0))
-            cells.append(f" {chosen[right].mean():.0%}, {chosen[wrong].mean():.1%} |")
-        lines.append(f"| {name} |" + "".join(cells))
-    return lines
-
-
-def rates(pairs: LabeledScores) -> list[str]:
-    """Lines of a table: how often each rule finds something, in right pairs, changed ones and bad translations."""
-    right, wrong = pairs.labels == 1, pairs.labels == 0
-    columns = {
-        "right: Tatoeba": right & (pairs.sets == "Tatoeba, look-alikes"),
-        "right: news": right & (pairs.sets == "news, look-alikes"),
-        "bad translations": wrong & (pairs.kinds == "weak translation"),
+def bitexts(data: Path) -> dict[str, list[Row]]:
+    """The bitexts of the readings by kind of text, German–English, with the identifiers that the readings have."""
+    captions = data / "bitext/multi30k/task1"
+    sources: dict[str, list[tuple[Path, dict[str, Any]]]] = {
+        "quickstart": [(SAMPLE, {"src_column": "de", "tgt_column": "en"})],
+        "captions": [
+            (captions / "train.{de,en}.gz", {"limit": 2000}),
+            (captions / "test_2016_flickr.{de,en}.gz", {"limit": 1000}),
+        ],
+        "news": [(data / "bitext/wmt-news/de-en.tsv.gz", {"limit": 3000})],
     }
-    changed = {"quantity_mismatch": "number", "negation_mismatch": "negation", "name_mismatch": "name",
-               "role_swap": "role"}  # fmt: skip
-    header = [*(f"{name} ({inside.sum():,})" for name, inside in columns.items()), "changed: Tatoeba", "changed: news"]
-    lines = [f"| score above 0 | {' | '.join(header)} |", "| --- |" + " ---: |" * len(header)]
-    for name in RATED:
-        positive = pairs.scores[name] > 0
-        cells = [f"{positive[inside].mean():.1%}" for inside in columns.values()]
-        for source in ("Tatoeba, look-alikes", "news, look-alikes"):
-            rows = wrong & (pairs.sets == source) & (pairs.kinds == changed.get(name, "-"))
-            cells.append(f"{positive[rows].mean():.0%} of {rows.sum()}" if rows.any() else "–")
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
-    return lines
+    result = {}
+    for kind, files in sources.items():
+        origin = "tatoeba" if kind == "quickstart" else "pairs"
+        languages = {"src_lang": "de", "tgt_lang": "en"}
+        rows = [row for path, options in files for row in paraloom.read_pairs(path, **languages, **options)]
+        result[kind] = [
+            {"pair_id": f"{origin}:{number}", "src": row["src"], "tgt": row["tgt"], **languages}
+            for number, row in enumerate(rows, start=1)
+        ]
+    return result
 
 
-def report(result: RunResult) -> None:
-    """Print the tables."""
-    print((result.stage("scores").folder / ARTIFACT / "table.txt").read_text(encoding="utf-8"))
-    corpora = [Corpus.open(result.stage(f"{name}-p").folder) for name in CORPORA]
-    names = list(dict.fromkeys([*CONFIG.scores, "p_paraphrase", *RATED]))
-    pairs = read_labeled(corpora, names)
-    sets = {source: {title for name in members for title in _set_names(name)} for source, members in SOURCES.items()}
-    print("\nModels trained on all sources but the one that they are tested on:\n")
-    print(leave_one_out(pairs, sets).format())
-    model = result.stage("model")
-    print(f"\n{model.figures}\n")
-    presets = ParaphraseModel.load(model.folder / ARTIFACT).presets
-    chosen = {name: float(preset.where.split()[2]) for name, preset in presets.items()}
-    probability = pairs.scores["p_paraphrase"]
-    print("\n".join(kept(pairs, probability, chosen)))
-    print(f"\nThresholds of p_paraphrase: {chosen}, near copies left out.\n")
-    print("\n".join(rates(pairs)) + "\n")
-    print("| scores | pairs/s, one process |\n| --- | ---: |")
-    for name, speed in pairs_per_second(Corpus.open(result.stage("tatoeba-translations").folder)).items():
-        print(f"| {name} | {speed:,.0f} |")
+def back_translations(kind: str, bitext: list[Row]) -> list[Row]:
+    """The pairs of a reading, translated again, with their scores and verdicts: right if both readers say so."""
+    sheet = read_sheet(READINGS / f"{kind}.tsv", ("pair_id", "meaning_1"), kind="sheet of readings", remedy="")
+    verdicts = {row["pair_id"]: row["meaning_1"] == row["meaning_2"] == "k" for row in sheet}
+    translated = paraloom.backtranslate(
+        [row for row in bitext if row["pair_id"] in verdicts], "de-en", decode="beam:12"
+    )
+    scored = translated.score(SCORES, encoder="english", reverse_translator="en-de")
+    return [{**row, "label": int(verdicts[row["pair_id"]]), "labeled_set": kind} for row in scored]
 
 
-def _set_names(name: str) -> tuple[str, ...]:
-    title = TITLES.get(name)
-    return (f"{title}, look-alikes", f"{title}, translations") if title else ({"mrpc": "MRPC"}.get(name, name),)
+def paraphrases(folder: Path) -> list[Row]:
+    """The paraphrases that were read, made again where the folder does not have them, with scores and verdicts."""
+    judged = benchmark("judged_paraphrases")
+    if not (folder / "key.json").is_file():
+        judged.draw(**DRAWN, output=folder)
+    key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
+    pairs = sorted({tuple(pair) for kind in key.values() for kept in kind.values() for pair in kept if pair})
+    readers = [
+        dict(
+            line.split("\t")[:2] for line in (READINGS / f"judged/reader-{number}.tsv").read_text("utf-8").splitlines()
+        )
+        for number in (1, 2)
+    ]
+    verdicts = {pair: [reader.get(judged.identifier(*pair)) for reader in readers] for pair in pairs}
+    read = [pair for pair in pairs if None not in verdicts[pair]]
+    scored = paraloom.as_pairs(
+        [{"src": src, "tgt": tgt, "src_lang": "en", "tgt_lang": "en"} for src, tgt in read]
+    ).score([name for name in SCORES if name != "translation_cost"])
+    return [
+        {**row, "label": int(verdicts[pair] == ["1", "1"]), "labeled_set": "paraphrases"}
+        for row, pair in zip(scored, read, strict=True)
+    ]
+
+
+class Readings:
+    """Scores and labels of all pairs that were read.
+
+    Args:
+        rows: The pairs.
+    """
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.labels = np.array([row["label"] for row in rows], np.float64)
+        self.sets = np.array([row["labeled_set"] for row in rows], object)
+        names = [*CONFIG.scores, *RULES, "paraphrase_score", "reverse_out_of_depth"]
+        self.scores: dict[str, Floats] = {
+            name: np.array([np.nan if row.get(name) is None else row[name] for row in rows], np.float64)
+            for name in names
+        }
+        self.scores["reverse_cost"] = within_depth(self.scores["reverse_cost"], self.scores["reverse_out_of_depth"])
+
+    def model(self, rows: npt.NDArray[np.bool_], **card: Any) -> ParaphraseModel:
+        """A model of some of the pairs."""
+        scores = {name: values[rows] for name, values in self.scores.items()}
+        kinds = [""] * int(rows.sum())
+        return train_paraphrase_model(
+            scores, self.labels[rows], self.sets[rows], kinds, CONFIG, signs=signs_of(CONFIG.scores), card=card
+        )
+
+    def probabilities(self, model: ParaphraseModel) -> Floats:
+        """`p_paraphrase` of all pairs."""
+        return row_probabilities(model.models, self.scores)
+
+    @property
+    def near_copies(self) -> npt.NDArray[np.bool_]:
+        """What no preset keeps."""
+        changes = np.fmax.reduce([self.scores[name] for name in CHANGES])
+        return np.asarray((self.scores["chrf"] > CONFIG.max_chrf) | (changes == 0))
+
+
+def left_out(readings: Readings) -> Iterator[list[str]]:
+    """Rows of a table: each kind of text by a model, and presets, that were fitted to the others."""
+    error = benchmark("judge").expected_error
+    for kind in dict.fromkeys(readings.sets.tolist()):
+        inside = readings.sets == kind
+        model = readings.model(~inside)
+        probabilities, labels = readings.probabilities(model)[inside], readings.labels[inside]
+        judge = readings.scores["judge"][inside]
+        cells = [kind, f"{labels.sum():.0f} of {len(labels)}"]
+        cells += [f"{auc(values[labels == 1], values[labels == 0]).value:.2f}" for values in (judge, probabilities)]
+        cells += [f"{error(values, labels)['error']:.2f}" for values in (judge, probabilities)]
+        for preset in model.presets.values():
+            kept = (probabilities >= preset.threshold) & ~readings.near_copies[inside]
+            cells.append(f"{labels[kept].sum():.0f} of {kept.sum()}")
+        yield cells
+
+
+def alternatives(readings: Readings) -> Iterator[list[str]]:
+    """Rows of a table: the area under the ROC curve of regressions over other scores, each kind left out in turn."""
+    complete = ~np.isnan([readings.scores[name] for name in CONFIG.features]).any(axis=0)
+    for title, names in ALTERNATIVES.items():
+        cells = [title]
+        for kind in dict.fromkeys(readings.sets[complete].tolist()):
+            inside, outside = (complete & (readings.sets == kind), complete & (readings.sets != kind))
+            scores = {name: readings.scores[name][outside] for name in names}
+            weights = set_weights(readings.sets[outside])
+            model = fit_logistic(scores, readings.labels[outside], weights, signs=signs_of(names))
+            values = model.probability({name: readings.scores[name][inside] for name in names})
+            labels = readings.labels[inside]
+            cells.append(f"{auc(values[labels == 1], values[labels == 0]).value:.3f}")
+        yield cells
+
+
+def reliability(readings: Readings) -> Iterator[list[str]]:
+    """Rows of a table: the share of pairs that is right by `p_paraphrase`, each kind by a model of the others."""
+    probabilities = np.full(len(readings.labels), np.nan)
+    for kind in set(readings.sets.tolist()):
+        inside = readings.sets == kind
+        probabilities[inside] = readings.probabilities(readings.model(~inside))[inside]
+    for low in (0.0, 0.2, 0.4, 0.6, 0.8):
+        cells = [f"{low:g} to {low + 0.2:g}"]
+        for kind in dict.fromkeys(readings.sets.tolist()):
+            rows = (readings.sets == kind) & (probabilities >= low) & (probabilities < low + 0.2)
+            cells.append(f"{readings.labels[rows].mean():.0%} of {rows.sum()}" if rows.any() else "–")
+        yield cells
+
+
+def put_into_the_package(folder: Path) -> None:
+    """Copy the model, and give the quickstart its strict preset."""
+    bundled = bundled_path(PARAPHRASE_MODEL)
+    assert bundled is not None
+    shutil.copyfile(folder / FILE, bundled / FILE)
+    quickstart = bundled.parent / "quickstart.toml"
+    where = ParaphraseModel.load(bundled).presets["strict"].where
+    text = re.sub(r'(?m)^where = "p_paraphrase.*"$', f'where = "{where}"', quickstart.read_text(encoding="utf-8"))
+    quickstart.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
-    """Run the pipeline and print the tables."""
+    """Score the pairs that were read, fit the model, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=os.environ.get("PARALOOM_DATA"), help="the data folder")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/paraphrase-model"), help="run folder")
+    parser.add_argument("--bundle", action="store_true", help="put the model into the package")
     options = parser.parse_args()
     if options.data is None:
         parser.error("give --data, or set PARALOOM_DATA")
-    sample = Path(__file__).parent.parent / "src/paraloom/bundled/sample.de-en.tsv"
-    report(pipeline(Path(options.data), sample).run(options.output))
+    started = time.monotonic()
+    rows = [row for kind, bitext in bitexts(Path(options.data)).items() for row in back_translations(kind, bitext)]
+    rows += paraphrases(options.output / "judged")
+    pq.write_table(pa.Table.from_pylist(rows), options.output / "pairs.parquet")
+    readings = Readings(rows)
+    counts = {
+        kind: {"right": int(readings.labels[readings.sets == kind].sum()), "pairs": int((readings.sets == kind).sum())}
+        for kind in dict.fromkeys(readings.sets.tolist())
+    }
+    card = {"languages": ["en"], "license": "MIT", "description": DESCRIPTION, "trained_on": counts}
+    model = readings.model(np.ones(len(rows), bool), **card)
+    model.save(options.output)
+    print(describe_paraphrase_model(options.output))
+    presets = " | ".join(f"{name}: right" for name in model.presets)
+    print(f"| left out | right | AUC, judge | AUC | error, judge | error | {presets} |")
+    print("| --- |" + " ---: |" * (5 + len(model.presets)))
+    print("\n".join(f"| {' | '.join(cells)} |" for cells in left_out(readings)))
+    kinds = list(dict.fromkeys(readings.sets[~np.isnan(readings.scores["reverse_cost"])].tolist()))
+    print(f"\n| read by the regression | {' | '.join(kinds)} |\n| --- |" + " ---: |" * len(kinds))
+    print("\n".join(f"| {' | '.join(cells)} |" for cells in alternatives(readings)))
+    print(f"\n| `p_paraphrase` | {' | '.join(counts)} |\n| --- |" + " ---: |" * len(counts))
+    print("\n".join(f"| {' | '.join(cells)} |" for cells in reliability(readings)))
+    judges = {name: round(model.judge_threshold(name), 3) for name in model.presets}
+    print(f"\nThe judge alone passes a preset from: {judges}. {time.monotonic() - started:.0f} seconds.")
+    if options.bundle:
+        put_into_the_package(options.output)
 
 
 if __name__ == "__main__":

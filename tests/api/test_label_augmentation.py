@@ -15,10 +15,18 @@ import pyarrow.parquet as pq
 import pytest
 
 import paraloom
-from paraloom.api.label_augmentation import PROVENANCE, LabelAugmentation, augment_labels
-from paraloom.api.paraphrase_sources import as_paraphraser, open_paraphraser, open_selector
+from paraloom.api.label_augmentation import PROVENANCE, LabelAugmentation, _selector, augment_labels
+from paraloom.api.paraphrase_evaluation import ParaphraserEvaluation
+from paraloom.api.paraphrase_sources import (
+    RoundTripParaphraser,
+    as_paraphraser,
+    open_paraphraser,
+    open_selector,
+)
+from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
+from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.paraphrasing import augmentation, protection, selection
 from paraloom.paraphrasing.selection_config import SelectionConfig
 
@@ -364,3 +372,21 @@ def test_what_names_a_paraphraser(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match=message):
             open_paraphraser(reference)
     assert paraloom.augment_labels is augment_labels
+
+
+def test_the_presets_of_pairs_paraphrases_and_labeled_sets_are_one_gate() -> None:
+    folder = bundled_path(PARAPHRASE_MODEL)
+    assert folder is not None
+    model = ParaphraseModel.load(folder)
+    own, other = RoundTripParaphraser("en-de", "de-en"), as_paraphraser(lambda texts: texts)
+    evaluation = ParaphraserEvaluation({"round trip": own}, preset="strict")
+    assert evaluation.selector is not None
+    for selector in (
+        _selector(own, "strict", None), open_selector("strict", judge=None, language="en"), evaluation.selector
+    ):  # fmt: skip
+        assert selector.entailment is not None
+        assert selector.config.entailment == model.judge_threshold("strict")
+    assert model.judge_threshold("loose") < model.judge_threshold("balanced") < model.judge_threshold("strict")
+    assert _selector(own, SelectionConfig(entailment=0.3), None).config.entailment == 0.3
+    # Of writers that are seldom wrong, the judge would drop more right candidates than wrong ones.
+    assert _selector(other, "strict", None).entailment is None

@@ -33,6 +33,7 @@ from paraloom import (
     score,
 )
 from paraloom.core.stage import Source, StageContext
+from paraloom.pairs.scoring.paraphrase_model import Feature, LogisticModel, ParaphraseModel
 from paraloom.pairs.scoring.scorer import PairBatch, Scorer
 from paraloom.pipeline.definition import define_steps, detached
 from paraloom.stages import Clean
@@ -374,12 +375,16 @@ def test_scorers_of_ones_own_stand_among_names() -> None:
     assert as_pairs([("a b c", "a")]).score([scorer]).to_list()[0]["shorter"] == 2
 
 
-def test_the_probability_of_a_paraphrase_counts_the_score_of_an_encoder_in_memory() -> None:
-    own = score([("ae", "ae"), ("a", "e")], "chrf", encoder=Letters(), paraphrase_model="paraphrases-en").to_list()
+def test_the_probability_of_a_paraphrase_counts_the_score_of_an_encoder_in_memory(tmp_path: Path) -> None:
+    by_cosine, by_overlap = (
+        LogisticModel((Feature(name, 1.0, 0.0, 1.0, 0.0, 1.0),), 0.0) for name in ("paraphrase_score", "bleu1")
+    )
+    ParaphraseModel((by_cosine, by_overlap), {}, {}).save(tmp_path)
+    own = score([("ae", "ae"), ("a", "e")], "chrf", encoder=Letters(), paraphrase_model=tmp_path).to_list()
     given = [{name: row[name] for name in ("src", "tgt", "paraphrase_score")} for row in own]
-    read = score(given, "chrf", paraphrase_model="paraphrases-en").to_list()
+    read = score(given, "chrf", paraphrase_model=tmp_path).to_list()
     assert [row["p_paraphrase"] for row in own] == [row["p_paraphrase"] for row in read]
-    without = score([("ae", "ae"), ("a", "e")], "chrf", paraphrase_model="paraphrases-en").to_list()
+    without = score([("ae", "ae"), ("a", "e")], "chrf", paraphrase_model=tmp_path).to_list()
     assert [row["p_paraphrase"] for row in own] != [row["p_paraphrase"] for row in without]
 
 
@@ -427,3 +432,16 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match=r"not the columns src_parse; \.parquet files with the columns pair_id"):
         pairs = read_pairs(tmp_path / "pairs.parquet")
     assert [(row["src"], row["tgt"]) for row in pairs.to_list()] == [("a b", "c d")]
+
+
+def test_back_translations_say_row_by_row_how_far_they_are_out_of_depth() -> None:
+    texts = ["Ich bin müde.", "Die konsolidierte Gewinnrücklage wurde gemäß Satzung thesauriert."]
+    rows = backtranslate([{"src": text, "tgt": "x", "src_lang": "de", "tgt_lang": "en"} for text in texts], "de-en",
+                         check_languages=False).to_list()  # fmt: skip
+    costs = Translator.load("de-en").costs
+    assert costs is not None
+    expected = costs.ranks([-row["logprob"] / row["tokens"] for row in rows])
+    assert [row["out_of_depth"] for row in rows] == pytest.approx(expected.tolist())
+    assert rows[0]["out_of_depth"] < 0.5 < 0.9 < rows[1]["out_of_depth"]
+    # The histogram counts below the median half of the sentences, and none below 0.
+    assert costs.ranks([0.0, costs.median, 99.0, np.nan]) == pytest.approx([0, 0.5, 1, np.nan], nan_ok=True)

@@ -24,9 +24,11 @@ from paraloom.pairs.scoring.paraphrase_model import (
     fit_logistic,
     logistic_loss,
     paraphrase_scorers,
-    plain_condition,
+    row_probabilities,
+    set_weights,
     threshold_for,
     train_paraphrase_model,
+    within_depth,
 )
 from paraloom.pairs.scoring.scorer import PairBatch
 from paraloom.pairs.scoring.table import score
@@ -100,35 +102,12 @@ def test_presets_reach_their_aims_and_are_ordered() -> None:
     assert threshold_for(np.array([0.2, 0.3]), np.array([0.0, 0.0]), np.ones(2), 0.9) == 0.99
 
 
-def test_a_plain_condition_reaches_its_aim() -> None:
-    random = np.random.default_rng(3)
-    labels = (np.arange(4000) % 2).astype(float)
-    values = {"bleu1": random.normal(size=4000) + 2 * labels, "noise": random.normal(size=4000)}
-    condition = plain_condition(values, {"bleu1": 1, "noise": -1}, labels, np.ones(4000), 0.85)
-    assert condition.startswith("bleu1 >= ")
-    kept = values["bleu1"] >= float(condition.split()[2])
-    assert labels[kept].mean() > 0.75
-
-
-def test_a_plain_condition_counts_undefined_scores_as_sql_does() -> None:
-    labels = np.array([1.0, 0.0] * 500)
-    gaps = np.where(np.arange(1000) % 4 == 0, np.nan, labels)  # half of the right pairs have no value
-    conditions = {
-        name: plain_condition({"bleu1": values}, {"bleu1": 1}, labels, np.ones(1000), 0.9)
-        for name, values in (("known", labels), ("gaps", gaps))
-    }
-    assert conditions == {"known": "bleu1 >= 1", "gaps": "bleu1 >= 1"}
-    always = np.where(labels == 1, np.nan, 0.0)
-    always[0] = 1.0
-    assert plain_condition({"bleu1": always}, {"bleu1": 1}, labels, np.ones(1000), 0.9) == ""
-
-
 def test_presets_are_conditions_without_clauses_that_are_not_needed() -> None:
     config = ParaphraseModelConfig(features=("bleu1", "number_mismatch"))
     scores = {"bleu1": np.arange(4.0), "number_mismatch": np.zeros(4), "chrf": np.array([20.0, 20.0, 95.0, 20.0])}
     model = train_paraphrase_model(scores, [0, 0, 0, 1], ["a"] * 4, [""] * 4, config)
     for preset in model.presets.values():
-        assert preset.plain.startswith(("bleu1", "chrf <= 90")) and preset.where.endswith(" and chrf <= 90")
+        assert preset.where == f"p_paraphrase >= {preset.threshold:g} and chrf <= 90"
     # The third pair is wrong, but a near copy, which no preset keeps.
     alone = {"bleu1": np.array([0.0, 0.5, 2.0, 1.0]), "number_mismatch": np.zeros(4), "chrf": scores["chrf"]}
     threshold = float(
@@ -168,7 +147,7 @@ def test_pairs_without_text_have_no_probability() -> None:
 def test_saved_and_loaded(tmp_path: Path) -> None:
     model = ParaphraseModel(
         (LogisticModel((Feature("bleu1", 2.0, 0.5, 0.5, 0.0, 1.0),), 0.25),),
-        {"strict": Preset("p_paraphrase >= 0.9", "bleu1 >= 0.5")}, {"license": "MIT"},
+        {"strict": Preset(0.9, "p_paraphrase >= 0.9")}, {"license": "MIT"},
     )  # fmt: skip
     model.save(tmp_path / "model")
     loaded = ParaphraseModel.load(tmp_path / "model")
@@ -215,6 +194,54 @@ def test_a_missing_file_and_an_unknown_feature(tmp_path: Path) -> None:
 def test_bad_configurations(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         ParaphraseModelConfig(**wrong)
+
+
+def test_a_file_of_format_1_has_its_threshold_in_the_condition(tmp_path: Path) -> None:
+    preset = {"where": "p_paraphrase >= 0.85 and chrf <= 90", "plain": "bleu1 >= 0.5"}
+    content = {"format": 1, "card": {}, "presets": {"strict": preset}, "models": []}
+    (tmp_path / FILE).write_text(json.dumps(content), encoding="utf-8")
+    assert ParaphraseModel.load(tmp_path).presets == {"strict": Preset(0.85, preset["where"])}
+
+
+def test_the_judge_is_read_as_log_odds_and_its_threshold_is_that_of_the_preset() -> None:
+    alone = LogisticModel((Feature("judge", 1.5, 0.5, 2.0, -9.0, 9.0),), -0.25)
+    model = ParaphraseModel((alone,), {"strict": Preset(0.9, ""), "loose": Preset(0.4, "")}, {})
+    for name, preset in model.presets.items():
+        assert alone.probability({"judge": [model.judge_threshold(name)]})[0] == pytest.approx(preset.threshold)
+    assert alone.probability({"judge": [0.0, 1.0]}).tolist() == pytest.approx(
+        [1 / (1 + np.exp(0.25 + 1.5 * (9.0 + 0.5) / 2)), 1 / (1 + np.exp(0.25 - 1.5 * (9.0 - 0.5) / 2))]
+    )
+    assert ParaphraseModel((), {"strict": Preset(0.9, "")}, {}).judge_threshold("strict") == 1
+
+
+def test_a_reverse_cost_counts_only_within_the_depth_of_its_translator() -> None:
+    assert within_depth(np.array([2.0, 2.0, 2.0]), np.array([0.2, 0.9, np.nan])).tolist() == pytest.approx(
+        [2.0, np.nan, 2.0], nan_ok=True
+    )
+    by_cost = LogisticModel((Feature("reverse_cost", -2.0, 1.0, 1.0, 0.0, 9.0),), 0.0)
+    by_overlap = LogisticModel((Feature("bleu1", 2.0, 0.0, 1.0, 0.0, 1.0),), 0.0)
+    rows = {"src": ["a b"] * 2, "tgt": ["a b"] * 2, "bleu1": [1.0] * 2, "reverse_cost": [3.0] * 2}
+    batch = pa.RecordBatch.from_pydict({**rows, "reverse_out_of_depth": [0.3, 0.97]})
+    values = score(batch, paraphrase_scorers(ParaphraseModel((by_cost, by_overlap), {}, {}))).column("p_paraphrase")
+    expected = [1 / (1 + np.exp(4)), 1 / (1 + np.exp(-2))]
+    assert values.to_pylist() == pytest.approx(expected)
+
+
+def test_pairs_with_costs_are_fitted_as_they_are_and_others_as_if_half_were_right() -> None:
+    random = np.random.default_rng(5)
+    labels = (random.random(4000) < 0.2).astype(float)
+    costs, overlap = 1 - 0.3 * labels + random.normal(size=(2, 4000)) * 0.4
+    scores = {"translation_cost": costs, "bleu1": -overlap}
+    config = ParaphraseModelConfig(features=("translation_cost",), fallbacks=(("bleu1",),), strict=0.6, balanced=0.55,
+                                   loose=0.5)  # fmt: skip
+    with_costs, without = train_paraphrase_model(scores, labels, ["a"] * 4000, [""] * 4000, config).models
+    assert with_costs.probability(scores).mean() == pytest.approx(0.2, abs=0.02)
+    weights = balanced_weights(labels, ["a"] * 4000, [""] * 4000)
+    assert np.average(without.probability(scores), weights=weights) == pytest.approx(0.5, abs=0.02)
+    assert row_probabilities((with_costs, without), {**scores, "translation_cost": np.full(4000, np.nan)}) == (
+        pytest.approx(without.probability(scores))
+    )
+    assert set_weights(["a", "b", "b"]).tolist() == pytest.approx([1.5, 0.75, 0.75])
 
 
 def test_one_class_is_refused() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
@@ -85,6 +87,23 @@ def test_a_pivot_is_made_where_there_is_none_and_each_text_is_translated_once() 
 def test_without_a_pivot_and_a_reverse_translator_there_is_an_error() -> None:
     with pytest.raises(ConfigError, match=r"pairs without the column 'pivot' need a reverse translator"):
         scores([{"src": "a", "tgt": "b"}], Table("f", FORWARD), None)
+
+
+class Costs:
+    """Costs of a development text, two in three of which are below 0.5."""
+
+    def ranks(self, costs: object) -> npt.NDArray[np.float32]:
+        return np.where(np.asarray(costs) > 0.5, np.float32(2 / 3), np.float32(0))
+
+
+def test_the_depth_of_a_reverse_translator_is_a_figure_of_each_row() -> None:
+    reverse = Table("r", REVERSE)
+    reverse.costs = Costs()  # type: ignore[attr-defined]
+    first, _, empty = scores(ROWS, None, reverse)
+    # A cost of 0.5 nats per subword: -1 over two.
+    assert first["reverse_out_of_depth"] == 0 and reverse.translated == ["one dog here", "the cat"]
+    assert empty["round_trip_chrf"] is None
+    assert "reverse_out_of_depth" not in scores(ROWS, None, Table("r", REVERSE))[0]
 
 
 class Sampler(Table):

@@ -13,21 +13,21 @@ from typing import Any
 import pyarrow as pa
 
 from paraloom.api.labeled_sets import LabeledSet, label_key, survey_labeled_set
-from paraloom.api.named_models import named_encoder, named_protector
+from paraloom.api.named_models import NO_ENCODER, named_encoder, named_judge, named_protector
 from paraloom.api.outputs import check_output
-from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser
+from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser, open_selector
 from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
-from paraloom.core.protocols import EncoderLike
+from paraloom.core.protocols import EncoderLike, ParaphraserLike
 from paraloom.core.seeds import generator, spawn_seed
 from paraloom.io.records import record_format, with_columns, write_records
 from paraloom.paraphrasing.augmentation import NOTHING_TO_SAY, LabelAugmenter, method_name
 from paraloom.paraphrasing.quotas import RowQuota, label_quotas
 from paraloom.paraphrasing.selection import ParaphraseSelector, SelectedParaphrase
-from paraloom.paraphrasing.selection_config import SelectionConfig, selection_config
+from paraloom.paraphrasing.selection_config import SelectionConfig
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.paraphrasing import check_text_language, language_of_paraphraser
+from paraloom.stages.paraphrasing import check_text_language, is_judged, language_of_paraphraser
 
 FROM, BY, MEANING, DIFFERENCE, FLUENCY = PROVENANCE = (
     *("augmented_from", "augmented_by", "augmented_meaning", "augmented_difference", "augmented_fluency"),
@@ -125,9 +125,9 @@ def augment_labels(
     """Add paraphrases to a labeled set, with the label of the text that they paraphrase.
 
     For research: no classifier that we measured gained from it. Near copies, other meanings and repetitions are left
-    out. Numbers, links, names and markup are replaced by placeholders before a text is paraphrased, and put back. All
-    other columns are copied from the row of the text. The set is read in batches, and the output appears whole or not
-    at all.
+    out, as `paraphrase` does. Numbers, links, names and markup are replaced by placeholders before a text is
+    paraphrased, and put back. All other columns are copied from the row of the text. The set is read in batches, and
+    the output appears whole or not at all.
 
     Args:
         source: The set: .jsonl, .csv, .tsv or .parquet.
@@ -182,8 +182,7 @@ def augment_labels(
         except DataError as error:
             raise error.at(file=source) from None
     quotas = label_quotas(labeled.counts, n, balance=balance)
-    config = selection_config(selection) if isinstance(selection, str) else selection
-    selector = ParaphraseSelector(config, named_encoder(encoder, language))
+    selector = _selector(opened, selection, encoder)
     augmenter = LabelAugmenter(opened, selector, named_protector(language=language))
     method = method_name(opened, selector)
     new_counts: Counter[Hashable] = Counter()
@@ -208,6 +207,17 @@ def augment_labels(
     )
     _warn_of_few(result)
     return result
+
+
+def _selector(
+    paraphraser: ParaphraserLike, selection: str | SelectionConfig, encoder: str | Path | EncoderLike | None
+) -> ParaphraseSelector:
+    """The selection of what a paraphraser writes, with the judge where `paraphrase` asks it."""
+    language = language_of_paraphraser(paraphraser)
+    judge = NO_ENCODER if not is_judged(paraphraser) else None
+    if isinstance(selection, str):
+        return open_selector(selection, encoder=encoder, judge=judge, language=language)
+    return ParaphraseSelector(selection, named_encoder(encoder, language), entailment=named_judge(judge, language))
 
 
 def _new_rows(

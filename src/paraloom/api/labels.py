@@ -20,7 +20,7 @@ from paraloom.evaluate.discrimination import DiscriminationResult, LookalikeResu
 from paraloom.evaluate.discrimination import evaluate_lookalikes as compare_lookalikes
 from paraloom.io.bitext import check_target
 from paraloom.pairs.lookalikes import KINDS
-from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+from paraloom.pairs.scoring.paraphrase_model import LOG_ODDS, ParaphraseModel
 from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
@@ -179,15 +179,19 @@ def describe_paraphrase_model(model: str | Path = PARAPHRASE_MODEL) -> str:
     loaded = ParaphraseModel.load(path if path.exists() else bundled_path(str(model)) or path)
     lines = [str(loaded.card.get("description", "")).strip(), ""]
     for name, preset in loaded.presets.items():
-        lines += [f"--preset {name}", f"  {preset.where}", f"  without p_paraphrase: {preset.plain}", ""]
+        lines += [f"--preset {name}", f"  {preset.where}", ""]
     for part in loaded.models:
         lines.append(f"p_paraphrase from {len(part.names)} scores: log-odds {part.intercept:+.2f}, and")
         lines += [
-            f"  {feature.weight:+.2f} · ({feature.name} − {feature.center:.3g}) / {feature.scale:.3g}"
+            f"  {feature.weight:+.2f} · ({_named(feature.name)} − {feature.center:.3g}) / {feature.scale:.3g}"
             for feature in sorted(part.features, key=lambda feature: -abs(feature.weight))
         ]
         lines.append("")
     return "\n".join(lines).strip() + "\n"
+
+
+def _named(score: str) -> str:
+    return f"log-odds of {score}" if score in LOG_ODDS else score
 
 
 def _write_labeled(right: Pairs, wrong: Pairs, output: str) -> None:

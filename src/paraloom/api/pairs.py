@@ -213,11 +213,12 @@ class Pairs(PairsTable):
             where: A condition in SQL over the columns, such as ``"trigram_overlap <= 0.7"``. In Python also a function
                 of a row, a dictionary, that returns whether to keep it; it runs in this process.
             preset: strict, balanced or loose: keep what is probably a paraphrase, but not a near-copy. It is a
-                condition on `p_paraphrase`, which is computed first; `where` is applied in addition.
+                condition on `p_paraphrase`, which is computed first, with the judge that it reads (some 1,000 pairs a
+                second and core); `where` is applied in addition.
             paraphrase_model: The model of the presets: a bundled name, or a folder of `train paraphrase-model`.
-            encoder: For a preset: compute `paraphrase_score` first, with this encoder.
-            reverse_translator: For a preset: translate back first, with this translator (a name or a folder); the most
-                reliable.
+            encoder: For a preset of a model of your own that reads `paraphrase_score`: the encoder.
+            reverse_translator: For a preset, of back-translations: translate back first, with this translator (a name
+                or a folder); the most reliable.
             **criteria: Further criteria of `paraloom.stages.Filter`: `per_source`, `top`, `decile`, `by`, `sample`,
                 or a promise: `precision=0.9, labels="sheet.tsv"` (`draw_labels` writes the sheet). With a preset,
                 `per_source` ranks by `p_paraphrase` unless `by` is given.
@@ -555,7 +556,7 @@ def scored_for_preset(
     paraphrase_model: str | Path = PARAPHRASE_MODEL,
 ) -> tuple[Pairs, str]:
     """The pairs with the scores of a preset, and its condition together with `where`; without one, both as they are."""
-    from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+    from paraloom.pairs.scoring.paraphrase_model import LOG_ODDS, ParaphraseModel
 
     if preset is None:
         if encoder is not None or reverse_translator is not None:
@@ -563,12 +564,16 @@ def scored_for_preset(
         return pairs, where
     folder = model_folder(paraphrase_model)
     assert folder is not None
-    presets = ParaphraseModel.load(folder).presets
+    model = ParaphraseModel.load(folder)
+    presets = model.presets
     if preset not in presets:
         raise ConfigError(
             f"unknown preset '{preset}'{suggestion(preset, presets)}", remedy=f"Presets: {', '.join(presets)}."
         )
-    scored = pairs.score(PRESET_SCORES, encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder)
+    judged = ["judge"] if any(LOG_ODDS.intersection(part.names) for part in model.models) else []
+    scored = pairs.score(
+        [*PRESET_SCORES, *judged], encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder
+    )
     return scored, " and ".join(f"({part})" for part in (presets[preset].where, where) if part)
 
 

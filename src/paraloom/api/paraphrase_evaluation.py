@@ -30,7 +30,7 @@ from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.references import ROUND_TRIP
 from paraloom.paraphrasing.selection import ParaphraseSelector
 from paraloom.paraphrasing.selection_config import NO_SELECTION, CandidateSelection
-from paraloom.stages.paraphrasing import language_of_paraphraser
+from paraloom.stages.paraphrasing import is_judged, language_of_paraphraser
 
 SELECTED = " + selection"
 """End of the name of a row whose paraphrases were selected."""
@@ -80,7 +80,8 @@ class ParaphraserEvaluation:
         self.judge = _open_judge(judge, language)
         self.selector: ParaphraseSelector | None = None
         if preset is not None:
-            self.selector = open_selector(preset, encoder=encoder, language=language)
+            gate = None if all(map(is_judged, self.pools.values())) else NO_ENCODER
+            self.selector = open_selector(preset, encoder=encoder, judge=gate, language=language)
         self.candidates, self.lowercase, self.rows, self.seed = candidates, lowercase, rows, seed
 
     def run(self, sentences: Sequence[ReferencedSentence]) -> ParaphraseResult:

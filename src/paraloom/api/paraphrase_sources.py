@@ -25,6 +25,7 @@ from paraloom.paraphrasing.references import ROUND_TRIP, RoundTripReference, end
 from paraloom.paraphrasing.round_trip import PIVOTS, MonolingualParaphraser, PivotParaphraser
 from paraloom.paraphrasing.selection import EntailmentModel, FluencyModel, ParaphraseSelector
 from paraloom.paraphrasing.selection_config import selection_config
+from paraloom.stages.paraphrasing import with_judge_threshold
 
 AnyParaphraser: TypeAlias = (
     ParaphraserLike
@@ -218,5 +219,7 @@ def open_selector(
         cross_encoder = CrossEncoder.load(cross_encoder)
     if cross_encoder is None:
         cross_encoder = named_judge(judge, language)
+        if cross_encoder is not None:
+            config = with_judge_threshold(config, preset)
     fluency = named_language_model(language_model)
     return ParaphraseSelector(config, opened, entailment=cross_encoder, language_model=fluency)

@@ -92,6 +92,13 @@ class CostDistribution:
         inside = (target - below[index - 1]) / self.counts[index - 1]
         return float(edges[index - 1] + inside * BIN_WIDTH)
 
+    def ranks(self, costs: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Share of the sentences that cost less than each of n costs, float32 `(n,)`; NaN where a cost is."""
+        values = np.asarray(costs, np.float64)
+        below = np.concatenate([[0], np.cumsum(self.counts)]) / max(1, self.sentences)
+        ranks = np.interp(values, np.arange(_BINS + 1) * BIN_WIDTH, below)
+        return np.where(np.isnan(values), np.nan, ranks).astype(np.float32)
+
     def percentiles(self) -> dict[str, float]:
         """The `PERCENTILES`, by number."""
         return {str(percent): round(self.quantile(percent / 100), 3) for percent in PERCENTILES}

@@ -25,12 +25,14 @@ from paraloom.io import Corpus, read_lines
 from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.loading import open_translator
 from paraloom.pairs.lookalikes import KINDS, make_lookalikes
+from paraloom.pairs.scoring.models import REVERSE_COST, REVERSE_OUT_OF_DEPTH
 from paraloom.pairs.scoring.paraphrase_model import (
     DIFFERENCES,
     FILE,
     SIMILARITIES,
     ParaphraseModelConfig,
     train_paraphrase_model,
+    within_depth,
 )
 from paraloom.pairs.scoring.table import COLUMNS, missing_column, score
 from paraloom.text.buffers import code_points
@@ -390,7 +392,7 @@ class TrainParaphraseModel(ParaphraseModelConfig, Fit):
         for name in dict.fromkeys([*self.features, *chain.from_iterable(self.fallbacks)]):
             if name not in known:
                 raise missing_column(name, known)
-        pairs = read_labeled(corpora, [name for name in config.scores if name in known])
+        pairs = read_training_pairs(corpora, config.scores)
         counts = {
             name: {
                 "right": int((pairs.labels[pairs.sets == name] == 1).sum()),
@@ -522,6 +524,17 @@ def read_labeled(corpora: Sequence[Corpus], scores: Sequence[str], *, required: 
         np.concatenate(sets) if sets else np.empty(0, object),
         np.concatenate(kinds) if kinds else np.empty(0, object),
     )
+
+
+def read_training_pairs(corpora: Sequence[Corpus], scores: Sequence[str]) -> LabeledScores:
+    """Read labeled pairs for a regression: costs of a reverse translator that does not know such text are undefined."""
+    known = {name for corpus in corpora for name in corpus.schema.names}
+    names = [name for name in (*scores, REVERSE_OUT_OF_DEPTH.name) if name in known]
+    pairs = read_labeled(corpora, names)
+    if {REVERSE_COST.name, REVERSE_OUT_OF_DEPTH.name} <= set(names):
+        costs, depth = (pairs.scores[name] for name in (REVERSE_COST.name, REVERSE_OUT_OF_DEPTH.name))
+        pairs.scores[REVERSE_COST.name] = within_depth(costs, depth)
+    return pairs
 
 
 def _numbers(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.float64]:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.protocols import CorpusReader, TranslatorLike
-from paraloom.core.schema import PAIRS
+from paraloom.core.schema import PAIRS, add_column
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
@@ -35,7 +35,9 @@ class BackTranslate(Map):
     """Pairs one side of a bitext with the k best translations of the other side.
 
     The result has k rows for each pair: `src` is the side that was not translated (the reference), `tgt` its
-    paraphrase; `pivot` is the sentence that was translated, in the language `pivot_lang`.
+    paraphrase; `pivot` is the sentence that was translated, in the language `pivot_lang`. Of a translator that knows
+    the costs of its development text, `out_of_depth` is the share of that text that cost less than the translation, 0
+    to 1: of a mixed corpus, rows above 0.85 are of a kind that the translator does not know.
 
     Args:
         translator: A stage that trained or loaded a translator, or the folder of one.
@@ -60,7 +62,8 @@ class BackTranslate(Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("translator",)
-    version: ClassVar[str] = "6"
+    # 7: column `out_of_depth`.
+    version: ClassVar[str] = "7"
     output_schema: ClassVar[str] = "PAIRS"
     input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
     rows: ClassVar[Literal["same", "many"]] = "many"
@@ -104,13 +107,26 @@ class BackTranslate(Map):
             reference="tgt" if self.side == "src" else "src",
             signature=translator.signature,
         )
-        return reject_empty(pairs, variants)
+        return reject_empty(_with_depth(pairs, translator), variants)
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
         """Requests and tokens, where the translator is an endpoint."""
         from paraloom.stages.endpoints import endpoint_usage
 
         return endpoint_usage([context.inputs["translator"]])
+
+
+def _with_depth(pairs: pa.RecordBatch, translator: TranslatorLike) -> pa.RecordBatch:
+    """The pairs with `out_of_depth`, by a translator that knows the costs of its development text."""
+    development = getattr(translator, "costs", None)
+    if development is None:
+        return pairs
+    logprobs, tokens = (
+        np.asarray(pairs.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False))
+        for name in ("logprob", "tokens")
+    )
+    ranks = development.ranks(-logprobs / np.where(tokens > 0, tokens, np.nan))
+    return add_column(pairs, "out_of_depth", pa.array(ranks, from_pandas=True), translator.signature)
 
 
 @cached_per_stage(2)

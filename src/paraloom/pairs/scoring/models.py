@@ -129,6 +129,14 @@ ROUND_TRIP_CHRF = Column(
     unit="chrF",
     option=_REVERSE,
 )
+REVERSE_OUT_OF_DEPTH = Column(
+    name="reverse_out_of_depth",
+    description="share of the reverse translator's development text that costs less than translating the second side",
+    direction="lower",
+    maximum=1,
+    unit="share",
+    option=_REVERSE,
+)
 AGREEMENT = Column(
     name="agreement",
     description="mean chrF of the second side against samples of translations of the pivot",
@@ -149,7 +157,7 @@ DUAL_CROSS_ENTROPY = Column(
 
 TRANSLATION_COLUMNS = (
     *(FORWARD_COST, REFERENCE_COST, REVERSE_COST, REVERSE_COST_GAP),
-    *(ROUND_TRIP_CHRF, AGREEMENT, DUAL_CROSS_ENTROPY),
+    *(ROUND_TRIP_CHRF, REVERSE_OUT_OF_DEPTH, AGREEMENT, DUAL_CROSS_ENTROPY),
 )
 """Columns of `paraloom.pairs.scoring.translation`, in the order in which reports show them."""
 P_PARAPHRASE = Column(

@@ -17,12 +17,21 @@ import pyarrow.compute as pc
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.pairs.scoring.models import P_PARAPHRASE
+from paraloom.core.lazy import late
+from paraloom.pairs.scoring.models import (
+    JUDGE,
+    MODEL_GROUPS,
+    P_PARAPHRASE,
+    REVERSE_COST,
+    REVERSE_OUT_OF_DEPTH,
+    TRANSLATION_COLUMNS,
+    judge_scorers,
+)
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
 from paraloom.pairs.scoring.surface import SURFACE
 
 FILE = "paraphrase_model.json"
-FORMAT = 1
+FORMAT = 2
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,6 +45,18 @@ DIFFERENCES = frozenset(["edit_distance", "order_inversions", "src_content_missi
 """Scores that are lower the more alike both sides are."""
 
 
+LOG_ODDS = frozenset(column.name for column in MODEL_GROUPS["judge"])
+"""Scores that are probabilities of the same kind: a regression reads their log-odds."""
+
+COSTS = frozenset([*(column.name for column in TRANSLATION_COLUMNS), "translation_cost"])
+"""Scores that only pairs have that a translator made or read."""
+
+IN_DEPTH = 0.85
+"""A reverse translator knows a text that costs it less than this share of its development text costs at most."""
+
+# A probability of 0 or 1 would have infinite log-odds.
+_NEVER = 1e-4
+
 # Values beyond these percentiles of the training pairs count as these percentiles: one odd value decides nothing.
 _CLIP = (0.5, 99.5)
 
@@ -48,6 +69,8 @@ _MIN_WEIGHT = 0.01
 @dataclass(frozen=True)
 class Feature:
     """One score in a logistic regression: weight · (value − center) / scale, of the value within [low, high].
+
+    Of `LOG_ODDS`, the value is the log-odds.
 
     Args:
         name: The score.
@@ -89,23 +112,32 @@ class LogisticModel:
 
         logits: Floats = np.asarray(self.intercept, np.float64)
         for feature in self.features:
-            values = np.asarray(scores[feature.name], np.float64)
+            values = feature_values(feature.name, scores[feature.name])
             values = np.where(np.isnan(values), feature.center, np.clip(values, feature.low, feature.high))
             logits = logits + feature.weight * (values - feature.center) / feature.scale
         return cast(Floats, expit(logits))
 
 
+def feature_values(name: str, values: npt.ArrayLike) -> Floats:
+    """The values of a score as a regression reads them."""
+    given = np.asarray(values, np.float64)
+    if name not in LOG_ODDS:
+        return given
+    clipped = np.clip(given, _NEVER, 1 - _NEVER)
+    return cast(Floats, np.log(clipped / (1 - clipped)))
+
+
 @dataclass(frozen=True)
 class Preset:
-    """A filter: a condition with `p_paraphrase`, and one of other scores alone that keeps about the same pairs.
+    """A filter: a threshold of `p_paraphrase`, in a condition that leaves out near copies, too.
 
     Args:
+        threshold: The lowest `p_paraphrase` that is kept.
         where: SQL condition.
-        plain: SQL condition without `p_paraphrase`, for those who want to see why a pair is rejected.
     """
 
+    threshold: float
     where: str
-    plain: str
 
 
 @dataclass(frozen=True)
@@ -137,6 +169,19 @@ class ParaphraseModel:
             remedy=f"Add {'them' if len(missing) > 1 else 'it'} with "
             f"`paraloom score PAIRS --with {','.join(missing)} -o SCORED`.",
         )
+
+    def judge_threshold(self, preset: str) -> float:
+        """The lowest `judge` with which a pair passes a preset where no other score is known.
+
+        1 where no regression reads the judge alone.
+        """
+        alone = next((model for model in self.models if model.names == (JUDGE.name,)), None)
+        if alone is None:
+            return 1.0
+        (feature,), threshold = alone.features, self.presets[preset].threshold
+        odds = np.log(threshold / (1 - threshold))
+        value = feature.center + feature.scale * (odds - alone.intercept) / feature.weight
+        return float(1 / (1 + np.exp(-value)))
 
     def save(self, folder: Path) -> None:
         """Write the model as JSON into a folder, which is created if needed."""
@@ -170,7 +215,11 @@ class ParaphraseModel:
                 LogisticModel(tuple(Feature(**feature) for feature in model["features"]), float(model["intercept"]))
                 for model in content["models"]
             )
-            presets = {name: Preset(**preset) for name, preset in content["presets"].items()}
+            presets = {
+                # Format 1 had the threshold in the condition only, and a second condition.
+                name: Preset(preset.get("threshold") or float(preset["where"].split()[2]), preset["where"])
+                for name, preset in content["presets"].items()
+            }
             return cls(models, presets, dict(content["card"]), file_digest(path))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"the paraphrase model is damaged: {error!r}", file=path) from None
@@ -179,17 +228,23 @@ class ParaphraseModel:
 def paraphrase_scorers(model: ParaphraseModel) -> tuple[Scorer, ...]:
     """Make the scorer of `p_paraphrase`.
 
-    Scores that need no model are computed where the pairs lack them. Each pair is scored by the first regression whose
-    scores of models, such as the costs of translators, it has.
+    Scores that need no model, and the judge's, are computed where the pairs lack them. Each pair is scored by the first
+    regression whose scores of models, such as the costs of translators, it has; the cost of a reverse translator that
+    does not know such text does not count.
     """
 
     surface = {scorer.name: scorer for scorer in SURFACE}
+    needed = {name for part in model.models for name in part.names}
+    if needed & LOG_ODDS:
+        surface |= {scorer.name: scorer for scorer in judge_scorers(_bundled_judge())}
     of_text = {name for name, scorer in surface.items() if "logprob" not in scorer.input_columns}
 
     def values(pairs: PairBatch, name: str) -> npt.ArrayLike:
         scorer = surface.get(name)
         if name in pairs.batch.schema.names or scorer is None:
-            return pairs.numbers(name)
+            given = pairs.numbers(name)
+            known = name == REVERSE_COST.name and REVERSE_OUT_OF_DEPTH.name in pairs.batch.schema.names
+            return within_depth(given, pairs.numbers(REVERSE_OUT_OF_DEPTH.name)) if known else given
         return pairs.once(f"score {name}", lambda: scorer.compute(pairs))
 
     def compute(pairs: PairBatch) -> Values:
@@ -215,6 +270,14 @@ def paraphrase_scorers(model: ParaphraseModel) -> tuple[Scorer, ...]:
     return (Scorer(**description, compute=compute, parameters=parameters),)
 
 
+_bundled_judge = late("paraloom.pairs.scoring.judge:bundled_judge")
+
+
+def within_depth(reverse_costs: Floats, out_of_depth: Floats) -> Floats:
+    """The costs of a reverse translator, NaN where it does not know such text."""
+    return np.where(out_of_depth > IN_DEPTH, np.nan, reverse_costs)
+
+
 def _has_text(pairs: PairBatch, column: str) -> npt.NDArray[np.bool_]:
     texts = pc.utf8_trim_whitespace(pc.fill_null(pairs.batch.column(column), ""))
     return np.asarray(pc.greater(pc.utf8_length(texts), 0).to_numpy(zero_copy_only=False), bool)
@@ -229,8 +292,8 @@ class ParaphraseModelConfig(Config):
         fallbacks: Scores of further regressions, in this order, for pairs that lack a score of those before, such as
             those of a translator.
         l2: Weight of the squared weights, relative to that of one pair.
-        strict, balanced, loose: Share of right pairs among the kept ones that the threshold of each preset aims at,
-            if half of all pairs but near copies are right.
+        strict, balanced, loose: Share of right pairs among the kept ones that the threshold of each preset aims at, on
+            the training pairs without near copies.
         max_chrf: Pairs whose chrF is higher are near copies, which every preset rejects; so are, if the scores are
             given, pairs with the same content words in the same order.
 
@@ -278,8 +341,9 @@ def train_paraphrase_model(
 ) -> ParaphraseModel:
     """Train a model on labeled pairs.
 
-    Each set counts the same, in it right and wrong pairs do, and of the wrong pairs each kind: `p_paraphrase` is the
-    probability if, before any score is known, half of all pairs are right.
+    Each set counts the same. Regressions that read costs of translators are fitted to the pairs as they are. Others are
+    for pairs of any origin, of which half are taken to be right before any score is known: in each set right and wrong
+    pairs count the same, and of the wrong pairs each kind.
     """
     try:
         truth = np.asarray(labels, np.float64)
@@ -295,14 +359,27 @@ def train_paraphrase_model(
             remedy="Give sets with both classes: look-alikes of right pairs are wrong ones "
             "(`paraloom evaluate lookalikes PAIRS -o FILE`).",
         )
-    weights = balanced_weights(truth, sets, kinds)
+    balanced, natural = balanced_weights(truth, sets, kinds), set_weights(sets)
     columns = {name: np.asarray(scores[name], np.float64) for name in config.scores if name in scores}
-    models = [
-        fit_logistic({name: columns[name] for name in names}, truth, weights, l2=config.l2, signs=signs)
-        for names in (config.features, *config.fallbacks)
-    ]
-    presets = _presets(models[0], columns, truth, weights, config)
+    models = []
+    for names in (config.features, *config.fallbacks):
+        # Pairs that lack scores, such as look-alikes, which no translator made, say little about those that have them.
+        rows = ~np.isnan([columns[name] for name in names]).any(axis=0)
+        if len(set(truth[rows].tolist())) < 2:
+            rows = np.ones(len(truth), bool)
+        weights = natural if COSTS.intersection(names) else balanced
+        known = {name: columns[name][rows] for name in names}
+        models.append(fit_logistic(known, truth[rows], weights[rows], l2=config.l2, signs=signs))
+    costly = [name for model in models for name in model.names if name in COSTS]
+    weights = natural if costly else balanced
+    presets = _presets(models, columns, truth, weights, config)
     return ParaphraseModel(tuple(models), presets, dict(card or {}))
+
+
+def set_weights(sets: Sequence[str] | npt.NDArray[np.object_]) -> Floats:
+    """Weights of pairs by which sets count the same."""
+    _, numbers, counts = np.unique(np.asarray(sets, object).astype(str), return_inverse=True, return_counts=True)
+    return np.asarray(len(numbers) / (len(counts) * counts[numbers]), np.float64)
 
 
 def balanced_weights(
@@ -343,7 +420,7 @@ def fit_logistic(
     low, high, center, scale = (np.zeros(len(names)) for _ in range(4))
     design = np.zeros((len(labels), len(names)))
     for column, name in enumerate(names):
-        values = scores[name]
+        values = feature_values(name, scores[name])
         known = ~np.isnan(values)
         if not known.any():
             raise DataError(
@@ -394,49 +471,25 @@ def threshold_for(probabilities: Floats, labels: Floats, weights: Floats, aim: f
     return 0.99
 
 
-def plain_condition(
-    scores: Mapping[str, Floats],
-    directions: Mapping[str, int],
-    labels: Floats,
-    weights: Floats,
-    aim: float,
-    max_clauses: int = 6,
-) -> str:
-    """A conjunction of thresholds that reaches a share of right pairs, found greedily.
-
-    Clauses are added one by one, each time the one that removes most wrong pairs for each right pair that it costs.
-    """
-    kept = np.ones(len(labels), bool)
-    clauses: dict[str, str] = {}
-    for _ in range(max_clauses):
-        if weights[kept] @ labels[kept] >= aim * weights[kept].sum():
-            break
-        best: tuple[float, str, str, npt.NDArray[np.bool_]] | None = None
-        right_before, wrong_before = (weights[kept & (labels == label)].sum() for label in (1, 0))
-        for name, values in scores.items():
-            if name in clauses:
-                continue
-            for share in (0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2):
-                known = values[kept & (labels == 1) & ~np.isnan(values)]
-                if not len(known):
-                    continue
-                cut = _short(float(np.quantile(known, share if directions[name] > 0 else 1 - share)), directions[name])
-                holds = values >= cut if directions[name] > 0 else values <= cut
-                # An undefined score does not hold, as in SQL.
-                after = kept & holds
-                right, wrong = (weights[after & (labels == label)].sum() for label in (1, 0))
-                # As a likelihood ratio: how much rarer wrong pairs become than right ones.
-                gain = np.log((wrong_before + 1) / (wrong + 1)) - 2 * np.log((right_before + 1) / (right + 1))
-                if gain > 0.01 and (best is None or gain > best[0]):
-                    best = (gain, name, f"{name} {'>=' if directions[name] > 0 else '<='} {cut:g}", after)
-        if best is None:
-            break
-        clauses[best[1]], kept = best[2], best[3]
-    return " and ".join(clauses.values())
+def row_probabilities(models: Sequence[LogisticModel], scores: Mapping[str, Floats]) -> Floats:
+    """Probability of each pair by the first regression all of whose scores it has; by the last one if none."""
+    count = len(next(iter(scores.values())))
+    probabilities, open_rows = np.full(count, np.nan), np.ones(count, bool)
+    for model in models:
+        rows = open_rows.copy()
+        if model is not models[-1]:
+            rows &= ~np.isnan([scores[name] for name in model.names]).any(axis=0)
+        probabilities[rows] = model.probability({name: scores[name][rows] for name in model.names})
+        open_rows &= ~rows
+    return probabilities
 
 
 def _presets(
-    model: LogisticModel, columns: Mapping[str, Floats], labels: Floats, weights: Floats, config: ParaphraseModelConfig
+    models: Sequence[LogisticModel],
+    columns: Mapping[str, Floats],
+    labels: Floats,
+    weights: Floats,
+    config: ParaphraseModelConfig,
 ) -> dict[str, Preset]:
     # The aims are about what a preset keeps, and near copies it does not.
     kept, conditions = np.ones(len(labels), bool), []
@@ -446,43 +499,24 @@ def _presets(
     if all(name in columns for name in CHANGES):
         kept &= np.fmax.reduce([columns[name] for name in CHANGES]) > 0
         conditions.append(f"greatest({', '.join(CHANGES)}) > 0")
-    copies = " and ".join(conditions)
-    # Pairs that lack scores, such as look-alikes, which no translator made, say little about those that have them all.
-    complete = kept & ~np.isnan([columns[name] for name in model.names]).any(axis=0)
-    if len(set(labels[complete].tolist())) == 2:
+    # The aims are about pairs with more scores than the last regression needs, if there are such pairs of both classes.
+    known = [~np.isnan([columns[name] for name in model.names]).any(axis=0) for model in models[:-1]]
+    if known and len(set(labels[complete := kept & np.any(known, axis=0)].tolist())) == 2:
         kept = complete
-    columns = {name: values[kept] for name, values in columns.items()}
-    labels, weights = labels[kept], weights[kept].copy()
-    for label in (0, 1):
-        weights[labels == label] /= max(weights[labels == label].sum(), 1e-12)
-    probabilities = model.probability(columns)
-    # Without similarities: a plain condition on them would keep near copies and little else.
-    directions = {
-        feature.name: 1 if feature.weight > 0 else -1 for feature in model.features if feature.name not in SIMILARITIES
-    }
+    labels, weights = labels[kept], weights[kept]
+    probabilities = row_probabilities(models, columns)[kept]
     presets = {}
     for name in config.PRESETS:
         aim = getattr(config, name)
         threshold = threshold_for(probabilities, labels, weights, aim)
-        kept = probabilities >= threshold
-        if not kept.any() or weights[kept] @ labels[kept] < aim * weights[kept].sum():
+        chosen = probabilities >= threshold
+        if not chosen.any() or weights[chosen] @ labels[chosen] < aim * weights[chosen].sum():
             warnings.warn(
                 f"preset '{name}': no threshold of p_paraphrase gives {aim:.0%} right pairs; {threshold:g} is taken",
                 stacklevel=2,
             )
-        plain = plain_condition({score: columns[score] for score in directions}, directions, labels, weights, aim)
-        presets[name] = Preset(
-            *(" and ".join(filter(None, (part, copies))) for part in (f"p_paraphrase >= {threshold:g}", plain))
-        )
+        presets[name] = Preset(threshold, " and ".join([f"p_paraphrase >= {threshold:g}", *conditions]))
     return presets
-
-
-def _short(value: float, direction: int) -> float:
-    """A threshold of two digits, rounded to the side that keeps more."""
-    if value == 0:
-        return 0.0
-    unit = 10 ** (np.floor(np.log10(abs(value))) - 1)
-    return float(f"{(np.floor if direction > 0 else np.ceil)(value / unit) * unit:.6g}")
 
 
 def _rounded(value: float) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError
-from paraloom.core.protocols import ScoringTranslatorLike, TranslatorLike
+from paraloom.core.protocols import ScoringTranslatorLike, TranslatorLike, Variant
 from paraloom.pairs.scoring.models import (
     AGREEMENT,
     DUAL_CROSS_ENTROPY,
@@ -21,6 +21,7 @@ from paraloom.pairs.scoring.models import (
     REFERENCE_COST,
     REVERSE_COST,
     REVERSE_COST_GAP,
+    REVERSE_OUT_OF_DEPTH,
     ROUND_TRIP_CHRF,
 )
 from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
@@ -69,6 +70,10 @@ def translation_scorers(
             _scorer(REVERSE_COST_GAP, lambda pairs: back(pairs) - back_from_reference(pairs), reverse),
             _scorer(ROUND_TRIP_CHRF, lambda pairs: _round_trip(pairs, reverse), reverse),
         ]
+        if (development := getattr(reverse, "costs", None)) is not None:
+            scorers.append(
+                _scorer(REVERSE_OUT_OF_DEPTH, lambda pairs: development.ranks(_own_costs(pairs, reverse)), reverse)
+            )
     if sampler is not None:
         scorers.append(_scorer(AGREEMENT, lambda pairs: _agreement(pairs, sampler, _pivots(pairs, reverse)), sampler))
     if forward is not None and reverse is not None:
@@ -94,15 +99,38 @@ def _pivots(pairs: PairBatch, reverse: ScoringTranslatorLike | None) -> list[str
                 remedy="Give --reverse-translator, or pairs that paraloom backtranslate made.",
             )
         translations = (
-            dict(zip(missing, _best(reverse, missing), strict=True)) if reverse is not None and missing else {}
+            dict(zip(missing, map(_text, _best(reverse, missing)), strict=True))
+            if reverse is not None and missing
+            else {}
         )
         return [pivot or translations.get(src, "") for src, pivot in zip(sources, given, strict=True)]
 
     return pairs.once(f"pivots of {reverse.signature if reverse is not None else ''}", compute)
 
 
-def _best(translator: ScoringTranslatorLike, texts: Sequence[str]) -> list[str]:
-    return [variants[0].text if variants else "" for variants in translator.translate(texts)]
+def _best(translator: ScoringTranslatorLike, texts: Sequence[str]) -> list[Variant | None]:
+    return [variants[0] if variants else None for variants in translator.translate(texts)]
+
+
+def _translated_back(pairs: PairBatch, reverse: ScoringTranslatorLike) -> dict[str, Variant | None]:
+    """The second sides, and what the reverse translator makes of them."""
+
+    def compute() -> dict[str, Variant | None]:
+        wanted = sorted({target for target in pairs.texts("tgt") if target.strip()})
+        return dict(zip(wanted, _best(reverse, wanted), strict=True))
+
+    return pairs.once(f"second sides by {reverse.signature}", compute)
+
+
+def _own_costs(pairs: PairBatch, reverse: ScoringTranslatorLike) -> npt.NDArray[np.float64]:
+    """What the reverse translator's own translation of each second side costs it, in nats per subword."""
+    variants = map(_translated_back(pairs, reverse).get, pairs.texts("tgt"))
+    costs = (-one.logprob / one.tokens if one is not None and one.tokens else np.nan for one in variants)
+    return np.fromiter(costs, np.float64, pairs.batch.num_rows)
+
+
+def _text(variant: Variant | None) -> str:
+    return "" if variant is None else variant.text
 
 
 def _costs(model: ScoringTranslatorLike, sources: Sequence[str], targets: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -117,9 +145,8 @@ def _costs(model: ScoringTranslatorLike, sources: Sequence[str], targets: Sequen
 
 def _round_trip(pairs: PairBatch, reverse: ScoringTranslatorLike) -> Values:
     pivots, targets = _pivots(pairs, reverse), pairs.texts("tgt")
-    wanted = sorted({target for target in targets if target.strip()})
-    back = dict(zip(wanted, _best(reverse, wanted), strict=True))
-    returned = [back.get(target, "") for target in targets]
+    back = _translated_back(pairs, reverse)
+    returned = [_text(back.get(target)) for target in targets]
     values = chrf_from_points(code_points(returned), code_points(pivots))
     empty = [not (pivot.strip() and target.strip()) for pivot, target in zip(pivots, targets, strict=True)]
     return np.where(empty, np.nan, values).astype(np.float32)

@@ -1,0 +1,194 @@
+"""Are the pairs right that the presets keep? Draws samples for blind readers, and makes the page of what they found.
+
+    git show 5baed467:src/paraloom/bundled/paraphrases-en/paraphrase_model.json > build/before/paraphrase_model.json
+    PARALOOM_DATA=/path/to/corpora python benchmarks/gate_readings.py draw --before build/before -o build/gate
+    python benchmarks/gate_readings.py page build/gate READER_1.tsv READER_2.tsv --commit … --date …
+
+`draw` translates texts of five kinds back with the bundled translators, none of which an earlier reading saw, applies
+each preset of the bundled model and of the one before, and writes one sheet for all: each drawn pair once, in random
+order, named by a hash. A reader copies `sheet.tsv` and fills in `meaning` (k: keeps the meaning, p: partly, w: wrong)
+and `copy` (y: nearly a copy, n). `key.json` says which cells a pair is of. Translations and costs stay in the folder,
+so that another model or judge can be drawn for in seconds. `page` writes its section of docs/explanations/results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from paraphrase_samples import COLUMNS, LABELS, agreement, kappa, read, write
+from results_pages import FOLDER, read_topic, write_pages, write_topic
+
+import paraloom
+from paraloom.bundled import PARAPHRASE_MODEL, SAMPLE, bundled_path
+from paraloom.core.digests import digest
+from paraloom.core.seeds import generator
+from paraloom.core.stats import wilson_interval
+from paraloom.io.sheets import read_sheet
+from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+
+SEED = 50
+"""No earlier sample has it."""
+SIZE = 60
+SURFACE = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "glitches", "translation_cost")
+READINGS = Path(__file__).parent / "readings"
+TOPIC, HEADING = FOLDER / "kept-pairs.json", "Are the pairs right that one gate keeps?"
+SYSTEMS = ("before", "now")
+
+
+def bitexts(data: Path) -> dict[str, list[dict[str, str]]]:
+    """German–English rows of each kind that no reading and no training of the translators saw."""
+    quickstart = paraloom.read_pairs(SAMPLE, src_column="de", tgt_column="en", src_lang="de", tgt_lang="en").to_list()
+    sheet = read_sheet(READINGS / "quickstart.tsv", ("pair_id",), kind="sheet of readings", remedy="")
+    seen = {row["pair_id"] for row in sheet}
+    rows = {
+        "quickstart": [row for number, row in enumerate(quickstart, start=1) if f"tatoeba:{number}" not in seen],
+        "captions": paraloom.read_pairs(data / "bitext/multi30k/task1/train.{de,en}.gz", limit=6000).to_list()[2000:],
+        "news": paraloom.read_pairs(data / "bitext/wmt-news/de-en.tsv.gz", limit=7000).to_list()[3003:],
+        "manuals": paraloom.read_pairs(data / "bitext/debian-handbook/de-en.tsv.gz").to_list(),
+        "talks": paraloom.read_pairs(data / "bitext/ted-sample/de-en.tsv.gz").to_list(),
+    }
+    return {
+        kind: [{"src": row["src"], "tgt": row["tgt"], "src_lang": "de", "tgt_lang": "en"} for row in of_kind]
+        for kind, of_kind in rows.items()
+    }
+
+
+def translated(kind: str, rows: list[dict[str, str]], limit: int, folder: Path) -> paraloom.Pairs:
+    """Back-translations with costs and surface scores, from the folder if it has them."""
+    path = folder / f"{kind}.parquet"
+    if not path.is_file():
+        chosen = generator(SEED, 0).permutation(len(rows))[:limit]
+        short = [rows[index] for index in sorted(chosen.tolist()) if 4 <= len(rows[index]["tgt"].split()) <= 40]
+        pairs = paraloom.backtranslate(short, "de-en", decode="beam:12")
+        pairs.score(SURFACE, reverse_translator="en-de").write(path)
+    return paraloom.read_pairs(path)
+
+
+def kept(pairs: paraloom.Pairs, before: Path) -> dict[str, list[dict[str, Any]]]:
+    """Cell → rows that a preset keeps: by the model before, to which the depth of a translator was unknown, and now."""
+    bundled = bundled_path(PARAPHRASE_MODEL)
+    assert bundled is not None
+    table = pairs.to_arrow()
+    columns = [name for name in table.column_names if name not in ("out_of_depth", "reverse_out_of_depth")]
+    scored = {
+        "before": paraloom.as_pairs(table.select(columns)).score((), paraphrase_model=before),
+        "now": pairs.score(["judge"], paraphrase_model=bundled),
+    }
+    cells = {"all": table.to_pylist()}
+    for system, folder in zip(SYSTEMS, (before, bundled), strict=True):
+        for preset, filtered in ParaphraseModel.load(folder).presets.items():
+            cells[f"{preset}, {system}"] = scored[system].filter(filtered.where).to_list()
+    return cells
+
+
+def draw(data: Path, before: Path, folder: Path, limit: int) -> None:
+    """Write the sheet and its key."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen: dict[str, tuple[str, str]] = {}
+    key: dict[str, Any] = {}
+    for kind, rows in bitexts(data).items():
+        cells = kept(translated(kind, rows, limit, folder), before)
+        total = len(cells["all"])
+        key[kind] = {"rows": total, "cells": {}}
+        # One order for all cells: what two presets keep is read once.
+        order = {row["pair_id"]: number for number, row in enumerate(shuffled(cells["all"], 1))}
+        for cell, of_cell in cells.items():
+            sample = sorted(of_cell, key=lambda row: order[row["pair_id"]])[:SIZE]
+            pairs = {digest([row["src"], row["tgt"]])[:16]: (row["src"], row["tgt"]) for row in sample}
+            chosen |= pairs
+            key[kind]["cells"][cell] = {"kept": len(of_cell), "pairs": list(pairs)}
+            print(f"{kind}, {cell}: keeps {len(of_cell):,} of {total:,} ({len(of_cell) / total:.1%})", flush=True)
+    names = shuffled(sorted(chosen), 2)
+    write(folder / "sheet.tsv", COLUMNS, [(name, *chosen[name], "", "") for name in names])
+    (folder / "key.json").write_text(json.dumps(key, indent=1), encoding="utf-8")
+    print(f"{len(names):,} pairs to read: {folder / 'sheet.tsv'}")
+
+
+def shuffled(items: Sequence[Any], number: int) -> list[Any]:
+    """Items in an order of their own by the seed."""
+    return [items[index] for index in generator(SEED, number).permutation(len(items)).tolist()]
+
+
+def cell(verdicts: Mapping[str, dict[str, str]], names: Sequence[str]) -> str:
+    """Share of pairs that keep the meaning, with Wilson's interval."""
+    right = sum(verdicts[name]["meaning"] == "k" for name in names)
+    low, high = wilson_interval(right, len(names))
+    return f"{right / len(names):.0%} [{100 * low:.0f}, {100 * high:.0f}]"
+
+
+def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> None:
+    """Write the section of the results, and print the table."""
+    readers = [read(sheet) for sheet in sheets]
+    key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
+    rows = []
+    for kind, of_kind in key.items():
+        for number, (name, of_cell) in enumerate(of_kind["cells"].items()):
+            names = of_cell["pairs"]
+            unread = sum(reader.get(one, {}).get("meaning") not in LABELS for reader in readers for one in names)
+            if unread:
+                raise SystemExit(f"{kind}, {name}: {unread} verdicts are missing")
+            right = [cell(reader, names) for reader in readers] if names else ["–"] * len(readers)
+            copies = sum(reader[one]["copy"] == "y" for reader in readers for one in names)
+            share = f"{copies / (len(readers) * len(names)):.0%}" if names else "–"
+            kept_share = f"{of_cell['kept'] / of_kind['rows']:.1%}"
+            rows.append(["" if number else kind, name, kept_share, str(len(names)), *right, share])
+    names = sorted(set.intersection(*(set(reader) for reader in readers)))
+    first, second = ([reader[name]["meaning"] for name in names] for reader in readers[:2])
+    result = {
+        "heading": HEADING,
+        "text": [
+            "Two readers, both language models, saw each pair without scores, presets or each other's verdicts. None "
+            "of these sentences was read before or chose anything. *Before*: the presets by rules and by the costs of "
+            "translators; *now*: by the judge, and by costs where the translators know such text."
+        ],
+        "command": [
+            "export PARALOOM_DATA=/path/to/corpora",
+            "python benchmarks/gate_readings.py draw --before build/before -o build/gate",
+            "python benchmarks/gate_readings.py page build/gate READER_1.tsv READER_2.tsv --commit … --date …",
+        ],
+        **origin,
+        "version": "0.2",
+        "machine": "cores",
+        "seeds": f"one sample of {SIZE} for each preset",
+        "columns": ["text", "preset", "kept", "read", "right, reader 1", "right, reader 2", "near copies"],
+        "align": "llrrrrr",
+        "rows": rows,
+        "notes": [
+            f"Agreement on {len(names)} pairs: {agreement(first, second):.0%}, kappa {kappa(first, second):.2f}."
+        ],
+    }
+    topic = read_topic(TOPIC)
+    topic["results"] = [one for one in topic["results"] if one.get("heading") != HEADING] + [result]
+    write_topic(TOPIC, topic)
+    write_pages()
+    print("\n".join(f"| {' | '.join(row)} |" for row in rows))
+
+
+def main() -> None:
+    """Draw a sheet, or make the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    drawing = commands.add_parser("draw")
+    drawing.add_argument("--data", type=Path, default=os.environ.get("PARALOOM_DATA", "."))
+    drawing.add_argument("--before", type=Path, required=True, help="folder of the paraphrase model before")
+    drawing.add_argument("--limit", type=int, default=4000, help="rows of each kind of text")
+    drawing.add_argument("-o", "--output", type=Path, default=Path("build/gate"))
+    making = commands.add_parser("page")
+    making.add_argument("folder", type=Path)
+    making.add_argument("sheets", type=Path, nargs=2)
+    making.add_argument("--commit", required=True)
+    making.add_argument("--date", required=True)
+    arguments = parser.parse_args()
+    if arguments.command == "draw":
+        draw(Path(arguments.data), arguments.before, arguments.output, arguments.limit)
+    else:
+        page(arguments.folder, arguments.sheets, {"commit": arguments.commit, "date": arguments.date})
+
+
+if __name__ == "__main__":
+    main()
