@@ -11,7 +11,9 @@ import yaml
 
 import paraloom
 from paraloom.api.publishing import publish
+from paraloom.api.travelling_warnings import write_with_warnings
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.io import Corpus
 
 PAIRS = "".join(f"A dog sleeps {n} times.\tThe dog is asleep {n} times.\n" for n in range(30))
 
@@ -101,6 +103,16 @@ def test_licenses_that_do_not_go_together_are_named(run: Path, tmp_path: Path, l
     with pytest.raises(ConfigError, match=message):
         publish(run, tmp_path / "out", license=license)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_file_of_pairs_is_published_with_its_warnings(run: Path, tmp_path: Path) -> None:
+    write_with_warnings(Corpus.open(run / "20-score"), str(tmp_path / "kept.parquet"), ["expect <wrong> translations"])
+    published = publish(tmp_path / "kept.parquet", tmp_path / "out", license="mit")
+    assert published.rows == 30
+    card = (tmp_path / "out/README.md").read_text(encoding="utf-8")
+    assert card.splitlines()[1] == 'pretty_name: "kept"' and "## Warnings\n\nexpect \\<wrong\\> translations" in card
+    table = pq.read_table(tmp_path / "out" / published.files[0])
+    assert table.num_rows == 30 and "trigram_overlap" in table.column_names
 
 
 def test_what_has_no_pairs_is_refused(tmp_path: Path) -> None:

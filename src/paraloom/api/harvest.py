@@ -12,7 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.reasons import is_not_sampled
+from paraloom.core.reasons import DISTINCT, is_not_sampled
 from paraloom.core.results import ResultRecord
 from paraloom.io import Corpus
 from paraloom.pipeline.result import RunResult
@@ -144,7 +144,8 @@ def _lost(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterator[Ha
     best: dict[str, dict[str, Any]] = {}
     for row in rows:
         reason = row["reason"]
-        if not is_not_sampled(reason) and (reason not in best or _value(row, score) > _value(best[reason], score)):
+        shown = not is_not_sampled(reason) and reason != f"not: {DISTINCT}"
+        if shown and (reason not in best or _value(row, score) > _value(best[reason], score)):
             best[reason] = row
     for row in _highest(best.values(), score, count):
         yield _pair(row, score)
@@ -176,6 +177,7 @@ _WORDS = {
     "chrf <=": "a near copy: the same words",
     "greatest(src_content_missing": "a near copy: no content word differs",
     "p_paraphrase >=": "probably another meaning",
+    DISTINCT: "the same pair as another one",
     "paraphrase_score": "the encoder finds the sides too different, or too similar",
 }
 """Beginning of a condition of the presets → what it says of a pair that does not meet it."""
@@ -185,4 +187,4 @@ def reason_in_words(reason: str) -> str:
     """Why a filter lost a pair, in words where its condition is one of a preset, and the condition if it is short."""
     reason = reason.removeprefix("not: ")
     words = next((text for start, text in _WORDS.items() if reason.startswith(start)), "")
-    return f"{words}; {reason}" if words and len(reason) < 40 else words or reason
+    return f"{words}; {reason}" if words and reason != DISTINCT and len(reason) < 40 else words or reason

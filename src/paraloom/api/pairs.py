@@ -126,7 +126,7 @@ class Pairs(PairsTable):
             cross_encoder_label: The label whose probability is the score; default: entailment, or of two labels
                 paraphrase, duplicate or equivalent.
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
-                model, or a folder of `train paraphrase-model`.
+                model, or a folder of `train paraphrase-model`. `filter` with a preset adds it without this.
             languages: Adds the probability of the stated languages: all that may occur, two or more, such as de,en.
             judge: Adds `judge`, `judge_forward` and `judge_backward` by a judge of your own, a folder of `train_judge`;
                 without it, `judge` among `scores` adds them by the bundled judge of English.
@@ -417,8 +417,11 @@ class Pairs(PairsTable):
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        names: list[str] = self.corpus().schema.names
+        names: list[str] = self._schema().names
         return names
+
+    def _schema(self) -> pa.Schema:
+        return self.corpus().schema
 
     def to_arrow(self) -> pa.Table:
         """Read all rows into memory.
@@ -497,7 +500,8 @@ class Pairs(PairsTable):
     def _of_table(self, table: pa.Table) -> Pairs:
         """Pairs of a table, in a temporary folder that lives as long as they do."""
         scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
-        write_corpus(Path(scratch.name) / "rows", table.to_batches(max_chunksize=1024), kind="PAIRS")
+        batches = table.to_batches(max_chunksize=1024) or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+        write_corpus(Path(scratch.name) / "rows", batches, kind="PAIRS")
         pairs = Pairs([], Path(scratch.name) / "rows")
         pairs._scratch = scratch
         return pairs

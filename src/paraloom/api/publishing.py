@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paraloom.api.pair_inputs import read_pairs
+from paraloom.api.travelling_warnings import warnings_of
 from paraloom.core.errors import ConfigError, DataError, suggestion
 from paraloom.core.licenses import HUB_LICENSES
 from paraloom.core.results import ResultRecord, markdown_table
@@ -65,7 +67,7 @@ def publish(
     same run has on any machine.  Nothing is uploaded.
 
     Args:
-        run: The folder of a run, or of a corpus of pairs.
+        run: The folder of a run or of a corpus of pairs, or a file of pairs.
         output: The folder to write.
         title: Heading of the card. Default: the name of the run.
         license: Licenses of the origins of the pairs, as the Hub names them, separated by commas: cc-by-4.0.
@@ -88,10 +90,11 @@ def publish(
     """
     folder = Path(run)
     record = _read_run(folder)
-    corpus = _last_pairs(folder, record)
+    pairs = read_pairs(folder) if folder.is_file() else None  # the rows live as long as this object
+    corpus = _last_pairs(folder, record) if pairs is None else pairs.corpus()
     origins, languages, scores = _contents(corpus)
     licenses = _licenses(origins, license)
-    name = title or str(record.get("name") or folder.name)
+    name = title or str(record.get("name") or folder.stem)
     files = []
     with atomic_folder(output, "README.md") as work:
         (work / "data").mkdir()
@@ -100,6 +103,7 @@ def publish(
             files.append(f"data/train-{number:05d}-of-{shards:05d}.parquet")
             write_shard(work / files[-1], table, corpus.schema)
         facts = {"origins": origins, "licenses": licenses, "languages": languages, "scores": scores}
+        facts["warnings"] = [*_warnings(record), *map(_quoted, warnings_of(folder))]
         (work / "README.md").write_text(
             _front(name, corpus.rows, licenses, languages) + _body(name, corpus, record, facts, read_by),
             encoding="utf-8",
@@ -128,7 +132,9 @@ def _last_pairs(folder: Path, record: Mapping[str, Any]) -> Corpus:
                 if corpus.rows:
                     return corpus
                 raise DataError("no pairs to publish", file=path, remedy="Filter less strictly.")
-    raise DataError("no pairs found", file=folder, remedy="Name the folder of a run, or of a corpus of pairs.")
+    raise DataError(
+        "no pairs found", file=folder, remedy="Name the folder of a run or of a corpus of pairs, or a file of pairs."
+    )
 
 
 def _contents(corpus: Corpus) -> tuple[Counter[str], list[str], list[str]]:
@@ -233,8 +239,8 @@ def _body(name: str, corpus: Corpus, record: Mapping[str, Any], facts: Mapping[s
         versions = ", ".join(_quoted(f"{key} {value}") for key, value in record.get("versions", {}).items())
         parts.append(f"Digest of the run: {_quoted(record.get('digest'))}. Versions: {versions}.")
     parts += ["## Overlap with test sets", _held_out(record)]
-    if warnings := list(_warnings(record)):
-        parts += ["## Warnings", *warnings]
+    if facts["warnings"]:
+        parts += ["## Warnings", *facts["warnings"]]
     if facts["scores"]:
         parts += ["## Columns", "Scores: " + ", ".join(map(_quoted, facts["scores"])) + "."]
     return "\n\n".join(parts) + "\n"

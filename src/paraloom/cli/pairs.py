@@ -96,8 +96,10 @@ def _filter(
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
-    if not any(criteria.get(name) for name in ("where", "preset", "top", "decile", "sample")):
-        raise ConfigError("no criterion is given", remedy="Give --where, --preset, --top, --decile or --sample.")
+    if not any(criteria.get(name) for name in ("where", "preset", "distinct", "top", "decile", "sample")):
+        raise ConfigError(
+            "no criterion is given", remedy="Give --where, --preset, --distinct, --top, --decile or --sample."
+        )
     kept = api.read_pairs(pairs, seed=seed, on_error=on_error).filter(**criteria)
     result = kept.write(output, engine=engine, workers=workers, on_error=on_error)
     enough = result.stages[-1].counts.out >= api.FEW_PAIRS
@@ -281,14 +283,14 @@ DECLARED = [
         run=_filter,
         of="paraloom.api.pairs:Pairs.filter",
         stage="filter",
-        keys="top decile by best sample",
+        keys="distinct top decile by best sample",
         flags={"where": "--where"},
         settings={
             "preset": {"complete": "complete_preset"},
         },
-        everyday="where preset encoder reverse_translator top by sample preview as_json device",
+        everyday="where preset distinct encoder reverse_translator top by sample preview as_json device",
         device=True,
-        help="Keep the pairs that meet all criteria: preset and where, then top or decile, then sample.",
+        help="Keep the pairs that meet all criteria: preset and where, distinct, top or decile, sample.",
         examples=(
             'scored.parquet -o kept.parquet --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"',
             "pairs.parquet -o kept.parquet --preset strict --reverse-translator en-de",

@@ -120,7 +120,7 @@ def _translator(folder: Path, decode: str) -> TranslatorLike:
 
 @dataclass(frozen=True, kw_only=True)
 class Filter(Criteria, Map):
-    """Keeps the rows that meet all criteria, applied in the order where, top or decile, sample.
+    """Keeps the rows that meet all criteria, applied in the order where, distinct, top or decile, sample.
 
     Args:
         exact_sample: Fail if the corpus has fewer rows than `sample`, instead of keeping all of them.
@@ -138,7 +138,7 @@ class Filter(Criteria, Map):
     """
 
     version: ClassVar[str] = "2"
-    optional_fields: ClassVar[tuple[str, ...]] = ("exact_sample",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("distinct", "exact_sample")
     renamed_fields: ClassVar[Mapping[str, str]] = {"enough": "exact_sample"}
 
     exact_sample: bool = False
@@ -182,6 +182,7 @@ class PreviewFilter(Criteria, Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
     version: ClassVar[str] = "2"
+    optional_fields: ClassVar[tuple[str, ...]] = ("distinct",)
 
     pairs: Ref
 

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 
 from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError
-from paraloom.core.reasons import not_sampled
+from paraloom.core.reasons import DISTINCT, not_sampled
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
+from paraloom.pairs.filtering.repeats import find_repeats, is_repeat
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
 
 ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
@@ -24,13 +25,14 @@ ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 
 @dataclass(frozen=True, kw_only=True)
 class Criteria(Config):
-    """Criteria of a filter, applied in the order where, top or decile, sample; a row is kept if it meets all.
+    """Criteria of a filter, applied in the order where, distinct, top or decile, sample; a row is kept if it meets all.
 
     Args:
         where: SQL condition over the columns of a row, true for the rows to keep. A row for which it is undefined
             (null or NaN) is rejected. Default: all rows.
-        top: Share of the rows left by `where`, above 0 to 1, taken from the better end of `by`.
-        decile: Decile of the rows left by `where`, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
+        distinct: Keep one of the rows with the same two texts, in either order; case and white space do not matter.
+        top: Share of the rows left so far, above 0 to 1, taken from the better end of `by`.
+        decile: Decile of the rows left so far, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
             PNMT Table 5. Cannot be combined with `top`.
         by: Column that `top` and `decile` rank by.
         best: Which end of `by` is the better one, 'lowest' or 'highest'. Default: the direction of the score.
@@ -48,6 +50,7 @@ class Criteria(Config):
     renamed_fields: ClassVar[Mapping[str, str]] = {"tenth": "decile"}
 
     where: str = ""
+    distinct: bool = False
     top: float | None = None
     decile: int | None = None
     by: str = ""
@@ -101,6 +104,8 @@ def survey(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int =
         for batch in read(columns):
             yield batch.filter(select(criteria, batch, cuts).column("keep"))
 
+    if criteria.distinct:
+        cuts["repeats"] = find_repeats(remaining(), seed)
     if criteria.by:
         cuts["rank"] = find_cut(
             remaining,
@@ -132,6 +137,9 @@ def check(criteria: Criteria, schema: pa.Schema) -> None:
     """Check criteria against the columns of a corpus, before any row is read."""
     if criteria.where:
         check_columns(condition(criteria.where), schema)
+    for name in ("src", "tgt") if criteria.distinct else ():
+        if name not in schema.names:
+            raise missing_column(name, schema.names, "to find repeated pairs")
     if criteria.by:
         if criteria.by not in schema.names:
             raise missing_column(criteria.by, schema.names, "to rank by")
@@ -155,6 +163,8 @@ def select(criteria: Criteria, batch: pa.RecordBatch, cuts: Mapping[str, Any] | 
         for clause, holds in zip(parsed.clauses, evaluate(parsed, batch), strict=True):
             reject(pc.is_null(holds).to_numpy(zero_copy_only=False), f"undefined: {clause}")
             reject(~pc.fill_null(holds, True).to_numpy(zero_copy_only=False), f"not: {clause}")
+    if "repeats" in cuts:
+        reject(is_repeat(batch, cuts["repeats"]), f"not: {DISTINCT}")
     if "rank" in cuts:
         if criteria.decile is not None:
             part = f"in decile {criteria.decile}"
@@ -227,6 +237,8 @@ def _parts(criteria: Criteria) -> list[tuple[str, Criteria]]:
     parts = []
     if criteria.where:
         parts += [(clause, Criteria(where=clause)) for clause in condition(criteria.where).clauses]
+    if criteria.distinct:
+        parts.append((DISTINCT, Criteria(distinct=True)))
     ranked = Criteria(top=criteria.top, decile=criteria.decile, by=criteria.by, best=criteria.best)
     if criteria.decile is not None:
         parts.append((f"decile {criteria.decile} by {criteria.by}", ranked))
@@ -239,7 +251,8 @@ def _parts(criteria: Criteria) -> list[tuple[str, Criteria]]:
 
 def _combine(parts: Sequence[Criteria]) -> Criteria:
     """One Criteria that requires all of several disjoint ones."""
-    combined = Criteria(where=" and ".join(f"({part.where})" for part in parts if part.where))
+    where = " and ".join(f"({part.where})" for part in parts if part.where)
+    combined = Criteria(where=where, distinct=any(part.distinct for part in parts))
     for part in parts:
         if part.by:
             combined = replace(combined, top=part.top, decile=part.decile, by=part.by, best=part.best)
