@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
+import runpy
+import shutil
 import site
 import subprocess
 import sys
 import sysconfig
 import tomllib
+import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,34 +21,51 @@ import paraloom
 ROOT = Path(__file__).parents[1]
 
 
+installation = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/installation.py")))
+
+
 @pytest.mark.slow
-def test_wheel_from_a_folder_makes_pairs_in_a_fresh_environment(tmp_path: Path) -> None:
+def test_wheel_from_an_index_makes_pairs_in_a_fresh_environment(tmp_path: Path) -> None:
     """Dependencies come from this environment, by a path file: nothing is downloaded."""
     pytest.importorskip("setuptools", minversion="77")
-    index, fresh = tmp_path / "index", tmp_path / "fresh"
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PIP_CONSTRAINT")}
 
     def call(*command: object) -> str:
+        environment = installation.without_clone()
         done = subprocess.run([*map(str, command)], cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
         return done.stdout
 
-    source = tmp_path / "source"
-    source.mkdir()
-    for name in ("src", "pyproject.toml", "README.md", "LICENSE"):
-        (source / name).symlink_to(ROOT / name)
-    call(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", index, source)
-    assert [path.name for path in index.iterdir()] == [f"paraloom-{paraloom.__version__}-py3-none-any.whl"]
+    wheel = installation.build(tmp_path)
+    assert wheel.name == f"paraloom-{paraloom.__version__}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"paraloom-{paraloom.__version__}.dist-info/METADATA").decode()
+    assert "## What to expect" in metadata and not re.search(r"\]\((?!https?://|#)", metadata)
 
+    fresh = tmp_path / "fresh"
     call(sys.executable, "-m", "venv", fresh)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(fresh), "platbase": str(fresh)}))
-    call(fresh / "bin/pip", "install", "--no-index", "--find-links", index, "--no-deps", "paraloom")
+    with installation.served(wheel, tmp_path / "index") as index:
+        if uv := shutil.which("uv"):
+            environment = ("--python", fresh / "bin/python", "--default-index", index, "--no-cache")
+            call(uv, "pip", "install", *environment, "--no-deps", "paraloom")
+            call(fresh / "bin/pip", "uninstall", "--yes", "paraloom")
+        call(fresh / "bin/pip", "install", "--index-url", index, "--no-deps", "paraloom")
     (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()) + "\n")
     module = call(fresh / "bin/python", "-c", "import paraloom; print(paraloom.__file__)").strip()
     assert Path(module).is_relative_to(packages)
     printed = call(fresh / "bin/paraloom", "quickstart", "pairs")
     assert "of 400 pairs kept" in printed
     assert (tmp_path / "pairs/report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("repository", "link"),
+    [("", "see what"), ("https://host/us/it/", "see [what](https://host/us/it/blob/main/docs/a.md#b)")],
+)
+def test_the_description_has_no_relative_links(repository: str, link: str) -> None:
+    description = runpy.run_path(str(ROOT / "setup.py"))["description"]
+    kept = "[here](#there) and [web](https://example.org/a.md)"
+    assert description(f"see [what](docs/a.md#b), {kept}", repository) == f"{link}, {kept}"
 
 
 def test_workflow_publishes_this_package_without_a_token() -> None:

@@ -146,3 +146,26 @@ def test_a_missing_package_is_named(name: str, monkeypatch: pytest.MonkeyPatch) 
     method = "to_polars" if name == "polars" else "to_dataset"
     with pytest.raises(paraloom.MissingExtraError, match=f"pip install {name}"):
         getattr(as_pairs([("a", "b")]), method)()
+
+
+def test_wrong_keys_and_numbers_are_errors_that_say_what_is_right(pairs: Pairs) -> None:
+    for key in ([0, 2], (0, 1), 0.5):
+        with pytest.raises(TypeError, match="rows are known by number or slice, columns by name; got"):
+            pairs[key]  # type: ignore[call-overload]
+    for call in (pairs.head, pairs.sample):
+        with pytest.raises(ValueError, match="'n' must be 0 or more, not -1"):
+            call(-1)
+
+
+def test_no_rows_have_columns(pairs: Pairs) -> None:
+    none = pairs[:0]
+    assert len(none) == 0 and none["src"] == [] and "src" in none.columns and none.head() == []
+    with pytest.raises(KeyError, match="column 'sr' not found; did you mean 'src'"):
+        none["sr"]
+
+
+@pytest.mark.filterwarnings("ignore:no two lines")
+def test_nothing_mined_is_no_pairs() -> None:
+    pytest.importorskip("faiss", reason="the extra search has faiss")
+    mined = paraloom.mine(["A cat sleeps.", "Stocks fell.", "The train is late."], above=0.95)
+    assert len(mined) == 0 and mined["cosine"] == []

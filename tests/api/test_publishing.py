@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -10,7 +11,9 @@ import yaml
 
 import paraloom
 from paraloom.api.publishing import publish
+from paraloom.api.travelling_warnings import write_with_warnings
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.io import Corpus
 
 PAIRS = "".join(f"A dog sleeps {n} times.\tThe dog is asleep {n} times.\n" for n in range(30))
 
@@ -53,24 +56,43 @@ def test_the_card_of_what_nobody_read_says_so(run: Path, tmp_path: Path) -> None
 
 
 def test_datasets_loads_it(run: Path, tmp_path: Path) -> None:
-    datasets = pytest.importorskip("datasets", reason="the extra bench has datasets")
-    publish(run, tmp_path / "out", license="mit")
+    datasets = pytest.importorskip("datasets", reason="the extra dev has datasets")
+    published = publish(run, tmp_path / "out", license="mit")
     loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
-    assert loaded["train"].num_rows == 30
+    rows = pq.read_table(tmp_path / "out" / published.files[0])
+    assert list(loaded) == ["train"] and loaded["train"].column_names == rows.column_names
+    assert loaded["train"].to_list() == rows.to_pylist()
+
+
+def test_pairs_become_a_dataset(run: Path) -> None:
+    pytest.importorskip("datasets", reason="the extra dev has datasets")
+    pairs = paraloom.read_pairs(run / "20-score")
+    assert pairs.to_dataset()[3]["src"] == pairs[3]["src"] == "A dog sleeps 3 times."
 
 
 def test_the_hub_reads_the_card(run: Path, tmp_path: Path) -> None:
     hub = pytest.importorskip("huggingface_hub", reason="the extra hub has huggingface_hub")
     publish(run, tmp_path / "out", license="mit")
-    card = hub.DatasetCard.load(tmp_path / "out/README.md")
+    card = hub.DatasetCard.load(tmp_path / "out/README.md", ignore_metadata_errors=False)
     assert card.data.license == ["mit"] and card.data.configs[0]["config_name"] == "default"
+
+
+def test_the_card_says_whether_test_sets_were_left_out(run: Path, tmp_path: Path) -> None:
+    publish(run, tmp_path / "out", license="mit")
+    assert "Not looked for: leave out" in (tmp_path / "out/README.md").read_text(encoding="utf-8")
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    record["stages"][0] |= {"configuration": {"held_out": ["sts"]}, "counts": {"read": 40, "out": 33, "rejected": 7}}
+    (run / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    publish(run, tmp_path / "cleaned", license="mit")
+    assert "left out rows of held-out texts (7 rows" in (tmp_path / "cleaned/README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("license", "message"),
     [
         ("", "the license of made-up is not known"),
-        ("my own!", "'my own!' is not an identifier"),
+        ("my own!", "the Hub has no license 'my own!'"),
+        ("cc-by-sa", "no license 'cc-by-sa'; did you mean 'cc-by-sa-[34].0'"),
         ("cc-by-nd-4.0", "cc-by-nd-4.0 do not allow"),
         ("cc-by-sa-4.0,gpl-3.0", "cc-by-sa-4.0 and gpl-3.0 do not allow"),
         ("cc-by-sa-4.0,cc-by-nc-4.0", "cc-by-sa-4.0 and cc-by-nc-4.0 do not allow"),
@@ -81,6 +103,16 @@ def test_licenses_that_do_not_go_together_are_named(run: Path, tmp_path: Path, l
     with pytest.raises(ConfigError, match=message):
         publish(run, tmp_path / "out", license=license)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_file_of_pairs_is_published_with_its_warnings(run: Path, tmp_path: Path) -> None:
+    write_with_warnings(Corpus.open(run / "20-score"), str(tmp_path / "kept.parquet"), ["expect <wrong> translations"])
+    published = publish(tmp_path / "kept.parquet", tmp_path / "out", license="mit")
+    assert published.rows == 30
+    card = (tmp_path / "out/README.md").read_text(encoding="utf-8")
+    assert card.splitlines()[1] == 'pretty_name: "kept"' and "## Warnings\n\nexpect \\<wrong\\> translations" in card
+    table = pq.read_table(tmp_path / "out" / published.files[0])
+    assert table.num_rows == 30 and "trigram_overlap" in table.column_names
 
 
 def test_what_has_no_pairs_is_refused(tmp_path: Path) -> None:

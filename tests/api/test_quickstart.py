@@ -35,7 +35,9 @@ def test_the_first_run_says_that_it_compiles(tmp_path: Path, monkeypatch: pytest
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     cache = tmp_path / "text/__pycache__"
     assert not kernels_are_new(tmp_path)
-    cache.mkdir(parents=True)
+    cache.parent.mkdir()
+    assert kernels_are_new(tmp_path)
+    cache.mkdir()
     assert kernels_are_new(tmp_path)
     (cache / "token_kernels.hash_spans-160.py311.nbi").touch()
     assert not kernels_are_new(tmp_path)

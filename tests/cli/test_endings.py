@@ -40,6 +40,19 @@ def scored(tmp_path: Path) -> Path:
     return tmp_path / "scored.parquet"
 
 
+def test_run_warns_of_filters_that_keep_little(paraloom: Command, scored: Path) -> None:
+    toml = (
+        '[[stage]]\nname = "pairs"\nuse = "read-pairs"\nsource = "pairs.tsv"\n'
+        '[[stage]]\nname = "scored"\nuse = "score"\nscores = ["overlap"]\n'
+        '[[stage]]\nname = "kept"\nuse = "filter"\nwhere = "trigram_overlap > {}"\n'
+    )
+    library.read_pairs(scored).write(scored.parent / "pairs.tsv", engine="inline")
+    for name, bound in (("none", 0.99), ("all", -1)):
+        (scored.parent / f"{name}.toml").write_text(toml.format(bound))
+        status, _, err = paraloom("run", f"{name}.toml", "-o", name, "--engine", "inline")
+        assert status == 0 and ("the filter keeps only 0 of 72 pairs" in err) == (name == "none"), err
+
+
 def test_judge(paraloom: Command, scored: Path) -> None:
     sample = ("judge", "sample", "scored.parquet", "--by", "trigram_overlap", "--count", 2)
     status, out, err = paraloom(*sample, "-o", "sheet.tsv")

@@ -529,3 +529,42 @@ def test_the_best_of_each_source_in_any_sharding(tmp_path: Path) -> None:
 def test_per_source_needs_a_score_to_rank_by(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Criteria(**values)
+
+
+def test_distinct_keeps_one_of_equal_pairs_in_any_order_and_sharding() -> None:
+    pairs = [("A cat.", "The cat."), ("a  cat.", "THE cat."), ("The cat.", "A cat."), ("A cat.", "A dog."), ("", None)]
+    batch = pa.RecordBatch.from_pydict(
+        {"pair_id": [str(n) for n in range(5)], "src": [p[0] for p in pairs], "tgt": [p[1] for p in pairs]}
+    )
+    criteria = Criteria(distinct=True)
+
+    def kept(batches: list[pa.RecordBatch]) -> set[str]:
+        cuts = json.loads(
+            json.dumps(survey(criteria, batch.schema, lambda columns: [b.select(columns) for b in batches]))
+        )
+        marked = [select(criteria, one, cuts) for one in batches]
+        assert {r for one in marked for r in one.column("reason").to_pylist()} == {None, "not: distinct"}
+        return {row["pair_id"] for one in marked for row in one.to_pylist() if row["keep"]}
+
+    first = kept([batch])
+    assert len(first) == 3 and {"3", "4"} < first
+    assert kept([batch.take(pa.array([n])) for n in (4, 2, 0, 1, 3)]) == first
+
+
+def test_distinct_comes_before_a_share_and_is_previewed() -> None:
+    batch = pa.RecordBatch.from_pydict(
+        {"pair_id": list("123456"), "src": list("aabbcc"), "tgt": list("xxyyzz"), "p": [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]}
+    )
+
+    def read(columns: Sequence[str]) -> list[pa.RecordBatch]:
+        return [batch.select(columns)]
+
+    criteria = Criteria(where="p > 1", distinct=True, top=0.5, by="p", best="highest")
+    counts = preview_filter(criteria, batch.schema, read)
+    assert [(c.criterion, c.alone, c.together) for c in counts] == [
+        ("p > 1", 4, 4),
+        ("distinct", 3, 2),
+        ("top 0.5 by p", 3, 1),
+    ]
+    with pytest.raises(ConfigError, match="column 'tgt' to find repeated pairs"):
+        check(Criteria(distinct=True), batch.schema.remove(2))

@@ -175,7 +175,7 @@ def draw_labels(
         >>> draw_labels(pairs, f"{tempfile.mkdtemp()}/sheet.tsv", precision=0.9)
         40
     """
-    from paraloom.pairs.filtering.filters import check, required_columns, select
+    from paraloom.pairs.filtering.filters import check, kept_rows, required_columns
     from paraloom.pairs.filtering.judgments import write_judgment_sheet
     from paraloom.pairs.filtering.promised_precision import pairs_to_label
 
@@ -190,12 +190,13 @@ def draw_labels(
     assert isinstance(stage, Filter)
     before = Pairs(filtered.stages[:-1], None if filtered.stages[:-1] else read.source, seed=seed)
     corpus = before.corpus()  # as long as the pairs live, which may hold it in a temporary folder
-    chosen = replace(stage, precision=None, by="", best="", labels=(), sample=None)
     check(stage, corpus.schema)
+    ranked = {"by": stage.by, "best": stage.best} if stage.per_source else {"by": "", "best": ""}
+    chosen = replace(stage, precision=None, labels=(), sample=None, **ranked)
+    columns = required_columns(stage, corpus.schema)
 
     def rows() -> Iterator[pa.RecordBatch]:
-        for batch in corpus.batches(required_columns(stage, corpus.schema)):
-            yield batch.filter(select(chosen, batch).column("keep"))
+        return kept_rows(chosen, corpus.schema, lambda _: corpus.batches(columns), seed)
 
     drawn = pairs_to_label(rows, stage.target(corpus.schema.names))
     if drawn:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal
 
 import numpy as np
@@ -24,12 +25,13 @@ from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Ref, Stage
 from paraloom.embed.average import quantize
+from paraloom.embed.cards import RESTORED, exported_card
 from paraloom.embed.distillation import DistillationConfig
 from paraloom.embed.encoder import Encoder, open_encoder
 from paraloom.embed.export import export_sentence_transformer
 from paraloom.embed.onnx_export import FILE, export_onnx
 from paraloom.embed.spec import parse_spec
-from paraloom.embed.store import CONFIG, load_encoder, save_encoder
+from paraloom.embed.store import CARD, CONFIG, load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import convert_transformer, is_trained_transformer, is_transformer
@@ -349,6 +351,8 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
 def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = False, int8: bool = False) -> str:
     """Export an encoder as a folder for sentence-transformers, or as an ONNX graph, with the same vectors.
 
+    The folder is ready for the Hugging Face Hub: its card has the licenses, languages and results of the encoder's.
+
     Args:
         encoder: A bundled name such as english, or a folder.
         output: The folder to write.
@@ -364,11 +368,9 @@ def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = Fals
     if is_trained_transformer(folder):
         return _export_transformer(folder, Path(output), onnx=onnx, int8=int8)
     if is_transformer(folder):
-        raise ConfigError(
-            "a transformer in int8 for CTranslate2 cannot be exported",
-            file=encoder,
-            remedy="Export the encoder that `paraloom distill encoder --network transformer` trained.",
-        )
+        if int8:
+            raise ConfigError("the encoder is in int8 already", file=encoder, remedy="Copy its folder.")
+        return _export_converted(folder, Path(output), onnx=onnx)
     model = load_encoder(folder)
     if int8:
         with atomic_folder(output, CONFIG) as partial:
@@ -377,13 +379,32 @@ def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = Fals
     if onnx:
         export_onnx(model, output)
         return str(Path(output) / FILE)
-    if export_sentence_transformer(model, output):
+    if export_sentence_transformer(model, output, _card_of(folder)):
         return f"SentenceTransformer({str(output)!r})"
     return (
         f"SentenceTransformer({str(output)!r}, trust_remote_code=True)  # or Encoder.load({str(output)!r})\n"
         f"The modules of sentence-transformers cannot compute {model.spec}: the folder has code, modeling_paraloom.py, "
-        "which needs paraloom. An average of words alone, or of subwords alone, is exported without code."
+        "which needs paraloom. Exported without code: transformers, such as english-small, and averages of words alone "
+        "or of subwords alone."
     )
+
+
+def _card_of(folder: Path) -> str:
+    card = folder / CARD
+    return card.read_text(encoding="utf-8") if card.is_file() else ""
+
+
+def _export_converted(folder: Path, output: Path, *, onnx: bool) -> str:
+    try:
+        from paraloom.embed.converted import restore_transformer
+    except ImportError:
+        raise MissingExtraError.for_verb("export of a transformer", "distill") from None
+    with TemporaryDirectory() as scratch:
+        restored = Path(scratch) / "model"
+        restored.mkdir()
+        restore_transformer(folder, restored)
+        (restored / CARD).write_text(exported_card(_card_of(folder), note=RESTORED), encoding="utf-8")
+        return _export_transformer(restored, output, onnx=onnx, int8=False)
 
 
 def _export_transformer(folder: Path, output: Path, *, onnx: bool, int8: bool) -> str:

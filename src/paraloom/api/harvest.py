@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from paraloom.core.reasons import is_not_best, is_not_sampled
+from paraloom.core.reasons import DISTINCT, is_not_best, is_not_sampled
 from paraloom.core.results import ResultRecord
 from paraloom.io import Corpus
 from paraloom.pipeline.result import RunResult
@@ -168,7 +168,7 @@ def _lost(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterator[Ha
     best: dict[str, dict[str, Any]] = {}
     for row in rows:
         reason = row["reason"]
-        if is_not_sampled(reason) or is_not_best(reason):
+        if is_not_sampled(reason) or is_not_best(reason) or reason == f"not: {DISTINCT}":
             continue
         if reason not in best or _value(row, score) > _value(best[reason], score):
             best[reason] = row
@@ -202,6 +202,7 @@ _WORDS = {
     "chrf <=": "a near copy: the same words",
     "greatest(src_content_missing": "a near copy: no content word differs",
     "p_paraphrase >=": "probably another meaning",
+    DISTINCT: "the same pair as another one",
     "paraphrase_score": "the encoder finds the sides too different, or too similar",
 }
 """Beginning of a condition of the presets → what it says of a pair that does not meet it."""
@@ -211,4 +212,4 @@ def reason_in_words(reason: str) -> str:
     """Why a filter lost a pair, in words where its condition is one of a preset, and the condition if it is short."""
     reason = reason.removeprefix("not: ")
     words = next((text for start, text in _WORDS.items() if reason.startswith(start)), "")
-    return f"{words}; {reason}" if words and len(reason) < 40 else words or reason
+    return f"{words}; {reason}" if words and reason != DISTINCT and len(reason) < 40 else words or reason

@@ -116,7 +116,7 @@ class Pairs(PairsTable):
             agreement_samples: Adds `agreement`, the mean chrF of `tgt` against this many samples of `translator`, 2 or
                 more; it takes as long as this many translations. Default: 16 if `agreement` is among the scores.
             paraphrase_model: Adds `p_paraphrase`, computed from the other scores of the pairs: the name of a bundled
-                model, or a folder of `train paraphrase-model`.
+                model, or a folder of `train paraphrase-model`. `filter` with a preset adds it without this.
             languages: Adds the probability of the stated languages: all that may occur, two or more, such as de,en.
             judge: Adds `judge`, `judge_forward` and `judge_backward` by another judge than the bundled one of English,
                 which `judge` among `scores` takes: a folder of `train_judge` or of any cross-encoder in ONNX format,
@@ -418,8 +418,11 @@ class Pairs(PairsTable):
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        names: list[str] = self.corpus().schema.names
+        names: list[str] = self._schema().names
         return names
+
+    def _schema(self) -> pa.Schema:
+        return self.corpus().schema
 
     def to_arrow(self) -> pa.Table:
         """Read all rows into memory.
@@ -498,7 +501,8 @@ class Pairs(PairsTable):
     def _of_table(self, table: pa.Table) -> Pairs:
         """Pairs of a table, in a temporary folder that lives as long as they do."""
         scratch = tempfile.TemporaryDirectory(prefix="paraloom-")
-        write_corpus(Path(scratch.name) / "rows", table.to_batches(max_chunksize=1024), kind="PAIRS")
+        batches = table.to_batches(max_chunksize=1024) or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+        write_corpus(Path(scratch.name) / "rows", batches, kind="PAIRS")
         pairs = Pairs([], Path(scratch.name) / "rows")
         pairs._scratch = scratch
         return pairs

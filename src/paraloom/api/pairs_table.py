@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
+from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import pyarrow as pa
@@ -65,7 +66,12 @@ class PairsTable(ABC):
             if step == 1:
                 return self._of_table(self._slice(start, max(0, stop - start)))
             return self._of_table(self.to_arrow().take(list(range(start, stop, step))))
-        number = key + len(self) if key < 0 else key
+        try:
+            number = index(key)
+        except TypeError:
+            kind = type(key).__name__
+            raise TypeError(f"rows are known by number or slice, columns by name; got {kind}") from None
+        number += len(self) if number < 0 else 0
         rows = self._slice(number, 1).to_pylist() if number >= 0 else []
         if not rows:
             raise IndexError(f"no row {key}: there are {len(self):,} rows")
@@ -81,11 +87,16 @@ class PairsTable(ABC):
         Returns:
             A dictionary for each row.
 
+        Raises:
+            ValueError: `n` is less than 0.
+
         Example:
             >>> from paraloom import as_pairs
             >>> as_pairs([("A cat sleeps.", "The cat is asleep.")]).head(1)[0]["tgt"]
             'The cat is asleep.'
         """
+        if n < 0:
+            raise ValueError(f"'n' must be 0 or more, not {n}")
         return list(islice((row for batch in self.batches() for row in batch.to_pylist()), n))
 
     def sample(self, n: int, *, seed: int = 1) -> Pairs:
@@ -98,11 +109,16 @@ class PairsTable(ABC):
         Returns:
             The sample, in memory.
 
+        Raises:
+            ValueError: `n` is less than 0.
+
         Example:
             >>> from paraloom import as_pairs
             >>> len(as_pairs([("a", "b"), ("c", "d"), ("e", "f")]).sample(2))
             2
         """
+        if n < 0:
+            raise ValueError(f"'n' must be 0 or more, not {n}")
         count = len(self)
         chosen = sorted(random.Random(seed).sample(range(count), min(n, count)))
         return self._of_table(self.to_arrow().take(pa.array(chosen, pa.int64())))
@@ -207,9 +223,8 @@ class PairsTable(ABC):
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         return f"{table}<p>{len(self):,} pairs{more}</p>"
 
-    def _schema(self) -> pa.Schema:
-        first = next(iter(self.batches()), None)
-        return first.schema if first is not None else pa.schema([])
+    @abstractmethod
+    def _schema(self) -> pa.Schema: ...
 
     def _slice(self, start: int, length: int) -> pa.Table:
         """Rows by number; reads no more batches than needed."""

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.api.pair_inputs import read_pairs
+from paraloom.api.travelling_warnings import warnings_of
+from paraloom.core.errors import ConfigError, DataError, suggestion
+from paraloom.core.licenses import HUB_LICENSES
 from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.version import __version__
 from paraloom.io import Corpus
@@ -24,7 +27,6 @@ _SHARD_ROWS = 500_000
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _LARGER = "1M<n<10M"
 _SHARE_ALIKE = "-sa"
-_IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9.+-]*")
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def publish(
     same run has on any machine.  Nothing is uploaded.
 
     Args:
-        run: The folder of a run, or of a corpus of pairs.
+        run: The folder of a run or of a corpus of pairs, or a file of pairs.
         output: The folder to write.
         title: Heading of the card. Default: the name of the run.
         license: Licenses of the origins of the pairs, as the Hub names them, separated by commas: cc-by-4.0.
@@ -88,10 +90,11 @@ def publish(
     """
     folder = Path(run)
     record = _read_run(folder)
-    corpus = _last_pairs(folder, record)
+    pairs = read_pairs(folder) if folder.is_file() else None  # the rows live as long as this object
+    corpus = _last_pairs(folder, record) if pairs is None else pairs.corpus()
     origins, languages, scores = _contents(corpus)
     licenses = _licenses(origins, license)
-    name = title or str(record.get("name") or folder.name)
+    name = title or str(record.get("name") or folder.stem)
     files = []
     with atomic_folder(output, "README.md") as work:
         (work / "data").mkdir()
@@ -100,6 +103,7 @@ def publish(
             files.append(f"data/train-{number:05d}-of-{shards:05d}.parquet")
             write_shard(work / files[-1], table, corpus.schema)
         facts = {"origins": origins, "licenses": licenses, "languages": languages, "scores": scores}
+        facts["warnings"] = [*_warnings(record), *map(_quoted, warnings_of(folder))]
         (work / "README.md").write_text(
             _front(name, corpus.rows, licenses, languages) + _body(name, corpus, record, facts, read_by),
             encoding="utf-8",
@@ -128,7 +132,9 @@ def _last_pairs(folder: Path, record: Mapping[str, Any]) -> Corpus:
                 if corpus.rows:
                     return corpus
                 raise DataError("no pairs to publish", file=path, remedy="Filter less strictly.")
-    raise DataError("no pairs found", file=folder, remedy="Name the folder of a run, or of a corpus of pairs.")
+    raise DataError(
+        "no pairs found", file=folder, remedy="Name the folder of a run or of a corpus of pairs, or a file of pairs."
+    )
 
 
 def _contents(corpus: Corpus) -> tuple[Counter[str], list[str], list[str]]:
@@ -157,8 +163,11 @@ def _licenses(origins: Mapping[str, int], given: str) -> list[str]:
                 remedy="Name the licenses of all origins with --license, such as cc-by-4.0,cc-by-sa-3.0.",
             )
         licenses = [LICENSES[origin] for origin in origins]
-    if wrong := [text for text in licenses if not _IDENTIFIER.fullmatch(text)]:
-        raise ConfigError(f"'{wrong[0]}' is not an identifier of a license", remedy="Write it as the Hub: cc-by-4.0.")
+    if wrong := [text for text in licenses if text not in HUB_LICENSES]:
+        raise ConfigError(
+            f"the Hub has no license '{wrong[0]}'{suggestion(wrong[0], sorted(HUB_LICENSES))}",
+            remedy="Write an identifier of huggingface.co/docs/hub/repositories-licenses, such as cc-by-4.0, or other.",
+        )
     licenses = sorted(dict.fromkeys(licenses))
     conflict = [text for text in licenses if "-nd" in text] or _conflicts(licenses)
     if conflict:
@@ -229,8 +238,9 @@ def _body(name: str, corpus: Corpus, record: Mapping[str, Any], facts: Mapping[s
         parts += ["## How they were made", "\n".join(markdown_table(("stage", "what", "in", "out"), stages, left=2))]
         versions = ", ".join(_quoted(f"{key} {value}") for key, value in record.get("versions", {}).items())
         parts.append(f"Digest of the run: {_quoted(record.get('digest'))}. Versions: {versions}.")
-    if warnings := list(_warnings(record)):
-        parts += ["## Warnings", *warnings]
+    parts += ["## Overlap with test sets", _held_out(record)]
+    if facts["warnings"]:
+        parts += ["## Warnings", *facts["warnings"]]
     if facts["scores"]:
         parts += ["## Columns", "Scores: " + ", ".join(map(_quoted, facts["scores"])) + "."]
     return "\n\n".join(parts) + "\n"
@@ -247,6 +257,17 @@ def _stages(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
         )
         what = f"{_quoted(stage.get('use'))}{': ' + shown if shown else ''}"
         yield _quoted(stage.get("name")), what, f"{counts.get('read', 0):,}", f"{counts.get('out', 0):,}"
+
+
+def _held_out(record: Mapping[str, Any]) -> str:
+    """What a stage left out because it is in a test set, or that none did."""
+    for stage in record.get("stages", []):
+        if stage.get("configuration", {}).get("held_out"):
+            rows = stage.get("counts", {}).get("rejected", 0)
+            return (
+                f"Stage {_quoted(stage.get('name'))} left out rows of held-out texts ({rows:,} rows with its others)."
+            )
+    return "Not looked for: leave out what is in your test sets before you train on these pairs."
 
 
 def _warnings(record: Mapping[str, Any]) -> Iterator[str]:

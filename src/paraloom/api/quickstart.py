@@ -78,7 +78,8 @@ def run_quickstart(folder: str | Path = "quickstart", *, workers: int | None = N
 def kernels_are_new(package: Path = BUNDLED.parent) -> bool:
     """Whether numba has compiled nothing yet into the folder of a package; False where it would compile elsewhere."""
     folder = package / "text" / "__pycache__"
-    return "NUMBA_CACHE_DIR" not in os.environ and os.access(folder, os.W_OK) and not any(folder.glob("*.nbi"))
+    writable = os.access(folder if folder.exists() else folder.parent, os.W_OK)  # uv installs without byte code
+    return "NUMBA_CACHE_DIR" not in os.environ and writable and not any(folder.glob("*.nbi"))
 
 
 def _second_references() -> dict[str, str]:

@@ -114,6 +114,8 @@ def mine(
                 encoder or "english", source, str(output), above=cosine, below=below, k=5 if k is None else k, seed=seed
             )
             rows = [line.split("\t") for line in list(read_lines(output))[1:]]
+            if not rows:
+                return _no_pairs(cosine=0.0)
             return as_pairs(
                 {
                     "src": [row[0] for row in rows],
@@ -126,7 +128,13 @@ def mine(
         margin = MARGIN_THRESHOLD if above is None else above
         model = encoder or "multilingual"
         mine_translations(model, source, target, output, above=margin, k=NEIGHBORS if k is None else k)
-        return as_pairs(read_shard(output))
+        table = read_shard(output)
+        return as_pairs(table) if table.num_rows else _no_pairs(score=0.0, src_line=0, tgt_line=0, cosine=0.0)
+
+
+def _no_pairs(**columns: float) -> Pairs:
+    """Pairs without a row, with the columns that mined ones have."""
+    return as_pairs([("a", "b")]).map(lambda row: columns)[:0]
 
 
 def _file(sentences: Iterable[str] | str | Path, path: Path) -> str | Path:

@@ -69,6 +69,9 @@ def _score(
     print_run(result, output, _use_of_scores(scoring["scores"]), as_json)
 
 
+_CRITERIA = ("where", "preset", "per_source", "distinct", "top", "decile", "precision", "sample")
+
+
 def _filter(
     pairs: str,
     output: str | None = None,
@@ -104,13 +107,9 @@ def _filter(
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
-    if not any(
-        criteria.get(name) for name in ("where", "preset", "per_source", "top", "decile", "precision", "sample")
-    ):
-        raise ConfigError(
-            "no criterion is given",
-            remedy="Give --where, --preset, --per-source, --top, --decile, --precision or --sample.",
-        )
+    if not any(criteria.get(name) for name in _CRITERIA):
+        flags = [f"--{name.replace('_', '-')}" for name in _CRITERIA]
+        raise ConfigError("no criterion is given", remedy=f"Give {', '.join(flags[:-1])} or {flags[-1]}.")
     kept = api.read_pairs(pairs, seed=seed, on_error=on_error).filter(**criteria)
     result = kept.write(output, engine=engine, workers=workers, on_error=on_error)
     enough = result.stages[-1].counts.out >= api.FEW_PAIRS
@@ -316,18 +315,18 @@ DECLARED = [
         run=_filter,
         of="paraloom.api.pairs:Pairs.filter",
         stage="filter",
-        keys="per_source top decile by best sample precision confidence labels",
+        keys="per_source distinct top decile by best sample precision confidence labels",
         flags={"where": "--where"},
         settings={
             "preset": {"complete": "complete_preset"},
             "labels": {"separated": True},
         },
-        everyday="where preset encoder reverse_translator per_source top by sample precision labels draw preview "
-        "as_json device",
+        everyday="where preset encoder reverse_translator per_source distinct top by sample precision labels draw "
+        "preview as_json device",
         device=True,
-        help="Keep the pairs that meet all criteria: preset, where, per source, top, decile or precision, sample.\n\n"
-        "A precision is promised by labels: `--draw` writes the pairs to label, `--labels` reads them. What the labels "
-        "do not certify is not written; the message says how many more are needed.",
+        help="Keep the pairs that meet all criteria: preset, where, per source, distinct, top, decile or precision, "
+        "sample.\n\nA precision is promised by labels: `--draw` writes the pairs to label, `--labels` reads them. What "
+        "the labels do not certify is not written; the message says how many more are needed.",
         examples=(
             'scored.parquet -o kept.parquet --where "trigram_overlap <= 0.7 and tgt_tokens between 3 and 30"',
             "pairs.parquet -o kept.parquet --preset strict --per-source 1 --reverse-translator en-de",

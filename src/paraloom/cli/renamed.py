@@ -23,7 +23,18 @@ MOVED: dict[str, str] = {
         name: f"research {name}"
         for name in (
             *("augment-labels", "canonicalize", "diversity", "exemplars", "export", "judge"),
-            *("lexicon", "parse", "selftrain", "show", "similarity", "stats", "syntax-groups", "templates", "tune"),
+            *(
+                "lexicon",
+                "parse",
+                "publish",
+                "selftrain",
+                "show",
+                "similarity",
+                "stats",
+                "syntax-groups",
+                "templates",
+                "tune",
+            ),
             "variants",
         )
     },

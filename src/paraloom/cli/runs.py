@@ -13,9 +13,11 @@ import typer
 
 import paraloom
 import paraloom.web as reports
+from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result
+from paraloom.api.yields import warn_of_yield
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude, outlook, print_result
-from paraloom.core.remote_files import local_copy
+from paraloom.core.remote_files import is_url, local_copy
 
 if TYPE_CHECKING:
     from paraloom.api.publishing import Published
@@ -76,7 +78,10 @@ def _run(
         typer.echo(json.dumps(forecast.to_dict()) if as_json else forecast.format())
         return
     started = time.monotonic()
+    known = repeat_warnings(loaded.definition)
     result = loaded.run(folder, **options)
+    if not is_url(str(folder)):
+        warn_of_yield(loaded.definition, result, warnings_of_result(loaded.definition, result, known))
     seconds = time.monotonic() - started
     page = reports.write_report(copy, copy / "report.html")
     expected = loaded.estimate_in(copy)

@@ -19,6 +19,9 @@ def is_not_sampled(reason: object) -> bool:
     return isinstance(reason, str) and reason.startswith(SAMPLE_REASON)
 
 
+DISTINCT = "distinct"
+"""Criterion of a filter that keeps one of equal pairs."""
+
 IN_HELD_OUT = "in a held-out corpus"
 """Reason for which a text of a test set is rejected."""
 

@@ -12,7 +12,8 @@ import numpy as np
 from paraloom.core.errors import MissingExtraError
 from paraloom.core.version import __version__
 from paraloom.embed.average import Average, SentenceEncoder
-from paraloom.embed.store import CARD, CONFIG, exported_model_card, save_encoder
+from paraloom.embed.cards import NEEDS_CODE, exported_card
+from paraloom.embed.store import CARD, CONFIG, model_card, save_encoder
 from paraloom.embed.subwords import SPACE, SubwordVocabulary
 from paraloom.io.atomic import atomic_folder
 
@@ -29,8 +30,8 @@ EXPORTED = "paraloom"
 """Subfolder of an export with code: the encoder itself, unchanged."""
 
 
-def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) -> bool:
-    """Write a folder for `SentenceTransformer(folder)`.
+def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path, card: str = "") -> bool:
+    """Write a folder for `SentenceTransformer(folder)`, with the card that the encoder has.
 
     An average of words alone, or of subwords alone, becomes the library's own StaticEmbedding, with a tokenizer that
     splits as ours does and drops unknown words. Every other encoder is stored unchanged with `modeling_paraloom.py`,
@@ -50,7 +51,9 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path) ->
         _write_json(partial / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
         about = {"model_type": "SentenceTransformer", "__version__": {"paraloom": __version__}}
         _write_json(partial / "config_sentence_transformers.json", {**about, "similarity_fn_name": "cosine"})
-        (partial / CARD).write_text(exported_model_card(encoder, plain=plain), encoding="utf-8")
+        card = card or model_card(encoder, encoder.training)
+        note = "" if plain else NEEDS_CODE.format(spec=encoder.spec)
+        (partial / CARD).write_text(exported_card(card, note=note, trust=not plain), encoding="utf-8")
     return plain
 
 

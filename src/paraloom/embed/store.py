@@ -99,18 +99,6 @@ def model_card(encoder: SentenceEncoder, training: Mapping[str, Any]) -> str:
     )
 
 
-def exported_model_card(encoder: SentenceEncoder, *, plain: bool) -> str:
-    """The card of a folder for sentence-transformers, in Markdown."""
-    trust = "" if plain else ", trust_remote_code=True"
-    return (
-        f"{_CARD_HEAD.format(library='sentence-transformers')}\n# A sentence encoder by Paraloom\n\n"
-        f"`{encoder.spec}`, {encoder.dimension} dimensions, cosine similarity.\n\n"
-        "```python\nfrom sentence_transformers import SentenceTransformer\n\n"
-        f'SentenceTransformer("path/to/this/folder"{trust}).encode(["A sentence."])\n```\n\n'
-        f"Signature: `{encoder.signature}`\n"
-    )
-
-
 def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG
     _check_exists(path)

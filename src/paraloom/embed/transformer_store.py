@@ -181,7 +181,8 @@ def _card(network: TransformerNetwork, signature: str, training: Mapping[str, An
     size = sum(value.numel() for value in network.parameters())
     settings = "".join(f"| {name} | {value} |\n" for name, value in training.items())
     return (
-        "---\nlibrary_name: sentence-transformers\ntags:\n- sentence-similarity\n- paraloom\n---\n\n"
+        "---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\n"
+        "tags:\n- sentence-similarity\n- paraloom\n---\n\n"
         "# A small sentence encoder\n\n"
         f"A transformer of {shape.layers} layers, {shape.width} wide, {size:,} parameters; "
         f"vectors of {shape.dimension} dimensions; compare them by cosine.\n\n"

@@ -138,7 +138,7 @@ def _translator(folder: Path, decode: str) -> TranslatorLike:
 
 @dataclass(frozen=True, kw_only=True)
 class Filter(Criteria, Map):
-    """Keeps the rows that meet all criteria, in the order where, per_source, top or decile or precision, sample.
+    """Keeps the rows that meet all criteria.
 
     Args:
         exact_sample: Fail if the corpus has fewer rows than `sample`, instead of keeping all of them.
@@ -157,7 +157,9 @@ class Filter(Criteria, Map):
     """
 
     version: ClassVar[str] = "2"
-    optional_fields: ClassVar[tuple[str, ...]] = ("exact_sample", "per_source", "precision", "confidence", "labels")
+    optional_fields: ClassVar[tuple[str, ...]] = (
+        *("exact_sample", "per_source", "distinct", "precision", "confidence", "labels"),
+    )
     renamed_fields: ClassVar[Mapping[str, str]] = {"enough": "exact_sample"}
 
     exact_sample: bool = False
@@ -216,7 +218,7 @@ class PreviewFilter(Criteria, Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
     version: ClassVar[str] = "2"
-    optional_fields: ClassVar[tuple[str, ...]] = ("per_source",)
+    optional_fields: ClassVar[tuple[str, ...]] = ("per_source", "distinct")
 
     pairs: Ref
 

@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
-from paraloom.core.reasons import not_best, not_sampled
+from paraloom.core.reasons import DISTINCT, not_best, not_sampled
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
 from paraloom.pairs.filtering.promised_precision import PromisedCut, Target, promised_cut, score_values
+from paraloom.pairs.filtering.repeats import find_repeats, is_repeat
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
 
 DECIDING = ("judge", "p_paraphrase")
@@ -31,7 +32,7 @@ ReadColumns: TypeAlias = Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 
 @dataclass(frozen=True, kw_only=True)
 class Criteria(Config):
-    """Criteria of a filter, in the order where, per_source, top or decile or precision, sample; a row must meet all.
+    """Criteria of a filter, in the order of their names below, `precision` in the place of `top`; a row must meet all.
 
     Args:
         where: SQL condition over the columns of a row, true for the rows to keep. A row for which it is undefined
@@ -39,8 +40,9 @@ class Criteria(Config):
         per_source: Rows to keep of each source, at most: those left by `where` with the best values of `by`. A source
             is what consecutive rows with one `pair_id` have in common, as several translations of a sentence do. 0
             keeps all.
-        top: Share of the rows left by `where`, above 0 to 1, taken from the better end of `by`.
-        decile: Decile of the rows left by `where`, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
+        distinct: Keep one of the rows with the same two texts, in either order; case and white space do not matter.
+        top: Share of the rows left so far, above 0 to 1, taken from the better end of `by`.
+        decile: Decile of the rows left so far, ranked by `by`: 1 (lowest values) to 10 (highest values), as in
             PNMT Table 5. Cannot be combined with `top`.
         by: Column that `per_source`, `top`, `decile` and `precision` rank by. Default of `precision`: judge, where it
             is there, or p_paraphrase.
@@ -65,6 +67,7 @@ class Criteria(Config):
 
     where: str = ""
     per_source: int = 0
+    distinct: bool = False
     top: float | None = None
     decile: int | None = None
     by: str = ""
@@ -150,6 +153,8 @@ def survey(
         for batch, best in _with_best(read(columns), flags):
             yield batch.filter(select(criteria, batch, cuts, best).column("keep"))
 
+    if criteria.distinct:
+        cuts["repeats"] = find_repeats(remaining(), seed)
     if criteria.precision is not None:
         target = criteria.target(schema.names)
         if not target.labels:
@@ -208,6 +213,15 @@ def _with_best(batches: Iterable[pa.RecordBatch], flags: Flags | None) -> Iterat
         at += batch.num_rows
 
 
+def kept_rows(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0) -> Iterator[pa.RecordBatch]:
+    """The rows that meet all criteria, with the columns that these read."""
+    columns = required_columns(criteria, schema)
+    flags = best_of_sources(criteria, read(columns))
+    cuts = survey(criteria, schema, read, seed, flags)
+    for batch, best in _with_best(read(columns), flags):
+        yield batch.filter(select(criteria, batch, cuts, best).column("keep"))
+
+
 def required_columns(criteria: Criteria, schema: pa.Schema) -> list[str]:
     """The columns of a corpus that `select` reads."""
     columns = [name for name in ROW_ID_COLUMNS if name in schema.names]
@@ -228,10 +242,14 @@ def check(criteria: Criteria, schema: pa.Schema) -> None:
     if criteria.per_source and "pair_id" not in schema.names:
         raise missing_column("pair_id", schema.names, "to find the rows of a source")
     by = criteria.by if criteria.precision is None else criteria.target(schema.names).by
-    if by:
-        for name in [by, *(("src", "tgt") if criteria.precision is not None else ())]:
+    sides = {"of the labeled pairs": criteria.precision is not None, "to find repeated pairs": criteria.distinct}
+    for purpose in (text for text, needed in sides.items() if needed):
+        for name in ("src", "tgt"):
             if name not in schema.names:
-                raise missing_column(name, schema.names, "to rank by" if name == by else "of the labeled pairs")
+                raise missing_column(name, schema.names, purpose)
+    if by:
+        if by not in schema.names:
+            raise missing_column(by, schema.names, "to rank by")
         kind = schema.field(by).type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
             raise ConfigError(f"cannot rank by column '{by}': expected a number, got {kind}")
@@ -258,6 +276,8 @@ def select(
         value = pc.cast(batch.column(criteria.by), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         reject(~np.isfinite(value), f"undefined: {criteria.by}")
         reject(~best, not_best(criteria.per_source, criteria.by))
+    if "repeats" in cuts:
+        reject(is_repeat(batch, cuts["repeats"]), f"not: {DISTINCT}")
     if "rank" in cuts:
         if criteria.decile is not None:
             part = f"in decile {criteria.decile}"
@@ -343,6 +363,8 @@ def _parts(criteria: Criteria) -> list[tuple[str, Criteria]]:
                 Criteria(per_source=criteria.per_source, **by),
             )
         )
+    if criteria.distinct:
+        parts.append((DISTINCT, Criteria(distinct=True)))
     ranked = Criteria(top=criteria.top, decile=criteria.decile, **by) if criteria.top or criteria.decile else criteria
     if criteria.decile is not None:
         parts.append((f"decile {criteria.decile} by {criteria.by}", ranked))
@@ -359,7 +381,8 @@ def _parts(criteria: Criteria) -> list[tuple[str, Criteria]]:
 
 def _combine(parts: Sequence[Criteria]) -> Criteria:
     """One Criteria that requires all of several disjoint ones."""
-    combined = Criteria(where=" and ".join(f"({part.where})" for part in parts if part.where))
+    where = " and ".join(f"({part.where})" for part in parts if part.where)
+    combined = Criteria(where=where, distinct=any(part.distinct for part in parts))
     for part in parts:
         if part.by or part.precision is not None:
             ranking = {
@@ -373,8 +396,4 @@ def _combine(parts: Sequence[Criteria]) -> Criteria:
 
 
 def _count_kept(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int) -> int:
-    columns = required_columns(criteria, schema)
-    flags = best_of_sources(criteria, read(columns))
-    cuts = survey(criteria, schema, read, seed, flags)
-    batches = _with_best(read(columns), flags)
-    return sum(select(criteria, batch, cuts, best).column("keep").true_count for batch, best in batches)
+    return sum(batch.num_rows for batch in kept_rows(criteria, schema, read, seed))
