@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib.util
+import itertools
 import json
 import os
 import time
@@ -94,11 +95,39 @@ def labeled(data: Path) -> Iterator[Row]:
             yield row("quickstart, read", cells["src"], cells["tgt"], cells["meaning_1"] == cells["meaning_2"] == "k")
 
 
-def make_sets(data: Path, limit: int = 1500) -> list[Row]:
-    """All pairs with label, set and kind of change."""
+def development_pairs(data: Path, rules: Any, test: set[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
+    """Real paraphrases that neither a training nor the test sets have."""
+    tatoeba = sorted(pair for pair, count in rules.common_translations(data).items() if count == 1)
+    news = [(row[3], row[4]) for row in fields(data / "bitext/wmt-news/en-two-references.tsv.gz")]
+    pairs, relations = (list(fields(data / f"sts/sick2014/SICK.train{part}.tsv")) for part in ("", ".entailment"))
+    result = {
+        "Tatoeba": [pair for pair in tatoeba if rules.agree(*pair) and min(map(len, pair)) > 20
+                    and (rules.is_held_out(pair[0]) or rules.is_held_out(pair[1]))],
+        "news": news,
+        "questions": [(row[0], row[1]) for row in fields(data / "paraphrase/quora-50k/train.tsv.gz")],
+        "captions": [(a, b) for (score, a, b), (_, relation) in zip(pairs, relations, strict=True)
+                     if float(score) >= 4.5 and relation == "ENTAILMENT"],
+    }  # fmt: skip
+    return {name: [pair for pair in pairs if pair not in test] for name, pairs in result.items()}
+
+
+def development_labels(data: Path, rules: Any) -> Iterator[Row]:
+    """Pairs that people labeled and that neither a training nor the test sets have."""
+    for label, a, b in fields(data / "paraphrase/paws-wiki/dev.tsv.gz"):
+        if rules.is_held_out(a) or rules.is_held_out(b):
+            yield {"set": "PAWS-Wiki", "kind": "", "src": a, "tgt": b, "label": int(label)}
+    for label, _, _, a, b in itertools.islice(fields(data / "paraphrase/mrpc/msr_paraphrase_train.tsv"), 1200):
+        yield {"set": "MRPC", "kind": "", "src": a, "tgt": b, "label": int(label)}
+
+
+def make_sets(data: Path, limit: int = 1500, test: list[Row] | None = None) -> list[Row]:
+    """All pairs with label, set and kind of change; with the test sets, small ones for development."""
     rules, random = recipe(), np.random.default_rng(SEED)
     tatoeba = {pair for pair in rules.common_translations(data) if rules.agree(*pair)}
-    right = right_pairs(data, rules)
+    if test is None:
+        right = right_pairs(data, rules)
+    else:
+        right, limit = development_pairs(data, rules, {(row["src"], row["tgt"]) for row in test}), 400
     texts = [text for pairs in right.values() for pair in pairs for text in pair]
     pool = texts + [row[-1] for row in fields(data / "bitext/tatoeba-2/es-en.tsv.gz")]
     near, synonyms = rules.near_words(data, tatoeba, pool)
@@ -115,8 +144,15 @@ def make_sets(data: Path, limit: int = 1500) -> list[Row]:
                 if changed is not None and changed.lower() != a.lower() and count < 500:
                     rows.append({"set": name, "kind": kind, "src": a, "tgt": changed, "label": 0})
                     count += 1
-    rows += labeled(data)
+    rows += labeled(data) if test is None else development_labels(data, rules)
+    rows += written_synonyms()
     return [row for row in rows if row["src"].strip() and row["tgt"].strip()]
+
+
+def written_synonyms() -> Iterator[Row]:
+    """Sentences with one word replaced by a synonym, and by a word that means something else."""
+    for label, a, b in list(fields(ROOT / "benchmarks/readings/synonyms.tsv"))[1:]:
+        yield {"set": "synonyms", "kind": "", "src": a, "tgt": b, "label": int(label)}
 
 
 def auc(values: np.ndarray, labels: np.ndarray) -> float:
@@ -257,6 +293,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     sets = commands.add_parser("sets")
+    sets.add_argument("--development", type=Path, help="the test sets: makes small sets that share no pair with them")
     sets.add_argument("-o", "--output", type=Path, required=True)
     logits = commands.add_parser("logits")
     logits.add_argument("sets", type=Path)
@@ -271,7 +308,9 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     if arguments.command == "sets":
-        pq.write_table(pa.Table.from_pylist(make_sets(Path(os.environ["PARALOOM_DATA"]))), arguments.output)
+        test = pq.read_table(arguments.development).to_pylist() if arguments.development else None
+        made = make_sets(Path(os.environ["PARALOOM_DATA"]), test=test)
+        pq.write_table(pa.Table.from_pylist(made), arguments.output)
         return
     rows = pq.read_table(arguments.sets).to_pylist()
     if arguments.command == "logits":
