@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paraloom.io import read_lines
-from paraloom.pairs.judging.changes import KINDS, Words, change
+from paraloom.pairs.judging.changes import KINDS, Words, change, damaged
 from paraloom.pairs.lookalikes import names_in
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -265,6 +265,62 @@ def expected_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = 10
     }
 
 
+def formed(rows: list[Row]) -> dict[str, float]:
+    """Area of `tgt_formed`: second sides of right pairs against the same, damaged by rule."""
+    from paraloom.pairs.scoring.judge import bundled_judge
+
+    judge, random, result = bundled_judge(), np.random.default_rng(SEED), {}
+    for name in ("Tatoeba", "news", "questions", "captions"):
+        right = [(row["src"], row["tgt"]) for row in rows if row["set"] == name and not row["kind"]][:200]
+        broken = [(a, damage) for a, b in right if (damage := damaged(b, random)) is not None]
+        values = judge.encoder.logits([*right, *broken])[:, judge.labels.index("tgt_formed")]
+        result[name] = round(auc(values, np.repeat([1, 0], [len(right), len(broken)])), 4)
+    return result
+
+
+def long_texts(rows: list[Row], documents: int = 40, sentences: int = 12) -> dict[str, dict[str, float]]:
+    """Areas for texts of many sentences, of which one may be changed: cut to what the model reads, and in windows."""
+    from paraloom.pairs.scoring.judge import bundled_judge
+
+    judge, random, result = bundled_judge(), np.random.default_rng(SEED), {}
+    for name in ("news", "questions", "captions"):
+        changed = {row["src"]: row["tgt"] for row in rows if row["set"] == name and row["label"] == 0}
+        right = {row["src"]: row["tgt"] for row in rows if row["set"] == name and row["src"] in changed
+                 and row["label"] == 1}  # fmt: skip
+        pairs, labels = [], []
+        for _ in range(documents):
+            firsts = [list(right)[i] for i in random.permutation(len(right))[:sentences].tolist()]
+            at = int(random.integers(sentences))
+            for label in (1, 0):
+                seconds = [(right if label or i != at else changed)[first] for i, first in enumerate(firsts)]
+                pairs.append((" ".join(firsts), " ".join(seconds)))
+                labels.append(label)
+        values = {"cut": judge.encoder.logits(pairs)[:, 0], "windows": judge.predict(*zip(*pairs, strict=True))}
+        result[name] = {kind: round(auc(value, np.array(labels)), 4) for kind, value in values.items()}
+        result[name]["passed"] = round(float((values["windows"][::2] >= 0.5).mean()), 4)
+    return result
+
+
+def calibrate(rows: list[Row], folder: Path) -> dict[str, list[float]]:
+    """Write slopes and shifts that fit pairs of development, each set and label with the same weight."""
+    from paraloom.pairs.judging.fitting import calibrated
+
+    logits, random, chosen = logits_by(folder, rows).astype(np.float64), np.random.default_rng(1), []
+    sets, labels = np.array([row["set"] for row in rows]), np.array([row["label"] for row in rows])
+    for name in dict.fromkeys(sets.tolist()):
+        for label in (0, 1):
+            chosen.append(random.choice(np.flatnonzero((sets == name) & (labels == label)), 400))
+    part = np.concatenate(chosen)
+    known = np.array([[label, 1 if row["kind"] == "dropped" else label, label]
+                      for row, label in zip(rows, labels.tolist(), strict=True)], np.uint8)  # fmt: skip
+    names = ("same", "forward", "backward")
+    result = {name: list(calibrated(logits[part, i], known[part, i])) for i, name in enumerate(names)}
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    written = json.dumps({**config, "calibration": {**config["calibration"], **result}}, indent=1, ensure_ascii=False)
+    (folder / "config.json").write_text(written + "\n", encoding="utf-8")
+    return result
+
+
 def speed(rows: list[Row]) -> dict[str, float]:
     """Pairs per second of one core, by processor time, which other processes do not lengthen: the best of 8 rounds."""
     from paraloom.pairs.scoring.judge import bundled_judge
@@ -301,11 +357,17 @@ def main() -> None:
         "judges", nargs="+", help="KIND=FOLDER: a judge that was trained without a kind; hard1: with all"
     )
     logits.add_argument("-o", "--output", type=Path, required=True)
+    fitting = commands.add_parser("calibrate", help="fit the probabilities of a judge to the sets for development")
+    fitting.add_argument("sets", type=Path)
+    fitting.add_argument("judge", type=Path)
     measure = commands.add_parser("measure")
     measure.add_argument("sets", type=Path)
     measure.add_argument("--left-out", type=Path, help="logits by judges that were trained without a kind, .npz")
     measure.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
+    if arguments.command == "calibrate":
+        print(calibrate(pq.read_table(arguments.sets).to_pylist(), arguments.judge))
+        return
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     if arguments.command == "sets":
         test = pq.read_table(arguments.development).to_pylist() if arguments.development else None
@@ -322,11 +384,11 @@ def main() -> None:
         stored = np.load(arguments.left_out, allow_pickle=False)
         kinds = {"without-swap": "words", "hard1": "seen"}
         left_out = {
-            kinds.get(name, name.removeprefix("without-")): stored[name][:, 0].astype(np.float64)
+            kinds.get(name, name.removeprefix("without-")): np.resize(stored[name][:, 0].astype(np.float64), len(rows))
             for name in stored.files
         }
     result = figures(rows, scored(rows), left_out)
-    result["speed"] = speed(rows)
+    result |= {"formed": formed(rows), "long": long_texts(rows), "speed": speed(rows)}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     for part in ("sets", "kinds"):
         for name, entry in result[part].items():

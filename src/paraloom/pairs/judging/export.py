@@ -16,6 +16,8 @@ from paraloom.io.atomic import atomic_write
 from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork, JudgeShape
 
 GRAPH, TOKENIZER, CONFIG = "model.onnx", "tokenizer.json", "config.json"
+JUDGE_TYPE = "paraloom-judge"
+SPECIAL_TOKENS = ("pad_token", "cls_token", "sep_token")
 _OPSET = 17
 
 
@@ -32,7 +34,7 @@ def export_judge(
     Args:
         network: The trained network.
         tokenizer: Content of tokenizer.json, with a template for pairs.
-        special_tokens: Special tokens by role; `pad_token` is needed.
+        special_tokens: Special tokens by role: those of `SPECIAL_TOKENS`.
         folder: Where the files are written.
         calibration: Output → slope and shift of its logit.
     """
@@ -58,7 +60,7 @@ def export_judge(
         with atomic_write(folder / GRAPH) as temporary:
             quantize_dynamic(plain, temporary, weight_type=QuantType.QInt8, per_channel=True)
     config = {
-        "model_type": "paraloom-judge",
+        "model_type": JUDGE_TYPE,
         "id2label": {str(index): name for index, name in enumerate(OUTPUTS)},
         "problem_type": "multi_label_classification",
         "max_position_embeddings": network.shape.positions,
@@ -69,7 +71,7 @@ def export_judge(
         CONFIG: config,
         TOKENIZER: {**tokenizer, "padding": None, "truncation": None},
         "tokenizer_config.json": {
-            "pad_token": special_tokens["pad_token"],
+            **{name: special_tokens[name] for name in SPECIAL_TOKENS if name in special_tokens},
             "model_input_names": names,
             "model_max_length": network.shape.positions,
         },
@@ -101,7 +103,9 @@ def read_judge(folder: Path) -> JudgeNetwork:
         layers = 1 + max(int(name.split(".")[1]) for name in state if name.startswith("layers."))
         (tokens, width), hidden = state["words.weight"].shape, len(state["layers.0.widened.bias"])
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        shape = JudgeShape(tokens, layers, width, int(config["num_attention_heads"]), hidden, len(state["places.weight"]))
+        shape = JudgeShape(
+            tokens, layers, width, int(config["num_attention_heads"]), hidden, len(state["places.weight"])
+        )
         network = JudgeNetwork(shape, dropout=0.0)
         network.load_state_dict({name: torch.tensor(state[name]) for name in network.state_dict()})
     except (KeyError, ValueError, RuntimeError):
