@@ -90,9 +90,15 @@ def labeled(data: Path) -> Iterator[Row]:
             yield row("SICK", a, b, True)
         elif relation == "CONTRADICTION" or float(score) < 3.5:
             yield row("SICK", a, b, False)
+    yield from read_pairs()
+
+
+def read_pairs() -> Iterator[Row]:
+    """Pairs of the quickstart that two language models read."""
     with (ROOT / "benchmarks/readings/quickstart.tsv").open(encoding="utf-8") as file:
         for cells in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            yield row("quickstart, read", cells["src"], cells["tgt"], cells["meaning_1"] == cells["meaning_2"] == "k")
+            label = cells["meaning_1"] == cells["meaning_2"] == "k"
+            yield {"set": "quickstart, read", "kind": "", "src": cells["src"], "tgt": cells["tgt"], "label": int(label)}
 
 
 def development_pairs(data: Path, rules: Any, test: set[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
@@ -278,7 +284,7 @@ def formed(rows: list[Row]) -> dict[str, float]:
     return result
 
 
-def long_texts(rows: list[Row], documents: int = 40, sentences: int = 12) -> dict[str, dict[str, float]]:
+def long_texts(rows: list[Row], documents: int = 150, sentences: int = 16) -> dict[str, dict[str, float]]:
     """Areas for texts of many sentences, of which one may be changed: cut to what the model reads, and in windows."""
     from paraloom.pairs.scoring.judge import bundled_judge
 
@@ -302,9 +308,10 @@ def long_texts(rows: list[Row], documents: int = 40, sentences: int = 12) -> dic
 
 
 def calibrate(rows: list[Row], folder: Path) -> dict[str, list[float]]:
-    """Write slopes and shifts that fit pairs of development, each set and label with the same weight."""
+    """Write slopes and shifts that fit Tatoeba, PAWS-Wiki and the pairs that were read, each label as heavy."""
     from paraloom.pairs.judging.fitting import calibrated
 
+    rows = [row for row in rows if row["set"] in ("Tatoeba", "PAWS-Wiki")] + list(read_pairs())
     logits, random, chosen = logits_by(folder, rows).astype(np.float64), np.random.default_rng(1), []
     sets, labels = np.array([row["set"] for row in rows]), np.array([row["label"] for row in rows])
     for name in dict.fromkeys(sets.tolist()):

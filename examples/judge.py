@@ -3,7 +3,10 @@
     PARALOOM_DATA=/path/to/corpora python examples/judge.py pairs -o runs/judge-pairs.parquet
     python examples/judge.py train runs/judge-pairs.parquet --base all-MiniLM-L6-v2/ -o runs/judge-1
     PARALOOM_DATA=/path/to/corpora python examples/judge_repairs.py runs/judge-pairs.parquet -o runs/repairs.parquet
-    paraloom train judge --pairs runs/repairs.parquet --base runs/judge-1 -o runs/judge @@STEPS@@
+    paraloom train judge --pairs runs/repairs.parquet --base runs/judge-1 -o runs/judge-2 \
+        --epochs 0.38 --batch-size 128 --learning-rate 1.5e-4
+    paraloom train judge --pairs runs/repairs.parquet --base runs/judge-2 -o runs/judge \
+        --epochs 0.17 --batch-size 128 --learning-rate 1e-4
 
 Right pairs are real paraphrases of several kinds of text and edits that keep the meaning; wrong ones are the same text
 with one change, neighbors, other lines of the same topic, and labeled sets. Each kind of text is on both sides of the

@@ -171,7 +171,9 @@ def train_judge(
         The run; the figures of its last stage have the area under the ROC curve of pairs that were set aside.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
-    stage: Fit = TrainJudge(name="judge", pairs=references, base=model_folder(base), **config)
+    folder = model_folder(base)
+    assert folder is not None
+    stage: Fit = TrainJudge(name="judge", pairs=references, base=folder, **config)
     return run_stages([*stages, stage], str(output))
 
 
