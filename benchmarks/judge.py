@@ -378,8 +378,8 @@ def main() -> None:
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     if arguments.command == "sets":
         test = pq.read_table(arguments.development).to_pylist() if arguments.development else None
-        made = make_sets(Path(os.environ["PARALOOM_DATA"]), test=test)
-        pq.write_table(pa.Table.from_pylist(made), arguments.output)
+        pairs = make_sets(Path(os.environ["PARALOOM_DATA"]), test=test)
+        pq.write_table(pa.Table.from_pylist(pairs), arguments.output)
         return
     rows = pq.read_table(arguments.sets).to_pylist()
     if arguments.command == "logits":

@@ -40,7 +40,7 @@ from paraloom.pairs.lookalikes import names_in
 SYNONYMS = "ppdb_synonyms.txt.gz"
 REAL = ("Tatoeba", "Bible", "Wikipedia", "captions", "reviews")
 IRREGULAR = (
-    "bought sold told said got gave took made went came saw thought found lost won began sent spent kept left met led "
+    "bought sold said got gave took made went came saw thought found lost won began sent spent kept left met led "
     "built fell rose grew knew chose broke spoke wrote drove ate hid held heard taught caught fought sought dealt felt"
 )
 
@@ -126,10 +126,10 @@ class Repairs(Builder):
                 if dropped[0] - dropped[1] and dropped[1] - dropped[0]:
                     self.add(text, "dropped", lost, less, 0, 0, 0, (1, None), weight)
 
-    def make(self, each: int = 6500, replay: int = 110000) -> list[Row]:
-        """All pairs; `each` sentences of each kind of text."""
+    def make(self, sentences: int = 6500, replay: int = 110000) -> list[Row]:
+        """All pairs; from so many sentences of each kind of text."""
         for text, values in self.text.items():
-            for line in self.sample(dict.fromkeys(values), each):
+            for line in self.sample(dict.fromkeys(values), sentences):
                 edited = self.said_otherwise(line)
                 if edited != line and 4 <= len(line.split()) <= 45:
                     first = light_edit(line, self.random, self.words) if self.random.random() < 0.3 else None
@@ -141,7 +141,7 @@ class Repairs(Builder):
                 self.contrasts("news", a, b, 2.0, real=True)
                 self.contrasts("news", self.other_words(a, 1, self.synonyms), self.said_otherwise(b), 1.5, real=True)
         real = [row for row in self.old if row["kind"] == "" and row["origin"] in REAL and row["weight"] <= 2]
-        for row in self.sample(real, 4 * each):
+        for row in self.sample(real, 4 * sentences):
             a, b = self.other_words(row["src"], 1, self.synonyms), self.said_otherwise(row["tgt"])
             self.contrasts(row["origin"], a, b, real=True)
         self.rows += [row for row in self.sample(self.old, replay * 2) if self.is_sound(row)][:replay]
