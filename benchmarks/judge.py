@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib.util
+import itertools
 import json
 import os
 import sys
@@ -29,7 +30,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paraloom.io import Corpus, read_lines
-from paraloom.pairs.judging.changes import KINDS, Words, change
+from paraloom.pairs.judging.changes import KINDS, Words, change, damaged
 from paraloom.pairs.lookalikes import names_in
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -93,16 +94,50 @@ def labeled(data: Path) -> Iterator[Row]:
             yield row("SICK", a, b, True)
         elif relation == "CONTRADICTION" or float(score) < 3.5:
             yield row("SICK", a, b, False)
+    yield from read_pairs()
+
+
+def read_pairs() -> Iterator[Row]:
+    """Pairs of the quickstart that two language models read."""
     with (ROOT / "benchmarks/readings/quickstart.tsv").open(encoding="utf-8") as file:
         for cells in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            yield row("quickstart, read", cells["src"], cells["tgt"], cells["meaning_1"] == cells["meaning_2"] == "k")
+            label = cells["meaning_1"] == cells["meaning_2"] == "k"
+            yield {"set": "quickstart, read", "kind": "", "src": cells["src"], "tgt": cells["tgt"], "label": int(label)}
 
 
-def make_sets(data: Path, limit: int = 1500) -> list[Row]:
-    """All pairs with label, set and kind of change."""
+def development_pairs(data: Path, rules: Any, test: set[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
+    """Real paraphrases that neither a training nor the test sets have."""
+    tatoeba = sorted(pair for pair, count in rules.common_translations(data).items() if count == 1)
+    news = [(row[3], row[4]) for row in fields(data / "bitext/wmt-news/en-two-references.tsv.gz")]
+    pairs, relations = (list(fields(data / f"sts/sick2014/SICK.train{part}.tsv")) for part in ("", ".entailment"))
+    result = {
+        "Tatoeba": [pair for pair in tatoeba if rules.agree(*pair) and min(map(len, pair)) > 20
+                    and (rules.is_held_out(pair[0]) or rules.is_held_out(pair[1]))],
+        "news": news,
+        "questions": [(row[0], row[1]) for row in fields(data / "paraphrase/quora-50k/train.tsv.gz")],
+        "captions": [(a, b) for (score, a, b), (_, relation) in zip(pairs, relations, strict=True)
+                     if float(score) >= 4.5 and relation == "ENTAILMENT"],
+    }  # fmt: skip
+    return {name: [pair for pair in pairs if pair not in test] for name, pairs in result.items()}
+
+
+def development_labels(data: Path, rules: Any) -> Iterator[Row]:
+    """Pairs that people labeled and that neither a training nor the test sets have."""
+    for label, a, b in fields(data / "paraphrase/paws-wiki/dev.tsv.gz"):
+        if rules.is_held_out(a) or rules.is_held_out(b):
+            yield {"set": "PAWS-Wiki", "kind": "", "src": a, "tgt": b, "label": int(label)}
+    for label, _, _, a, b in itertools.islice(fields(data / "paraphrase/mrpc/msr_paraphrase_train.tsv"), 1200):
+        yield {"set": "MRPC", "kind": "", "src": a, "tgt": b, "label": int(label)}
+
+
+def make_sets(data: Path, limit: int = 1500, test: list[Row] | None = None) -> list[Row]:
+    """All pairs with label, set and kind of change; with the test sets, small ones for development."""
     rules, random = recipe(), np.random.default_rng(SEED)
     tatoeba = {pair for pair in rules.common_translations(data) if rules.agree(*pair)}
-    right = right_pairs(data, rules)
+    if test is None:
+        right = right_pairs(data, rules)
+    else:
+        right, limit = development_pairs(data, rules, {(row["src"], row["tgt"]) for row in test}), 400
     texts = [text for pairs in right.values() for pair in pairs for text in pair]
     pool = texts + [row[-1] for row in fields(data / "bitext/tatoeba-2/es-en.tsv.gz")]
     near, synonyms = rules.near_words(data, tatoeba, pool)
@@ -119,8 +154,15 @@ def make_sets(data: Path, limit: int = 1500) -> list[Row]:
                 if changed is not None and changed.lower() != a.lower() and count < 500:
                     rows.append({"set": name, "kind": kind, "src": a, "tgt": changed, "label": 0})
                     count += 1
-    rows += labeled(data)
+    rows += labeled(data) if test is None else development_labels(data, rules)
+    rows += written_synonyms()
     return [row for row in rows if row["src"].strip() and row["tgt"].strip()]
+
+
+def written_synonyms() -> Iterator[Row]:
+    """Sentences with one word replaced by a synonym, and by a word that means something else."""
+    for label, a, b in list(fields(ROOT / "benchmarks/readings/synonyms.tsv"))[1:]:
+        yield {"set": "synonyms", "kind": "", "src": a, "tgt": b, "label": int(label)}
 
 
 def auc(values: np.ndarray, labels: np.ndarray) -> float:
@@ -233,6 +275,63 @@ def expected_error(probabilities: np.ndarray, labels: np.ndarray, bins: int = 10
     }
 
 
+def formed(rows: list[Row]) -> dict[str, float]:
+    """Area of `tgt_formed`: second sides of right pairs against the same, damaged by rule."""
+    from paraloom.pairs.scoring.judge import bundled_judge
+
+    judge, random, result = bundled_judge(), np.random.default_rng(SEED), {}
+    for name in ("Tatoeba", "news", "questions", "captions"):
+        right = [(row["src"], row["tgt"]) for row in rows if row["set"] == name and not row["kind"]][:200]
+        broken = [(a, damage) for a, b in right if (damage := damaged(b, random)) is not None]
+        values = judge.encoder.logits([*right, *broken])[:, judge.labels.index("tgt_formed")]
+        result[name] = round(auc(values, np.repeat([1, 0], [len(right), len(broken)])), 4)
+    return result
+
+
+def long_texts(rows: list[Row], documents: int = 150, sentences: int = 16) -> dict[str, dict[str, float]]:
+    """Areas for texts of many sentences, of which one may be changed: cut to what the model reads, and in windows."""
+    from paraloom.pairs.scoring.judge import bundled_judge
+
+    judge, random, result = bundled_judge(), np.random.default_rng(SEED), {}
+    for name in ("news", "questions", "captions"):
+        changed = {row["src"]: row["tgt"] for row in rows if row["set"] == name and row["label"] == 0}
+        right = {row["src"]: row["tgt"] for row in rows if row["set"] == name and row["src"] in changed
+                 and row["label"] == 1}  # fmt: skip
+        pairs, labels = [], []
+        for _ in range(documents):
+            firsts = [list(right)[i] for i in random.permutation(len(right))[:sentences].tolist()]
+            at = int(random.integers(sentences))
+            for label in (1, 0):
+                seconds = [(right if label or i != at else changed)[first] for i, first in enumerate(firsts)]
+                pairs.append((" ".join(firsts), " ".join(seconds)))
+                labels.append(label)
+        values = {"cut": judge.encoder.logits(pairs)[:, 0], "windows": judge.predict(*zip(*pairs, strict=True))}
+        result[name] = {kind: round(auc(value, np.array(labels)), 4) for kind, value in values.items()}
+        result[name]["passed"] = round(float((values["windows"][::2] >= 0.5).mean()), 4)
+    return result
+
+
+def calibrate(rows: list[Row], folder: Path) -> dict[str, list[float]]:
+    """Write slopes and shifts that fit Tatoeba, PAWS-Wiki and the pairs that were read, each label as heavy."""
+    from paraloom.pairs.judging.fitting import calibrated
+
+    rows = [row for row in rows if row["set"] in ("Tatoeba", "PAWS-Wiki")] + list(read_pairs())
+    logits, random, chosen = logits_by(folder, rows).astype(np.float64), np.random.default_rng(1), []
+    sets, labels = np.array([row["set"] for row in rows]), np.array([row["label"] for row in rows])
+    for name in dict.fromkeys(sets.tolist()):
+        for label in (0, 1):
+            chosen.append(random.choice(np.flatnonzero((sets == name) & (labels == label)), 400))
+    part = np.concatenate(chosen)
+    known = np.array([[label, 1 if row["kind"] == "dropped" else label, label]
+                      for row, label in zip(rows, labels.tolist(), strict=True)], np.uint8)  # fmt: skip
+    names = ("same", "forward", "backward")
+    result = {name: list(calibrated(logits[part, i], known[part, i])) for i, name in enumerate(names)}
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    written = json.dumps({**config, "calibration": {**config["calibration"], **result}}, indent=1, ensure_ascii=False)
+    (folder / "config.json").write_text(written + "\n", encoding="utf-8")
+    return result
+
+
 def speed(rows: list[Row]) -> dict[str, float]:
     """Pairs per second of one core, by processor time, which other processes do not lengthen: the best of 8 rounds."""
     from paraloom.pairs.scoring.judge import bundled_judge
@@ -338,6 +437,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     sets = commands.add_parser("sets")
+    sets.add_argument("--development", type=Path, help="the test sets: makes small sets that share no pair with them")
     sets.add_argument("-o", "--output", type=Path, required=True)
     logits = commands.add_parser("logits")
     logits.add_argument("sets", type=Path)
@@ -349,14 +449,22 @@ def main() -> None:
     judges.add_argument("sets", type=Path)
     judges.add_argument("scored", type=Path, help="the stage `scored` of a quickstart, for the cost of its rows")
     judges.add_argument("-o", "--output", type=Path, required=True)
+    fitting = commands.add_parser("calibrate", help="fit the probabilities of a judge to the sets for development")
+    fitting.add_argument("sets", type=Path)
+    fitting.add_argument("judge", type=Path)
     measure = commands.add_parser("measure")
     measure.add_argument("sets", type=Path)
     measure.add_argument("--left-out", type=Path, help="logits by judges that were trained without a kind, .npz")
     measure.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
+    if arguments.command == "calibrate":
+        print(calibrate(pq.read_table(arguments.sets).to_pylist(), arguments.judge))
+        return
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     if arguments.command == "sets":
-        pq.write_table(pa.Table.from_pylist(make_sets(Path(os.environ["PARALOOM_DATA"]))), arguments.output)
+        test = pq.read_table(arguments.development).to_pylist() if arguments.development else None
+        pairs = make_sets(Path(os.environ["PARALOOM_DATA"]), test=test)
+        pq.write_table(pa.Table.from_pylist(pairs), arguments.output)
         return
     rows = pq.read_table(arguments.sets).to_pylist()
     if arguments.command == "judges":
@@ -375,11 +483,11 @@ def main() -> None:
         stored = np.load(arguments.left_out, allow_pickle=False)
         kinds = {"without-swap": "words", "hard1": "seen"}
         left_out = {
-            kinds.get(name, name.removeprefix("without-")): stored[name][:, 0].astype(np.float64)
+            kinds.get(name, name.removeprefix("without-")): np.resize(stored[name][:, 0].astype(np.float64), len(rows))
             for name in stored.files
         }
     result = figures(rows, scored(rows), left_out)
-    result["speed"] = speed(rows)
+    result |= {"formed": formed(rows), "long": long_texts(rows), "speed": speed(rows)}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     for part in ("sets", "kinds"):
         for name, entry in result[part].items():

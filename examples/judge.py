@@ -1,8 +1,12 @@
 """Make the labeled pairs of the bundled judge of meaning out of text whose license allows it.
 
     PARALOOM_DATA=/path/to/corpora python examples/judge.py pairs -o runs/judge-pairs.parquet
-    PARALOOM_DATA=/path/to/corpora python examples/judge.py train runs/judge-pairs.parquet \
-        --base all-MiniLM-L6-v2/ -o runs/judge
+    python examples/judge.py train runs/judge-pairs.parquet --base all-MiniLM-L6-v2/ -o runs/judge-1
+    PARALOOM_DATA=/path/to/corpora python examples/judge_repairs.py runs/judge-pairs.parquet -o runs/repairs.parquet
+    paraloom train judge --pairs runs/repairs.parquet --base runs/judge-1 -o runs/judge-2 \
+        --epochs 0.38 --batch-size 128 --learning-rate 1.5e-4
+    paraloom train judge --pairs runs/repairs.parquet --base runs/judge-2 -o runs/judge \
+        --epochs 0.17 --batch-size 128 --learning-rate 1e-4
 
 Right pairs are real paraphrases of several kinds of text and edits that keep the meaning; wrong ones are the same text
 with one change, neighbors, other lines of the same topic, and labeled sets. Each kind of text is on both sides of the
@@ -37,6 +41,7 @@ MANUALS = (
     *("privacyguides/fr-en", "rust-book/de-en"),
 )
 MODERN = ("BSB", "WEB", "OEB", "BBE", "UST", "OET-RV")
+PPDB = "ppdb-1.0-xxxl-lexical.pairs.tsv.gz"
 _NUMBERS = re.compile(r"\d+")
 _PERSONS = frozenset(
     ["i", "you", "he", "she", "we", "they", "it", "me", "him", "her", "us", "them", "my", "your", "his", "our", "their"]
@@ -230,6 +235,24 @@ def common_translations(data: Path) -> dict[tuple[str, str], int]:
     return dict(counted)
 
 
+def mined_words(pairs: Iterable[tuple[str, str]]) -> Counter[tuple[str, str]]:
+    """Words in which two sentences that say the same differ, where that is all, and how often."""
+    mined: Counter[tuple[str, str]] = Counter()
+    for a, b in pairs:
+        x, y = (re.findall(r"[a-z']+|\d+|[^\w\s]", text.lower()) for text in (a, b))
+        if len(x) == len(y):
+            different = [(p, q) for p, q in zip(x, y, strict=True) if p != q]
+            if len(different) == 1 and min(map(len, different[0])) >= 3:
+                mined[min(different[0]), max(different[0])] += 1
+    return mined
+
+
+def word_pairs(data: Path, name: str) -> set[tuple[str, str]]:
+    """Pairs of words of a file of `phrase/ppdb-lexical`, in lower case and in order."""
+    split = (line.lower().split() for line in read_lines(str(data / f"phrase/ppdb-lexical/{name}")))
+    return {(min(pair[:2]), max(pair[:2])) for pair in split if len(pair) >= 2}
+
+
 def near_words(
     data: Path, pairs: Iterable[tuple[str, str]], texts: Iterable[str]
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
@@ -237,16 +260,7 @@ def near_words(
     from paraloom import Encoder
 
     seen = Counter(word for text in texts for word in re.findall(r"[a-z]+", text.lower()))
-    mined: Counter[tuple[str, str]] = Counter()
-    for a, b in pairs:
-        x, y = (re.findall(r"[a-z']+|\d+|[^\w\s]", text.lower()) for text in (a, b))
-        if len(x) == len(y):
-            different = [(p, q) for p, q in zip(x, y, strict=True) if p != q]
-            if len(different) == 1 and min(map(len, different[0])) >= 3:
-                mined[tuple(sorted(different[0]))] += 1
-    ppdb: set[tuple[str, str]] = set()
-    for a, b, *_ in lines(data, "phrase/ppdb-lexical/ppdb-1.0-xxxl-lexical.pairs.tsv.gz"):
-        ppdb.add(tuple(sorted((a.lower(), b.lower()))))
+    mined, ppdb = mined_words(pairs), word_pairs(data, PPDB)
     content = [
         word for word, count in seen.most_common() if count >= 25 and len(word) >= 3 and not is_function_word(word)
     ]
@@ -286,17 +300,16 @@ def slots(meaning: str) -> frozenset[str]:
     return frozenset(part.strip() for part in re.split(r"[,;]\s*(?![^\[]*\])", meaning.rstrip(")")))
 
 
-def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
-    """All labeled pairs."""
-    make = Builder(data, seed)
-    tatoeba = common_translations(data)
-    pivot = {(a, b): len(langs.split(",")) for a, b, langs in lines(data, "paraphrase/tatoeba-pivot/pairs.tsv.gz")}
-    sure = {pair for pair, count in (*tatoeba.items(), *pivot.items()) if count >= 2 and agree(*pair)}
-    likely = {pair for pair in (*tatoeba, *pivot) if pair not in sure and agree(*pair)}
-    captions = [row for row in lines(data, "paraphrase/coco-captions-val/captions.tsv.gz") if len(row) == 2]
-    text: dict[str, list[str]] = {
+def captions_of(data: Path) -> list[list[str]]:
+    """Picture and caption."""
+    return [row for row in lines(data, "paraphrase/coco-captions-val/captions.tsv.gz") if len(row) == 2]
+
+
+def texts(data: Path) -> dict[str, list[str]]:
+    """Sentences of each kind of text."""
+    return {
         "Tatoeba": [row[-1] for row in lines(data, "bitext/tatoeba-2/es-en.tsv.gz") if len(row[-1].split()) >= 5],
-        "captions": [caption for _, caption in captions],
+        "captions": [caption for _, caption in captions_of(data)],
         "headlines": sentences(data, "headlines.reddit-press") + sentences(data, "headlines.clickbait"),
         "posts": sentences(data, "forum.reddit-posts")[:60000],
         "questions": sentences(data, "questions.opentrivia") + sentences(data, "questions.reddit-titles")[:60000]
@@ -309,6 +322,16 @@ def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
         "Wikipedia": [row[0] for row in lines(data, "simplewiki/kauchak-v2-dev.normal-simple.tsv.gz")
                       if 6 <= len(row[0].split()) <= 45 and "lrb" not in row[0]],
     }  # fmt: skip
+
+
+def bundled_pairs(data: Path, seed: int = 1) -> list[Row]:
+    """All labeled pairs."""
+    make = Builder(data, seed)
+    tatoeba = common_translations(data)
+    pivot = {(a, b): len(langs.split(",")) for a, b, langs in lines(data, "paraphrase/tatoeba-pivot/pairs.tsv.gz")}
+    sure = {pair for pair, count in (*tatoeba.items(), *pivot.items()) if count >= 2 and agree(*pair)}
+    likely = {pair for pair in (*tatoeba, *pivot) if pair not in sure and agree(*pair)}
+    captions, text = captions_of(data), texts(data)
     near, synonyms = near_words(data, sure | likely, (line for values in text.values() for line in values[:40000]))
     make.words = Words(names_in([s for values in text.values() for s in values[:3000]]), near, synonyms)
 

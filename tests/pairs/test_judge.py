@@ -91,6 +91,37 @@ def test_own_judge_adds_three_columns(trained: Path) -> None:
     assert "digest" in signature_of(rows.schema.field("judge"))
 
 
+def test_training_of_a_judge_continues_from_its_weights(trained: Path, tmp_path: Path) -> None:
+    from paraloom.api import train_judge
+
+    pairs, table = trained.parent / "pairs.parquet", labeled(60, seed=3)
+    test = list(zip(table["src"].to_pylist(), table["tgt"].to_pylist(), strict=True))
+    train_judge(pairs, tmp_path / "same", base=trained, epochs=0.01, learning_rate=1e-9)
+    logits = [Judge.load(folder).encoder.logits(test) for folder in (trained, tmp_path / "same")]
+    assert np.abs(logits[0] - logits[1]).max() < 0.1 * np.abs(logits[0]).max()
+    with pytest.raises(ConfigError, match="has no teacher"):
+        train_judge(pairs, tmp_path / "taught", base=trained, teacher_layers=2)
+
+
+def test_weights_of_another_graph_are_named(trained: Path, tmp_path: Path) -> None:
+    from paraloom.pairs.judging.export import read_judge
+
+    copy = shutil.copytree(trained, tmp_path / "copy")
+    config = json.loads((copy / "config.json").read_text())
+    del config["num_attention_heads"]
+    (copy / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="not those that this version writes"):
+        read_judge(copy)
+
+
+def test_long_texts_have_the_value_of_their_worst_sentence() -> None:
+    sentences = [f"The man in house {number} is walking his dog in the park near the old lake." for number in range(30)]
+    changed = [*sentences[:20], "A woman is cooking dinner for two guests tonight.", *sentences[21:]]
+    values = bundled_judge().probabilities([" ".join(sentences)] * 2, [" ".join(sentences), " ".join(changed)])[:, 0]
+    lowest = bundled_judge().predict([sentences[20]], [changed[20]])[0]
+    assert values[1] == lowest < values[0]
+
+
 def test_values_do_not_depend_on_the_batch(trained: Path) -> None:
     test = labeled(40, seed=3)
     firsts, seconds = test["src"].to_pylist(), test["tgt"].to_pylist()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from paraloom.api.model_references import model_folder
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import as_list, input_stages_of, run_stages
@@ -161,7 +162,8 @@ def train_judge(
         pairs: Files with the columns `src`, `tgt` and `label`, and those that :class:`~paraloom.stages.TrainJudge`
             names.
         output: Folder of the judge, for `Pairs.score(judge=…)`.
-        base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2.
+        base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2, or of a judge,
+            or `english-judge`: its training continues.
         on_error: What happens with rows that cannot be read: 'stop' or 'reject'.
         **config: Fields of :class:`~paraloom.stages.TrainJudge`, such as `epochs` and `layers`.
 
@@ -169,7 +171,9 @@ def train_judge(
         The run; the figures of its last stage have the area under the ROC curve of pairs that were set aside.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
-    stage: Fit = TrainJudge(name="judge", pairs=references, base=Path(base).absolute(), **config)
+    folder = model_folder(base)
+    assert folder is not None
+    stage: Fit = TrainJudge(name="judge", pairs=references, base=folder, **config)
     return run_stages([*stages, stage], str(output))
 
 

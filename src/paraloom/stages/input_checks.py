@@ -186,10 +186,10 @@ def check_scored_languages(
     *,
     translator: TranslatorLike | None = None,
     reverse_translator: TranslatorLike | None = None,
-    languages: Sequence[str] = (),
+    languages: Mapping[str, Sequence[str]] | None = None,
     seed: int = 0,
 ) -> Mapping[str, Json]:
-    """Warn if pairs that are to be scored are in other languages than the models of the scores."""
+    """Warn if pairs that are to be scored are in other languages than the models, whose languages are by name."""
     from paraloom.text.function_words import sample_language
 
     columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
@@ -207,9 +207,10 @@ def check_scored_languages(
             expected = direction.source if read else direction.target
             if _contradicts(language, expected, direction.target if read else direction.source):
                 problems.append(f"'{column}' is {language_name(language)}, but the {name} translates {direction}")
-        if column != "pivot" and language and languages and language not in map(language_code, languages):
-            names = ", ".join(language_name(language_code(known)) for known in languages)
-            problems.append(f"'{column}' is {language_name(language)}, but the paraphrase model is for {names}")
+        for name, known in (languages or {}).items():
+            if column != "pivot" and language and known and language not in map(language_code, known):
+                names = ", ".join(language_name(language_code(code)) for code in known)
+                problems.append(f"'{column}' is {language_name(language)}, but the {name} is for {names}")
     message = f"{'; '.join(problems)}: these scores mean little" if problems else ""
     if message:
         warnings.warn(message, stacklevel=2)

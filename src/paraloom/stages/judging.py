@@ -34,7 +34,8 @@ class TrainJudge(Fit):
     Args:
         pairs: Corpora of labeled pairs.
         base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2: the judge starts
-            from its embeddings and its lowest layers.
+            from its embeddings and its lowest layers. Or folder of a judge, whose training continues without dropout:
+            it keeps its layers and its tokens, and its weights become the mean of those before and after.
         layers: Number of layers.
         teacher_layers: Layers of a larger judge that is trained first and teaches the small one; 0 for none.
         vocab_size: Number of tokens that are kept, the most frequent ones of the pairs; 0 keeps all.
@@ -46,7 +47,7 @@ class TrainJudge(Fit):
     Raises:
         ConfigError: A value is out of range.
         DataError: When it runs: there are fewer than 50 right or 50 wrong pairs, or a column is missing.
-        ModelError: When it runs: the base is not a sentence-transformers model of the family of BERT.
+        ModelError: When it runs: the base is neither a judge nor a sentence-transformers model of the family of BERT.
         MissingExtraError: When it runs: the extras `distill`, `onnx` or `cross-encoder` are not installed.
 
     Example:
@@ -100,6 +101,8 @@ class TrainJudge(Fit):
             seed=context.seed,
         )
         base = _base(context.inputs["base"], [*pairs.sources, *pairs.targets], self.vocab_size)
+        if base.judge is not None and self.teacher_layers:
+            raise ConfigError("a judge that is trained further has no teacher", remedy="Leave out 'teacher_layers'.")
         figures: dict[str, Json] = fit_judge(
             pairs, base, config, folder, layers=self.layers, teacher_layers=self.teacher_layers
         )
@@ -146,8 +149,14 @@ def _base(folder: Path, texts: list[str], vocab_size: int) -> Base:
     from tokenizers import Tokenizer
 
     from paraloom.embed.transformer_vocabulary import prune, read_teacher
+    from paraloom.pairs.judging.export import CONFIG, JUDGE_TYPE, TOKENIZER, read_judge
     from paraloom.pairs.judging.fitting import Base
 
+    file = folder / CONFIG
+    if file.is_file() and json.loads(file.read_text(encoding="utf-8")).get("model_type") == JUDGE_TYPE:
+        settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+        tokenizer = json.loads((folder / TOKENIZER).read_text(encoding="utf-8"))
+        return Base(tokenizer, settings, judge=read_judge(folder))
     vocabulary = read_teacher(folder)
     tokenizer = Tokenizer.from_str(json.dumps(vocabulary.tokenizer))
     counts = np.zeros(len(vocabulary.words), np.int64)

@@ -65,8 +65,8 @@ class Score(Map):
         languages: All languages that may occur, two or more; adds `src_language_probability` and
             `tgt_language_probability`, the probability of the language that each side is labeled with.
 
-    Before any work, a warning says if a sample of the pairs is in other languages than the translators or the
-    paraphrase model.
+    Before any work, a warning says if a sample of the pairs is in other languages than the translators, the paraphrase
+    model or the bundled judge.
 
     Raises:
         ConfigError: A score is unknown, `languages` has one entry, both `encoder` and `sentence_transformer` are given,
@@ -155,9 +155,12 @@ class Score(Map):
         return tuple(name for name in names if not (name in added and MODEL_OPTIONS[name] <= given)), bilingual
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
-        """Languages of a sample, with a warning if translators or the paraphrase model are for others."""
+        """Languages of a sample, with a warning if translators, paraphrase model or bundled judge are for others."""
+        from paraloom.pairs.scoring.table import JUDGED
+
         paths = context.inputs
-        if not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
+        judged = self.judge is None and bool(JUDGED & {*self.scores})
+        if not judged and not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
             return {}
         from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 
@@ -169,7 +172,7 @@ class Score(Map):
             corpus,
             translator=translator,
             reverse_translator=reverse,
-            languages=card.get("languages", ()),
+            languages={"paraphrase model": card.get("languages", ()), "bundled judge": ("en",) if judged else ()},
             seed=context.seed,
         )
 

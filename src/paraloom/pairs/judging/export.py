@@ -9,11 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.errors import MissingExtraError
+import numpy as np
+
+from paraloom.core.errors import MissingExtraError, ModelError
 from paraloom.io.atomic import atomic_write
-from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork
+from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork, JudgeShape
 
 GRAPH, TOKENIZER, CONFIG = "model.onnx", "tokenizer.json", "config.json"
+JUDGE_TYPE = "paraloom-judge"
+SPECIAL_TOKENS = ("pad_token", "cls_token", "sep_token")
 _OPSET = 17
 
 
@@ -30,7 +34,7 @@ def export_judge(
     Args:
         network: The trained network.
         tokenizer: Content of tokenizer.json, with a template for pairs.
-        special_tokens: Special tokens by role; `pad_token` is needed.
+        special_tokens: Special tokens by role: those of `SPECIAL_TOKENS`.
         folder: Where the files are written.
         calibration: Output → slope and shift of its logit.
     """
@@ -56,17 +60,18 @@ def export_judge(
         with atomic_write(folder / GRAPH) as temporary:
             quantize_dynamic(plain, temporary, weight_type=QuantType.QInt8, per_channel=True)
     config = {
-        "model_type": "paraloom-judge",
+        "model_type": JUDGE_TYPE,
         "id2label": {str(index): name for index, name in enumerate(OUTPUTS)},
         "problem_type": "multi_label_classification",
         "max_position_embeddings": network.shape.positions,
+        "num_attention_heads": network.shape.heads,
         "calibration": {name: list(values) for name, values in (calibration or {}).items()},
     }
     written = {
         CONFIG: config,
         TOKENIZER: {**tokenizer, "padding": None, "truncation": None},
         "tokenizer_config.json": {
-            "pad_token": special_tokens["pad_token"],
+            **{name: special_tokens[name] for name in SPECIAL_TOKENS if name in special_tokens},
             "model_input_names": names,
             "model_max_length": network.shape.positions,
         },
@@ -75,3 +80,38 @@ def export_judge(
         with atomic_write(folder / name) as temporary:
             indent = None if name == TOKENIZER else 1
             temporary.write_text(json.dumps(content, ensure_ascii=False, indent=indent) + "\n", encoding="utf-8")
+
+
+def read_judge(folder: Path) -> JudgeNetwork:
+    """Network of a folder that `export_judge` wrote, with its weights as they were rounded."""
+    import onnx
+    import torch
+    from onnx import numpy_helper
+
+    graph = onnx.load(folder / GRAPH).graph
+    stored = {item.name: numpy_helper.to_array(item) for item in graph.initializer}
+    state = {name: value for name, value in stored.items() if value.dtype == np.float32 and value.ndim == 1}
+    for node in graph.node:
+        name = next((name for name in node.input if name.endswith("_quantized") and name in stored), None)
+        if name is None:
+            continue
+        scale, zero = (stored[name.replace("_quantized", end)] for end in ("_scale", "_zero_point"))
+        weight = (stored[name].astype(np.float32) - zero.astype(np.float32)) * scale
+        module = node.name.strip("/").split("/")[:-1]
+        state[".".join([*module, "weight"])] = weight if node.op_type == "Gather" else weight.T
+    try:
+        layers = 1 + max(int(name.split(".")[1]) for name in state if name.startswith("layers."))
+        (tokens, width), hidden = state["words.weight"].shape, len(state["layers.0.widened.bias"])
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        shape = JudgeShape(
+            tokens, layers, width, int(config["num_attention_heads"]), hidden, len(state["places.weight"])
+        )
+        network = JudgeNetwork(shape, dropout=0.0)
+        network.load_state_dict({name: torch.tensor(state[name]) for name in network.state_dict()})
+    except (KeyError, ValueError, RuntimeError):
+        raise ModelError(
+            "the weights of the judge are not those that this version writes",
+            file=folder / GRAPH,
+            remedy="Train it again, or start from a sentence-transformers model.",
+        ) from None
+    return network

@@ -168,7 +168,7 @@ def train(
             wanted = labels[chosen]
             wanted = torch.where(swap[:, None], wanted[:, _SWAPPED], wanted)
             known = (wanted != UNKNOWN).float() * weights[chosen][:, None]
-            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            with torch.autocast(device.type, torch.bfloat16, enabled=_computes_bfloat16(device)):
                 logits = network(*inputs).float()
             target = wanted.clamp(max=1.0)
             if teacher is not None:
@@ -198,6 +198,11 @@ _IMPORTANCE = (1.0, 0.5, 0.5, 0.15, 0.15)
 """Weight of each output in the loss."""
 
 
+def _computes_bfloat16(device: torch.device) -> bool:
+    """True if a device multiplies in 16 bits: faster than in 32, on a processor more than twice as fast."""
+    return device.type == "cuda" or (device.type == "cpu" and torch.cpu._is_avx512_bf16_supported())
+
+
 @torch.no_grad()
 def logits_of(
     network: JudgeNetwork, pairs: TokenPairs, special: tuple[int, int, int], *, batch: int = 2048, max_length: int = 160
@@ -210,6 +215,6 @@ def logits_of(
     values = np.zeros((len(pairs), len(OUTPUTS)), np.float32)
     for start in range(0, len(order), batch):
         rows = order[start : start + batch]
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        with torch.autocast(device.type, torch.bfloat16, enabled=_computes_bfloat16(device)):
             values[rows] = network(*feeder.inputs(rows)).float().cpu().numpy()
     return values

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from paraloom.bundled import JUDGE_MODEL, bundled_path
 from paraloom.core.errors import ModelError
 from paraloom.pairs.scoring.cross_encoder import CONFIG, CrossEncoder
+from paraloom.pairs.scoring.windows import windows
 
 SAME, FORWARD, BACKWARD = "same", "forward", "backward"
 """Outputs that every judge has, as `id2label` in its configuration names them."""
@@ -69,19 +70,32 @@ class Judge:
         return self.probabilities(firsts, seconds)[:, self.labels.index(SAME)]
 
     def probabilities(self, firsts: Sequence[str], seconds: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Probability of each output for n ordered pairs, float32 `(n, outputs)`; NaN where a text is empty."""
+        """Probability of each output for n ordered pairs, float32 `(n, outputs)`; NaN where a text is empty.
+
+        Texts that are too long are matched sentence by sentence; the values are the lowest of these.
+        """
         pairs = list(zip(firsts, seconds, strict=True))
-        wanted = sorted({pair for pair in pairs if pair[0].strip() and pair[1].strip()})
+        parts = {
+            pair: windows(*pair) if self._is_cut(*pair) else [pair]
+            for pair in dict.fromkeys(pairs) if pair[0].strip() and pair[1].strip()
+        }  # fmt: skip
         values = np.full((len(pairs), len(self.labels)), np.nan, np.float32)
-        if not wanted:
+        if not parts:
             return values
+        wanted = sorted({part for split in parts.values() for part in split})
         logits = self.encoder.logits(wanted).astype(np.float64) * self.slopes + self.shifts
-        known = (1 / (1 + np.exp(-logits))).astype(np.float32)
-        rows = {pair: row for row, pair in enumerate(wanted)}
+        known = dict(zip(wanted, (1 / (1 + np.exp(-logits))).astype(np.float32), strict=True))
         for number, pair in enumerate(pairs):
-            if pair in rows:
-                values[number] = known[rows[pair]]
+            if pair in parts:
+                values[number] = np.min([known[part] for part in parts[pair]], axis=0)
         return values
+
+    def _is_cut(self, first: str, second: str) -> bool:
+        """True if a pair has more tokens than the model reads; a token has a character or more."""
+        if len(first) + len(second) < self.encoder.max_length:
+            return False
+        encoding = self.encoder.tokenizer.encode(first, second)
+        return bool(encoding.overflowing)
 
 
 @dataclass(frozen=True, eq=False)
