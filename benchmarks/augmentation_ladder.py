@@ -50,9 +50,9 @@ from paraloom.mt.streams import CHUNK, translate_stream
 from paraloom.mt.subwords import train_subwords
 from paraloom.mt.training import train_translator
 from paraloom.pairs.filtering.held_out import HeldOut, is_held_out
-from paraloom.syntax.groups import choose_groups
+from paraloom.papers.bbh22.productions import root_productions
+from paraloom.papers.bbh22.syntax_groups import choose_groups
 from paraloom.syntax.parsers.loading import load_parser
-from paraloom.syntax.productions import root_productions
 
 Pairs = list[tuple[str, str]]
 

@@ -93,7 +93,6 @@ if TYPE_CHECKING:
     from paraloom.api.selftraining import selftrain as selftrain
     from paraloom.api.status import run_status as run_status
     from paraloom.api.syntax import add_parses as add_parses
-    from paraloom.api.syntax import find_syntax_groups as find_syntax_groups
     from paraloom.api.syntax import train_parser as train_parser
     from paraloom.api.translators import train_translator as train_translator
     from paraloom.api.translators import translate_file as translate_file
@@ -192,7 +191,7 @@ _MODULES = {
     "search": ("mine_lines", "search_lines"),
     "status": ("run_status",),
     "urls": ("fetch_input",),
-    "syntax": ("add_parses", "find_syntax_groups", "train_parser"),
+    "syntax": ("add_parses", "train_parser"),
     "translators": ("train_translator", "translate_file"),
     "tuning": ("Tuning", "TuningResult", "tune"),
     "variants": ("format_diversity", "measure_diversity", "translate_variants"),

@@ -30,13 +30,10 @@ if TYPE_CHECKING:
     from paraloom.stages.diversity import SampleVariants as SampleVariants
     from paraloom.stages.documents import AlignDocuments as AlignDocuments
     from paraloom.stages.documents import AlignDocumentSentences as AlignDocumentSentences
-    from paraloom.stages.documents import EvaluateAligner as EvaluateAligner
     from paraloom.stages.documents import PivotDocuments as PivotDocuments
-    from paraloom.stages.documents import ReadGoldPairs as ReadGoldPairs
     from paraloom.stages.documents import TranslateDocuments as TranslateDocuments
     from paraloom.stages.encoders import CompareSelections as CompareSelections
     from paraloom.stages.encoders import EvaluateClassification as EvaluateClassification
-    from paraloom.stages.encoders import EvaluateRetrieval as EvaluateRetrieval
     from paraloom.stages.encoders import EvaluateSts as EvaluateSts
     from paraloom.stages.encoders import QuantizeEncoder as QuantizeEncoder
     from paraloom.stages.encoders import TrainEncoder as TrainEncoder
@@ -66,9 +63,6 @@ if TYPE_CHECKING:
     from paraloom.stages.syntax import Parse as Parse
     from paraloom.stages.syntax import ReadParses as ReadParses
     from paraloom.stages.syntax import TrainParser as TrainParser
-    from paraloom.stages.syntax_groups import CountProductions as CountProductions
-    from paraloom.stages.syntax_groups import PickSyntaxGroup as PickSyntaxGroup
-    from paraloom.stages.syntax_groups import SyntaxGroups as SyntaxGroups
     from paraloom.stages.translators import CompareTranslators as CompareTranslators
     from paraloom.stages.translators import EvaluateTranslator as EvaluateTranslator
     from paraloom.stages.translators import LoadTranslator as LoadTranslator
@@ -87,15 +81,12 @@ _MODULES = {
     "documents": (
         "AlignDocumentSentences",
         "AlignDocuments",
-        "EvaluateAligner",
         "PivotDocuments",
-        "ReadGoldPairs",
         "TranslateDocuments",
     ),
     "encoders": (
         "CompareSelections",
         "EvaluateClassification",
-        "EvaluateRetrieval",
         "EvaluateSts",
         "QuantizeEncoder",
         "TrainEncoder",
@@ -117,12 +108,17 @@ _MODULES = {
     "scores": ("CountWords", "Score", "TrainLanguageModel"),
     "sentences": ("Encode", "LoadEncoder", "ReadSentences"),
     "syntax": ("Parse", "ReadParses", "TrainParser"),
-    "syntax_groups": ("CountProductions", "PickSyntaxGroup", "SyntaxGroups"),
     "translators": ("CompareTranslators", "EvaluateTranslator", "LoadTranslator", "TrainTranslator"),
     "variants": ("ChooseVariants", "ReadVariants", "TranslateVariants", "VariantsToBitext"),
 }
 
 _PAPERS = {
+    "CountProductions": "paraloom.papers.bbh22.syntax_group_stages",
+    "EvaluateAligner": "paraloom.papers.park17.gold_documents",
+    "EvaluateRetrieval": "paraloom.papers.pgru.retrieval",
+    "PickSyntaxGroup": "paraloom.papers.bbh22.syntax_group_stages",
+    "ReadGoldPairs": "paraloom.papers.park17.gold_documents",
+    "SyntaxGroups": "paraloom.papers.bbh22.syntax_group_stages",
     "TrainClassifier": "paraloom.papers.w17.train_classifier",
     "TrainPhraseTranslator": "paraloom.papers.park17.train_phrase_translator",
     "TrainPhrases": "paraloom.papers.pgru.train_phrases",

@@ -88,8 +88,3 @@ def message(error: ParaloomError) -> Markup:
 def nothing(text: str, code: str = "") -> Markup:
     """A note in place of results."""
     return draw("nothing", text, code)
-
-
-def copyable(label: str, text: str) -> Markup:
-    """A text with a button that copies it."""
-    return draw("copyable", label, text)

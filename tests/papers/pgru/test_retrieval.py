@@ -7,8 +7,8 @@ import pytest
 import sacrebleu
 
 from paraloom.core.errors import DataError
-from paraloom.evaluate.retrieval import evaluate_retrieval
 from paraloom.evaluate.translation import evaluate_translation
+from paraloom.papers.pgru.retrieval import evaluate_retrieval
 
 
 class Table:

@@ -12,13 +12,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
+from paraloom.api.run import input_stages, run_stages
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import CorpusReader
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stats import merge_all, paired_difference
 from paraloom.io import Corpus
-from paraloom.syntax.groups import SyntaxGroup, SyntaxGrouping, choose_groups
-from paraloom.syntax.productions import ProductionCounts, root_productions
+from paraloom.papers.bbh22.productions import ProductionCounts, root_productions
+from paraloom.papers.bbh22.syntax_groups import SyntaxGroup, SyntaxGrouping, choose_groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,3 +265,22 @@ def _change(group: SyntaxGroup, before: _Parsed, after: _Parsed) -> dict[str, Js
         "high": difference.high,
         "rose": "yes" if difference.low > 0 else "no" if difference.high < 0 else "not clearly",
     }
+
+
+def find_syntax_groups(parsed: str | Path, output: str | Path, **config: Any) -> SyntaxGrouping:
+    """Find the largest groups of pairs whose parses have the same root production, to fine-tune translators on.
+
+    Args:
+        parsed: Pairs with parses, from `parse`: a corpus folder or a Parquet file.
+        output: The folder to write.
+        **config: Fields of `paraloom.stages.SyntaxGroups`: `groups`, `min_rows`, `column`.
+
+    Returns:
+        The groups.
+
+    Reference:
+        Burchell et al. (2022), §2.1.
+    """
+    stages, reference = input_stages(str(parsed))
+    run_stages([*stages, SyntaxGroups(pairs=reference, **config)], str(output))
+    return SyntaxGrouping.load(Path(output))

@@ -18,10 +18,10 @@ from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.schema import PAIRS
 from paraloom.core.stats import paired_difference
 from paraloom.io import Corpus, write_corpus
+from paraloom.papers.bbh22.productions import ProductionCounts, root_production
+from paraloom.papers.bbh22.syntax_groups import SyntaxGrouping, choose_groups
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline
-from paraloom.syntax.groups import SyntaxGrouping, choose_groups
-from paraloom.syntax.productions import ProductionCounts, root_production
 
 DECLARATIVE = "(S (NP x) (VP y) (. .))"
 FRONTED = "(S (PP x) (, ,) (NP y) (VP z) (. .))"

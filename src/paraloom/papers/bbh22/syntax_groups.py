@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from paraloom.core.errors import ConfigError, DataError, ModelError
-from paraloom.syntax.productions import by_frequency
+from paraloom.papers.bbh22.productions import by_frequency
 
 FILE = "groups.json"
 
