@@ -281,12 +281,7 @@ def _flow_x(line: int) -> float:
 
 
 def logarithmic_ticks(low: float, high: float) -> list[float]:
-    """Round ticks whose base-10 logarithms are in [low, high]: 1, 2 and 5 times powers of ten, else evenly spaced.
-
-    Example:
-        >>> logarithmic_ticks(0.2, 2.1), logarithmic_ticks(0.75, 0.9)
-        ([2, 5, 10, 20, 50, 100], [6, 6.5, 7, 7.5])
-    """
+    """Round ticks whose base-10 logarithms are in [low, high]: 1, 2 and 5 times powers of ten, else evenly spaced."""
     powers = range(math.floor(low), math.ceil(high) + 1)
     candidates = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
     marks = [round(value, 12) for value in candidates if low <= math.log10(value) <= high]
