@@ -38,7 +38,6 @@ from typing import Any
 
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import generator
-from paraloom.evaluate.compare import compare_translators
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io.atomic import atomic_write
 from paraloom.mt import Translator, TranslatorConfig
@@ -52,6 +51,7 @@ from paraloom.mt.training import train_translator
 from paraloom.pairs.filtering.held_out import HeldOut, is_held_out
 from paraloom.papers.bbh22.productions import root_productions
 from paraloom.papers.bbh22.syntax_groups import choose_groups
+from paraloom.papers.bbh22.translator_comparison import compare_translators
 from paraloom.syntax.parsers.loading import load_parser
 
 Pairs = list[tuple[str, str]]

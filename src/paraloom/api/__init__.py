@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from paraloom.api.evaluate import evaluate_classification_tasks as evaluate_classification_tasks
     from paraloom.api.evaluate import evaluate_comet_files as evaluate_comet_files
     from paraloom.api.evaluate import evaluate_document_pairs as evaluate_document_pairs
-    from paraloom.api.evaluate import evaluate_phrase_tasks as evaluate_phrase_tasks
     from paraloom.api.evaluate import evaluate_sentence_aligner as evaluate_sentence_aligner
     from paraloom.api.evaluate import evaluate_similarity as evaluate_similarity
     from paraloom.api.evaluate import evaluate_translation_files as evaluate_translation_files
@@ -149,7 +148,6 @@ _MODULES = {
         "evaluate_classification_tasks",
         "evaluate_comet_files",
         "evaluate_document_pairs",
-        "evaluate_phrase_tasks",
         "evaluate_sentence_aligner",
         "evaluate_similarity",
         "evaluate_translation_files",

@@ -70,7 +70,7 @@ STAGES: dict[str, str] = {
     "align-document-sentences": "paraloom.stages.documents:AlignDocumentSentences",
     "read-gold-pairs": "paraloom.papers.park17.gold_documents:ReadGoldPairs",
     "evaluate-translator": "paraloom.stages.translators:EvaluateTranslator",
-    "compare-translators": "paraloom.stages.translators:CompareTranslators",
+    "compare-translators": "paraloom.papers.bbh22.translator_comparison:CompareTranslators",
     "evaluate-aligner": "paraloom.papers.park17.gold_documents:EvaluateAligner",
     "tune-aligner": "paraloom.papers.park17.aligner_tuning:TuneAligner",
     "train-encoder": "paraloom.stages.encoders:TrainEncoder",

@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from paraloom.stages.syntax import Parse as Parse
     from paraloom.stages.syntax import ReadParses as ReadParses
     from paraloom.stages.syntax import TrainParser as TrainParser
-    from paraloom.stages.translators import CompareTranslators as CompareTranslators
     from paraloom.stages.translators import EvaluateTranslator as EvaluateTranslator
     from paraloom.stages.translators import LoadTranslator as LoadTranslator
     from paraloom.stages.translators import TrainTranslator as TrainTranslator
@@ -108,11 +107,12 @@ _MODULES = {
     "scores": ("CountWords", "Score", "TrainLanguageModel"),
     "sentences": ("Encode", "LoadEncoder", "ReadSentences"),
     "syntax": ("Parse", "ReadParses", "TrainParser"),
-    "translators": ("CompareTranslators", "EvaluateTranslator", "LoadTranslator", "TrainTranslator"),
+    "translators": ("EvaluateTranslator", "LoadTranslator", "TrainTranslator"),
     "variants": ("ChooseVariants", "ReadVariants", "TranslateVariants", "VariantsToBitext"),
 }
 
 _PAPERS = {
+    "CompareTranslators": "paraloom.papers.bbh22.translator_comparison",
     "CountProductions": "paraloom.papers.bbh22.syntax_group_stages",
     "EvaluateAligner": "paraloom.papers.park17.gold_documents",
     "EvaluateRetrieval": "paraloom.papers.pgru.retrieval",

@@ -12,8 +12,8 @@ from sacrebleu import corpus_bleu, corpus_chrf
 from toy_language import bitext
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.evaluate.compare import compare_translators
 from paraloom.evaluate.translation import evaluate_translation
+from paraloom.papers.bbh22.translator_comparison import compare_translators
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline
 

@@ -15,8 +15,8 @@ from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stats import wilson_interval
+from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.published import PUBLISHED_PHRASES
 from paraloom.io import read_lines
 
 Similarity: TypeAlias = Literal["cosine", "dot"]
@@ -32,6 +32,16 @@ FILES = {
 }
 """Paths below the folder of tasks.  Turney's 1,500 test questions are in the file called jair.train (the paper has
 1,500 for testing and 680 for training, of which jair.test has 432)."""
+
+PUBLISHED_PHRASES: dict[str, tuple[float, float, float]] = {
+    "SUM": (65.46, 39.58, 19.79),
+    "FCT(LM)": (67.22, 42.59, 27.55),
+    "GRU(PPDB)": (71.29, 41.44, 26.37),
+    "Tree-RNN, task-specific": (71.50, 40.95, 27.20),
+    "FCT, task-specific": (68.84, 41.90, 33.80),
+    "GRU, task-specific": (73.44, 48.88, 39.23),
+}
+"""Phrase similarity: accuracies on SemEval2013, Turney2012(5) and Turney2012(10) (PGRU Table 1)."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +161,24 @@ def evaluate_phrases(
     )
     how = signature("phrases", similarity=similarity, ties="shared", encoder=digest(encoder.signature)[:12])
     return PhraseResult(rows, float(threshold), how)
+
+
+def evaluate_phrase_tasks(
+    encoder: EncoderLike | str | Path, folder: str | Path, *, similarity: Similarity = "cosine"
+) -> PhraseResult:
+    """Compute accuracy on SemEval 2013 task 5a and on Turney's questions with five and ten choices.
+
+    Args:
+        encoder: A bundled name such as english, a folder, or a sentence-transformers model.
+        folder: A folder of phrase tasks, such as data/phrase.
+        similarity: The cosine, or for encoders that were trained by it, the dot product.
+
+    Returns:
+        The accuracies.
+    """
+    return evaluate_phrases(
+        open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder, folder, similarity=similarity
+    )
 
 
 def best_threshold(scores: npt.NDArray[np.float32], same: npt.NDArray[np.bool_]) -> float:

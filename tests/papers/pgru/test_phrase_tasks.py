@@ -7,7 +7,7 @@ import pytest
 
 from paraloom.core.errors import DataError
 from paraloom.core.stats import wilson_interval
-from paraloom.evaluate.phrases import (
+from paraloom.papers.pgru.phrase_tasks import (
     FILES,
     PhraseQuestion,
     answer_credits,
