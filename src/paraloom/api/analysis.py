@@ -8,10 +8,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow.compute as pc
 
+from paraloom.api.keywords import Criteria, LexiconSettings
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs, scored_for_preset
 from paraloom.api.run import run_in
@@ -68,7 +69,9 @@ def pair_statistics(
         return figures
 
 
-def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Any) -> int:
+def extract_lexicon(
+    pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Unpack[LexiconSettings]
+) -> int:
     """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
 
     Args:
@@ -100,7 +103,7 @@ def preview_filter(
     reverse_translator: AnyTranslator | None = None,
     seed: int = 1,
     on_error: OnError = "stop",
-    **criteria: Any,
+    **criteria: Unpack[Criteria],
 ) -> list[CriterionCount]:
     """Count what `Pairs.filter` would keep: by each criterion alone, by those so far, by all; nothing is filtered.
 
