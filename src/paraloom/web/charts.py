@@ -339,12 +339,12 @@ def _bar(left: float, right: float, level: float, layer: str, unit: str = "") ->
     return mark("rect", class_=layer, x=x, y=_HEIGHT - _BOTTOM - height, width=width, height=height)
 
 
-def _spread_out(levels: Sequence[float], bottom: float, distance: float = 15) -> list[float]:
-    """The levels in the same order, at least `distance` apart and above `bottom`, so that labels do not touch."""
+def _spread_out(levels: Sequence[float], bottom: float) -> list[float]:
+    """The levels in the same order, at least 15 apart and above `bottom`, so that labels do not touch."""
     moved = list(levels)
     order = sorted(range(len(levels)), key=lambda i: levels[i])
     for above, below in pairwise(order):
-        moved[below] = max(moved[below], moved[above] + distance)
+        moved[below] = max(moved[below], moved[above] + 15)
     for rank, i in enumerate(reversed(order)):
-        moved[i] = min(moved[i], bottom - rank * distance)
+        moved[i] = min(moved[i], bottom - rank * 15)
     return moved

@@ -85,6 +85,6 @@ def message(error: ParaloomError) -> Markup:
     return draw("message", error)
 
 
-def nothing(text: str, code: str = "") -> Markup:
+def nothing(text: str) -> Markup:
     """A note in place of results."""
-    return draw("nothing", text, code)
+    return draw("nothing", text)
