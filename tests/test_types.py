@@ -14,7 +14,7 @@ from paraloom.api.alignment import AlignFilesConfig, AlignFilesSettings
 from paraloom.api.extract import ExtractConfig
 from paraloom.api.keywords import (
     ExtractSettings,
-    FilterCriteria,
+    FilterSettings,
     LanguageModelSettings,
     LexiconSettings,
     ReadingOptions,
@@ -40,7 +40,7 @@ def test_misspelt_keyword_is_an_error(tmp_path: Path) -> None:
     ("keywords", "kind", "others"),
     [
         (AlignFilesSettings, AlignFilesConfig, set()),
-        (FilterCriteria, stages.Filter, {"name", "input", "where", "resources"}),
+        (FilterSettings, stages.Filter, {"name", "input", "where", "resources"}),
         (ReadingOptions, stages.ReadPairs, {"name", "source", "bad_rows"}),
         (ExtractSettings, ExtractConfig, set()),
         (LexiconSettings, stages.ExtractLexicon, {"name", "pairs", "resources"}),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow.compute as pc
 
-from paraloom.api.keywords import Criteria, LexiconSettings
+from paraloom.api.keywords import CriteriaSettings, LexiconSettings
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs, scored_for_preset
 from paraloom.api.run import run_in
@@ -103,7 +103,7 @@ def preview_filter(
     reverse_translator: AnyTranslator | None = None,
     seed: int = 1,
     on_error: OnError = "stop",
-    **criteria: Unpack[Criteria],
+    **criteria: Unpack[CriteriaSettings],
 ) -> list[CriterionCount]:
     """Count what `Pairs.filter` would keep: by each criterion alone, by those so far, by all; nothing is filtered.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 
-class Criteria(TypedDict, total=False):
+class CriteriaSettings(TypedDict, total=False):
     """Fields of `paraloom.pairs.filtering.filters.Criteria` besides the condition."""
 
     top: float | None
@@ -17,7 +17,7 @@ class Criteria(TypedDict, total=False):
     sample: int | float | None
 
 
-class FilterCriteria(Criteria, total=False):
+class FilterSettings(CriteriaSettings, total=False):
     """Those of `paraloom.stages.Filter`."""
 
     exact_sample: bool

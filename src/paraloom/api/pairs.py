@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import pyarrow as pa
 
-from paraloom.api.keywords import FilterCriteria
+from paraloom.api.keywords import FilterSettings
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
 from paraloom.api.pairs_table import (
@@ -215,7 +215,7 @@ class Pairs(PairsTable):
         paraphrase_model: str | Path = PARAPHRASE_MODEL,
         encoder: EncoderLike | str | Path | None = None,
         reverse_translator: AnyTranslator | None = None,
-        **criteria: Unpack[FilterCriteria],
+        **criteria: Unpack[FilterSettings],
     ) -> Pairs:
         """Keep the pairs that meet all criteria.
 
