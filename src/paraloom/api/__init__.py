@@ -202,6 +202,8 @@ _DOMAIN = {
     "GROUPS": "paraloom.pairs.scoring.table",
     "READERS": "paraloom.io.bitext",
     "check_sheet": "paraloom.evaluate.paraphrase_sheet",
+    "evaluate_phrase_tasks": "paraloom.papers.pgru.phrase_tasks",
+    "find_syntax_groups": "paraloom.papers.bbh22.syntax_group_stages",
     "count_sheet": "paraloom.evaluate.paraphrase_sheet",
     "write_sheet": "paraloom.evaluate.paraphrase_sheet",
     "SCORES": "paraloom.pairs.scoring.table",

@@ -174,12 +174,7 @@ def train_translator(
     """
     from paraloom.stages.translators import TrainTranslator
 
-    reading: ReadingOptions = {
-        "src_lang": src_lang,
-        "tgt_lang": tgt_lang,
-        "src_column": src_column,
-        "tgt_column": tgt_column,
-    }
+    reading = ReadingOptions(src_lang=src_lang, tgt_lang=tgt_lang, src_column=src_column, tgt_column=tgt_column)
     stages: list[Stage] = []
 
     def read(source: str | Path, name: str) -> Ref:

@@ -91,12 +91,7 @@ def translate_variants(
         reference = ReadSentences(name="input", text_files=(path,), field=_number(field), lang=lang, bad_rows=on_error)
         stages = [reference]
     else:
-        reading: ReadingOptions = {
-            "src_lang": src_lang,
-            "tgt_lang": tgt_lang,
-            "src_column": src_column,
-            "tgt_column": tgt_column,
-        }
+        reading = ReadingOptions(src_lang=src_lang, tgt_lang=tgt_lang, src_column=src_column, tgt_column=tgt_column)
         stages, reference = input_stages(source, on_error=on_error, **reading)
     loading, models = all_translator_stages(as_list(translators))
     stage = TranslateVariants(
