@@ -38,7 +38,6 @@ from typing import Any
 
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import generator
-from paraloom.evaluate.compare import compare_translators
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io.atomic import atomic_write
 from paraloom.mt import Translator, TranslatorConfig
@@ -50,9 +49,10 @@ from paraloom.mt.streams import CHUNK, translate_stream
 from paraloom.mt.subwords import train_subwords
 from paraloom.mt.training import train_translator
 from paraloom.pairs.filtering.held_out import HeldOut, is_held_out
-from paraloom.syntax.groups import choose_groups
+from paraloom.papers.bbh22.productions import root_productions
+from paraloom.papers.bbh22.syntax_groups import choose_groups
+from paraloom.papers.bbh22.translator_comparison import compare_translators
 from paraloom.syntax.parsers.loading import load_parser
-from paraloom.syntax.productions import root_productions
 
 Pairs = list[tuple[str, str]]
 

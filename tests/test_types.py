@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from paraloom import stages
+from paraloom.api.alignment import AlignFilesConfig, AlignFilesSettings
+from paraloom.api.extract import ExtractConfig
+from paraloom.api.keywords import (
+    ExtractSettings,
+    FilterSettings,
+    LanguageModelSettings,
+    LexiconSettings,
+    ReadingOptions,
+)
 
 ROOT = Path(__file__).parents[1]
 
@@ -15,7 +27,26 @@ ROOT = Path(__file__).parents[1]
 def test_misspelt_keyword_is_an_error(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     script = tmp_path / "script.py"
-    script.write_text('from paraloom import api\n\napi.align_files("a.de", "a.en", "out.tsv", max_beed_size=3)\n')
+    script.write_text(
+        'from paraloom import api\n\napi.align_files("a.de", "a.en", "out.tsv", max_beed_size=3)\n'
+        'api.filter_pairs("pairs.tsv", sampel=3)\n'
+    )
     command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), str(script)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT / "src", check=False)
-    assert "Unexpected keyword argument" in done.stdout, done.stdout + done.stderr
+    assert done.stdout.count("Unexpected keyword argument") == 2, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("keywords", "kind", "others"),
+    [
+        (AlignFilesSettings, AlignFilesConfig, set()),
+        (FilterSettings, stages.Filter, {"name", "input", "where", "resources"}),
+        (ReadingOptions, stages.ReadPairs, {"name", "source", "bad_rows"}),
+        (ExtractSettings, ExtractConfig, set()),
+        (LexiconSettings, stages.ExtractLexicon, {"name", "pairs", "resources"}),
+        (LanguageModelSettings, stages.TrainLanguageModel, {"name", "corpora", "columns", "units", "resources"}),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_keywords_are_the_fields_that_they_set(keywords: type, kind: type, others: set[str]) -> None:
+    assert set(keywords.__annotations__) | others == {field.name for field in dataclasses.fields(kind)}

@@ -17,10 +17,10 @@ pytest.importorskip("nltk", reason="parsing needs nltk: pip install 'paraloom[sy
 
 from nltk.tree import Tree
 
-from paraloom.papers.grammar import Grammar
+from paraloom.papers.grammar import Grammar, binarize
 from paraloom.papers.grammar_parser import MAX_WORDS, GrammarParser
 from paraloom.syntax.parseval import bracket_f1, evalb_f1, tag_accuracy
-from paraloom.syntax.treebank import binarize, clean, read_treebank
+from paraloom.syntax.treebank import clean, read_treebank
 
 TREES = """
 ( (S (NP-SBJ-1 (DT The) (NN dog)) (VP (VBZ sees) (NP (DT a) (NN cat)

@@ -11,7 +11,7 @@ from toy_language import bitext
 
 from paraloom.core.errors import ConfigError
 from paraloom.evaluate.translation import evaluate_translation
-from paraloom.stages.translators import CompareTranslators
+from paraloom.papers.bbh22.translator_comparison import CompareTranslators
 
 
 def test_a_translator_is_evaluated_on_each_group(toy_translator: Path, tmp_path: Path) -> None:

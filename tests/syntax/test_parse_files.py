@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraloom.core.errors import DataError
+from paraloom.papers.bbh22.productions import ProductionCounts
 from paraloom.syntax.brackets import dependency_tree
 from paraloom.syntax.parsers.files import read_parses
-from paraloom.syntax.productions import ProductionCounts
 from paraloom.text.trees import constituents
 
 CONLLU = """# sent_id = 1

@@ -17,10 +17,10 @@ from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import PAIRS, VARIANTS, signature_of
 from paraloom.core.stage import StageContext
 from paraloom.io import Corpus, write_corpus
+from paraloom.papers.bbh22.productions import ProductionCounts, root_production
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline
 from paraloom.syntax.parsers.loading import load_parser
-from paraloom.syntax.productions import ProductionCounts, root_production
 
 GO = "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_\n\n"
 """A sentence of CoNLL-U."""

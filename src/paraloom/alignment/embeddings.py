@@ -68,19 +68,6 @@ class BlockCosines:
                 yield BeadCosines(row, b + 1, starts, cosines)
 
 
-class CosineEvidence:
-    """Scores a bead by weight × cosine of its sides."""
-
-    def __init__(self, cosines: BlockCosines, weight: float) -> None:
-        self._cosines, self._weight = cosines, weight
-
-    def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
-        """See `search.Evidence`."""
-        for block in self._cosines.blocks(first, rows, band, out.shape[1]):
-            cells = (block.row, slice(len(block.cosines)), block.targets - 1, slice(len(block.starts)))
-            out[cells] += self._weight * block.cosines
-
-
 class EmbeddingEvidence:
     """Scores a bead by weight × the log-likelihood ratio of the margin between its sides, −6 at least.
 

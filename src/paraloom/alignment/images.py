@@ -20,7 +20,7 @@ class ImageKey(NamedTuple):
     phash: str | None
 
 
-def group_images(images: Iterable[ImageKey], max_bits: int = MAX_BITS) -> dict[ImageKey, int]:
+def group_images(images: Iterable[ImageKey]) -> dict[ImageKey, int]:
     """Number images so that the same ones have the same number.
 
     Sameness is transitive: an image close to two others joins them.
@@ -55,7 +55,7 @@ def group_images(images: Iterable[ImageKey], max_bits: int = MAX_BITS) -> dict[I
         for byte in range(8):
             key = (byte, value >> (8 * byte) & 0xFF)
             for other in by_byte[key]:
-                if (hashes[other] ^ value).bit_count() <= max_bits:
+                if (hashes[other] ^ value).bit_count() <= MAX_BITS:
                     join(other, index)
             by_byte[key].append(index)
     numbers: dict[int, int] = {}

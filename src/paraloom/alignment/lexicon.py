@@ -56,14 +56,12 @@ class BilingualLexicon(NamedTuple):
         return TokenLists(np.where(present, self.translations[best[indices]], lists.ids), lists.offsets)
 
 
-def learn_lexicon(
-    source: TokenLists, target: TokenLists, config: WordAlignmentConfig | None = None
-) -> BilingualLexicon | None:
+def learn_lexicon(source: TokenLists, target: TokenLists) -> BilingualLexicon | None:
     """Estimate p(target word | source word) by word alignment.
 
     One is subtracted from each count: a bead must not be held together by a translation that it alone supports.
     """
-    linked = word_links(source, target, config or WordAlignmentConfig(iterations=_ITERATIONS))
+    linked = word_links(source, target, WordAlignmentConfig(iterations=_ITERATIONS))
     owners = np.repeat(np.arange(len(target)), target.lengths)
     aligned = linked >= 0
     words = source.ids[source.offsets[owners[aligned]] + linked[aligned]]

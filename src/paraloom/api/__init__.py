@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from paraloom.api.evaluate import evaluate_classification_tasks as evaluate_classification_tasks
     from paraloom.api.evaluate import evaluate_comet_files as evaluate_comet_files
     from paraloom.api.evaluate import evaluate_document_pairs as evaluate_document_pairs
-    from paraloom.api.evaluate import evaluate_phrase_tasks as evaluate_phrase_tasks
     from paraloom.api.evaluate import evaluate_sentence_aligner as evaluate_sentence_aligner
     from paraloom.api.evaluate import evaluate_similarity as evaluate_similarity
     from paraloom.api.evaluate import evaluate_translation_files as evaluate_translation_files
@@ -98,7 +97,6 @@ if TYPE_CHECKING:
     from paraloom.api.selftraining import selftrain as selftrain
     from paraloom.api.status import run_status as run_status
     from paraloom.api.syntax import add_parses as add_parses
-    from paraloom.api.syntax import find_syntax_groups as find_syntax_groups
     from paraloom.api.syntax import train_parser as train_parser
     from paraloom.api.translators import train_translator as train_translator
     from paraloom.api.translators import translate_file as translate_file
@@ -162,7 +160,6 @@ _MODULES = {
         "evaluate_classification_tasks",
         "evaluate_comet_files",
         "evaluate_document_pairs",
-        "evaluate_phrase_tasks",
         "evaluate_sentence_aligner",
         "evaluate_similarity",
         "evaluate_translation_files",
@@ -205,7 +202,7 @@ _MODULES = {
     "search": ("mine_lines", "search_lines"),
     "status": ("run_status",),
     "urls": ("fetch_input",),
-    "syntax": ("add_parses", "find_syntax_groups", "train_parser"),
+    "syntax": ("add_parses", "train_parser"),
     "translators": ("train_translator", "translate_file"),
     "tuning": ("Tuning", "TuningResult", "tune"),
     "variants": ("format_diversity", "measure_diversity", "translate_variants"),
@@ -218,6 +215,8 @@ _DOMAIN = {
     "GROUPS": "paraloom.pairs.scoring.table",
     "READERS": "paraloom.io.bitext",
     "check_sheet": "paraloom.evaluate.paraphrase_sheet",
+    "evaluate_phrase_tasks": "paraloom.papers.pgru.phrase_tasks",
+    "find_syntax_groups": "paraloom.papers.bbh22.syntax_group_stages",
     "count_sheet": "paraloom.evaluate.paraphrase_sheet",
     "write_sheet": "paraloom.evaluate.paraphrase_sheet",
     "SCORES": "paraloom.pairs.scoring.table",

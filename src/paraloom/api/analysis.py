@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.api.keywords import CriteriaSettings, LexiconSettings
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs, scored_for_preset
 from paraloom.api.run import as_list, run_in
@@ -71,7 +72,9 @@ def pair_statistics(
         return figures
 
 
-def extract_lexicon(pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Any) -> int:
+def extract_lexicon(
+    pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Unpack[LexiconSettings]
+) -> int:
     """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
 
     Args:
@@ -103,7 +106,7 @@ def preview_filter(
     reverse_translator: AnyTranslator | None = None,
     seed: int = 1,
     on_error: OnError = "stop",
-    **criteria: Any,
+    **criteria: Unpack[CriteriaSettings],
 ) -> list[CriterionCount]:
     """Count what `Pairs.filter` would keep: by each criterion alone, by those so far, by all; nothing is filtered.
 

@@ -1,4 +1,4 @@
-"""Evaluation of files and models by name: similarity, phrases, translations, documents, aligners."""
+"""Evaluation of files and models by name: similarity, translations, documents, aligners."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from paraloom.evaluate.classification import ClassificationResult, evaluate_clas
 from paraloom.evaluate.comet import COMETResult, evaluate_comet
 from paraloom.evaluate.compare import EncoderComparison, compare_encoders
 from paraloom.evaluate.mteb import write_mteb
-from paraloom.evaluate.phrases import PhraseResult, Similarity, evaluate_phrases
 from paraloom.evaluate.resampling import SAMPLES
 from paraloom.evaluate.sts import STSResult, evaluate_sts
 from paraloom.evaluate.translation import TranslationResult, evaluate_translation
@@ -128,22 +127,6 @@ def evaluate_classification_tasks(
     paths = {str(encoder): encoder for encoder in encoders}
     models = {name: _open(path) for name, path in paths.items()}
     return evaluate_classification(models, folder, tasks or None, untrained=open_starts(paths), seed=seed)
-
-
-def evaluate_phrase_tasks(
-    encoder: EncoderLike | str | Path, folder: str | Path, *, similarity: Similarity = "cosine"
-) -> PhraseResult:
-    """Compute accuracy on SemEval 2013 task 5a and on Turney's questions with five and ten choices.
-
-    Args:
-        encoder: A bundled name such as english, a folder, or a sentence-transformers model.
-        folder: A folder of phrase tasks, such as data/phrase.
-        similarity: The cosine, or for encoders that were trained by it, the dot product.
-
-    Returns:
-        The accuracies.
-    """
-    return evaluate_phrases(_open(encoder), folder, similarity=similarity)
 
 
 def evaluate_translation_files(hypotheses: str | Path, references: str | Path) -> TranslationResult:

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 
+from paraloom.api.keywords import ExtractSettings
 from paraloom.api.run import as_list
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import signature
@@ -94,7 +95,7 @@ def extract_documents(
     config: ExtractConfig | None = None,
     *,
     workers: int | None = None,
-    **settings: Any,
+    **settings: Unpack[ExtractSettings],
 ) -> ExtractionCounts:
     """Extract documents from web pages: main text, title, language, pictures with hashes.
 
@@ -120,7 +121,8 @@ def extract_documents(
     Example:
         >>> extract_documents("crawl.warc.gz", "documents", languages=["de", "en"])  # doctest: +SKIP
     """
-    config = replace(config or ExtractConfig(), **settings)
+    given: dict[str, Any] = {**settings}
+    config = replace(config or ExtractConfig(), **given)
     _check_extra()
     folder = Path(output)
     if folder.suffix or output == "-" or folder.is_file():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from paraloom.api.keywords import FilterSettings
 from paraloom.api.pair_inputs import PairsLike, as_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.core.protocols import TranslatorLike
@@ -70,7 +71,7 @@ def score(
     return as_pairs(pairs).score(scores, **models)
 
 
-def filter_pairs(pairs: PairsLike, where: str | RowFunction = "", **criteria: Any) -> Pairs:
+def filter_pairs(pairs: PairsLike, where: str | RowFunction = "", **criteria: Unpack[FilterSettings]) -> Pairs:
     """Keep the pairs that meet all criteria; see `Pairs.filter`.
 
     Args:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from paraloom.api.keywords import ReadingOptions
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import input_stages
 from paraloom.pipeline.shard import OnError
@@ -58,7 +59,7 @@ def read_pairs(
         >>> read_pairs(path).to_list()[0]["tgt_lang"]
         'en'
     """
-    options: dict[str, Any] = {
+    options: ReadingOptions = {
         "src_lang": src_lang,
         "tgt_lang": tgt_lang,
         "src_column": src_column,

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import pyarrow as pa
 
+from paraloom.api.keywords import FilterSettings
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
 from paraloom.api.pairs_table import (
@@ -205,7 +206,7 @@ class Pairs(PairsTable):
         paraphrase_model: str | Path = PARAPHRASE_MODEL,
         encoder: EncoderLike | str | Path | None = None,
         reverse_translator: AnyTranslator | None = None,
-        **criteria: Any,
+        **criteria: Unpack[FilterSettings],
     ) -> Pairs:
         """Keep the pairs that meet all criteria.
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from paraloom.api.keywords import ReadingOptions
 from paraloom.api.outputs import check_corpus_folder, check_output
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result, write_with_warnings
 from paraloom.api.yields import warn_of_yield
@@ -40,7 +41,7 @@ def as_list(value: Any) -> list[Any]:
 
 
 def input_stages(
-    source: str, *, name: str = "input", on_error: OnError = "stop", **options: Any
+    source: str, *, name: str = "input", on_error: OnError = "stop", **options: Unpack[ReadingOptions]
 ) -> tuple[list[Stage], Ref]:
     """The stages that read what a user names as pairs, and what later stages refer to.
 
@@ -58,7 +59,7 @@ def input_stages(
     for file in bitext.files_of_bitext(Path(source)):
         if not file.exists():
             raise _not_found(file)
-    given = {key: value for key, value in options.items() if value is not None}
+    given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if on_error == "reject":
         given["bad_rows"] = "reject"
     named = set(given) - {"shard_rows", "bad_rows", "empty_sides"}
@@ -83,7 +84,11 @@ def input_stages(
 
 
 def input_stages_of(
-    sources: str | Path | Sequence[str | Path], name: str, *, on_error: OnError = "stop", **options: Any
+    sources: str | Path | Sequence[str | Path],
+    name: str,
+    *,
+    on_error: OnError = "stop",
+    **options: Unpack[ReadingOptions],
 ) -> tuple[list[Stage], tuple[Ref, ...]]:
     """As `input_stages` for several sources: all stages that read them, and what later stages refer to."""
     stages: list[Stage] = []

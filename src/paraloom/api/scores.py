@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, Unpack
 
+from paraloom.api.keywords import LanguageModelSettings
 from paraloom.api.run import input_stages_of, run_stages
 from paraloom.core.stage import Fit, Stage
 from paraloom.pipeline.result import RunResult
@@ -42,7 +43,7 @@ def train_language_model(
     columns: Sequence[str] = ("src",),
     units: Literal["words", "characters"] = "words",
     on_error: OnError = "stop",
-    **config: Any,
+    **config: Unpack[LanguageModelSettings],
 ) -> RunResult:
     """Train an n-gram language model, for `src_perplexity` or `src_character_perplexity` and those of `tgt`.
 

@@ -1,4 +1,4 @@
-"""Parses for users: train a parser, add parses to pairs or variants, find syntax groups."""
+"""Parses for users: train a parser, add parses to pairs or variants."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from paraloom.io import Corpus
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.syntax import Parse, ReadParses, TrainParser
-from paraloom.stages.syntax_groups import SyntaxGroups
-from paraloom.syntax.groups import SyntaxGrouping
 
 
 def train_parser(
@@ -91,25 +89,6 @@ def add_parses(
         kind = stages[0].output_schema if stages else Corpus.open(Path(str(reference))).kind
         stage = ReadParses(corpus=reference, columns=tuple(files), parses=tuple(files.values()), output_schema=kind)
     return run_stages([*stages, stage], output, engine=engine, workers=workers, on_error=on_error)
-
-
-def find_syntax_groups(parsed: str | Path, output: str | Path, **config: Any) -> SyntaxGrouping:
-    """Find the largest groups of pairs whose parses have the same root production, to fine-tune translators on.
-
-    Args:
-        parsed: Pairs with parses, from `parse`: a corpus folder or a Parquet file.
-        output: The folder to write.
-        **config: Fields of `paraloom.stages.SyntaxGroups`: `groups`, `min_rows`, `column`.
-
-    Returns:
-        The groups.
-
-    Reference:
-        Burchell et al. (2022), §2.1.
-    """
-    stages, reference = input_stages(str(parsed))
-    run_stages([*stages, SyntaxGroups(pairs=reference, **config)], str(output))
-    return SyntaxGrouping.load(Path(output))
 
 
 def parser_fields(name: str) -> dict[str, Any]:

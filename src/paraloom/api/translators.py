@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from paraloom.api.endpoints import named_translator, without_rejected
+from paraloom.api.keywords import ReadingOptions
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, run_stages
 from paraloom.bundled import bundled_path
@@ -176,7 +177,7 @@ def train_translator(
     """
     from paraloom.stages.translators import TrainTranslator
 
-    reading = {"src_lang": src_lang, "tgt_lang": tgt_lang, "src_column": src_column, "tgt_column": tgt_column}
+    reading = ReadingOptions(src_lang=src_lang, tgt_lang=tgt_lang, src_column=src_column, tgt_column=tgt_column)
     stages: list[Stage] = []
 
     def read(source: str | Path, name: str) -> Ref:

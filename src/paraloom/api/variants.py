@@ -9,6 +9,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paraloom.api.keywords import ReadingOptions
 from paraloom.api.run import as_list, input_stages, run_in, run_stages
 from paraloom.api.syntax import parser_fields
 from paraloom.api.translators import all_translator_stages
@@ -90,12 +91,7 @@ def translate_variants(
         reference = ReadSentences(name="input", text_files=(path,), field=_number(field), lang=lang, bad_rows=on_error)
         stages = [reference]
     else:
-        reading: dict[str, Any] = {
-            "src_lang": src_lang,
-            "tgt_lang": tgt_lang,
-            "src_column": src_column,
-            "tgt_column": tgt_column,
-        }
+        reading = ReadingOptions(src_lang=src_lang, tgt_lang=tgt_lang, src_column=src_column, tgt_column=tgt_column)
         stages, reference = input_stages(source, on_error=on_error, **reading)
     loading, models = all_translator_stages(as_list(translators))
     stage = TranslateVariants(

@@ -91,7 +91,11 @@ DECLARED = [
         },
         examples=("word trigram lstm --sts data/sts",),
     ),
-    Command(name="evaluate phrases", of="evaluate_phrase_tasks", examples=("encoder data/phrase",)),
+    Command(
+        name="evaluate phrases",
+        of="paraloom.papers.pgru.phrase_tasks:evaluate_phrase_tasks",
+        examples=("encoder data/phrase",),
+    ),
     Command(name="evaluate translation", of="evaluate_translation_files", examples=("hypotheses.txt references.txt",)),
     Command(
         name="evaluate translator",

@@ -23,7 +23,7 @@ def _list(*, as_json: bool = False) -> None:
 
 
 def _page(folder: str | Path, *, as_json: bool = False) -> None:
-    """Write the page of verdicts beside a folder of tables, FOLDER.md, and a page for each paper into it.
+    """Write the page of verdicts beside a folder of tables, FOLDER.md, and a page for each paper and table into it.
 
     Args:
         folder: A folder with page.toml and NAME.json of tables.

@@ -42,7 +42,7 @@ DECLARED = [
     ),
     Command(
         name="syntax-groups",
-        of="find_syntax_groups",
+        of="paraloom.papers.bbh22.syntax_group_stages:find_syntax_groups",
         stage="syntax-groups",
         keys="groups min_rows",
         show=_show_groups,

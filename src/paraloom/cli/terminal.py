@@ -30,12 +30,7 @@ class SafeTerminal:
 
 
 def shown(text: str) -> str:
-    r"""A text as a terminal shows it.
-
-    Example:
-        >>> shown("\x1b[31mred\x1b[0m \x1b]0;title\x07") == "\x1b[31mred\x1b[0m \\x1b]0;title\\x07"
-        True
-    """
+    r"""A text as a terminal shows it."""
     return _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 

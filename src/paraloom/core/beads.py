@@ -43,6 +43,6 @@ def check_beads(beads: Sequence[Bead], sources: int | None = None, targets: int 
                 seen.add(index)
 
 
-def join_sentences(sentences: Sequence[str], indices: Sequence[int], separator: str = " ") -> str:
+def join_sentences(sentences: Sequence[str], indices: Sequence[int]) -> str:
     """Join some sentences of a text."""
-    return separator.join(sentences[index].strip() for index in indices)
+    return " ".join(sentences[index].strip() for index in indices)

@@ -27,15 +27,6 @@ class Config:
 
     Raises:
         ConfigError: A value has the wrong type (the message names the key), or `validate` refuses it.
-
-    Example:
-        >>> @dataclasses.dataclass(frozen=True, kw_only=True)
-        ... class Training(Config):
-        ...     epochs: int = 5
-        >>> Training(epochs="five")
-        Traceback (most recent call last):
-            ...
-        paraloom.core.errors.ConfigError: key 'epochs' must be a whole number, not 'five'.
     """
 
     renamed_fields: ClassVar[Mapping[str, str]] = {}

@@ -17,11 +17,6 @@ def lazy_exports(
     Args:
         package: Name of the package.
         exports: Public name → module that defines it. A module is exported under its own last name.
-
-    Example:
-        >>> getattr_, dir_, names = lazy_exports("example", {"digest": "paraloom.core.digests"})
-        >>> names
-        ['digest']
     """
 
     def load(name: str) -> Any:
@@ -39,21 +34,11 @@ def lazy_exports(
 
 
 def load_object(target: str) -> Any:
-    """The object that a registry names as 'module:name', imported now.
-
-    Example:
-        >>> load_object("paraloom.core.lazy:load_object") is load_object
-        True
-    """
+    """The object that a registry names as 'module:name', imported now."""
     module, _, name = target.partition(":")
     return attrgetter(name)(import_module(module))
 
 
 def late(target: str) -> Callable[..., Any]:
-    """The function that 'module:name' names, imported when it is called first.
-
-    Example:
-        >>> late("paraloom.core.digests:signature")("chrf", nc=6).startswith("chrf|nc:6")
-        True
-    """
+    """The function that 'module:name' names, imported when it is called first."""
     return lambda *arguments, **options: load_object(target)(*arguments, **options)

@@ -35,12 +35,6 @@ class Resources(Config):
 
     Raises:
         ConfigError: A value is negative, `cpus` is 0, or `gpus` is neither a share of one nor whole.
-
-    Example:
-        >>> Resources(cpus=2, memory="1.5 GB")
-        Resources(cpus=2.0, gpus=0.0, memory=1500000000)
-        >>> print(Resources(cpus=2, gpus=1, memory="1.5 GB"))
-        2 CPUs, 1 GPU and 1.5 GB of memory
     """
 
     type_description: ClassVar[str] = "a table of cpus, gpus and memory"

@@ -48,10 +48,6 @@ class TransformerConfig(Config):
 
     Raises:
         ConfigError: Names the field whose value is out of range.
-
-    Example:
-        >>> TransformerConfig(layers=3, squared_weight=0, softmax_weight=1).temperature
-        0.05
     """
 
     layers: int = 2

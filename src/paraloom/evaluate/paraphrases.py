@@ -210,13 +210,12 @@ def paraphrase_signature(
     selection: str,
     rows: int,
     seed: int,
-    samples: int = SAMPLES,
 ) -> str:
     """The signature of a table: the metrics, the encoder that judges, the selection, and the sentences."""
     return signature(
         "paraphrases",
         sentences=digest([[source, *references] for source, references in sentences])[:8],
-        **{"rows": rows, "seed": seed, "bootstrap": samples, "case": "lc" if lowercase else "mixed", "tok": "13a"},
+        **{"rows": rows, "seed": seed, "bootstrap": SAMPLES, "case": "lc" if lowercase else "mixed", "tok": "13a"},
         **{"sacrebleu": version("sacrebleu"), "meaning-weight": MEANING_WEIGHT},
         judge=f"[{judge}]",
         selection=f"[{selection}]",

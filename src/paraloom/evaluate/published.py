@@ -139,13 +139,3 @@ PUBLISHED_MTEB: tuple[PublishedMTEB, ...] = (
 """Static models, and two transformers, from the results that MTEB publishes (embeddings-benchmark/results at f4cc6c8:
 `cosine_spearman` and `cosine_pearson` of the test splits; STS17 is its English part). Compare them with
 `STSResult.mteb`, of the same pairs: 2013 is without SMT in both."""
-
-PUBLISHED_PHRASES: dict[str, tuple[float, float, float]] = {
-    "SUM": (65.46, 39.58, 19.79),
-    "FCT(LM)": (67.22, 42.59, 27.55),
-    "GRU(PPDB)": (71.29, 41.44, 26.37),
-    "Tree-RNN, task-specific": (71.50, 40.95, 27.20),
-    "FCT, task-specific": (68.84, 41.90, 33.80),
-    "GRU, task-specific": (73.44, 48.88, 39.23),
-}
-"""Phrase similarity: accuracies on SemEval2013, Turney2012(5) and Turney2012(10) (PGRU Table 1)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -65,8 +65,8 @@ def entry_of(table: str) -> CatalogEntry | None:
     return next((entry for entry in catalog_entries() if entry.table == table), None)
 
 
-def format_catalog(entries: Sequence[CatalogEntry], anchors: Mapping[str, str]) -> list[str]:
-    """Entries as a table, lines of Markdown."""
+def format_catalog(entries: Sequence[CatalogEntry], pages: Collection[str]) -> list[str]:
+    """Entries as a table, lines of Markdown; `pages` are the tables that have a page of their own."""
     lines = [
         "| paper | | subject | made | conditions that differ, or why not | name | hours | at the paper's sizes |",
         "|---|---|---|---|---|---|---:|---:|",
@@ -75,8 +75,8 @@ def format_catalog(entries: Sequence[CatalogEntry], anchors: Mapping[str, str]) 
         where = f"`{entry.table}`" if entry.table else ""
         if entry.page:
             where = f"[{'below' if entry.page.startswith('#') else 'results'}]({entry.page})"
-        if entry.table in anchors:
-            where = f"[`{entry.table}`](#{anchors[entry.table]})"
+        if entry.table in pages:
+            where = f"[`{entry.table}`]({entry.table}.md)"
         cells = (entry.paper, entry.number, entry.subject, entry.status, entry.note, where, _hours(entry.cost))
         lines.append(f"| {' | '.join(cells)} | {_hours(Cost(entry.paper_hours))} |")
     return lines

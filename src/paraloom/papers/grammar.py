@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 from paraloom.core.digests import digest
 from paraloom.core.errors import DataError, ModelError
-from paraloom.syntax.treebank import binarize
+from paraloom.syntax.treebank import CHAIN
 
 if TYPE_CHECKING:
     from nltk.tree import Tree
 
 FILE = "grammar.json"
+BETWEEN, ABOVE = "|", "^"
+"""Separators in binarized labels: `NP|<NN>` is a part of an NP with more than two children, `NP^<S>` an NP below an S;
+for `S+VP` see `treebank.CHAIN`."""
 PRIOR = 2
 """Weight of the tags of similar words, in occurrences of the word itself."""
 MIN_FEATURE_COUNT = 10
@@ -196,3 +199,23 @@ class _Counts:
 
 def _log(count: int, total: int) -> float:
     return round(math.log(count / total), 5)
+
+
+def binarize(tree: Tree) -> Tree:
+    """Give each node at most two children, and annotate labels with one sibling and the parent.
+
+    A grammar learned from such trees knows the context of a phrase.
+
+    Reference:
+        Johnson 1998, "PCFG models of linguistic tree representations"; Klein and Manning 2003, "Accurate unlexicalized
+        parsing".
+    """
+    tree = tree.copy(deep=True)
+    tree.collapse_unary(collapsePOS=False, collapseRoot=True, joinChar=CHAIN)
+    tree.chomsky_normal_form(factor="right", horzMarkov=1, vertMarkov=1, childChar=BETWEEN, parentChar=ABOVE)
+    return tree
+
+
+def original_labels(label: str) -> tuple[str, ...]:
+    """The treebank labels that a binarized one stands for, outermost first; none for a part of a phrase."""
+    return () if BETWEEN in label else tuple(label.split(ABOVE)[0].split(CHAIN))

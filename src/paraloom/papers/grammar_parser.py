@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from paraloom.core.digests import signature
 from paraloom.papers import cky
-from paraloom.papers.grammar import Grammar
+from paraloom.papers.grammar import Grammar, original_labels
 from paraloom.syntax.tokenization import penn_tokens, without_brackets
-from paraloom.syntax.treebank import original_labels
 
 if TYPE_CHECKING:
     from nltk.tree import Tree

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
@@ -14,8 +12,8 @@ from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.atomic import atomic_write
 from paraloom.papers.catalog import catalog_entries, format_catalog
-from paraloom.papers.tables import ExperimentCondition, ReproducedTable, read_table
-from paraloom.papers.verdicts import OUTCOMES, count_outcomes, verdict_of
+from paraloom.papers.tables import ReproducedTable, read_table
+from paraloom.papers.verdicts import OUTCOMES, count_outcomes, verdict_of, verdict_sentence
 
 PROSE = "page.toml"
 """The file with the page's prose."""
@@ -56,7 +54,7 @@ class Prose(Config):
 
 
 def papers_pages(folder: str | Path) -> dict[Path, str]:
-    """The pages as Markdown: FOLDER.md, the page of verdicts, and FOLDER/PAPER.md, a page for each paper."""
+    """The pages as Markdown: FOLDER.md with the verdicts; in FOLDER, PAPER.md for a paper and NAME.md for a table."""
     folder = Path(folder)
     prose, sections = _read_prose(folder / PROSE)
     tables = {path.stem: read_table(path) for path in sorted(folder.glob("*.json"))}
@@ -64,15 +62,18 @@ def papers_pages(folder: str | Path) -> dict[Path, str]:
     papers = list(dict.fromkeys([entry.paper for entry in catalog_entries()] + [part.paper for part in sections]))
     of_paper = {paper: [section for section in sections if section.paper == paper] for paper in papers}
     verdicts = "\n".join(_verdicts(folder.name, of_paper, tables))
-    parts = [f"# {prose.title}", _filled(prose.text, tables.values(), verdicts), _contents(folder.name, papers)]
+    names = [f"{folder.name}/{paper.lower()}" for paper in papers]
+    parts = [f"# {prose.title}", _filled(prose.text, tables.values(), verdicts), _contents(names)]
     pages = {folder.with_name(f"{folder.name}.md"): _joined(parts)}
     for paper, of_page in of_paper.items():
         pages[folder / f"{paper.lower()}.md"] = _joined(_paper_parts(paper, of_page, tables))
+    for name, table in tables.items():
+        pages[folder / f"{name}.md"] = _joined([table.format().removeprefix("##")])
     return pages
 
 
 def write_page(folder: str | Path) -> Path:
-    """Write the page of verdicts beside its folder, as FOLDER.md, and the pages of the papers into it."""
+    """Write the page of verdicts beside its folder, as FOLDER.md, and those of the papers and their tables into it."""
     pages = papers_pages(folder)
     for page, text in pages.items():
         with atomic_write(page) as temporary:
@@ -84,39 +85,25 @@ def _joined(parts: Iterable[str]) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
 
 
-def _contents(folder: str, papers: Iterable[str]) -> str:
-    return "\n".join(["```{toctree}", ":hidden:", "", *(f"{folder}/{paper.lower()}" for paper in papers), "```"])
+def _contents(pages: Sequence[str]) -> str:
+    return "\n".join(["```{toctree}", ":hidden:", "", *pages, "```"]) if pages else ""
 
 
 def _paper_parts(paper: str, sections: Sequence[Section], tables: Mapping[str, ReproducedTable]) -> Iterable[str]:
-    """The parts of a paper's page: its catalog, the conditions that tables share, and its sections."""
-    of_paper = [tables[name] for section in sections for name in section.tables]
-    anchors = {table.name: anchor(table.heading) for table in of_paper}
+    """The parts of a paper's page: its catalog, and its sections with the verdict on each table."""
+    names = [name for section in sections for name in section.tables]
     entries = [entry for entry in catalog_entries() if entry.paper == paper]
     yield f"# The tables of {paper}"
-    yield "\n".join(format_catalog(entries, anchors)).replace("](results/", "](../results/")
-    counts = Counter(condition for table in of_paper for condition in table.conditions)
-    shared = [condition for condition, count in counts.items() if count > 1]
-    if shared:
-        yield "## Conditions that tables share"
-        yield "\n".join(_shared_conditions(shared, of_paper))
+    yield "\n".join(format_catalog(entries, names)).replace("](results/", "](../results/")
     for section in sections:
         of_section = [tables[name] for name in section.tables]
         yield f"## {section.heading}"
         yield _filled(section.text, of_section)
-        for table in of_section:
-            own = [condition for condition in table.conditions if condition not in shared]
-            yield replace(table, conditions=own).format()
+        yield "\n".join(
+            f"- [{table.paper.title}]({table.name}.md). {verdict_sentence(table.orders)}" for table in of_section
+        )
         yield _filled(section.after, of_section)
-
-
-def _shared_conditions(shared: Iterable[ExperimentCondition], tables: Sequence[ReproducedTable]) -> Iterable[str]:
-    """Conditions of more than one table, lines of Markdown."""
-    yield "| condition | the paper | ours | why | tables |"
-    yield "|---|---|---|---|---|"
-    for condition in shared:
-        names = [f"`{table.name}`" for table in tables if condition in table.conditions]
-        yield f"| {' | '.join(condition)} | {'all' if len(names) == len(tables) else ', '.join(names)} |"
+    yield _contents(names)
 
 
 def _read_prose(path: Path) -> tuple[Prose, list[Section]]:
@@ -150,11 +137,6 @@ def _filled(text: str, tables: Iterable[ReproducedTable], verdicts: str = "") ->
     return Template(text).safe_substitute(verdicts=verdicts, orders=count_outcomes(outcomes, "the papers"))
 
 
-def anchor(heading: str) -> str:
-    """The anchor of a heading, as GitHub and MyST derive it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
 def _verdicts(
     folder: str, papers: Mapping[str, Sequence[Section]], tables: Mapping[str, ReproducedTable]
 ) -> Iterable[str]:
@@ -170,7 +152,7 @@ def _verdicts(
             outcomes = [order.outcome for order in table.orders]
             cells = (
                 page,
-                f"[`{table.name}`]({folder}/{paper.lower()}.md#{anchor(table.heading)})",
+                f"[`{table.name}`]({folder}/{table.name}.md)",
                 table.paper.title,
                 *(str(outcomes.count(outcome)) for outcome in OUTCOMES),
                 verdict_of(table.orders),

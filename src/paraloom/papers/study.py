@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from paraloom.api.keywords import ReadingOptions
 from paraloom.api.run import input_stages, run_in
 from paraloom.api.tuning import Tuning
 from paraloom.core.digests import file_digest, signature
@@ -232,7 +233,7 @@ class Study:
         )
 
 
-_ENGLISH: dict[str, Any] = {"src_lang": "en", "tgt_lang": "en"}
+_ENGLISH: ReadingOptions = {"src_lang": "en", "tgt_lang": "en"}
 
 
 def is_recurrent(spec: str) -> bool:

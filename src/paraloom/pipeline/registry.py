@@ -1,6 +1,6 @@
 """The stages that a pipeline may name, each loaded when a pipeline asks for it.
 
-A new stage is one class and one line here; a stage of one's own is named in full, `use = "package.module:Class"`.
+Those of Paraloom are in `paraloom.stages`; a stage of one's own is named in full, `use = "package.module:Class"`.
 """
 
 from __future__ import annotations
@@ -10,78 +10,7 @@ from importlib import import_module
 
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.stage import Fit, Map, Source, Stage
-
-STAGES: dict[str, str] = {
-    "read-pairs": "paraloom.stages.bitext:ReadPairs",
-    "join-pairs": "paraloom.stages.bitext:JoinPairs",
-    "read-scored-pairs": "paraloom.stages.bitext:ReadScoredPairs",
-    "train-translator": "paraloom.stages.translators:TrainTranslator",
-    "train-phrase-translator": "paraloom.papers.park17.train_phrase_translator:TrainPhraseTranslator",
-    "load-translator": "paraloom.stages.translators:LoadTranslator",
-    "load-endpoint": "paraloom.stages.endpoints:LoadEndpoint",
-    "load-language-model": "paraloom.stages.endpoints:LoadLanguageModel",
-    "backtranslate": "paraloom.stages.pairs:BackTranslate",
-    "translate-variants": "paraloom.stages.variants:TranslateVariants",
-    "read-variants": "paraloom.stages.variants:ReadVariants",
-    "measure-diversity": "paraloom.stages.diversity:MeasureDiversity",
-    "sample-variants": "paraloom.stages.diversity:SampleVariants",
-    "choose-variants": "paraloom.stages.variants:ChooseVariants",
-    "variants-to-bitext": "paraloom.stages.variants:VariantsToBitext",
-    "common-translations": "paraloom.stages.bitext:CommonTranslations",
-    "split": "paraloom.stages.bitext:Split",
-    "clean": "paraloom.stages.bitext:Clean",
-    "score": "paraloom.stages.scores:Score",
-    "count-words": "paraloom.stages.scores:CountWords",
-    "train-language-model": "paraloom.stages.scores:TrainLanguageModel",
-    "train-classifier": "paraloom.papers.w17.train_classifier:TrainClassifier",
-    "read-labeled-pairs": "paraloom.stages.labels:ReadLabeledPairs",
-    "label-pairs": "paraloom.stages.labels:LabelPairs",
-    "make-lookalikes": "paraloom.stages.labels:MakeLookalikes",
-    "mismatch-pairs": "paraloom.stages.labels:MismatchPairs",
-    "round-trip-pairs": "paraloom.stages.labels:RoundTripPairs",
-    "train-paraphrase-model": "paraloom.stages.labels:TrainParaphraseModel",
-    "train-judge": "paraloom.stages.judging:TrainJudge",
-    "evaluate-scores": "paraloom.stages.labels:EvaluateScores",
-    "train-parser": "paraloom.stages.syntax:TrainParser",
-    "parse": "paraloom.stages.syntax:Parse",
-    "read-parses": "paraloom.stages.syntax:ReadParses",
-    "train-paraphraser": "paraloom.stages.paraphrasers:TrainParaphraser",
-    "paraphrase": "paraloom.stages.paraphrasing:Paraphrase",
-    "syntax-groups": "paraloom.stages.syntax_groups:SyntaxGroups",
-    "pick-syntax-group": "paraloom.stages.syntax_groups:PickSyntaxGroup",
-    "count-productions": "paraloom.stages.syntax_groups:CountProductions",
-    "pair-statistics": "paraloom.stages.analysis:PairStatistics",
-    "extract-lexicon": "paraloom.stages.analysis:ExtractLexicon",
-    "filter": "paraloom.stages.pairs:Filter",
-    "preview-filter": "paraloom.stages.pairs:PreviewFilter",
-    "find-duplicates": "paraloom.stages.pairs:FindDuplicates",
-    "drop-duplicates": "paraloom.stages.pairs:DropDuplicates",
-    "compare-selections": "paraloom.stages.encoders:CompareSelections",
-    "read-sentences": "paraloom.stages.sentences:ReadSentences",
-    "load-encoder": "paraloom.stages.sentences:LoadEncoder",
-    "encode": "paraloom.stages.sentences:Encode",
-    "distill-words": "paraloom.stages.distillation:DistillWords",
-    "distill-encoder": "paraloom.stages.distillation:DistillEncoder",
-    "distill-transformer": "paraloom.stages.distillation:DistillTransformer",
-    "train-phrases": "paraloom.papers.pgru.train_phrases:TrainPhrases",
-    "translate-documents": "paraloom.stages.documents:TranslateDocuments",
-    "align-documents": "paraloom.stages.documents:AlignDocuments",
-    "pivot-documents": "paraloom.stages.documents:PivotDocuments",
-    "align-document-sentences": "paraloom.stages.documents:AlignDocumentSentences",
-    "read-gold-pairs": "paraloom.stages.documents:ReadGoldPairs",
-    "evaluate-translator": "paraloom.stages.translators:EvaluateTranslator",
-    "compare-translators": "paraloom.stages.translators:CompareTranslators",
-    "evaluate-aligner": "paraloom.stages.documents:EvaluateAligner",
-    "tune-aligner": "paraloom.papers.park17.aligner_tuning:TuneAligner",
-    "train-encoder": "paraloom.stages.encoders:TrainEncoder",
-    "train-bilingual-encoder": "paraloom.stages.bilingual:TrainBilingualEncoder",
-    "quantize-encoder": "paraloom.stages.encoders:QuantizeEncoder",
-    "evaluate-classification": "paraloom.stages.encoders:EvaluateClassification",
-    "evaluate-sts": "paraloom.stages.encoders:EvaluateSts",
-    "evaluate-retrieval": "paraloom.stages.encoders:EvaluateRetrieval",
-}
-"""Name in the TOML file → 'module:Class'."""
-
+from paraloom.stages import STAGES as STAGES
 
 RENAMED: dict[str, str] = {
     "bitext": "read-pairs",

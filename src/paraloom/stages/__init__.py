@@ -30,13 +30,10 @@ if TYPE_CHECKING:
     from paraloom.stages.diversity import SampleVariants as SampleVariants
     from paraloom.stages.documents import AlignDocuments as AlignDocuments
     from paraloom.stages.documents import AlignDocumentSentences as AlignDocumentSentences
-    from paraloom.stages.documents import EvaluateAligner as EvaluateAligner
     from paraloom.stages.documents import PivotDocuments as PivotDocuments
-    from paraloom.stages.documents import ReadGoldPairs as ReadGoldPairs
     from paraloom.stages.documents import TranslateDocuments as TranslateDocuments
     from paraloom.stages.encoders import CompareSelections as CompareSelections
     from paraloom.stages.encoders import EvaluateClassification as EvaluateClassification
-    from paraloom.stages.encoders import EvaluateRetrieval as EvaluateRetrieval
     from paraloom.stages.encoders import EvaluateSts as EvaluateSts
     from paraloom.stages.encoders import QuantizeEncoder as QuantizeEncoder
     from paraloom.stages.encoders import TrainEncoder as TrainEncoder
@@ -66,10 +63,6 @@ if TYPE_CHECKING:
     from paraloom.stages.syntax import Parse as Parse
     from paraloom.stages.syntax import ReadParses as ReadParses
     from paraloom.stages.syntax import TrainParser as TrainParser
-    from paraloom.stages.syntax_groups import CountProductions as CountProductions
-    from paraloom.stages.syntax_groups import PickSyntaxGroup as PickSyntaxGroup
-    from paraloom.stages.syntax_groups import SyntaxGroups as SyntaxGroups
-    from paraloom.stages.translators import CompareTranslators as CompareTranslators
     from paraloom.stages.translators import EvaluateTranslator as EvaluateTranslator
     from paraloom.stages.translators import LoadTranslator as LoadTranslator
     from paraloom.stages.translators import TrainTranslator as TrainTranslator
@@ -78,57 +71,77 @@ if TYPE_CHECKING:
     from paraloom.stages.variants import TranslateVariants as TranslateVariants
     from paraloom.stages.variants import VariantsToBitext as VariantsToBitext
 
-_MODULES = {
-    "analysis": ("ExtractLexicon", "PairStatistics"),
-    "bilingual": ("TrainBilingualEncoder",),
-    "bitext": ("Clean", "CommonTranslations", "JoinPairs", "ReadPairs", "ReadScoredPairs", "Split"),
-    "distillation": ("DistillEncoder", "DistillTransformer", "DistillWords"),
-    "diversity": ("MeasureDiversity", "SampleVariants"),
-    "documents": (
-        "AlignDocumentSentences",
-        "AlignDocuments",
-        "EvaluateAligner",
-        "PivotDocuments",
-        "ReadGoldPairs",
-        "TranslateDocuments",
-    ),
-    "encoders": (
-        "CompareSelections",
-        "EvaluateClassification",
-        "EvaluateRetrieval",
-        "EvaluateSts",
-        "QuantizeEncoder",
-        "TrainEncoder",
-    ),
-    "endpoints": ("LoadEndpoint", "LoadLanguageModel"),
-    "judging": ("TrainJudge",),
-    "labels": (
-        "EvaluateScores",
-        "LabelPairs",
-        "MakeLookalikes",
-        "MismatchPairs",
-        "ReadLabeledPairs",
-        "RoundTripPairs",
-        "TrainParaphraseModel",
-    ),
-    "pairs": ("BackTranslate", "DropDuplicates", "Filter", "FindDuplicates", "PreviewFilter"),
-    "paraphrasers": ("TrainParaphraser",),
-    "paraphrasing": ("Paraphrase",),
-    "scores": ("CountWords", "Score", "TrainLanguageModel"),
-    "sentences": ("Encode", "LoadEncoder", "ReadSentences"),
-    "syntax": ("Parse", "ReadParses", "TrainParser"),
-    "syntax_groups": ("CountProductions", "PickSyntaxGroup", "SyntaxGroups"),
-    "translators": ("CompareTranslators", "EvaluateTranslator", "LoadTranslator", "TrainTranslator"),
-    "variants": ("ChooseVariants", "ReadVariants", "TranslateVariants", "VariantsToBitext"),
+STAGES: dict[str, str] = {
+    "read-pairs": "paraloom.stages.bitext:ReadPairs",
+    "join-pairs": "paraloom.stages.bitext:JoinPairs",
+    "read-scored-pairs": "paraloom.stages.bitext:ReadScoredPairs",
+    "train-translator": "paraloom.stages.translators:TrainTranslator",
+    "train-phrase-translator": "paraloom.papers.park17.train_phrase_translator:TrainPhraseTranslator",
+    "load-translator": "paraloom.stages.translators:LoadTranslator",
+    "load-endpoint": "paraloom.stages.endpoints:LoadEndpoint",
+    "load-language-model": "paraloom.stages.endpoints:LoadLanguageModel",
+    "backtranslate": "paraloom.stages.pairs:BackTranslate",
+    "translate-variants": "paraloom.stages.variants:TranslateVariants",
+    "read-variants": "paraloom.stages.variants:ReadVariants",
+    "measure-diversity": "paraloom.stages.diversity:MeasureDiversity",
+    "sample-variants": "paraloom.stages.diversity:SampleVariants",
+    "choose-variants": "paraloom.stages.variants:ChooseVariants",
+    "variants-to-bitext": "paraloom.stages.variants:VariantsToBitext",
+    "common-translations": "paraloom.stages.bitext:CommonTranslations",
+    "split": "paraloom.stages.bitext:Split",
+    "clean": "paraloom.stages.bitext:Clean",
+    "score": "paraloom.stages.scores:Score",
+    "count-words": "paraloom.stages.scores:CountWords",
+    "train-language-model": "paraloom.stages.scores:TrainLanguageModel",
+    "train-classifier": "paraloom.papers.w17.train_classifier:TrainClassifier",
+    "read-labeled-pairs": "paraloom.stages.labels:ReadLabeledPairs",
+    "label-pairs": "paraloom.stages.labels:LabelPairs",
+    "make-lookalikes": "paraloom.stages.labels:MakeLookalikes",
+    "mismatch-pairs": "paraloom.stages.labels:MismatchPairs",
+    "round-trip-pairs": "paraloom.stages.labels:RoundTripPairs",
+    "train-paraphrase-model": "paraloom.stages.labels:TrainParaphraseModel",
+    "train-judge": "paraloom.stages.judging:TrainJudge",
+    "evaluate-scores": "paraloom.stages.labels:EvaluateScores",
+    "train-parser": "paraloom.stages.syntax:TrainParser",
+    "parse": "paraloom.stages.syntax:Parse",
+    "read-parses": "paraloom.stages.syntax:ReadParses",
+    "train-paraphraser": "paraloom.stages.paraphrasers:TrainParaphraser",
+    "paraphrase": "paraloom.stages.paraphrasing:Paraphrase",
+    "syntax-groups": "paraloom.papers.bbh22.syntax_group_stages:SyntaxGroups",
+    "pick-syntax-group": "paraloom.papers.bbh22.syntax_group_stages:PickSyntaxGroup",
+    "count-productions": "paraloom.papers.bbh22.syntax_group_stages:CountProductions",
+    "pair-statistics": "paraloom.stages.analysis:PairStatistics",
+    "extract-lexicon": "paraloom.stages.analysis:ExtractLexicon",
+    "filter": "paraloom.stages.pairs:Filter",
+    "preview-filter": "paraloom.stages.pairs:PreviewFilter",
+    "find-duplicates": "paraloom.stages.pairs:FindDuplicates",
+    "drop-duplicates": "paraloom.stages.pairs:DropDuplicates",
+    "compare-selections": "paraloom.stages.encoders:CompareSelections",
+    "read-sentences": "paraloom.stages.sentences:ReadSentences",
+    "load-encoder": "paraloom.stages.sentences:LoadEncoder",
+    "encode": "paraloom.stages.sentences:Encode",
+    "distill-words": "paraloom.stages.distillation:DistillWords",
+    "distill-encoder": "paraloom.stages.distillation:DistillEncoder",
+    "distill-transformer": "paraloom.stages.distillation:DistillTransformer",
+    "train-phrases": "paraloom.papers.pgru.train_phrases:TrainPhrases",
+    "translate-documents": "paraloom.stages.documents:TranslateDocuments",
+    "align-documents": "paraloom.stages.documents:AlignDocuments",
+    "pivot-documents": "paraloom.stages.documents:PivotDocuments",
+    "align-document-sentences": "paraloom.stages.documents:AlignDocumentSentences",
+    "read-gold-pairs": "paraloom.papers.park17.gold_documents:ReadGoldPairs",
+    "evaluate-translator": "paraloom.stages.translators:EvaluateTranslator",
+    "compare-translators": "paraloom.papers.bbh22.translator_comparison:CompareTranslators",
+    "evaluate-aligner": "paraloom.papers.park17.gold_documents:EvaluateAligner",
+    "tune-aligner": "paraloom.papers.park17.aligner_tuning:TuneAligner",
+    "train-encoder": "paraloom.stages.encoders:TrainEncoder",
+    "train-bilingual-encoder": "paraloom.stages.bilingual:TrainBilingualEncoder",
+    "quantize-encoder": "paraloom.stages.encoders:QuantizeEncoder",
+    "evaluate-classification": "paraloom.stages.encoders:EvaluateClassification",
+    "evaluate-sts": "paraloom.stages.encoders:EvaluateSts",
+    "evaluate-retrieval": "paraloom.papers.pgru.retrieval:EvaluateRetrieval",
 }
-
-_PAPERS = {
-    "TrainClassifier": "paraloom.papers.w17.train_classifier",
-    "TrainPhraseTranslator": "paraloom.papers.park17.train_phrase_translator",
-    "TrainPhrases": "paraloom.papers.pgru.train_phrases",
-    "TuneAligner": "paraloom.papers.park17.aligner_tuning",
-}
+"""Name in the TOML file → 'module:Class'. A new stage is one class, a line here, and one above for type checkers."""
 
 __getattr__, __dir__, __all__ = lazy_exports(
-    __name__, {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names} | _PAPERS
+    __name__, {name: module for module, _, name in (target.partition(":") for target in STAGES.values())}
 )

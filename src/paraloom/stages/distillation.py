@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, MissingExtraError
+from paraloom.core.lazy import load_object
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Ref, StageContext
@@ -34,7 +35,6 @@ from paraloom.embed.word_vectors import (
     weight_by_rarity,
     write_vectors,
 )
-from paraloom.evaluate.phrases import task_texts
 from paraloom.evaluate.sts import evaluate_sts
 from paraloom.io import Corpus
 
@@ -274,4 +274,5 @@ class DistillWords(Fit):
             for batch in corpus.batches(columns, label="counting words"):
                 yield from (batch.column(column).cast(pa.large_string()).fill_null("") for column in columns)
         if "tasks" in context.inputs:
+            task_texts = load_object("paraloom.papers.pgru.phrase_tasks:task_texts")
             yield pa.array(task_texts(context.inputs["tasks"]), pa.large_string())

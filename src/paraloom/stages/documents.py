@@ -1,8 +1,7 @@
-"""Stages that translate and align documents, align their sentences, and evaluate the aligner."""
+"""Stages that translate and align documents, and align their sentences."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -33,7 +32,7 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.alignment import AlignmentScore, score_documents
 from paraloom.io import Corpus
-from paraloom.io.formats.alignments import GoldDocument, read_gold_documents
+from paraloom.io.formats.alignments import GoldDocument
 from paraloom.mt.decoding import parse_decoding
 from paraloom.mt.loading import open_translator
 from paraloom.mt.streams import best_translations
@@ -68,7 +67,7 @@ class TranslateDocuments(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The documents of one batch with their translations; the translator is loaded once per worker."""
-        translator = _translator(context.inputs["translator"], self.decode)
+        translator = cached_translator(context.inputs["translator"], self.decode)
         texts = [split_paragraphs(text or "") for text in batch.column("text").to_pylist()]
         lines = [line for text in texts for line in text]
         translations = iter(translator.translate(lines, seed=context.seed) if lines else [])
@@ -122,13 +121,13 @@ class AlignDocumentSentences(Source):
     aligner: Ref | None = None
 
     def validate(self) -> None:
-        _check_method(self.method, self.max_bead_size, self.aligner, self.order)
+        check_method(self.method, self.max_bead_size, self.aligner, self.order)
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """One batch for each pair of documents that has sentence pairs."""
         corpora = [Corpus.open(context.inputs[side]) for side in ("source", "target")]
         langs = [_language(corpus) for corpus in corpora]
-        encoder = _encoder(context)
+        encoder = encoder_of(context)
         sides = [replace(open_documents(corpus, pivot=self.pivot), encoder=encoder) for corpus in corpora]
         pairs = _read_pairs(context.inputs["pairs"])
         if not pairs:
@@ -152,103 +151,6 @@ class AlignDocumentSentences(Source):
                     },
                     schema=PAIRS,
                 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadGoldPairs(Source):
-    """Reads the 1:1 sentence pairs of documents with a gold alignment, as a test set for translators.
-
-    Args:
-        documents: JSON lines with `source` and `target` (lists of sentences) and `gold` (the beads).
-        src_lang: Language of the sources.
-        tgt_lang: Language of the targets.
-
-    Raises:
-        DataError: When it runs: a line cannot be read.
-
-    Example:
-        >>> ReadGoldPairs(documents="gold.cs-en.jsonl", src_lang="cs", tgt_lang="en").documents.name
-        'gold.cs-en.jsonl'
-    """
-
-    output_schema: ClassVar[str] = "PAIRS"
-
-    documents: Path
-    src_lang: str = "und"
-    tgt_lang: str = "und"
-
-    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """One batch for each document."""
-        for number, document in enumerate(read_gold_documents(self.documents), 1):
-            single = [bead for bead in document.gold if len(bead.source) == len(bead.target) == 1]
-            yield pa.record_batch(
-                {
-                    "pair_id": [f"gold:{number}:{bead.source[0]}" for bead in single],
-                    "src": [document.source[bead.source[0]] for bead in single],
-                    "tgt": [document.target[bead.target[0]] for bead in single],
-                    "src_lang": [self.src_lang] * len(single),
-                    "tgt_lang": [self.tgt_lang] * len(single),
-                    "origin": ["gold"] * len(single),
-                },
-                schema=PAIRS,
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateAligner(Fit):
-    """Aligns the sentences of documents with a gold alignment and counts precision, recall and F1.
-
-    Args:
-        documents: JSON lines with `source` and `target` (lists of sentences) and `gold` (the beads).
-        translator: Translator of the sources into the target language. Default: the texts are aligned untranslated.
-        encoder: Encoder of both languages; with a translator, of the target language.
-        decode: How to decode.
-        max_bead_size: Maximum number of sentences on one side of a bead, 1 to 15.
-        method: 'evidence' (all of it, learned from the texts), 'length', or 'park17', the formula of Park et al. 2017.
-        aligner: A stage `tune-aligner`, whose weights the method 'park17' takes instead of the published ones.
-        order: 'strict', or 'local' where passages of one document may have been moved or left out: beads then cross.
-
-    Raises:
-        ConfigError: `max_bead_size` is out of range, `method` or `order` is unknown, or it does not take an `aligner`.
-        DataError: When it runs: a line cannot be read.
-
-    Reference:
-        Park et al. 2017, Table 4.
-
-    Example:
-        >>> EvaluateAligner(documents="gold.cs-en.jsonl", translator="cs-en").max_bead_size
-        5
-    """
-
-    inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
-    optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
-    version: ClassVar[str] = "7"
-    renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
-
-    documents: Path
-    translator: Ref | None = None
-    encoder: Ref | None = None
-    decode: str = "beam:1"
-    max_bead_size: int = MAX_BEAD_SIZE
-    method: str = "evidence"
-    aligner: Ref | None = None
-    order: str = "strict"
-
-    def validate(self) -> None:
-        parse_decoding(self.decode)
-        _check_method(self.method, self.max_bead_size, self.aligner, self.order)
-
-    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json; return precision, recall and F1 of all beads."""
-        documents = read_gold_documents(self.documents)
-        translator = _translator(context.inputs["translator"], self.decode) if "translator" in context.inputs else None
-        config = aligner_config(self.method, self.max_bead_size, self.order)
-        score = score_aligner(
-            documents, config, translator, self.method, encoder=_encoder(context), weights=context.inputs.get("aligner")
-        )
-        (folder / "result.json").write_text(json.dumps(score.to_dict(), indent=1) + "\n", encoding="utf-8")
-        figures: dict[str, Json] = {name: round(value, 4) for name, value in score.exact.to_dict().items()}
-        return figures | {"signature": score.signature}
 
 
 def score_aligner(
@@ -295,7 +197,8 @@ def text_pairs(
     return pairs
 
 
-def _check_method(method: str, max_bead_size: int, aligner: Ref | None, order: str = "strict") -> None:
+def check_method(method: str, max_bead_size: int, aligner: Ref | None, order: str = "strict") -> None:
+    """Raise ConfigError if the settings of an aligner do not fit together."""
     aligner_config(method, max_bead_size, order)
     if aligner is not None and method not in PUBLISHED:
         raise ConfigError(
@@ -304,7 +207,7 @@ def _check_method(method: str, max_bead_size: int, aligner: Ref | None, order: s
         )
 
 
-def _encoder(context: StageContext) -> EncoderLike | None:
+def encoder_of(context: StageContext) -> EncoderLike | None:
     """The encoder of a stage that may have one."""
     return open_encoder(context.inputs["encoder"]) if "encoder" in context.inputs else None
 
@@ -318,7 +221,8 @@ def _language(corpus: Corpus) -> str:
 
 
 @cached_per_stage(2)
-def _translator(folder: Path, decode: str) -> TranslatorLike:
+def cached_translator(folder: Path, decode: str) -> TranslatorLike:
+    """The translator of a folder, kept while its stage runs."""
     return open_translator(folder, decode, check_costs=True)
 
 
@@ -409,7 +313,7 @@ class AlignDocuments(Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write pairs.tsv; return the number of documents and pairs, with `gold` also precision, recall and F1."""
-        encoder = _encoder(context)
+        encoder = encoder_of(context)
         source, target = (
             open_documents(Corpus.open(context.inputs[side]), pivot=self.pivot, encoder=encoder)
             for side in ("source", "target")

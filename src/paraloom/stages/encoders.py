@@ -26,7 +26,6 @@ from paraloom.embed.training import train_encoder
 from paraloom.embed.transformer import convert_transformer, is_trained_transformer
 from paraloom.evaluate.classification import evaluate_classification
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB
-from paraloom.evaluate.retrieval import evaluate_retrieval
 from paraloom.evaluate.sts import evaluate_sts, summary_rows
 from paraloom.evaluate.sts_tasks import complete_mteb_tasks, find_tasks, read_task
 from paraloom.evaluate.untrained import untrained_folder
@@ -243,57 +242,6 @@ def open_starts(paths: Mapping[str, str | Path]) -> dict[str, EncoderLike]:
     """What the trainings of encoders started from, for those whose folder has it, by the same names."""
     folders = {name: untrained_folder(path) for name, path in paths.items()}
     return {name: open_encoder(folder) for name, folder in folders.items() if folder is not None}
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateRetrieval(Fit):
-    """Evaluates encoders on retrieval: how often each one finds the paraphrase of a sentence among random candidates.
-
-    Args:
-        pairs: A corpus whose src and tgt have the same meaning.
-        encoders: Encoders, evaluated on the same candidates.
-        num_candidates: Number of candidates, the paraphrase included; random choice has accuracy 1 / num_candidates.
-
-    Raises:
-        DataError: When it runs: there are fewer different paraphrases than `num_candidates`.
-
-    Example:
-        >>> EvaluateRetrieval(pairs="test", encoders=["train-encoder"]).num_candidates
-        100
-    """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {"candidates": "num_candidates"}
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "encoders")
-
-    pairs: Ref
-    encoders: tuple[Ref, ...]
-    num_candidates: int = 100
-
-    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json; return the accuracy of each encoder in percent."""
-        batches = list(Corpus.open(context.inputs["pairs"]).batches(["src", "tgt"]))
-        anchors, paraphrases = (
-            [text for batch in batches for text in batch[side].to_pylist()] for side in ("src", "tgt")
-        )
-        results = [
-            evaluate_retrieval(
-                open_encoder(path, available_threads()),
-                anchors,
-                paraphrases,
-                num_candidates=self.num_candidates,
-                seed=context.seed,
-            )
-            for path in context.paths("encoders")
-        ]
-        accuracy = [round(100 * result.accuracy, 2) for result in results]
-        summary = {
-            "candidates": self.num_candidates,
-            "pairs": len(anchors),
-            "accuracy_percent": accuracy,
-            "signatures": [result.signature for result in results],
-        }
-        (folder / "result.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-        return {"accuracy_percent": accuracy, "candidates": self.num_candidates, "pairs": len(anchors)}
 
 
 @dataclass(frozen=True, kw_only=True)

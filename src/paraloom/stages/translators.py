@@ -20,7 +20,6 @@ from paraloom.core.seeds import spawn_seeds
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.evaluate.comet import COMETResult
 from paraloom.io import Corpus
-from paraloom.io.compression import read_lines
 from paraloom.mt.config import TranslatorConfig
 from paraloom.text.normalize import normalize
 
@@ -449,68 +448,3 @@ def _rounded(figures: dict[str, Json]) -> dict[str, Json]:
 def _brief(figures: dict[str, Json]) -> dict[str, Json]:
     """Figures of a group without signatures, which are the same for all groups except for the sentences."""
     return _rounded({name: value for name, value in figures.items() if not name.endswith("_signature")})
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareTranslators(Fit):
-    """Compares translators: differences of BLEU and chrF, with paired bootstrap intervals.
-
-    Args:
-        evaluations: Stages `evaluate-translator` on the same test pairs.
-        names: Name of the system of each evaluation. Evaluations with the same name are trainings of one system with
-            several seeds.
-        pairs: The test pairs.
-
-    Raises:
-        ConfigError: There are not as many `names` as `evaluations`, or fewer than two systems.
-
-    Reference:
-        Koehn 2004, "Statistical significance tests for machine translation evaluation".
-
-    Example:
-        >>> CompareTranslators(evaluations=["bleu-a", "bleu-b"], names=["a", "b"], pairs="test").pairs
-        'test'
-    """
-
-    version: ClassVar[str] = "2"
-    inputs: ClassVar[tuple[str, ...]] = ("evaluations", "pairs")
-    renamed_fields: ClassVar[Mapping[str, str]] = {"measured": "evaluations"}
-
-    evaluations: tuple[Ref, ...]
-    names: tuple[str, ...]
-    pairs: Ref
-
-    def validate(self) -> None:
-        if len(self.names) != len(self.evaluations):
-            raise ConfigError(
-                f"key 'names' must have an entry for each of {len(self.evaluations)} evaluations, not {len(self.names)}"
-            )
-        if len(set(self.names)) < 2:
-            raise ConfigError("key 'names' must name two systems or more, not one")
-
-    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json, with a row for each pair of systems and measure; return the differences of BLEU as text.
-
-        `lowest` and `highest` are those of a single training of the system, minus the mean of the other system.
-        """
-        from paraloom.evaluate.compare import compare_translators
-
-        systems: dict[str, list[Sequence[str]]] = {}
-        for name, path in zip(self.names, context.paths("evaluations"), strict=True):
-            systems.setdefault(name, []).append(list(read_lines(path / "hypotheses.txt")))
-        references: list[str] = []
-        for batch in Corpus.open(context.inputs["pairs"]).batches(["tgt"]):
-            references += normalize(batch.column("tgt")).to_pylist()
-        comparison = compare_translators(systems, references)
-        rows = [{name: _three_digits(value) for name, value in row.to_dict().items()} for row in comparison.differences]
-        result = {"differences": rows, "signature": comparison.signature}
-        (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-        return {
-            f"{row.system} - {row.baseline}": f"{row.value:+.2f} ({row.low:+.2f} to {row.high:+.2f})"
-            for row in comparison.differences
-            if row.metric == "bleu"
-        }
-
-
-def _three_digits(value: Json) -> Json:
-    return round(value, 3) if isinstance(value, float) else value

@@ -1,1 +1,1 @@
-"""Parsing: a grammar learned from a treebank, other parsers, root productions and syntax groups."""
+"""Parsing: treebanks, the span parser, and the trees of other parsers."""

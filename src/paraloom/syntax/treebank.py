@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from nltk.tree import Tree
 
 TRACE = "-NONE-"
-CHAIN, BETWEEN, ABOVE = "+", "|", "^"
-"""Separators in binarized labels: `S+VP` is an S over a single VP, `NP|<NN>` a part of an NP with more than two
-children, `NP^<S>` an NP below an S."""
+CHAIN = "+"
+"""Between the labels of phrases that are one node: `S+VP` is an S over a single VP."""
 
 _FUNCTION = re.compile(r"[-=|].*")
 
@@ -80,26 +79,6 @@ def clean(tree: Tree) -> Tree | None:
         return tree
     children = [cleaned for child in tree if (cleaned := clean(child)) is not None]
     return _tree_class()(strip_function(tree.label()), children) if children else None
-
-
-def binarize(tree: Tree) -> Tree:
-    """Give each node at most two children, and annotate labels with one sibling and the parent.
-
-    A grammar learned from such trees knows the context of a phrase.
-
-    Reference:
-        Johnson 1998, "PCFG models of linguistic tree representations"; Klein and Manning 2003, "Accurate unlexicalized
-        parsing".
-    """
-    tree = tree.copy(deep=True)
-    tree.collapse_unary(collapsePOS=False, collapseRoot=True, joinChar=CHAIN)
-    tree.chomsky_normal_form(factor="right", horzMarkov=1, vertMarkov=1, childChar=BETWEEN, parentChar=ABOVE)
-    return tree
-
-
-def original_labels(label: str) -> tuple[str, ...]:
-    """The treebank labels that a binarized one stands for, outermost first; none for a part of a phrase."""
-    return () if BETWEEN in label else tuple(label.split(ABOVE)[0].split(CHAIN))
 
 
 def strip_function(label: str) -> str:

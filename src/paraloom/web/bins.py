@@ -70,12 +70,7 @@ def find_bins(dataset: Dataset, column: str) -> Bins | None:
 
 
 def round_edges(values: npt.NDArray[Any], whole: bool) -> tuple[float, ...]:
-    """Round edges of at most 28 bins over the range of values, without the outermost half percent on either side.
-
-    Example:
-        >>> round_edges(np.arange(5), True), round_edges(np.float64([0, 0.31]), False)[:3]
-        ((0.0, 1.0, 2.0, 3.0, 4.0, 5.0), (0.0, 0.02, 0.04))
-    """
+    """Round edges of at most 28 bins over the range of values, without the outermost half percent on either side."""
     low, high = (
         (float(bound) for bound in np.quantile(values, _RANGE))
         if len(values) > 200
@@ -99,12 +94,7 @@ def round_edges(values: npt.NDArray[Any], whole: bool) -> tuple[float, ...]:
 
 
 def plain_number(value: float) -> str:
-    """A number as SQL reads it.
-
-    Example:
-        >>> plain_number(2.0), plain_number(0.25), plain_number(1e-7)
-        ('2', '0.25', '1e-07')
-    """
+    """A number as SQL reads it."""
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 

@@ -281,12 +281,7 @@ def _flow_x(line: int) -> float:
 
 
 def logarithmic_ticks(low: float, high: float) -> list[float]:
-    """Round ticks whose base-10 logarithms are in [low, high]: 1, 2 and 5 times powers of ten, else evenly spaced.
-
-    Example:
-        >>> logarithmic_ticks(0.2, 2.1), logarithmic_ticks(0.75, 0.9)
-        ([2, 5, 10, 20, 50, 100], [6, 6.5, 7, 7.5])
-    """
+    """Round ticks whose base-10 logarithms are in [low, high]: 1, 2 and 5 times powers of ten, else evenly spaced."""
     powers = range(math.floor(low), math.ceil(high) + 1)
     candidates = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
     marks = [round(value, 12) for value in candidates if low <= math.log10(value) <= high]
@@ -344,12 +339,12 @@ def _bar(left: float, right: float, level: float, layer: str, unit: str = "") ->
     return mark("rect", class_=layer, x=x, y=_HEIGHT - _BOTTOM - height, width=width, height=height)
 
 
-def _spread_out(levels: Sequence[float], bottom: float, distance: float = 15) -> list[float]:
-    """The levels in the same order, at least `distance` apart and above `bottom`, so that labels do not touch."""
+def _spread_out(levels: Sequence[float], bottom: float) -> list[float]:
+    """The levels in the same order, at least 15 apart and above `bottom`, so that labels do not touch."""
     moved = list(levels)
     order = sorted(range(len(levels)), key=lambda i: levels[i])
     for above, below in pairwise(order):
-        moved[below] = max(moved[below], moved[above] + distance)
+        moved[below] = max(moved[below], moved[above] + 15)
     for rank, i in enumerate(reversed(order)):
-        moved[i] = min(moved[i], bottom - rank * distance)
+        moved[i] = min(moved[i], bottom - rank * 15)
     return moved

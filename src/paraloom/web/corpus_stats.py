@@ -83,11 +83,11 @@ def distribution(shards: Sequence[Path], column: str, edges: Sequence[float]) ->
     return Distribution(total, total - rows, tuple(quantiles), tuple(counts))
 
 
-def reasons(shards: Sequence[Path], column: str = "reason", examples: int = 2, max_reasons: int = 12) -> list[Sample]:
+def reasons(shards: Sequence[Path], column: str = "reason", max_reasons: int = 12) -> list[Sample]:
     """The most frequent reasons of rejected rows, or errors of failed ones, with example rows."""
     if not shards:
         return []
-    samples = _samples(shards, column, sql("coalesce(value, '')"), examples)
+    samples = _samples(shards, column)
     samples.sort(key=lambda sample: (-sample.total, sample.group))
     if len(samples) > max_reasons:
         rest = sum(sample.total for sample in samples[max_reasons:])
@@ -95,18 +95,16 @@ def reasons(shards: Sequence[Path], column: str = "reason", examples: int = 2, m
     return samples
 
 
-def _samples(shards: Sequence[Path], column: str, group: Sql, examples: int) -> list[Sample]:
-    """Rows grouped by an SQL expression of `value`, a column, with `examples` rows of each group."""
+def _samples(shards: Sequence[Path], column: str) -> list[Sample]:
+    """Rows grouped by a column, with two rows of each group."""
     with _database() as database:
         columns = register_shards(database, "shards", shards)
         shown = {name: col for name, col in columns.items() if name not in ("keep", "reason", "error")}
         grouped = database.execute(
             sql(
-                "SELECT name, count(*), arg_min(shown, tiebreak, {examples}) "
-                "FROM (SELECT {group} AS name, row({shown}) AS shown, {tiebreak} AS tiebreak "
-                "FROM (SELECT *, {value} AS value FROM shards)) WHERE name IS NOT NULL GROUP BY name ORDER BY name",
-                examples=examples,
-                group=group,
+                "SELECT name, count(*), arg_min(shown, tiebreak, 2) "
+                "FROM (SELECT coalesce({value}, '') AS name, row({shown}) AS shown, {tiebreak} AS tiebreak "
+                "FROM shards) WHERE name IS NOT NULL GROUP BY name ORDER BY name",
                 shown=sql_list(map(_shown, shown.values())),
                 tiebreak=_content_hash(columns),
                 value=columns[column].name,

@@ -278,12 +278,7 @@ def _write(path: Path, schema: pa.Schema, batches: Iterator[pa.RecordBatch], tot
 
 
 def sorted_rows(values: npt.NDArray[Any]) -> RowNumbers:
-    """The row numbers in increasing order of their values; equal values in the order of rows, NaN last.
-
-    Example:
-        >>> sorted_rows(np.float32([3, np.nan, -1, 3])).tolist()
-        [2, 0, 3, 1]
-    """
+    """The row numbers in increasing order of their values; equal values in the order of rows, NaN last."""
     if values.dtype != np.float32:
         return np.argsort(values, kind="stable").astype(np.int32)
     # The bits of a float, with the sign's inverted, sort like the number; the row number follows as the lower half.

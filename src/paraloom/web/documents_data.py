@@ -142,11 +142,6 @@ def sample_pairs(pairs: Sequence[DocumentPair], show: int, seed: int) -> list[tu
 
     The sample depends on the seed and the names only, not on the order of the pairs.  Where all margins are equal, it
     is drawn from all pairs.
-
-    Example:
-        >>> pairs = [DocumentPair("a", "x", 1, 0.9), DocumentPair("b", "y", 1, 0.5), DocumentPair("c", "z", 1, 0.1)]
-        >>> [(pair.source, third) for pair, third in sample_pairs(pairs, 2, seed=1)]
-        [('a', 0), ('c', 2)]
     """
     ordered = sorted(pairs, key=_by_margin)
     if len({pair.margin for pair in pairs}) < 2:

@@ -31,12 +31,7 @@ _RIGHT_TO_LEFT_SCRIPTS = frozenset({"adlm", "arab", "aran", "hebr", "mand", "nko
 
 
 def direction(lang: str) -> str:
-    """The writing direction of a language by its tag: `ltr`, `rtl`, or `auto` without a tag.
-
-    Example:
-        >>> direction("ar"), direction("ku-Arab"), direction("az-Cyrl-AZ"), direction("fa_IR"), direction("")
-        ('rtl', 'rtl', 'ltr', 'rtl', 'auto')
-    """
+    """The writing direction of a language by its tag: `ltr`, `rtl`, or `auto` without a tag."""
     parts = lang.strip().lower().replace("_", "-").split("-")
     if not parts[0]:
         return "auto"
@@ -159,10 +154,6 @@ def reading_order(beads: Sequence[Bead], sources: int, targets: int) -> list[Bea
 
     Beads with both sides come in the order of the source.  A bead with one side comes before the bead that has the next
     sentence of that side.
-
-    Example:
-        >>> [(bead.source, bead.target) for bead in reading_order([Bead((0,), (1,)), Bead((), (0,))], 2, 2)]
-        [((), (0,)), ((0,), (1,)), ((1,), ())]
     """
     known = [{i for bead in beads for i in bead.source}, {i for bead in beads for i in bead.target}]
     aligned = sorted((bead for bead in beads if bead.source and bead.target), key=lambda bead: bead.source)
@@ -187,10 +178,6 @@ def heights(texts: Sequence[str]) -> list[float]:
 
     The style sheet gives the blocks these shares of the row's height, so that the lines between the columns meet the
     middle of each block at any width.
-
-    Example:
-        >>> heights(["short", "word " * 40])
-        [1.95, 3.95]
     """
     return [round(-(-_width(text) // _LINE_LENGTH) + _PADDING, 2) for text in texts]
 

@@ -26,14 +26,7 @@ _IDS = ("rank", "tokens", "row", "sent_id")
 
 
 def write_files_report(files: Sequence[str | Path], output: str | Path) -> Path:
-    """Write one page about the outputs of commands.
-
-    Example:
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> _ = (folder / "mined.tsv").write_text("src\\ttgt\\tcosine\\nA dog.\\tThe dog.\\t0.9\\n")
-        >>> write_files_report([folder / "mined.tsv"], folder / "report.html").name
-        'report.html'
-    """
+    """Write one page about the outputs of commands."""
     with tempfile.TemporaryDirectory() as scratch:
         sections = [
             _section(str(file), Path(scratch) / f"{number}.parquet", titled=len(files) > 1)

@@ -22,42 +22,22 @@ _SPELLINGS = {
 
 
 def label(name: str) -> str:
-    """The name of a column or figure as a reader expects it.
-
-    Example:
-        >>> label("dev_loss"), label("bleu1")
-        ('dev loss', 'BLEU+1')
-    """
+    """The name of a column or figure as a reader expects it."""
     return " ".join(_SPELLINGS.get(word.lower(), word) for word in name.replace("_", " ").split())
 
 
 def count(n: int) -> str:
-    """An integer with thin spaces between groups of three digits.
-
-    Example:
-        >>> count(29000).replace(THIN, "_")
-        '29_000'
-    """
+    """An integer with thin spaces between groups of three digits."""
     return f"{n:,}".replace(",", THIN)
 
 
 def plural(n: int, noun: str) -> str:
-    """A number of things.
-
-    Example:
-        >>> plural(1, "pair"), plural(2, "pair")
-        ('1 pair', '2 pairs')
-    """
+    """A number of things."""
     return f"{count(n)} {noun}{'' if n == 1 else 's'}"
 
 
 def score_name(name: str) -> str:
-    """The plain name of a score.
-
-    Example:
-        >>> score_name("src_tokens"), score_name("trigram_overlap")
-        ('tokens, first side', 'trigram overlap')
-    """
+    """The plain name of a score."""
     for prefix, side in (("src_", "first side"), ("tgt_", "second side")):
         if name.startswith(prefix):
             return f"{label(name.removeprefix(prefix))}, {side}"
@@ -74,10 +54,6 @@ def number(value: float | None, digits: int = 3) -> str:
     """A number in `digits` significant digits; a dash for None, NaN and infinity.
 
     Exponents are used below 0.0001 and from a billion on only.
-
-    Example:
-        >>> number(0.66667), number(12.0), number(None), number(1234.6)
-        ('0.667', '12', '–', '1235')
     """
     if value is None or not math.isfinite(value):
         return "–"
@@ -91,12 +67,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """A part of a whole as a percentage; `<1 %` instead of a percentage that rounds to zero.
-
-    Example:
-        >>> share(1, 3), share(1, 1000), share(0, 9)
-        ('33\\u202f%', '<1\\u202f%', '0\\u202f%')
-    """
+    """A part of a whole as a percentage; `<1 %` instead of a percentage that rounds to zero."""
     percent = 100 * part / whole if whole else 0.0
     if 0 < percent < 1:
         return f"<1{THIN}%"
@@ -104,12 +75,7 @@ def share(part: float, whole: float) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A duration in its two largest units; a dash for None.
-
-    Example:
-        >>> duration(0.42), duration(75), duration(3725)
-        ('0.4\\u202fs', '1\\u202fmin 15\\u202fs', '1\\u202fh 2\\u202fmin')
-    """
+    """A duration in its two largest units; a dash for None."""
     if seconds is None:
         return "–"
     if seconds < 60:
@@ -121,12 +87,7 @@ def duration(seconds: float | None) -> str:
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round axis ticks within [low, high], 1, 2 or 5 times a power of ten apart; one tick where the range is empty.
-
-    Example:
-        >>> ticks(0, 1), ticks(3, 28)
-        ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [5, 10, 15, 20, 25])
-    """
+    """Round axis ticks within [low, high], 1, 2 or 5 times a power of ten apart; one tick where the range is empty."""
     if not high > low:
         return [low]
     raw = (high - low) / about

@@ -102,12 +102,7 @@ def recorded_files(folders: Sequence[Path]) -> dict[str, Path]:
 
 
 def candidate_paths(src: str, media: Sequence[Path]) -> Iterator[Path]:
-    """Where the file of an image address may be: by its path and by its name in each folder, never outside of them.
-
-    Example:
-        >>> [path.as_posix() for path in candidate_paths("../../etc/a%20b.png?x=1", [Path("/m")])]
-        ['/m/etc/a b.png', '/m/a b.png']
-    """
+    """Where the file of an image address may be: by its path and by its name in each folder, never outside of them."""
     try:
         parts = urlsplit(src)
     except ValueError:
@@ -121,12 +116,7 @@ def candidate_paths(src: str, media: Sequence[Path]) -> Iterator[Path]:
 
 
 def media_type(data: bytes) -> str | None:
-    """The media type of an image by its first bytes; None for what a browser cannot show.
-
-    Example:
-        >>> media_type(b"GIF89a..."), media_type(b"<?xml version='1.0'?><svg/>"), media_type(b"<html>")
-        ('image/gif', 'image/svg+xml', None)
-    """
+    """The media type of an image by its first bytes; None for what a browser cannot show."""
     for start, kind in _SIGNATURES.items():
         if data.startswith(start):
             return kind

@@ -167,12 +167,7 @@ class Judging:
 
 
 def cohen_kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
-    """Cohen's kappa of two raters: the agreement beyond chance, as a share of what chance leaves.
-
-    Example:
-        >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1])
-        0.5
-    """
+    """Cohen's kappa of two raters: the agreement beyond chance, as a share of what chance leaves."""
     n = len(first)
     if n == 0:
         return None

@@ -85,11 +85,6 @@ def message(error: ParaloomError) -> Markup:
     return draw("message", error)
 
 
-def nothing(text: str, code: str = "") -> Markup:
+def nothing(text: str) -> Markup:
     """A note in place of results."""
-    return draw("nothing", text, code)
-
-
-def copyable(label: str, text: str) -> Markup:
-    """A text with a button that copies it."""
-    return draw("copyable", label, text)
+    return draw("nothing", text)

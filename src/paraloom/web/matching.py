@@ -136,9 +136,9 @@ class Matches:
             return self._count
         return max(self._count, round(self._share * len(self._candidates)))
 
-    def first(self, count: int, seconds: float = BUDGET) -> RowNumbers:
+    def first(self, count: int) -> RowNumbers:
         """The first rows that match, as many as were found in the time."""
-        self.advance(seconds, until=count)
+        self.advance(until=count)
         return self.all_found()[:count]
 
     def advance(self, seconds: float = BUDGET, until: int | None = None) -> None:

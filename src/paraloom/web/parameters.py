@@ -10,22 +10,12 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(
 
 
 def whole_number(text: str, low: int, high: int) -> int | None:
-    """The number that ASCII digits spell, None for any other text and for a number out of bounds.
-
-    Example:
-        >>> [whole_number(text, 1, 100) for text in ("7", "0", "101", "-1", "²", "٣", "1_0", " 1", "9" * 30, "")]
-        [7, None, None, None, None, None, None, None, None, None]
-    """
+    """The number that ASCII digits spell, None for any other text and for a number out of bounds."""
     number = int(text) if _WHOLE.fullmatch(text) else None
     return number if number is not None and low <= number <= high else None
 
 
 def finite_number(text: str) -> float | None:
-    """The decimal number that ASCII digits spell, None for any other text, infinity and NaN.
-
-    Example:
-        >>> [finite_number(text) for text in ("0.5", "-1e-3", "1e999", "nan", "inf", "1_0", "٣", " 1", "")]
-        [0.5, -0.001, None, None, None, None, None, None, None]
-    """
+    """The decimal number that ASCII digits spell, None for any other text, infinity and NaN."""
     number = float(text) if _DECIMAL.fullmatch(text) else math.nan
     return number if math.isfinite(number) else None

@@ -23,14 +23,6 @@ def write_rating_page(sheet: str | Path, page: str | Path) -> Path:
 
     The page is one file, loads nothing, runs its own script only, and keeps the labels in the browser until another
     rater starts over.  Texts are shown as text, whatever they contain.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> rows = ["number reference translation strength fluency".split(), ["1", "Hi.", "Hello.", "", ""]]
-        >>> _ = (folder / "sheet.tsv").write_text("".join("\\t".join(row) + "\\n" for row in rows))
-        >>> write_rating_page(folder / "sheet.tsv", folder / "sheet.html").name
-        'sheet.html'
     """
     sheet = Path(sheet)
     rows = read_pairs_to_label(sheet)

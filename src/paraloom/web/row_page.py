@@ -63,12 +63,7 @@ def row_page(matcher: Matcher, neighbors: NearestRows | None, frame: Frame, stat
 
 
 def tree_list(tree: str) -> Markup:
-    """A bracketed tree as nested lists; the words of a node without children are beside its label.
-
-    Example:
-        >>> str(tree_list("(NP (DT The))"))
-        '<ul class="tree"><li><b>NP</b><ul><li><b>DT</b> <bdi>The</bdi></li></ul></li></ul>'
-    """
+    """A bracketed tree as nested lists; the words of a node without children are beside its label."""
     nodes = constituents(tree)
     words = _leaves(tree)
     drawn = [Markup()] * len(nodes)

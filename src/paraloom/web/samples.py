@@ -27,10 +27,6 @@ def pair(row: Mapping[str, Any], note: str = "", figure: str = "") -> Markup:
     """One pair, with its main scores and a note below it, and a figure before it.
 
     Differing words are marked if both sides are in one language.
-
-    Example:
-        >>> str(pair({"src": "a dog", "tgt": "a cat"}))[:74]
-        '<figure class="pair"><p class="side"><bdi>a <mark>dog</mark></bdi></p><p c'
     """
     texts = [str(row.get(side) or "") for side in ("src", "tgt")]
     languages = {row.get("src_lang"), row.get("tgt_lang")} - {None, "", "und"}
@@ -42,12 +38,7 @@ def pair(row: Mapping[str, Any], note: str = "", figure: str = "") -> Markup:
 
 
 def differences(a: str, b: str) -> tuple[Markup, Markup]:
-    """Both texts, with the words marked that are not in their longest matching blocks, ignoring case.
-
-    Example:
-        >>> [str(side) for side in differences("The red car.", "the car")]
-        ['The <mark>red</mark> car<mark>.</mark>', 'the car']
-    """
+    """Both texts, with the words marked that are not in their longest matching blocks, ignoring case."""
     left, right = (_PIECES.findall(text) for text in (a, b))
     left_words, right_words = ([piece.lower() for piece in side if not piece.isspace()] for side in (left, right))
     matches = SequenceMatcher(None, left_words, right_words, autojunk=False).get_matching_blocks()

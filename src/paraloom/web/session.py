@@ -35,14 +35,6 @@ def opened(
         tgt_column: Target column of a table: a name, or a number from 1.
         scratch: Folder for temporary files, which take as much space as the texts; default: the system's.
         port: Port of the page; 0 for any free one.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "hello.de-en.tsv"
-        >>> _ = file.write_text("Hallo\\tHello\\n")
-        >>> with opened(file) as server:
-        ...     server.url.startswith("http://127.0.0.1:")
-        True
     """
     library = Library(
         source,

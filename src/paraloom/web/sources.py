@@ -114,12 +114,7 @@ def open_batches(
 
 
 def sides_of(schema: pa.Schema) -> tuple[str, ...]:
-    """The text columns that a row shows, () where the columns have neither sides nor text.
-
-    Example:
-        >>> sides_of(pa.schema([("src", pa.string()), ("tgt", pa.string()), ("text", pa.string())]))
-        ('src', 'tgt')
-    """
+    """The text columns that a row shows, () where the columns have neither sides nor text."""
     return next((sides for sides in SIDES if set(sides) <= set(schema.names)), ())
 
 

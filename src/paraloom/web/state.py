@@ -75,12 +75,7 @@ _FIELDS = ("corpus", "where", "search", "sort", "page", "columns")
 
 
 def narrowed(where: str, clause: str) -> str:
-    """A condition and one more clause; a condition that has 'or' at its top level goes into parentheses.
-
-    Example:
-        >>> narrowed("a > 1 or b", "c < 2"), narrowed("", "c < 2"), narrowed("a > 1", "c < 2")
-        ('(a > 1 or b) and c < 2', 'c < 2', 'a > 1 and c < 2')
-    """
+    """A condition and one more clause; a condition that has 'or' at its top level goes into parentheses."""
     if not where.strip():
         return clause
     simple = not any(word in where.lower() for word in (" or ", "case", "--", "\n", "not "))
@@ -88,12 +83,7 @@ def narrowed(where: str, clause: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """A column as SQL writes it.
-
-    Example:
-        >>> identifier("cosine"), identifier("my score"), identifier('a"b')
-        ('cosine', '"my score"', '"a""b"')
-    """
+    """A column as SQL writes it."""
     plain = name.isascii() and name.isidentifier() and name.lower() not in _reserved()
     return name if plain else sql("{}", name)
 

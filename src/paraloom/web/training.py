@@ -55,12 +55,7 @@ def _untrained(lines: Mapping[str, Sequence[tuple[float, float]]]) -> Iterator[t
 
 
 def thinned(points: Sequence[tuple[float, float]], max_points: int = _MAX_POINTS) -> list[tuple[float, float]]:
-    """A curve of about `max_points` points: means of neighboring points, and the last point unchanged.
-
-    Example:
-        >>> thinned([(0, 1), (1, 3), (2, 5), (3, 9)], max_points=2)
-        [(0.5, 2.0), (2.5, 7.0), (3, 9)]
-    """
+    """A curve of about `max_points` points: means of neighboring points, and the last point unchanged."""
     if len(points) <= max_points:
         return list(points)
     size = -(-len(points) // max_points)

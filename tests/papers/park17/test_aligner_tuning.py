@@ -18,10 +18,11 @@ from paraloom.io import Corpus
 from paraloom.io.formats.alignments import GoldDocument
 from paraloom.papers.park17.aligner import PUBLISHED, Park17Weights, choose_weights, read_weights, weight_grid
 from paraloom.papers.park17.aligner_tuning import GRID_FILE, TuneAligner, grid_f1
+from paraloom.papers.park17.gold_documents import EvaluateAligner
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import pipeline_from_tables
-from paraloom.stages.documents import AlignDocumentSentences, EvaluateAligner
+from paraloom.stages.documents import AlignDocumentSentences
 
 DOCUMENT = {
     "source": ["sun moon", "star", "rain and snow and ice"],

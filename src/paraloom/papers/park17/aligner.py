@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.alignment.embeddings import BlockCosines, CosineEvidence
+from paraloom.alignment.embeddings import BlockCosines
 from paraloom.alignment.lengths import VARIANCE, LengthEvidence, log_probabilities
 from paraloom.alignment.search import Band, Evidence, LogPriors, band_along, best_alignment, path_from_lengths
 from paraloom.alignment.sentences import to_beads
@@ -176,3 +176,16 @@ def _word_counts(source: TokenLists, target: TokenLists) -> BlockCosines:
         for side, lists in zip(words, (source, target), strict=True)
     ]
     return BlockCosines(*sides)
+
+
+class CosineEvidence:
+    """Scores a bead by weight × cosine of its sides."""
+
+    def __init__(self, cosines: BlockCosines, weight: float) -> None:
+        self._cosines, self._weight = cosines, weight
+
+    def add(self, first: int, rows: int, band: Band, out: npt.NDArray[np.float32]) -> None:
+        """See `search.Evidence`."""
+        for block in self._cosines.blocks(first, rows, band, out.shape[1]):
+            cells = (block.row, slice(len(block.cosines)), block.targets - 1, slice(len(block.starts)))
+            out[cells] += self._weight * block.cosines

@@ -56,10 +56,6 @@ class PhraseTranslatorConfig(Config):
 
     Raises:
         ConfigError: A value is out of range.
-
-    Example:
-        >>> PhraseTranslatorConfig(vocab_size=2000).max_phrase_length
-        5
     """
 
     vocab_size: int = 4000

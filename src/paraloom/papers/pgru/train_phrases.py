@@ -22,11 +22,11 @@ from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import load_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.embed.word_vectors import read_vector_words, read_vectors
-from paraloom.evaluate.phrases import FILES, evaluate_phrases, read_judged_phrases, read_questions
-from paraloom.evaluate.retrieval import evaluate_retrieval
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.cleaning import phrase_fault
+from paraloom.papers.pgru.phrase_tasks import FILES, evaluate_phrases, read_judged_phrases, read_questions
 from paraloom.papers.pgru.phrase_training import PhraseConfig, PhraseExample, train_phrases
+from paraloom.papers.pgru.retrieval import evaluate_retrieval
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.distillation import DistillWords

@@ -14,8 +14,8 @@ from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.evaluate.resampling import SAMPLES
 from paraloom.evaluate.translation import sacrebleu
+from paraloom.papers.scpn.rouge import rouge
 from paraloom.text.normalize import is_copy
-from paraloom.text.rouge import rouge
 from paraloom.text.tree_distance import tree_edit_distance
 from paraloom.text.trees import skeleton
 

@@ -85,10 +85,5 @@ def tags_of_trees(pairs: Sequence[ParsedPair]) -> tuple[set[str], set[str]]:
 
 
 def parent_labels(parse: str) -> set[str]:
-    """Labels of a canonical parse that have labels below them.
-
-    Example:
-        >>> sorted(parent_labels("(S (NP (DT)) (VP))"))
-        ['NP', 'S']
-    """
+    """Labels of a canonical parse that have labels below them."""
     return {one.label for one, after in pairwise(nodes_of(parse)) if after.depth > one.depth}

@@ -1,0 +1,217 @@
+"""Translators compared on one test by BLEU and chrF with paired bootstrap intervals, and the stage that does it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from paraloom.core.digests import signature
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.progress import progress
+from paraloom.core.seeds import generator
+from paraloom.core.stage import Fit, Json, Ref, StageContext
+from paraloom.evaluate.base import EvaluationResult
+from paraloom.evaluate.bootstrap import corpus_scores
+from paraloom.evaluate.resampling import SAMPLES, Floats, percentile_interval
+from paraloom.evaluate.translation import sacrebleu
+from paraloom.io import Corpus, read_lines
+from paraloom.text.normalize import normalize
+
+
+@dataclass(frozen=True)
+class TranslatorDifference:
+    """Difference of two systems by one metric.
+
+    Args:
+        metric: `bleu` or `chrf`.
+        system: The system.
+        baseline: The system that it is compared with.
+        value: The system's score minus the baseline's, in points; above 0 where the system is better.
+        low: Lower end of the 95 % interval over the sentences of the test.
+        high: Upper end of that interval.
+        seeds: The difference of each training of the system from the mean of the baseline's: what the choice of the
+            seed alone does, which the interval does not contain.
+    """
+
+    metric: str
+    system: str
+    baseline: str
+    value: float
+    low: float
+    high: float
+    seeds: tuple[float, ...]
+
+    @property
+    def significant(self) -> bool:
+        """True if the interval excludes 0."""
+        return self.low > 0 or self.high < 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, with the lowest and highest of the seeds; the metric as `measure`, the baseline as `than`."""
+        return {
+            "measure": self.metric,
+            "system": self.system,
+            "than": self.baseline,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "lowest": min(self.seeds),
+            "highest": max(self.seeds),
+        }
+
+
+@dataclass(frozen=True)
+class TranslatorComparison(EvaluationResult):
+    """Result of `compare_translators`.
+
+    Args:
+        differences: Of each pair of systems, each later one against each earlier one; BLEU first, then chrF.
+        signature: What was measured and how.
+    """
+
+    differences: tuple[TranslatorDifference, ...]
+    signature: str
+
+    def format(self) -> str:
+        """A line for each difference."""
+        lines = [
+            f"{one.metric}  {one.system} - {one.baseline}: {one.value:+.2f} ({one.low:+.2f} to {one.high:+.2f})"
+            for one in self.differences
+        ]
+        return "\n".join([*lines, self.signature])
+
+
+def compare_translators(
+    systems: Mapping[str, Sequence[Sequence[str]]],
+    references: Sequence[str],
+    *,
+    samples: int = SAMPLES,
+    seed: int = 1,
+) -> TranslatorComparison:
+    """Compare translators on one test by BLEU and chrF (sacreBLEU's defaults) with a paired bootstrap.
+
+    The samples are the same for all systems, so that sentences that are hard for all do not count as a difference.
+
+    Reference:
+        Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation.
+    """
+    if not references:
+        raise DataError("no sentences to compare translators by", remedy="Give one reference or more.")
+    for name, trainings in systems.items():
+        if not trainings or any(len(hypotheses) != len(references) for hypotheses in trainings):
+            counts = [len(hypotheses) for hypotheses in trainings]
+            raise DataError(
+                f"expected {len(references)} translations by '{name}', got {counts or 'none'}",
+                remedy="Compare translators that were evaluated on the same test.",
+            )
+    indices = generator(seed).integers(len(references), size=(samples, len(references)))
+    counts_by_sample = np.stack([np.bincount(rows, minlength=len(references)) for rows in indices])
+    references_of = [[reference] for reference in references]
+    differences: list[TranslatorDifference] = []
+    metrics = _metrics()
+    num_trainings = sum(len(trainings) for trainings in systems.values())
+    with progress("comparing", len(metrics) * num_trainings, unit="trainings") as advance:
+        for name, metric in metrics:
+            scores = {}
+            for system, trainings in systems.items():
+                scores[system] = np.stack(
+                    [corpus_scores(metric, hypotheses, references_of, counts_by_sample) for hypotheses in trainings]
+                )
+                advance(len(trainings))
+            order = list(scores)
+            differences += [
+                _difference(name, order[later], order[earlier], scores)
+                for later in range(len(order))
+                for earlier in range(later)
+            ]
+    return TranslatorComparison(tuple(differences), _translator_signature(len(references), samples, seed))
+
+
+def _translator_signature(sentences: int, samples: int, seed: int) -> str:
+    metrics = {}
+    for name, metric in _metrics():
+        metric._extract_corpus_statistics([""], [[""]])  # sets the number of references
+        metrics[name] = str(metric.get_signature()).replace("|", ",")
+    return signature(
+        "translator-differences", **{"sentences": sentences, "paired-samples": samples, "seed": seed}, **metrics
+    )
+
+
+def _metrics() -> tuple[tuple[str, Any], ...]:
+    return ("bleu", sacrebleu.BLEU()), ("chrf", sacrebleu.CHRF())
+
+
+def _difference(metric: str, system: str, baseline: str, scores: Mapping[str, Floats]) -> TranslatorDifference:
+    other = scores[baseline].mean(axis=0)
+    difference = scores[system].mean(axis=0) - other
+    low, high = percentile_interval(difference[1:])
+    seeds = tuple(float(training[0] - other[0]) for training in scores[system])
+    return TranslatorDifference(metric, system, baseline, float(difference[0]), low, high, seeds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareTranslators(Fit):
+    """Compares translators: differences of BLEU and chrF, with paired bootstrap intervals.
+
+    Args:
+        evaluations: Stages `evaluate-translator` on the same test pairs.
+        names: Name of the system of each evaluation. Evaluations with the same name are trainings of one system with
+            several seeds.
+        pairs: The test pairs.
+
+    Raises:
+        ConfigError: There are not as many `names` as `evaluations`, or fewer than two systems.
+
+    Reference:
+        Koehn 2004, "Statistical significance tests for machine translation evaluation".
+
+    Example:
+        >>> CompareTranslators(evaluations=["bleu-a", "bleu-b"], names=["a", "b"], pairs="test").pairs
+        'test'
+    """
+
+    version: ClassVar[str] = "2"
+    inputs: ClassVar[tuple[str, ...]] = ("evaluations", "pairs")
+    renamed_fields: ClassVar[Mapping[str, str]] = {"measured": "evaluations"}
+
+    evaluations: tuple[Ref, ...]
+    names: tuple[str, ...]
+    pairs: Ref
+
+    def validate(self) -> None:
+        if len(self.names) != len(self.evaluations):
+            raise ConfigError(
+                f"key 'names' must have an entry for each of {len(self.evaluations)} evaluations, not {len(self.names)}"
+            )
+        if len(set(self.names)) < 2:
+            raise ConfigError("key 'names' must name two systems or more, not one")
+
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
+        """Write result.json, with a row for each pair of systems and measure; return the differences of BLEU as text.
+
+        `lowest` and `highest` are those of a single training of the system, minus the mean of the other system.
+        """
+        systems: dict[str, list[Sequence[str]]] = {}
+        for name, path in zip(self.names, context.paths("evaluations"), strict=True):
+            systems.setdefault(name, []).append(list(read_lines(path / "hypotheses.txt")))
+        references: list[str] = []
+        for batch in Corpus.open(context.inputs["pairs"]).batches(["tgt"]):
+            references += normalize(batch.column("tgt")).to_pylist()
+        comparison = compare_translators(systems, references)
+        rows = [{name: _three_digits(value) for name, value in row.to_dict().items()} for row in comparison.differences]
+        result = {"differences": rows, "signature": comparison.signature}
+        (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        return {
+            f"{row.system} - {row.baseline}": f"{row.value:+.2f} ({row.low:+.2f} to {row.high:+.2f})"
+            for row in comparison.differences
+            if row.metric == "bleu"
+        }
+
+
+def _three_digits(value: Json) -> Json:
+    return round(value, 3) if isinstance(value, float) else value
