@@ -183,6 +183,8 @@ def test_an_object_of_this_process_is_checked_too() -> None:
             {"reverse_translator": "de-en"},
             "'tgt' is English, but the reverse translator .* de → en",
         ),
+        ((GERMAN, GERMAN), {"scores": "judge"}, "'tgt' is German, but the bundled judge is for English"),
+        ((ENGLISH, ENGLISH), {"scores": "judge"}, ""),
         ((ENGLISH, ENGLISH), {"paraphrase_model": "paraphrases-en", "reverse_translator": "en-de"}, ""),
         ((GERMAN[:2], GERMAN[:2]), {"paraphrase_model": "paraphrases-en"}, ""),  # too short
     ],
@@ -190,7 +192,7 @@ def test_an_object_of_this_process_is_checked_too() -> None:
 def test_scores_of_models_for_other_languages_are_warned_about(
     sides: tuple[list[str], list[str]], models: dict[str, str], message: str
 ) -> None:
-    scored = library.as_pairs(list(zip(*sides, strict=True))).score("chrf", **models)  # type: ignore[arg-type]
+    scored = library.as_pairs(list(zip(*sides, strict=True))).score(**{"scores": "chrf", **models})  # type: ignore[arg-type]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         if not message:
