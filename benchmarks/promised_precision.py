@@ -112,7 +112,7 @@ def limit(scores: np.ndarray, labels: np.ndarray, precision: float, count: int) 
 
 
 def outcomes(scores: np.ndarray, labels: np.ndarray, precision: float, seed: int, endless: bool) -> np.ndarray:
-    """Yield of each method and number of labels in one resampling, as a part of the possible; −1: the promise broken."""
+    """Yield of each method and number of labels in one resampling, as a part of the possible; −1: promise broken."""
     if endless:
         random = np.random.default_rng([1, seed])
         chosen = random.integers(0, len(scores), ROWS)

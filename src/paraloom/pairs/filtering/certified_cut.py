@@ -205,7 +205,7 @@ def _depth_to_label(ranking: Ranking, precision: float, need: float) -> int:
             rows = ranking.sample(depth)
             share = (ranking.labels[rows].sum() + _PRIOR * curve[index]) / (len(rows) + _PRIOR)
             if gain := float(_divergence(np.array([share]), precision)[0]):
-                wanted = ceil((need + _RESERVE) / gain)
+                wanted = min(ceil((need + _RESERVE) / gain), depth)
                 if wanted <= NEXT_LABELS + int((~unlabeled).sum()):
                     above = np.argsort(ranking.order[:depth], kind="stable")[:wanted]
                     if unlabeled[above].sum() <= NEXT_LABELS:
