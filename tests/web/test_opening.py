@@ -60,7 +60,8 @@ def test_yields_are_counts_and_means_of_what_a_threshold_keeps() -> None:
         kept = values[values >= float(point.name)]
         assert (point.rows, point.share) == (len(kept), len(kept) / 501)
         assert point.precision == pytest.approx(kept.mean())
-    strict = values[(values >= 0.85) & (values <= 0.9)]
+    threshold = float(presets_for(batch.schema.names)["strict"].split()[2])
+    strict = values[(values >= threshold) & (values <= 0.9)]
     assert [point.name for point in top.presets] == ["strict", "balanced", "loose"]
     assert (top.presets[0].rows, top.presets[0].precision) == (len(strict), pytest.approx(strict.mean()))
     assert yields([batch.slice(500)], "p_paraphrase", batch.schema.names) is None
