@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from results_pages import FOLDER, read_topic, write_topic
+from results_pages import FOLDER, INDEX, read_topic, write_topic
 
 from paraloom.bundled import SAMPLE
 
@@ -388,7 +388,7 @@ TEXTS = {
 def write_page(tables: Mapping[str, list[list[str]]]) -> None:
     """Put the tables on the page about runs."""
     path = FOLDER / "first-hour.json"
-    topic = read_topic(path) if path.exists() else dict(EMPTY_TOPIC)
+    topic = page_topic()
     commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True)
     results = {result["heading"]: result for result in topic["results"]}
     for name, rows in tables.items():
@@ -400,7 +400,17 @@ def write_page(tables: Mapping[str, list[list[str]]]) -> None:
             "columns": columns, "align": align, "rows": rows,
         }  # fmt: skip
     ordered = [results[name.capitalize()] for name in PARTS if name.capitalize() in results]
-    write_topic(path, topic | {"results": ordered})
+    others = [result for heading, result in results.items() if heading.lower() not in PARTS]
+    write_topic(path, topic | {"results": [*ordered, *others]})
+
+
+def page_topic() -> dict[str, Any]:
+    """The page as it is, or an empty one, which the front page of the results names from now on."""
+    path, index = FOLDER / "first-hour.json", FOLDER / f"{INDEX}.json"
+    front = read_topic(index)
+    if path.stem not in front["more"]:
+        write_topic(index, front | {"more": [path.stem, *front["more"]]})
+    return read_topic(path) if path.exists() else dict(EMPTY_TOPIC)
 
 
 EMPTY_TOPIC: dict[str, Any] = {

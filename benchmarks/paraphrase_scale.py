@@ -68,8 +68,8 @@ def rewrite(text: str, number: int) -> str:
     if number % 3 == 2 and ", " in text:
         first, rest = text.rstrip(".").split(", ", 1)
         return f"{rest[:1].upper()}{rest[1:]}, {first[:1].lower()}{first[1:]}."
-    found = list(_PHRASE.finditer(text))
-    for match in reversed(found[number % 2 :: 1 + number % 2] if found else []):
+    matches = list(_PHRASE.finditer(text))
+    for match in reversed(matches[number % 2 :: 1 + number % 2] if matches else []):
         word = PHRASES[match[0].lower()]
         text = text[: match.start()] + (word.capitalize() if match[0][0].isupper() else word) + text[match.end() :]
     return text
@@ -215,14 +215,16 @@ class Trial:
         return 200 * shards_done(output) / count
 
 
-def try_paraphraser(trial: Trial, folder: Path, lines: Path, tenth: Path, count: int) -> dict[str, Any]:
+def try_paraphraser(trial: Trial, folder: Path, lines: Path, tenth_part: Path, count: int) -> dict[str, Any]:
     """All that the module says of one paraphraser."""
     output = folder / f"{trial.name}.tsv"
     plan = run(trial.command(lines, output, "--plan", "--plan-rows", str(trial.options.plan_rows)), output)
     expected = plan.printed["stages"][-1]
     planned = sum(trial.asked().values())
     trial.forget()
-    small = run(trial.command(tenth, folder / f"{trial.name}-tenth.tsv"), folder / f"{trial.name}-tenth.tsv")
+    small = run(
+        trial.command(tenth_part, folder / f"{trial.name}-tenth_part.tsv"), folder / f"{trial.name}-tenth_part.tsv"
+    )
     trial.forget()
     whole = run(trial.command(lines, output), output)
     asked = trial.asked()
@@ -293,15 +295,15 @@ def rows(results: list[dict[str, Any]]) -> list[list[str]]:
             cells.append(f"{format_(before)} / {format_(after)} ({after / before:.2f})" if before and after else "")
         return cells
 
-    def each(cell: Callable[[dict[str, Any]], str]) -> list[str]:
+    def cells_of(cell: Callable[[dict[str, Any]], str]) -> list[str]:
         return [cell(one) for one in results]
 
     asks = [one["actual"]["requests"] > 0 for one in results]
     return [
-        ["lines", *each(lambda one: f"{one['lines']:,}")],
+        ["lines", *cells_of(lambda one: f"{one['lines']:,}")],
         [
             "with a paraphrase + none good enough = lines",
-            *each(lambda one: f"{one['answered']:,} + {one['none']:,} = {one['texts']:,}"),
+            *cells_of(lambda one: f"{one['answered']:,} + {one['none']:,} = {one['texts']:,}"),
         ],
         ["requests: plan / run (ratio)", *both("requests", "{:,.0f}".format)],
         ["tokens in: plan / run (ratio)", *both("input_tokens", "{:,.0f}".format)],
@@ -310,10 +312,10 @@ def rows(results: list[dict[str, Any]]) -> list[list[str]]:
         ["seconds: plan / run (ratio)", *both("seconds", "{:,.0f}".format)],
         ["disk, MB: plan / run (ratio)", *both("disk", lambda size: f"{size / 1e6:,.1f}")],
         ["memory, MB: plan / run (ratio)", *both("memory", lambda size: f"{size / 1e6:,.0f}")],
-        ["memory of a tenth of the lines, MB", *each(lambda one: f"{one['tenth']['memory'] / 1e6:,.0f}")],
+        ["memory of a tenth of the lines, MB", *cells_of(lambda one: f"{one['tenth_part']['memory'] / 1e6:,.0f}")],
         [
             "the plan itself: seconds; requests",
-            *each(lambda one: f"{one['plan']['took']:,.0f}; {one['plan']['asked']:,}"),
+            *cells_of(lambda one: f"{one['plan']['took']:,.0f}; {one['plan']['asked']:,}"),
         ],
         [
             "asked twice in one go; after SIGTERM; after SIGKILL",
@@ -326,7 +328,7 @@ def rows(results: list[dict[str, Any]]) -> list[list[str]]:
         ],
         [
             "seconds with both stops; the same output",
-            *each(lambda one: f"{one['seconds_with_stops']:,.0f}; {'yes' if one['same_bytes'] else 'NO'}"),
+            *cells_of(lambda one: f"{one['seconds_with_stops']:,.0f}; {'yes' if one['same_bytes'] else 'NO'}"),
         ],
     ]
 
@@ -373,20 +375,22 @@ def main() -> None:
     results = []
     with tempfile.TemporaryDirectory(dir=options.folder) as scratch:
         folder = Path(scratch)
-        lines, tenth, log = folder / "lines.txt", folder / "tenth.txt", folder / "requests.log"
+        lines, tenth_part, log = folder / "lines.txt", folder / "tenth.txt", folder / "requests.log"
         kinds = write_lines(lines, Path(data) / "sentences-en", options.lines)
         count = sum(kinds.values())
         all_lines = lines.read_text("utf-8").splitlines(keepends=True)
-        tenth.write_text("".join(all_lines[: max(100, count // 10)]), "utf-8")
+        tenth_part.write_text("".join(all_lines[: max(100, count // 10)]), "utf-8")
         print("lines:", ", ".join(f"{number:,} {kind}" for kind, number in kinds.items()), flush=True)
         if options.only != "round-trip":
             with process("server", log, options.latency, script=__file__) as port:
                 address = f"http://127.0.0.1:{port}/v1?model=rules&language=en&concurrency={CONCURRENCY}&{PRICES}"
-                results.append(try_paraphraser(Trial("endpoint", address, options, log), folder, lines, tenth, count))
+                results.append(
+                    try_paraphraser(Trial("endpoint", address, options, log), folder, lines, tenth_part, count)
+                )
                 print(json.dumps(results[-1]), flush=True)
         if options.only != "endpoint":
             trial = Trial("round trip", ROUND_TRIP, options)
-            results.append(try_paraphraser(trial, folder, lines, tenth, count))
+            results.append(try_paraphraser(trial, folder, lines, tenth_part, count))
             print(json.dumps(results[-1]), flush=True)
     table = rows(results)
     print("\n".join(f"| {' | '.join(row)} |" for row in table))

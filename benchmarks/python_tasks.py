@@ -30,7 +30,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from results_pages import FOLDER, read_topic, write_topic
+from first_hour import page_topic
+from results_pages import FOLDER, write_topic
 
 TASKS = {
     "embed": "embed sentences",
@@ -95,8 +96,8 @@ def mine__paraloom(lines: list[str]) -> Any:
 def mine__sentence_transformers(lines: list[str]) -> Any:
     from sentence_transformers import SentenceTransformer, util
 
-    found = util.paraphrase_mining(SentenceTransformer("minilm"), lines)
-    return [(lines[first], lines[second]) for score, first, second in found if score > 0.85]
+    matches = util.paraphrase_mining(SentenceTransformer("minilm"), lines)
+    return [(lines[first], lines[second]) for score, first, second in matches if score > 0.85]
 
 
 def evaluate__paraloom(hypotheses: list[str], references: list[str]) -> Any:
@@ -114,10 +115,8 @@ def evaluate__sacrebleu(hypotheses: list[str], references: list[str]) -> Any:
 def filter__paraloom() -> Any:
     import paraloom
 
-    pairs = paraloom.read_pairs("bitext.{de,en}").score(["length", "languages"])
-    kept = pairs.filter(
-        "ratio_tokens <= 3 and src_tokens between 1 and 60 and src_language_match and tgt_language_match"
-    )
+    pairs = paraloom.read_pairs("bitext.{de,en}").score(["length", "ratio", "wrong_language"])
+    kept = pairs.filter("word_ratio <= 3 and src_tokens <= 60 and tgt_tokens <= 60 and wrong_language <= 0.5")
     return kept.drop_duplicates().write("kept.tsv")
 
 
@@ -150,8 +149,9 @@ def deduplicate__datatrove() -> Any:
     from datatrove.pipeline.dedup.minhash import MinhashConfig, MinhashDedupSignature
     from datatrove.pipeline.readers import JsonlReader
     from datatrove.pipeline.writers.jsonl import JsonlWriter
+    from datatrove.utils.hashing import HashConfig
 
-    config = MinhashConfig(n_grams=3, num_buckets=14, hashes_per_bucket=8)
+    config = MinhashConfig(n_grams=3, num_buckets=14, hashes_per_bucket=8, hash_config=HashConfig(hash_fc="sha1"))
     reader = JsonlReader(".", glob_pattern="lines.jsonl")
     steps = [
         ([reader, MinhashDedupSignature("signatures", config=config)], 1),
@@ -197,7 +197,7 @@ def train__model2vec() -> Any:
 NOTES = {
     ("deduplicate", "paraloom"): "pairs of a line with itself",
     ("evaluate", "paraloom"): "by sacreBLEU",
-    ("train", "model2vec"): "distils a model without pairs",
+    ("train", "model2vec"): "distills a model without pairs",
     ("train", "paraloom"): "a static encoder",
 }
 """What has to be said of a function."""
@@ -205,8 +205,8 @@ NOTES = {
 
 def function(task: str, tool: str) -> Callable[..., Any] | None:
     """The code of a task in a tool."""
-    found: Callable[..., Any] | None = globals().get(f"{task}__{tool.lower().replace('-', '_')}")
-    return found
+    matches: Callable[..., Any] | None = globals().get(f"{task}__{tool.lower().replace('-', '_')}")
+    return matches
 
 
 def lines_of_code(code: Callable[..., Any]) -> int:
@@ -329,7 +329,7 @@ def cell(outcome: dict[str, Any], note: str) -> str:
 def write_page(table: list[list[str]], options: argparse.Namespace) -> None:
     """Put the table on the page of results."""
     path = FOLDER / "first-hour.json"
-    topic = read_topic(path)
+    topic = page_topic()
     heading = "Eight tasks in Python"
     commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True)
     result = {
