@@ -125,7 +125,7 @@ def preview_filter(
         The counts of each criterion, in the order in which they apply.
     """
     if "labels" in criteria:
-        criteria["labels"] = tuple(as_list(criteria["labels"]))
+        criteria["labels"] = tuple(map(Path, as_list(criteria["labels"])))
     corpus, condition = scored_for_preset(
         open_pairs(pairs, on_error=on_error),
         preset,
@@ -188,14 +188,15 @@ def draw_labels(
         if file.exists():
             raise ConfigError("the sheet exists already", file=file, remedy="Name another file, or remove it.")
     read = open_pairs(pairs, on_error=on_error, seed=seed)
-    filtered = read.filter(precision=precision, labels=labels, **criteria)
+    filtered = read.filter(precision=precision, labels=tuple(map(Path, as_list(labels))), **criteria)
     stage = filtered.stages[-1]
     assert isinstance(stage, Filter)
     before = Pairs(filtered.stages[:-1], None if filtered.stages[:-1] else read.source, seed=seed)
     corpus = before.corpus()  # as long as the pairs live, which may hold it in a temporary folder
     check(stage, corpus.schema)
-    ranked = {"by": stage.by, "best": stage.best} if stage.per_source else {"by": "", "best": ""}
-    chosen = replace(stage, precision=None, labels=(), sample=None, **ranked)
+    chosen = replace(stage, precision=None, labels=(), sample=None)
+    if not stage.per_source:
+        chosen = replace(chosen, by="", best="")
     columns = required_columns(stage, corpus.schema)
 
     def rows() -> Iterator[pa.RecordBatch]:

@@ -10,11 +10,16 @@ from typing import Literal, TypedDict
 class CriteriaSettings(TypedDict, total=False):
     """Fields of `paraloom.pairs.filtering.filters.Criteria` besides the condition."""
 
+    per_source: int
+    distinct: bool
     top: float | None
     decile: int | None
     by: str
     best: Literal["", "lowest", "highest"]
     sample: int | float | None
+    precision: float | None
+    confidence: float
+    labels: tuple[Path, ...]
 
 
 class FilterSettings(CriteriaSettings, total=False):

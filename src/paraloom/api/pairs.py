@@ -245,7 +245,7 @@ class Pairs(PairsTable):
         from paraloom.stages.pairs import Filter
 
         if "labels" in criteria:
-            criteria["labels"] = tuple(as_list(criteria["labels"]))
+            criteria["labels"] = tuple(map(Path, as_list(criteria["labels"])))
         if not isinstance(where, str):
             if not callable(where):
                 raise TypeError(f"expected a condition or a function of a row, got {type(where).__name__}")
