@@ -222,9 +222,7 @@ def try_paraphraser(trial: Trial, folder: Path, lines: Path, tenth_part: Path, c
     expected = plan.printed["stages"][-1]
     planned = sum(trial.asked().values())
     trial.forget()
-    small = run(
-        trial.command(tenth_part, folder / f"{trial.name}-tenth_part.tsv"), folder / f"{trial.name}-tenth_part.tsv"
-    )
+    small = run(trial.command(tenth_part, folder / f"{trial.name}-tenth.tsv"), folder / f"{trial.name}-tenth.tsv")
     trial.forget()
     whole = run(trial.command(lines, output), output)
     asked = trial.asked()
@@ -312,7 +310,7 @@ def rows(results: list[dict[str, Any]]) -> list[list[str]]:
         ["seconds: plan / run (ratio)", *both("seconds", "{:,.0f}".format)],
         ["disk, MB: plan / run (ratio)", *both("disk", lambda size: f"{size / 1e6:,.1f}")],
         ["memory, MB: plan / run (ratio)", *both("memory", lambda size: f"{size / 1e6:,.0f}")],
-        ["memory of a tenth of the lines, MB", *cells_of(lambda one: f"{one['tenth_part']['memory'] / 1e6:,.0f}")],
+        ["memory of a tenth of the lines, MB", *cells_of(lambda one: f"{one['tenth']['memory'] / 1e6:,.0f}")],
         [
             "the plan itself: seconds; requests",
             *cells_of(lambda one: f"{one['plan']['took']:,.0f}; {one['plan']['asked']:,}"),
