@@ -17,8 +17,6 @@ from paraloom.pairs.filtering.expressions import evaluate_sql
 
 Hashes = npt.NDArray[np.uint64]
 
-_SIDE = r"lower(trim(regexp_replace(coalesce({}, ''), '\s+', ' ', 'g')))"
-
 
 def find_repeats(batches: Iterable[pa.RecordBatch], seed: int) -> dict[str, Any]:
     """For each repeated pair the row to keep, the one of the smallest hash; memory is 16 bytes a row."""
@@ -41,15 +39,14 @@ def is_repeat(batch: pa.RecordBatch, repeats: dict[str, Any]) -> npt.NDArray[np.
     pairs = _pair_hashes(batch)
     places = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
     others = kept[places] != row_hashes(batch, ROW_ID_COLUMNS, repeats["seed"])
-    found: npt.NDArray[np.bool_] = (known[places] == pairs) & others
-    return found
+    repeat: npt.NDArray[np.bool_] = (known[places] == pairs) & others
+    return repeat
 
 
 def _pair_hashes(batch: pa.RecordBatch) -> Hashes:
-    sides = batch.select(["src", "tgt"])
-    src, tgt = (_SIDE.format(name) for name in ("src", "tgt"))
-    text = f"md5_number_lower(concat_ws(chr(31), least({src}, {tgt}), greatest({src}, {tgt})))"
-    return np.asarray(evaluate_sql(sides, sql(text)).column(0), np.uint64)
+    sides = [sql(r"lower(trim(regexp_replace(coalesce({}, ''), '\s+', ' ', 'g')))", name) for name in ("src", "tgt")]
+    hashed = sql("md5_number_lower(concat_ws(chr(31), least({0}, {1}), greatest({0}, {1})))", *sides)
+    return np.asarray(evaluate_sql(batch.select(["src", "tgt"]), hashed).column(0), np.uint64)
 
 
 def _packed(hashes: Hashes) -> str:
