@@ -40,7 +40,7 @@ SYSTEMS = ("before", "now")
 
 
 def bitexts(data: Path) -> dict[str, list[dict[str, str]]]:
-    """German–English rows of each kind that no training of the translators saw, nor, but for the quickstart, a reading."""
+    """German–English rows of each kind that no training of the translators saw."""
     quickstart = paraloom.read_pairs(SAMPLE, src_column="de", tgt_column="en", src_lang="de", tgt_lang="en").to_list()
     rows = {
         "quickstart": quickstart,
@@ -140,8 +140,9 @@ def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> Non
         "heading": HEADING,
         "text": [
             "Two readers, both language models, saw each pair without scores, presets or each other's verdicts. None "
-            "of these sentences chose anything, but for half of the quickstart's, which were read before. *Before*: the presets by rules and by the costs of "
-            "translators; *now*: by the judge, and by costs where the translators know such text."
+            "of these sentences chose anything, but for half of the quickstart's, which were read before. *Before*: "
+            "the presets by rules and by the costs of translators; *now*: by the judge, and by costs where the "
+            "translators know such text."
         ],
         "command": [
             "export PARALOOM_DATA=/path/to/corpora",
