@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ class Hub:
         models: OWNER/NAME → its folder; with @BRANCH for another branch.
         endpoint: Its address.
         requests: Paths that were asked for, with the Range if there was one.
-        breaks: Of the next downloads of large files, the bytes after which the connection is cut.
+        breaks: Of the next downloads of weights, the bytes after which the connection is cut.
         damages: End of the names of files of which a byte is changed on its way.
         proposals: Branches `refs/pr/1` … and the accounts that proposed them.
     """
@@ -179,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command == "GET":
-            if self.served.breaks and "lfs" in facts:
+            if self.served.breaks and file.endswith(".safetensors"):
                 self.wfile.write(body[: self.served.breaks.pop(0)])
                 self.wfile.flush()
                 self.close_connection = True
@@ -203,6 +204,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _facts(path: Path) -> dict[str, Any]:
     """What the hub says of a file: name, size, git's digest, and SHA-256 where it is large."""
+    return dict(_facts_at(path, path.stat().st_mtime_ns))
+
+
+@cache
+def _facts_at(path: Path, _: int) -> dict[str, Any]:
     content = path.read_bytes()
     blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
     facts: dict[str, Any] = {"rfilename": path.name, "size": len(content), "blobId": blob}

@@ -90,7 +90,7 @@ def test_a_model_that_was_converted_already(serve: Callable[..., Hub]) -> None:
 def test_a_connection_that_breaks_is_resumed(serve: Callable[..., Hub], monkeypatch: pytest.MonkeyPatch) -> None:
     hub = serve({**MARIAN, "model.safetensors": WEIGHTS})
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
-    hub.breaks = [len("s"), len("t"), 60_000]
+    hub.breaks = [60_000]
     assert (download(NAME) / "model.safetensors").read_text() == WEIGHTS
     assert hub.downloads("model.safetensors") == ["", "bytes=60000-"]
 
@@ -99,7 +99,7 @@ def test_the_next_call_resumes_too(serve: Callable[..., Hub], monkeypatch: pytes
     hub = serve({**MARIAN, "model.safetensors": WEIGHTS})
     monkeypatch.setattr(time, "sleep", lambda _: None)
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
-    hub.breaks = [len("s"), len("t"), 60_000, *[0] * 20]
+    hub.breaks = [60_000, *[0] * 20]
     with pytest.raises(ModelError, match=r"cannot be downloaded(.|\n)*run again: what was downloaded is kept"):
         download(NAME)
     hub.breaks.clear()

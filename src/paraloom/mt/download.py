@@ -154,7 +154,8 @@ def _resume(hub: Any, name: str, revision: str | None, file: Any, blobs: Path) -
     blobs.mkdir(parents=True, exist_ok=True)
     with (part := blobs / f"{file.lfs.sha256}.part").open("ab") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
-        if (blobs / file.lfs.sha256).exists():  # another process was faster
+        if (blobs / file.lfs.sha256).exists():  # another process was faster, or another file has the same bytes
+            part.unlink(missing_ok=True)
             return
         url = hf_hub_url(name, file.rfilename, revision=revision, endpoint=hub.endpoint)
         http_get(url, stream, resume_size=part.stat().st_size, headers=build_hf_headers(), expected_size=file.size)
