@@ -194,9 +194,8 @@ def draw_labels(
     before = Pairs(filtered.stages[:-1], None if filtered.stages[:-1] else read.source, seed=seed)
     corpus = before.corpus()  # as long as the pairs live, which may hold it in a temporary folder
     check(stage, corpus.schema)
-    chosen = replace(stage, precision=None, labels=(), sample=None)
-    if not stage.per_source:
-        chosen = replace(chosen, by="", best="")
+    by, best = (stage.by, stage.best) if stage.per_source else ("", "")
+    chosen = replace(stage, precision=None, labels=(), sample=None, by=by, best=best)
     columns = required_columns(stage, corpus.schema)
 
     def rows() -> Iterator[pa.RecordBatch]:
