@@ -242,7 +242,7 @@ def test_pairs_are_shown_best_first_and_presets_are_buttons(tmp_path: Path) -> N
         assert list(links) == ["strict", "balanced", "loose"]
         where = parse_qs(unescape(links["strict"]).partition("?")[2])["where"][0]
         page = get(explored.app, "/pairs", where=where)
-        assert total(page) == "6 pairs" and page.count('class="clause"') == 3 and 'aria-current="true">strict' in page
+        assert total(page) == "8 pairs" and page.count('class="clause"') == 3 and 'aria-current="true">strict' in page
         without = unescape(re.findall(r'<a href="([^"]*)" data-live="" aria-label="Remove', page)[0])
         where = parse_qs(without.partition("?")[2])["where"][0]
         assert total(get(explored.app, "/pairs", where=where)) == "40 pairs"

@@ -202,6 +202,7 @@ _WORDS = {
     "chrf <=": "a near copy: the same words",
     "greatest(src_content_missing": "a near copy: no content word differs",
     "p_paraphrase >=": "probably another meaning",
+    "undefined: greatest(src_content_missing": "no content words to compare",
     DISTINCT: "the same pair as another one",
     "paraphrase_score": "the encoder finds the sides too different, or too similar",
 }

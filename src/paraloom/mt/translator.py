@@ -134,7 +134,7 @@ class Translator:
 
         Example:
             >>> Translator.load("de-en", decode="beam:12").decoding
-            Beam(size=12, nbest=1, length_penalty=1.0, shortlist=0)
+            Beam(size=12, nbest=1, length_penalty=1.0, shortlist=0, utility='', reverse='')
             >>> Translator.load("facebook/nllb-200-distilled-600M", source="de", target="en")  # doctest: +SKIP
         """
         check_precision(precision)
