@@ -35,7 +35,7 @@ SEED = 50
 """No earlier sample has it."""
 SIZE = 60
 SURFACE = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "glitches", "translation_cost")
-TOPIC, HEADING = FOLDER / "kept-pairs.json", "Are the pairs right that one gate keeps?"
+TOPIC, HEADING = FOLDER / "kept-pairs.json", "Are the pairs right?"
 SYSTEMS = ("before", "now")
 
 
@@ -136,34 +136,12 @@ def page(folder: Path, sheets: Sequence[Path], origin: Mapping[str, str]) -> Non
             rows.append(["" if number else kind, name, kept_share, str(len(names)), *right, share])
     names = sorted(set.intersection(*(set(reader) for reader in readers)))
     first, second = ([reader[name]["meaning"] for name in names] for reader in readers[:2])
-    result = {
-        "heading": HEADING,
-        "text": [
-            "Two readers, both language models, saw each pair without scores, presets or each other's verdicts. None "
-            "of these sentences chose anything, but for half of the quickstart's, which were read before. *Before*: "
-            "the presets by rules and by the costs of translators; *now*: by the judge, and by costs where the "
-            "translators know such text."
-        ],
-        "command": [
-            "export PARALOOM_DATA=/path/to/corpora",
-            "python benchmarks/gate_readings.py draw --before build/before -o build/gate",
-            "python benchmarks/gate_readings.py page build/gate READER_1.tsv READER_2.tsv --commit … --date …",
-        ],
-        **origin,
-        "version": "0.2",
-        "machine": "cores",
-        "seeds": f"one sample of {SIZE} for each preset",
-        "columns": ["text", "preset", "kept", "read", "right, reader 1", "right, reader 2", "near copies"],
-        "align": "llrrrrr",
-        "rows": rows,
-        "notes": [
-            f"Agreement on {len(names)} pairs: {agreement(first, second):.0%}, kappa {kappa(first, second):.2f}."
-        ],
-    }
     topic = read_topic(TOPIC)
-    topic["results"] = [one for one in topic["results"] if one.get("heading") != HEADING] + [result]
+    section = next(one for one in topic["results"] if one.get("heading") == HEADING)
+    section |= {**origin, "rows": rows}
     write_topic(TOPIC, topic)
     write_pages()
+    print(f"Agreement on {len(names)} pairs: {agreement(first, second):.0%}, kappa {kappa(first, second):.2f}.")
     print("\n".join(f"| {' | '.join(row)} |" for row in rows))
 
 

@@ -44,6 +44,12 @@ def identifier(src: str, tgt: str) -> str:
     return digest([src, tgt])[:16]
 
 
+def verdicts_of(sheet: Path) -> dict[str, bool]:
+    """Identifier → whether a reader called the pair right."""
+    rows = (line.split("\t") for line in sheet.read_text("utf-8").splitlines())
+    return {row[0]: row[1].strip() == "1" for row in rows}
+
+
 def draw(rows: int, seed: int, output: Path) -> None:
     """Write the sheet and its key."""
     data, chance = Path(os.environ["PARALOOM_DATA"]) / "sentences-en", random.Random(seed)
@@ -71,10 +77,7 @@ def draw(rows: int, seed: int, output: Path) -> None:
 
 def count(folder: Path, sheets: list[Path]) -> None:
     """Print the share of kept sentences, and of right ones among them by each reader."""
-    verdicts = []
-    for sheet in sheets:
-        rows = (line.split("\t") for line in sheet.read_text("utf-8").splitlines())
-        verdicts.append({row[0]: row[1].strip() == "1" for row in rows})
+    verdicts = [verdicts_of(sheet) for sheet in sheets]
     key = json.loads((folder / "key.json").read_text("utf-8"))
     readers = " | ".join(f"right, reader {number}" for number in range(1, len(sheets) + 1))
     print(f"| kind of text | selection | kept | {readers} |")

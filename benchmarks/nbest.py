@@ -1,18 +1,20 @@
 """Several translations of each sentence: what `strict` keeps of them, and how near it is to a second reference.
 
     paraloom quickstart runs/quickstart
-    python benchmarks/nbest.py runs/quickstart/30-scored benchmarks/readings/nbest/quickstart.tsv
+    python benchmarks/nbest.py runs/quickstart/30-scored benchmarks/readings/nbest/reader-1.tsv benchmarks/readings/nbest/reader-2.tsv
 
-The reading has a row for each pair that `strict` keeps of four translations: one reader, a language model, saw them in
-random order without their ranks, and called right what is good English and says the same.
+The readings have a row for each pair that `strict` keeps of four translations, by its content. Two readers, both
+language models, saw the pairs in random order among others, without ranks and scores, and called right what is good
+English and says the same.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 from typing import Any
+
+from judged_paraphrases import identifier, verdicts_of
 
 from paraloom.api.quickstart import _second_references
 from paraloom.bundled import bundled_path
@@ -45,20 +47,21 @@ def main() -> None:
     """Print a line for each number of translations, all of those that pass and the best one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scored", type=Path)
-    parser.add_argument("reading", type=Path)
+    parser.add_argument("readings", type=Path, nargs="+")
     arguments = parser.parse_args()
-    with arguments.reading.open(encoding="utf-8") as file:
-        read = {(row["pair_id"], row["tgt"]): row["right"] == "1" for row in csv.DictReader(file, delimiter="\t")}
+    readers = [verdicts_of(file) for file in arguments.readings]
     second, corpus = _second_references(), Corpus.open(arguments.scored)
     for translations, per_source in ((1, 0), (2, 1), (4, 1), (4, 0)):
         rows = kept_rows(corpus, translations, per_source)
         chrf = chrf_from_points(
             code_points([row["tgt"] for row in rows]), code_points([second[row["pair_id"]] for row in rows])
         )
-        right = sum(read[row["pair_id"], row["tgt"]] for row in rows)
         sentences = len({row["pair_id"] for row in rows})
-        print(f"{translations} translations, {'best' if per_source else 'all'}: {len(rows)} pairs of {sentences} "
-              f"sentences, chrF {chrf.mean():.1f}, right {right} ({right / len(rows):.0%})")  # fmt: skip
+        right = [sum(reader[identifier(row["src"], row["tgt"])] for row in rows) for reader in readers]
+        print(
+            f"{translations} translations, {'best' if per_source else 'all'}: {len(rows)} pairs of {sentences} "
+            f"sentences, chrF {chrf.mean():.1f}, right {' and '.join(f'{n} ({n / len(rows):.0%})' for n in right)}"
+        )
 
 
 if __name__ == "__main__":
