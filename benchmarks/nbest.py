@@ -1,7 +1,7 @@
 """Several translations of each sentence: what `strict` keeps of them, and how near it is to a second reference.
 
     paraloom quickstart runs/quickstart
-    python benchmarks/nbest.py runs/quickstart/30-scored benchmarks/readings/nbest/reader-1.tsv benchmarks/readings/nbest/reader-2.tsv
+    python benchmarks/nbest.py runs/quickstart/30-scored benchmarks/readings/nbest/reader-*.tsv
 
 The readings have a row for each pair that `strict` keeps of four translations, by its content. Two readers, both
 language models, saw the pairs in random order among others, without ranks and scores, and called right what is good
