@@ -54,7 +54,7 @@ def test_wheel_from_an_index_makes_pairs_in_a_fresh_environment(tmp_path: Path) 
     module = call(fresh / "bin/python", "-c", "import paraloom; print(paraloom.__file__)").strip()
     assert Path(module).is_relative_to(packages)
     printed = call(fresh / "bin/paraloom", "quickstart", "pairs")
-    assert "of 400 pairs kept" in printed
+    assert "pairs of 400 sentences kept" in printed
     assert (tmp_path / "pairs/report.html").exists()
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.api.keywords import CriteriaSettings, LexiconSettings
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs, scored_for_preset
 from paraloom.api.run import as_list, run_in
@@ -34,6 +33,7 @@ from paraloom.stages.analysis import ExtractLexicon, PairStatistics
 from paraloom.stages.pairs import Filter, PreviewFilter
 
 if TYPE_CHECKING:
+    from paraloom.api.keywords import CriteriaSettings, LexiconSettings
     from paraloom.api.translators import AnyTranslator
 
 # One worker reads them all: each file more takes time only.

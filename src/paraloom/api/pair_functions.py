@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from paraloom.api.keywords import FilterSettings
 from paraloom.api.pair_inputs import PairsLike, as_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.core.protocols import TranslatorLike
 
 if TYPE_CHECKING:
+    from paraloom.api.keywords import FilterSettings
     from paraloom.api.pairs_table import PairFunction, RowFunction
     from paraloom.mt.callable_translator import TranslatingFunction
     from paraloom.mt.translator import Translator

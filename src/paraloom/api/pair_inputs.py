@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from paraloom.api.keywords import ReadingOptions
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import input_stages
 from paraloom.pipeline.shard import OnError
+
+if TYPE_CHECKING:
+    from paraloom.api.keywords import ReadingOptions
 
 PairsLike: TypeAlias = "Pairs | str | Path | Iterable[tuple[str, str]] | Iterable[Mapping[str, Any]] | Any"
 """Pairs, a path, tuples (source, target), mappings with src and tgt, a DataFrame, an Arrow table or batch."""

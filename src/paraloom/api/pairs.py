@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import pyarrow as pa
 
-from paraloom.api.keywords import FilterSettings
 from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
 from paraloom.api.pairs_table import (
@@ -37,6 +36,7 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 
 if TYPE_CHECKING:
+    from paraloom.api.keywords import FilterSettings
     from paraloom.api.memory import Compute
     from paraloom.api.translators import AnyTranslator
     from paraloom.mt.callable_translator import TranslatingFunction

@@ -13,7 +13,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from paraloom.api.keywords import ReadingOptions
 from paraloom.api.outputs import check_corpus_folder, check_output
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of_result, write_with_warnings
 from paraloom.api.yields import warn_of_yield
@@ -29,6 +28,7 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 
 if TYPE_CHECKING:
+    from paraloom.api.keywords import ReadingOptions
     from paraloom.pipeline.estimate import RunEstimate
 
 WORK = ".paraloom"
