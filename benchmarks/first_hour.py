@@ -82,7 +82,7 @@ NEWS = "".join(
         ("Der Aufsichtsratsvorsitzende wies die Bestechungsvorwürfe der Staatsanwaltschaft zurück.", "He denied it."),
         ("Das Verfassungsgericht verwarf die Beschwerde gegen das Haushaltsbegleitgesetz.", "The court refused it."),
     ]
-    * 12
+    * 20
 )
 MISTAKES = [
     Mistake("missing file", "score mien.tsv --with overlap -o out.tsv", ("mien.tsv", "not found")),
