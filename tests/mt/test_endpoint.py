@@ -437,6 +437,8 @@ model.translate([f"Der Hund Nummer {number} schläft." for number in range(30)])
     running = start(code, server.url, answers)
     wait_until(lambda: len(server.answered) >= 8, running)
     running.terminate()
+    time.sleep(0.03)
+    running.terminate()  # a run ends its workers together, and then waits for one after the other
     assert running.wait() == -signal.SIGTERM
     assert len(server.answered) < len(TEXTS)
     assert len(translator(server, answers=answers).translate(TEXTS)) == len(TEXTS)

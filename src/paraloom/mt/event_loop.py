@@ -58,8 +58,9 @@ def _termination_as_interrupt() -> Iterator[None]:
     came = []
 
     def interrupt(number: int, frame: object) -> None:
-        came.append(number)
-        raise KeyboardInterrupt
+        if not came:  # asked again, it goes on waiting
+            came.append(number)
+            raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, interrupt)
     try:
