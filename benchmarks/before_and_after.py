@@ -70,7 +70,6 @@ LAYERS = {
 _CANONICAL = "the model behind `canonicalize` went: it gained nothing"
 _DERIVED = "options follow from functions: the index of commands is compared instead"
 GONE_TESTS = {
-    "evaluate/test_restoration.py": "gone with the restoration of texts, which nothing used",
     "alignment/test_align_inputs.py": "renamed: `--method` is for papers and Python now",
     "benchmarks/test_paraphrasers.py": _CANONICAL,
     "cli/test_cli.py": "replaced by the test of the front page",
