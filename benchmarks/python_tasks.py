@@ -117,7 +117,7 @@ def filter__paraloom() -> Any:
 
     pairs = paraloom.read_pairs("bitext.{de,en}").score(["length", "ratio", "wrong_language"])
     kept = pairs.filter("word_ratio <= 3 and src_tokens <= 60 and tgt_tokens <= 60 and wrong_language <= 0.5")
-    return kept.drop_duplicates().write("kept.tsv")
+    return kept.drop_duplicates().write("kept.parquet")
 
 
 def filter__opusfilter() -> Any:
