@@ -55,10 +55,10 @@ def _termination_as_interrupt() -> Iterator[None]:
     if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
-    came = []
+    came: list[int] = []
 
     def interrupt(number: int, frame: object) -> None:
-        if not came:  # asked again, it goes on waiting
+        if not came:  # asked again, it continues to wait
             came.append(number)
             raise KeyboardInterrupt
 
