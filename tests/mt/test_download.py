@@ -15,7 +15,7 @@ from hub_server import COMMIT, Hub, local_hub
 from tiny_translators import write_checkpoint
 
 from paraloom.core.errors import ModelError
-from paraloom.mt.download import download, license_of
+from paraloom.mt.download import download, files_on_hub, license_of
 
 pytest.importorskip("torch", reason="conversion needs torch: pip install 'paraloom[train]'")
 constants = pytest.importorskip("huggingface_hub.constants")
@@ -118,6 +118,22 @@ def test_damaged_bytes_are_not_kept(serve: Callable[..., Hub]) -> None:
         hub.damages = None
     assert (download(NAME) / "model.safetensors").read_text() == WEIGHTS
     assert (download(NAME) / "vocab.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize(
+    ("path", "sha256"),
+    [
+        ("../../notes.json", None),
+        ("/etc/notes.json", None),
+        ("..\\notes.json", None),
+        ("model.safetensors", "../../notes"),
+    ],
+)
+def test_what_the_hub_says_names_no_file_elsewhere(path: str, sha256: str | None) -> None:
+    lfs = None if sha256 is None else SimpleNamespace(sha256=sha256)
+    info = SimpleNamespace(siblings=[SimpleNamespace(rfilename=path, lfs=lfs, size=1)])
+    with pytest.raises(ModelError, match=r"the hub (names a file outside|states no SHA-256)"):
+        files_on_hub(SimpleNamespace(model_info=lambda *_, **__: info), "somebody/model", None)
 
 
 def test_no_room_is_noticed_before_the_weights(serve: Callable[..., Hub], monkeypatch: pytest.MonkeyPatch) -> None:

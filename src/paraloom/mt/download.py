@@ -6,12 +6,13 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from paraloom.core.digests import file_digest
@@ -48,14 +49,14 @@ def download(name: str, revision: str | None = None, *, precision: str = "int8")
         config = Path(hub.hf_hub_download(name, "config.json", revision=revision))
         if os.environ.get("HF_HUB_OFFLINE"):
             return config.parent  # downloaded before: if files are missing, conversion says so
-        files = _files(hub, name, revision)
+        files = files_on_hub(hub, name, revision)
         if "model.bin" in files and not {*WEIGHTS, *PICKLES} & set(files):
             return _fetched(hub, name, revision, files, [*_SMALL_FILES, "model.bin"])
         small = _fetched(hub, name, revision, files, _SMALL_FILES)
         checkpoint_family(small).check_files(name, list(files))
         if revision is None and not set(WEIGHTS) & set(files) and set(PICKLES) & set(files):
             revision = _converted_branch(hub, name)
-            files = _files(hub, name, revision)
+            files = files_on_hub(hub, name, revision)
         check_weights(name, list(files))
         size = sum(file.size or 0 for path, file in files.items() if path.endswith(".safetensors"))
         converted = converted_size(small, size, precision)
@@ -116,9 +117,16 @@ def check_weights(checkpoint: str | Path, names: Sequence[str]) -> None:
     )
 
 
-def _files(hub: Any, name: str, revision: str | None) -> dict[str, Any]:
-    """The files of a model on the hub, with the size and digest of each."""
-    return {file.rfilename: file for file in hub.model_info(name, revision=revision, files_metadata=True).siblings}
+def files_on_hub(hub: Any, name: str, revision: str | None) -> dict[str, Any]:
+    """The files of a model on the hub, with the size and digest of each; both become names of files here."""
+    siblings = hub.model_info(name, revision=revision, files_metadata=True).siblings
+    for file in siblings:
+        path = PurePosixPath(file.rfilename)
+        if path.is_absolute() or ".." in path.parts or "\\" in file.rfilename:
+            raise ModelError(f"the hub names a file outside of the model: {file.rfilename!r}", file=name)
+        if file.lfs is not None and not re.fullmatch("[0-9a-f]{64}", file.lfs.sha256):
+            raise ModelError(f"the hub states no SHA-256 of {file.rfilename}: {file.lfs.sha256!r}", file=name)
+    return {file.rfilename: file for file in siblings}
 
 
 def _fetched(

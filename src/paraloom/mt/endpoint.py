@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, overload
 from urllib.parse import urlsplit
 
 from paraloom.core.digests import digest, signature
@@ -24,6 +24,8 @@ from paraloom.mt.endpoint_requests import EndpointClient, RowError
 from paraloom.mt.event_loop import run_in_loop
 from paraloom.text.language_names import known_language
 from paraloom.text.normalize import normalize
+
+_Result = TypeVar("_Result")
 
 ENDPOINT_FILE = "endpoint.json"
 """File by which a folder is known as a translator behind an endpoint."""
@@ -242,16 +244,20 @@ class EndpointTranslator:
         texts: list[str] = normalize(list(sentences)).to_pylist()
         known = self.capabilities
         proposal = self.decoding.proposal or self.decoding
-        client = self._open_client()
-        client.is_ending = False
-        batch = EndpointBatch(self.config, proposal, known, client, self._answers(), texts, seed)
-        try:
-            variants = run_in_loop(batch.translate(), client.end)
-        finally:
-            self._answers().sync()
+        batch = EndpointBatch(self.config, proposal, known, self._open_client(), self._answers(), texts, seed)
+        variants = self._run_requests(batch.translate())
         if self.decoding.proposal is not None:
             variants = [self._chosen(text, group) for text, group in zip(texts, variants, strict=True)]
         return variants
+
+    def _run_requests(self, requests: Coroutine[Any, Any, _Result]) -> _Result:
+        """Wait for what sends requests by the client of this endpoint; those under way are answered, and kept."""
+        client = self._open_client()
+        client.is_ending = False
+        try:
+            return run_in_loop(requests, client.end)
+        finally:
+            self._answers().sync()
 
     def _chosen(self, text: str, group: list[Variant]) -> list[Variant]:
         """The samples that the decoding chooses of those of one sentence that passed the checks."""

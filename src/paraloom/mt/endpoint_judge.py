@@ -18,7 +18,6 @@ from paraloom.mt.answers import without_thinking
 from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.endpoint_batch import request_body
 from paraloom.mt.endpoint_requests import Choice, RowError
-from paraloom.mt.event_loop import run_in_loop
 from paraloom.mt.prompts import prompt_for
 
 ALTERNATIVES = 5
@@ -60,11 +59,7 @@ class EndpointJudge:
         known = self.model.capabilities
         if not known.logprobs:
             warnings.warn("the endpoint gives no log-probabilities: scores of its judge are 1 or 0", stacklevel=2)
-        store = self.model._answers()
-        try:
-            judged = dict(zip(asked, run_in_loop(self._judged(asked)), strict=True))
-        finally:
-            store.sync()
+        judged = dict(zip(asked, self.model._run_requests(self._judged(asked)), strict=True))
         return np.array([[judged.get(pair, math.nan)] for pair in pairs], np.float32)
 
     async def _judged(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
