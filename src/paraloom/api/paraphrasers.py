@@ -13,7 +13,7 @@ from paraloom.core.batches import batched
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import loading
 from paraloom.core.protocols import ParserLike
-from paraloom.core.stage import Ref, Stage
+from paraloom.core.stage import BATCH_ROWS, Ref, Stage
 from paraloom.io import Corpus
 from paraloom.io.shards import read_rows
 from paraloom.paraphrasing.examples import ParsedPair
@@ -21,7 +21,7 @@ from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.settings import PARAPHRASER_FILE
 from paraloom.paraphrasing.templates import SCPN_TEMPLATES, TemplateTable
 from paraloom.pipeline.result import RunResult
-from paraloom.pipeline.shard import BATCH_ROWS, OnError
+from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import columns_of_file
 from paraloom.stages.paraphraser_networks import TREE, TREES, parsed_pairs
 from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_parts

@@ -19,7 +19,7 @@ from paraloom.api.yields import warn_of_yield
 from paraloom.core.errors import ConfigError, ParaloomError, RunError
 from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.schema import PAIRS
-from paraloom.core.stage import Fit, Ref, Stage
+from paraloom.core.stage import BATCH_ROWS, Fit, Map, Ref, Source, Stage
 from paraloom.io import Corpus
 from paraloom.io.bitext import check_target
 from paraloom.pipeline.definition import OF_COMMAND, Definition, Step, define_steps
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 WORK = ".paraloom"
 """Suffix of the work folder of an unfinished output, next to it."""
+
+_LARGE_SHARD_ROWS = 50_000
 
 
 def as_list(value: Any) -> list[Any]:
@@ -182,8 +184,21 @@ def estimate_stages(stages: Sequence[Stage], *, rows: int, seed: int = 1, worker
 def _defined(name: str, stages: Sequence[Stage], seed: int) -> Definition:
     from paraloom.pipeline.toml import format_pipeline
 
-    definition = Definition(name, seed, define_steps(stages, Path.cwd()))
+    definition = Definition(name, seed, _with_large_shards(define_steps(stages, Path.cwd())))
     return replace(definition, text=format_pipeline(definition))
+
+
+def _with_large_shards(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps; if all stages that map are light, with larger shards: each has files and records of its own."""
+    stages = [step.stage for step in steps]
+    if any(stage.batch_rows == BATCH_ROWS if isinstance(stage, Map) else isinstance(stage, Fit) for stage in stages):
+        return steps
+    return tuple(
+        replace(step, stage=replace(stage, shard_rows=_LARGE_SHARD_ROWS))
+        if isinstance(stage, Source) and stage.shard_rows == Source.shard_rows
+        else step
+        for step, stage in zip(steps, stages, strict=True)
+    )
 
 
 def kept_work(work: Path) -> str:

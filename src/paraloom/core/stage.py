@@ -14,6 +14,9 @@ from paraloom.core.digests import digest
 from paraloom.core.protocols import CorpusReader
 from paraloom.core.resources import ONE_CPU, Resources
 
+BATCH_ROWS = 1024
+"""Rows to a batch of most stages; fixed, because seeds, and so bytes, depend on it."""
+
 Json: TypeAlias = Any
 """A value that `json.dumps` accepts: surveys and figures are made of these."""
 
@@ -176,10 +179,12 @@ class Map(Stage):
             `_source`, the row of the input batch that each output row came from (the engine drops it after checking
             the row counts; a row that gave nothing counts as failed, one all of whose output has `keep` false as
             rejected).
+        batch_rows: Rows that `apply` gets at a time, at most: more, where a call costs more than its rows.
     """
 
     input_columns: ClassVar[tuple[str, ...]] = ()
     rows: ClassVar[Literal["same", "many"]] = "same"
+    batch_rows: ClassVar[int] = BATCH_ROWS
 
     input: Ref | None = None
     resources: Resources = ONE_CPU

@@ -25,7 +25,10 @@ ROW_GROUP_ROWS = 5000
 
 
 def write_shard(
-    path: str | Path, batches: Iterable[pa.RecordBatch] | pa.Table | pa.RecordBatch, schema: pa.Schema
+    path: str | Path,
+    batches: Iterable[pa.RecordBatch] | pa.Table | pa.RecordBatch,
+    schema: pa.Schema,
+    group_rows: int = ROW_GROUP_ROWS,
 ) -> int:
     """Write one shard atomically. Its bytes depend on rows and schema only, not on the sizes of the batches."""
     if isinstance(batches, pa.Table):
@@ -34,8 +37,8 @@ def write_shard(
         batches = [batches]
     rows = 0
     with atomic_write(path) as temporary, shard_writer(temporary, schema) as writer:
-        for table in rebatch(batches, schema, ROW_GROUP_ROWS):
-            writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
+        for table in rebatch(batches, schema, group_rows):
+            writer.write_table(table, row_group_size=group_rows)
             rows += table.num_rows
     return rows
 

@@ -24,9 +24,6 @@ from paraloom.pipeline.manifest import ShardRecord
 from paraloom.pipeline.memory import peak_memory
 from paraloom.pipeline.splits import ShardWriter, split
 
-BATCH_ROWS = 1024
-"""Rows to a batch; fixed, because seeds, and so bytes, depend on it."""
-
 OnError: TypeAlias = Literal["stop", "reject"]
 
 
@@ -85,7 +82,7 @@ class ShardTask:
         read = 0
         done = RowCounts()
         with ShardWriter(self.folder, self.name) as writer:
-            for batch in read_batches(self.file, batch_rows=BATCH_ROWS):
+            for batch in read_batches(self.file, batch_rows=self.mapping.batch_rows):
                 done += self._pass(batch, read, writer)
                 read += batch.num_rows
                 advance(batch.num_rows)

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from paraloom.core.digests import digest, file_digest, folder_digest
 from paraloom.core.lazy import load_object
 from paraloom.core.remote_files import is_url
-from paraloom.core.stage import Fit, Json, Map
+from paraloom.core.stage import BATCH_ROWS, Fit, Json, Map
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.fit import ARTIFACT, find_artifact
 from paraloom.pipeline.manifest import Manifest, ShardRecord
-from paraloom.pipeline.shard import BATCH_ROWS
 
 if TYPE_CHECKING:
     from paraloom.pipeline.remote import RemoteRun

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.protocols import CorpusReader, TranslatorLike
 from paraloom.core.schema import PAIRS, add_column
-from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
+from paraloom.core.stage import BATCH_ROWS, Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.duplicates import DuplicateConfig
@@ -28,6 +28,9 @@ from paraloom.stages.input_checks import Direction, check_translation, name_lang
 
 if TYPE_CHECKING:
     from paraloom.pairs.filtering.duplicates import Duplicates
+
+_LIGHT_BATCH_ROWS = 16 * BATCH_ROWS
+"""Of stages that do little for a row: a call of theirs costs as much as thousands of rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +164,7 @@ class Filter(Criteria, Map):
         *("exact_sample", "per_source", "distinct", "precision", "confidence", "labels"),
     )
     renamed_fields: ClassVar[Mapping[str, str]] = {"enough": "exact_sample"}
+    batch_rows: ClassVar[int] = _LIGHT_BATCH_ROWS
 
     exact_sample: bool = False
 
@@ -295,6 +299,7 @@ class DropDuplicates(Map):
 
     version: ClassVar[str] = "3"
     inputs: ClassVar[tuple[str, ...]] = ("duplicates",)
+    batch_rows: ClassVar[int] = _LIGHT_BATCH_ROWS
 
     duplicates: Ref
 
