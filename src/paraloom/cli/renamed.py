@@ -117,6 +117,7 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("--max-bead-size", "--most"), _IN_PYTHON.format("align_files(max_bead_size=…)")),
     },
     "extract": {"--list": "this option is gone: write @FILE among the sources"},
+    "evaluate comet": {"--python": "this option is gone: models are read here, from their folder: --model FOLDER"},
     "evaluate compare": {"--resamples": _IN_PYTHON.format("api.compare_on_similarity(resamples=…)")},
     "evaluate lookalikes": {
         "--changed": _IN_PYTHON.format("api.evaluate_lookalikes(changed=…)"),

@@ -24,8 +24,10 @@ GROUPS: dict[str, tuple[str, ...]] = SURFACE_GROUPS
 COLUMNS: dict[str, Column] = {**SCORES, **{column.name: column for column in MODEL_COLUMNS}}
 """Descriptions of all columns of scores, with and without models, by name."""
 
+_OPTION = r"(?<=--)(?!with\b)[a-z-]+|\w+(?=:FOLDER)"
+
 MODEL_OPTIONS: dict[str, frozenset[str]] = {
-    name: frozenset(option.replace("-", "_") for option in re.findall(r"--(?!with\b)([a-z-]+)", columns[0].command))
+    name: frozenset(option.replace("-", "_") for option in re.findall(_OPTION, columns[0].command))
     for name, columns in {**{column.name: (column,) for column in MODEL_COLUMNS}, **MODEL_GROUPS}.items()
 }
 """Scores, and groups of them, that models add → the options that name these models."""
@@ -57,7 +59,7 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
                 chosen.setdefault(scorer.name, scorer)
         elif name in REMOVED:
             raise removed(name)
-        elif name in COLUMNS:
+        elif (name := name.partition(":")[0]) in COLUMNS:
             raise ConfigError(f"score '{name}' needs a model", remedy=f"{_keys(name)}: `{COLUMNS[name].command}`.")
         elif name in MODEL_GROUPS:
             command = MODEL_GROUPS[name][0].command
