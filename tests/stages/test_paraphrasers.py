@@ -243,10 +243,10 @@ def test_a_plan_says_what_an_endpoint_will_be_asked(paraloom: Command, tmp_path:
     lines.write_text("".join(f"The dog number {number} sleeps.\n" for number in range(200)))
     with serve(OpenAIServer(translate=lambda text, body: text.replace("dog", "puppy"))) as it:
         call = ("paraphrase", lines, "--paraphraser", f"{it.url}?model=m&input-price=1", "-o", output, "--workers", 1)
-        status, out, err = paraloom(*call, "--preset", "none", "--plan", "--plan-rows", 60, "--json")
+        status, out, err = paraloom(*call, "--preset", "none", "--plan", "--json")
         assert status == 0, err
         planned, sent = json.loads(out)["stages"][-1], len(it.bodies)
-        assert not output.exists() and planned["sample_requests"] == sent < 200
+        assert not output.exists() and planned["sample_requests"] == sent
         status, out, err = paraloom(*call, "--preset", "none", "--json")
         assert status == 0, err
     took = json.loads(out)["endpoint"]

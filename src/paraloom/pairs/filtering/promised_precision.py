@@ -116,7 +116,7 @@ def promised_cut(batches: Iterable[pa.RecordBatch], target: Target) -> PromisedC
     _check_match(judgments, keys, target)
     cut = certified_cut(ranking, target.precision, target.confidence)
     if cut.threshold is None:
-        raise _refusal(ranking, cut, target, judgments)
+        raise _refusal(ranking, cut, target, "; ".join(filter(None, [judgments.format(), _unused(judgments, keys)])))
     promise = (
         f"{_clause(cut.threshold, target)}: of {cut.rows:,} pairs (of {len(keys):,}) at least "
         f"{100 * target.precision:.4g} % are right, with a confidence of {100 * target.confidence:.4g} %; "
@@ -130,7 +130,7 @@ def promised_cut(batches: Iterable[pa.RecordBatch], target: Target) -> PromisedC
         cut.labels,
         cut.right,
         tuple(sorted(key for key, label in judgments.labels.items() if not label)),
-        "; ".join(filter(None, [promise, judgments.format()])),
+        "; ".join(filter(None, [promise, judgments.format(), _unused(judgments, keys)])),
     )
 
 
@@ -178,6 +178,12 @@ def _ranking(
     return Ranking(value, key, known), key
 
 
+def _unused(judgments: Judgments, keys: npt.NDArray[np.uint64]) -> str:
+    """How many labels are of other pairs; '' if none is."""
+    others = len(judgments.labels) - int(np.isin(np.array(list(judgments.labels), np.uint64), keys).sum())
+    return f"{others:,} of {len(judgments.labels):,} labeled pairs are not among these, and do not count" * bool(others)
+
+
 def _check_match(judgments: Judgments, keys: npt.NDArray[np.uint64], target: Target) -> None:
     """Refuse labels most of which are of other pairs."""
     labeled = np.array(list(judgments.labels), np.uint64)
@@ -201,8 +207,8 @@ def _clause(threshold: float, target: Target) -> str:
     return condition_text(target.by, target.highest, _outward(threshold, target))
 
 
-def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, judgments: Judgments) -> DataError:
-    """The error that says why nothing can be promised, and what helps."""
+def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, labels: str) -> DataError:
+    """The error that says why nothing can be promised, and what helps; with what is to be said of the labels."""
     known = int((ranking.labels >= 0).sum())
     wanted = f"a precision of {100 * target.precision:.4g} % with a confidence of {100 * target.confidence:.4g} %"
     missing = int((ranking.labels[ranking.first] < 0).sum())
@@ -221,6 +227,7 @@ def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, judgments: Jud
             f"{fewest_labels(target.precision, target.confidence)}.",
         )
     shares = f"{cut.right:,} of {cut.labels:,} labeled pairs with {_clause(cut.tested, target)} are right"
+    shares += f" ({labels})" * bool(labels)
     if cut.more_labels is None:
         return DataError(
             f"{wanted} cannot be promised: {shares}",

@@ -38,11 +38,11 @@ JUDGED = frozenset(column.name for column in MODEL_GROUPS["judge"])
 
 REMOVED = frozenset(
     [
-        *("quantifier_mismatch", "pronoun_mismatch", "truncation", "copied_source"),
+        *("quantifier_mismatch", "pronoun_mismatch", "truncation", "copied_source", "role_swap", "unit_mismatch"),
         *(f"{side}_{name}" for side in ("src", "tgt") for name in ("character_runs", "loop")),
     ]
 )
-"""Scores of version 0.1 that separated right pairs from wrong ones no better than chance."""
+"""Scores of earlier versions that separated right pairs from wrong ones no better than chance, or than the judge."""
 
 
 def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
@@ -83,7 +83,8 @@ def _bundled_judge(name: str) -> list[Scorer]:
 def removed(name: str) -> ConfigError:
     """Make the error for a score that an earlier version had."""
     return ConfigError(
-        f"score '{name}' was removed in version 0.2: it separated right pairs from wrong ones no better than chance",
+        f"score '{name}' was removed in version 0.2: it separated right pairs from wrong ones no better than "
+        "chance, or than the judge",
         remedy="Use p_paraphrase, quantity_mismatch or negation_mismatch; `paraloom scores` lists all scores.",
     )
 
