@@ -116,7 +116,7 @@ def promised_cut(batches: Iterable[pa.RecordBatch], target: Target) -> PromisedC
     _check_match(judgments, keys, target)
     cut = certified_cut(ranking, target.precision, target.confidence)
     if cut.threshold is None:
-        raise _refusal(ranking, cut, target, "; ".join(filter(None, [judgments.format(), _unused(judgments, keys)])))
+        raise _refusal(ranking, cut, target, judgments, _unused(judgments, keys))
     promise = (
         f"{_clause(cut.threshold, target)}: of {cut.rows:,} pairs (of {len(keys):,}) at least "
         f"{100 * target.precision:.4g} % are right, with a confidence of {100 * target.confidence:.4g} %; "
@@ -207,8 +207,8 @@ def _clause(threshold: float, target: Target) -> str:
     return condition_text(target.by, target.highest, _outward(threshold, target))
 
 
-def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, labels: str) -> DataError:
-    """The error that says why nothing can be promised, and what helps; with what is to be said of the labels."""
+def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, judgments: Judgments, unused: str) -> DataError:
+    """The error that says why nothing can be promised, and what helps."""
     known = int((ranking.labels >= 0).sum())
     wanted = f"a precision of {100 * target.precision:.4g} % with a confidence of {100 * target.confidence:.4g} %"
     missing = int((ranking.labels[ranking.first] < 0).sum())
@@ -221,18 +221,22 @@ def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, labels: str) -
                 remedy="Draw pairs with --draw SHEET.tsv, and label all of them; chosen ones promise nothing.",
             )
         return DataError(
-            f"{missing} of the first {int(ranking.first.sum())} pairs have no label yet",
+            "; ".join(
+                filter(None, [f"{missing} of the first {int(ranking.first.sum())} pairs have no label yet", unused])
+            ),
             file=target.labels[0],
             remedy="Label all pairs of the sheet, then draw others with --draw: at least "
             f"{fewest_labels(target.precision, target.confidence)}.",
         )
     shares = f"{cut.right:,} of {cut.labels:,} labeled pairs with {_clause(cut.tested, target)} are right"
-    shares += f" ({labels})" * bool(labels)
+    if labels := "; ".join(filter(None, [judgments.format(), unused])):
+        shares += f" ({labels})"
     if cut.more_labels is None:
         return DataError(
             f"{wanted} cannot be promised: {shares}",
             file=target.labels[0],
-            remedy="Ask for less precision, or rank by a better score (--by).",
+            remedy="Ask for less precision, or rank by a better score (--by)."
+            + " A further rater's sheet among --labels settles ties." * bool(judgments.ties),
         )
     return DataError(
         f"{wanted} cannot be promised yet: {shares}; about {cut.more_labels:,} more labels are needed",
