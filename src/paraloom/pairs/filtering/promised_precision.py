@@ -213,6 +213,7 @@ def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, judgments: Jud
     wanted = f"a precision of {100 * target.precision:.4g} % with a confidence of {100 * target.confidence:.4g} %"
     missing = int((ranking.labels[ranking.first] < 0).sum())
     if missing:
+        unlabeled = f"{missing} of the first {int(ranking.first.sum())} pairs have no label yet"
         if known - int((ranking.labels[ranking.first] >= 0).sum()) > known // 2:
             return DataError(
                 f"{known:,} pairs are labeled, but they are not a random sample: {missing} of the {FIRST_LABELS} pairs "
@@ -221,9 +222,7 @@ def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, judgments: Jud
                 remedy="Draw pairs with --draw SHEET.tsv, and label all of them; chosen ones promise nothing.",
             )
         return DataError(
-            "; ".join(
-                filter(None, [f"{missing} of the first {int(ranking.first.sum())} pairs have no label yet", unused])
-            ),
+            "; ".join(filter(None, [unlabeled, unused])),
             file=target.labels[0],
             remedy="Label all pairs of the sheet, then draw others with --draw: at least "
             f"{fewest_labels(target.precision, target.confidence)}.",
