@@ -72,7 +72,7 @@ def pages(stack: ExitStack, browser: Browser, run: Path, scratch: Path) -> Itera
     """Each page, and its address."""
     yield "report", write_report(run, scratch / "report.html").as_uri()
     sheet = scratch / "sheet.tsv"
-    draw_sheet(run / "40-kept", sheet, by="p_paraphrase", count=5)
+    draw_sheet(run / "40-kept", sheet, by="p_paraphrase", count=20)
     explore = served(stack, stack.enter_context(opened(run, sheet=sheet)), browser)
     yield from ((name, explore + path) for name, path in EXPLORED.items())
     demo = served(stack, stack.enter_context(demo_server(Demo())), browser)
