@@ -26,8 +26,8 @@ from paraloom.api.travelling_warnings import repeat_warnings, warnings_of, warni
 from paraloom.api.yields import warn_of_yield
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError, suggestion
+from paraloom.core.lazy import late
 from paraloom.core.protocols import EncoderLike, TranslatorLike
-from paraloom.core.references import split_reference
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus
 from paraloom.io.corpus import write_corpus
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from paraloom.mt.translator import Translator
     from paraloom.pairs.scoring.scorer import Scorer
     from paraloom.stages.translators import LoadTranslator
+
+split_reference = late("paraloom.core.references:split_reference")
 
 _SHOWN_COLUMNS = 12
 

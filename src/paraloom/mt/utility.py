@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +14,17 @@ from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError, suggestion
 from paraloom.core.lazy import load_object
 from paraloom.core.protocols import ScoringTranslatorLike, Variant
-from paraloom.text.learned_metrics import METRICS, WORST, Comet, MetricX, load_metric
 from paraloom.text.utility import UTILITIES, expected_utility
 
+if TYPE_CHECKING:
+    from paraloom.text.learned_metrics import Comet, MetricX
+
+_METRICS_IN = "paraloom.text.learned_metrics:"
+
 FORWARD, REVERSE = "forward", "reverse"
+
+METRICS = ("comet", "metricx")
+"""Names of learned metrics, each followed by a colon and a folder."""
 
 TERMS = (FORWARD, REVERSE, *UTILITIES)
 """Names of scores: probability per subword of the candidate, that of the source given the candidate by a translator the
@@ -137,13 +145,14 @@ def _metric_scores(texts: Sequence[Sequence[str]], sources: Sequence[str], name:
         )
     firsts = [source for source, group in zip(sources, texts, strict=True) for _ in group]
     raw = metric.predict(firsts, [text for group in texts for text in group]).astype(np.float64)
-    values = 100 / (1 + np.exp(-raw)) if kind == "comet" else 100 * (1 - raw / WORST)
+    values = 100 / (1 + np.exp(-raw)) if kind == "comet" else 100 * (1 - raw / load_object(f"{_METRICS_IN}WORST"))
     return np.split(values, np.cumsum([len(group) for group in texts])[:-1])
 
 
 @lru_cache(maxsize=2)
 def _loaded_metric(kind: str, folder: Path) -> Comet | MetricX:
-    return load_metric(kind, folder)
+    metric: Comet | MetricX = load_object(f"{_METRICS_IN}load_metric")(kind, folder)
+    return metric
 
 
 def _standardized(values: Scores) -> Scores:
