@@ -46,7 +46,7 @@ def test_long_sides_are_judged_in_windows(paraloom: Command, tmp_path: Path) -> 
     one, other = " ".join(sentences), " ".join(changed)
     rows, _ = scored(paraloom, tmp_path / "long.tsv", [(one, one), (one, other)])
     # 500 words; the sentence that differs is far behind those that one window reads.
-    assert rows[0]["judge"] > 0.9 > 0.3 > rows[1]["judge"]
+    assert rows[0]["judge"] > 0.8 > 0.3 > rows[1]["judge"]
 
 
 def test_empty_sides_are_rejected_with_their_row(paraloom: Command, tmp_path: Path) -> None:
@@ -91,7 +91,9 @@ def test_labels_of_one_class_and_too_few_say_how_many_are_needed(paraloom: Comma
 def test_raters_who_disagree_are_told_how_far(paraloom: Command, sheet: Path) -> None:
     first, second = labeled(sheet, "ada.tsv", lambda row: row % 2), labeled(sheet, "bob.tsv", lambda row: 1 - row % 2)
     message = refused(paraloom, sheet, first, second)
-    assert "raters agree on 0 of 40 pairs; 40 ties count as wrong" in message and "settles ties" in message
+    assert (
+        "raters agree on 0 of 40 pairs; 40 ties count as wrong" in message and "the sheet of a third rater" in message
+    )
 
 
 def test_labels_of_another_corpus_are_refused_and_some_of_it_counted(paraloom: Command, sheet: Path) -> None:

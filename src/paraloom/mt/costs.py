@@ -196,9 +196,9 @@ def cost_warning(costs: CostDistribution, reference: CostDistribution, remedy: s
     return ""
 
 
-def _tail(n: int, least: int, share: float) -> float:
-    """Probability of `least` or more of n independent events, each of a probability."""
-    return sum(math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(least, n + 1))
+def _tail(n: int, threshold: int, share: float) -> float:
+    """Probability of `threshold` or more of n independent events, each of a probability."""
+    return sum(math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(threshold, n + 1))
 
 
 class CostMonitor:

@@ -119,8 +119,8 @@ class Comet:
         tokenizer = _of_encoder(auto.AutoTokenizer, folder, hparams)
         device = _device()
         weights = {name: weights[name].float().to(device) for name in needed}
-        told = digest([hparams, config.to_json_string(), tokenizer.get_vocab(), file_digest(file)])[:12]
-        return cls(kind, hparams, encoder.float().eval().to(device), tokenizer, weights, told)
+        content = digest([hparams, config.to_json_string(), tokenizer.get_vocab(), file_digest(file)])[:12]
+        return cls(kind, hparams, encoder.float().eval().to(device), tokenizer, weights, content)
 
     def predict(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] = ()) -> Values:
         """Score n translations, about 0 to 1, higher is better, float32 `(n,)`; NaN where a text is empty."""
@@ -257,8 +257,8 @@ class MetricX:
         tokenizer = _loaded(auto.AutoTokenizer, folder, "Copy those of google/mt5-large into the folder, too.")
         network = _loaded(auto.MT5ForConditionalGeneration, folder, weights_only=True, dtype="auto")
         files = sorted(path for pattern in ("*.safetensors", "*.bin") for path in folder.glob(pattern))
-        told = digest([config.to_json_string(), tokenizer.get_vocab(), [file_digest(path) for path in files]])[:12]
-        return cls(network.eval().to(_device()), tokenizer, told)
+        content = digest([config.to_json_string(), tokenizer.get_vocab(), [file_digest(path) for path in files]])[:12]
+        return cls(network.eval().to(_device()), tokenizer, content)
 
     def predict(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] = ()) -> Values:
         """Errors of n translations, 0 (none) to 25, lower is better, float32 `(n,)`; NaN where a text is empty."""

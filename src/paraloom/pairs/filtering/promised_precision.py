@@ -235,7 +235,7 @@ def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, judgments: Jud
             f"{wanted} cannot be promised: {shares}",
             file=target.labels[0],
             remedy="Ask for less precision, or rank by a better score (--by)."
-            + " A further rater's sheet among --labels settles ties." * bool(judgments.ties),
+            + " With the sheet of a third rater among --labels, the majority decides." * bool(judgments.ties),
         )
     return DataError(
         f"{wanted} cannot be promised yet: {shares}; about {cut.more_labels:,} more labels are needed",
