@@ -288,7 +288,7 @@ def load_metric(name: str, folder: Path) -> Comet | MetricX:
 def split_metrics(names: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Path]]:
     """Split `comet:FOLDER` and `metricx:FOLDER` off names of scores."""
     folders = {
-        name: Path(folder).absolute()
+        name: Path(folder).expanduser().absolute()
         for name, colon, folder in (one.partition(":") for one in names)
         if colon and name in METRICS
     }
