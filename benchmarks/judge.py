@@ -30,10 +30,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paraloom.io import Corpus, read_lines
-from paraloom.pairs.judging.changes import KINDS, Words, change, damaged
 from paraloom.pairs.lookalikes import names_in
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+from judge_changes import KINDS, Words, change, damaged
+
 ROOT = Path(__file__).resolve().parents[1]
+
 Row = dict[str, Any]
 SEED = 20
 

@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlencode
 
+from paraloom.api import draw_sheet
 from paraloom.web import Demo, demo_server, opened, write_report
 from paraloom.web.demo import EXAMPLES
 from paraloom.web.server import ExploreServer
@@ -29,11 +30,13 @@ EXPLORED = {
     "explore: scores": "/scores?corpus=40-kept",
     "explore: threshold": "/threshold?corpus=40-kept&score=chrf&at=90&keep=below",
     "explore: compare": "/compare?corpus=40-kept",
+    "explore: judge": "/judge/pair?rater=reader",
 }
 PICTURES = {
     "report": "report",
     "explore: pairs": "explore-pairs",
     "explore: threshold": "explore-threshold",
+    "explore: judge": "explore-judge",
     "demo": "demo",
 }
 """Page → its picture in the docs."""
@@ -68,7 +71,9 @@ def served(stack: ExitStack, server: ExploreServer, browser: Browser) -> str:
 def pages(stack: ExitStack, browser: Browser, run: Path, scratch: Path) -> Iterator[tuple[str, str]]:
     """Each page, and its address."""
     yield "report", write_report(run, scratch / "report.html").as_uri()
-    explore = served(stack, stack.enter_context(opened(run)), browser)
+    sheet = scratch / "sheet.tsv"
+    draw_sheet(run / "40-kept", sheet, by="p_paraphrase", count=20)
+    explore = served(stack, stack.enter_context(opened(run, sheet=sheet)), browser)
     yield from ((name, explore + path) for name, path in EXPLORED.items())
     demo = served(stack, stack.enter_context(demo_server(Demo())), browser)
     text = EXAMPLES["paraphrase"][0]
@@ -81,12 +86,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="folder of the quickstart")
     parser.add_argument("--pictures", type=Path, help="folder for the pictures of the docs")
+    parser.add_argument("--only", default="", help="only pages whose name begins so")
     arguments = parser.parse_args()
     print("| page | desktop, px | phone, px | faults | other hosts |\n| --- | --: | --: | --: | --: |")
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         browser = stack.enter_context(chromium(scratch / "profile"))
         for name, url in pages(stack, browser, arguments.run, scratch):
+            if not name.startswith(arguments.only):
+                continue
             print(f"| {name} | {' | '.join(measure(browser, url))} |", flush=True)
             if arguments.pictures and name in PICTURES:
                 browser.resize(1280, 800)

@@ -218,7 +218,7 @@ class Trial:
 def try_paraphraser(trial: Trial, folder: Path, lines: Path, tenth_part: Path, count: int) -> dict[str, Any]:
     """All that the module says of one paraphraser."""
     output = folder / f"{trial.name}.tsv"
-    plan = run(trial.command(lines, output, "--plan", "--plan-rows", str(trial.options.plan_rows)), output)
+    plan = run(trial.command(lines, output, "--plan"), output)
     expected = plan.printed["stages"][-1]
     planned = sum(trial.asked().values())
     trial.forget()
@@ -363,7 +363,6 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=100_000)
     parser.add_argument("--only", choices=["endpoint", "round-trip"])
     parser.add_argument("--latency", type=float, default=0.02, help="seconds that the server waits before it answers")
-    parser.add_argument("--plan-rows", type=int, default=300)
     parser.add_argument("--preset", default="loose")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="where to work; by default a temporary folder")

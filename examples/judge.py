@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from judge_changes import KINDS, Words, change, damaged, is_function_word, light_edit, voices
 
 from paraloom.api import train_judge
 from paraloom.io import read_lines
-from paraloom.pairs.judging.changes import KINDS, Words, change, damaged, is_function_word, light_edit, voices
 from paraloom.pairs.lookalikes import names_in
 
 UNKNOWN = None

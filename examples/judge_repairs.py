@@ -33,8 +33,8 @@ from judge import (
     texts,
     word_pairs,
 )
+from judge_changes import KINDS, Words, change, is_function_word, light_edit
 
-from paraloom.pairs.judging.changes import KINDS, Words, change, is_function_word, light_edit
 from paraloom.pairs.lookalikes import names_in
 
 SYNONYMS = "ppdb_synonyms.txt.gz"

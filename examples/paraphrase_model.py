@@ -55,7 +55,7 @@ CONFIG = ParaphraseModelConfig(
 )
 SCORES = ("judge", "chrf", "mismatch", "meaning", "glitches", "translation_cost")
 """What the regressions read of the pairs, what tells near copies, and what is compared with them."""
-RULES = ("name_mismatch", "quantity_mismatch", "unit_mismatch", "negation_mismatch", "role_swap", "wrong_language")
+RULES = ("name_mismatch", "quantity_mismatch", "negation_mismatch", "wrong_language")
 ALTERNATIVES = {
     "judge": ("judge",),
     "costs, rules": ("translation_cost", "reverse_cost", *RULES),

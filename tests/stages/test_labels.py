@@ -177,10 +177,12 @@ def test_a_model_is_trained_and_filters_by_its_presets(tmp_path: Path) -> None:
     assert model.card["trained_on"]["memory"]["right"] == len(RIGHT)
 
     pairs = library.as_pairs([*RIGHT, ("He has 12 dogs.", "He has 13 dogs."), ("a dog", "a dog")])
-    kept = pairs.filter(preset="loose", paraphrase_model=tmp_path / "model").to_list()
+    kept = pairs.filter(preset=f"loose?model={tmp_path / 'model'}").to_list()
     assert 0 < len(kept) < len(pairs) and all(row["p_paraphrase"] > 0.2 for row in kept)
     with pytest.raises(ConfigError, match="did you mean 'strict'"):
-        pairs.filter(preset="strickt", paraphrase_model=tmp_path / "model")
+        pairs.filter(preset=f"strickt?model={tmp_path / 'model'}")
+    with pytest.raises(ConfigError, match="the preset 'strict' has no setting 'modle'"):
+        pairs.filter(preset=f"strict?modle={tmp_path / 'model'}")
     with pytest.raises(ConfigError, match="for a preset"):
         pairs.filter("chrf > 1", encoder="english")
 
@@ -191,7 +193,7 @@ def test_scores_are_evaluated_from_files_and_stages(tmp_path: Path, paraloom: Co
     cells = {(row.set, row.score): row.auc.value for row in result.rows}
     assert cells["memory: number", "quantity_mismatch"] == 1
     status, out, _ = paraloom("evaluate", "scores", labeled, "--json")
-    assert status == 0 and any(row["score"] == "unit_mismatch" for row in json.loads(out)["rows"])
+    assert status == 0 and any(row["score"] == "quantity_mismatch" for row in json.loads(out)["rows"])
 
     corpus = tmp_path / "corpus"
     library.read_pairs(labeled).write(corpus)

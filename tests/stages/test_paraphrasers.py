@@ -243,10 +243,10 @@ def test_a_plan_says_what_an_endpoint_will_be_asked(paraloom: Command, tmp_path:
     lines.write_text("".join(f"The dog number {number} sleeps.\n" for number in range(200)))
     with serve(OpenAIServer(translate=lambda text, body: text.replace("dog", "puppy"))) as it:
         call = ("paraphrase", lines, "--paraphraser", f"{it.url}?model=m&input-price=1", "-o", output, "--workers", 1)
-        status, out, err = paraloom(*call, "--preset", "none", "--plan", "--plan-rows", 60, "--json")
+        status, out, err = paraloom(*call, "--preset", "none", "--plan", "--json")
         assert status == 0, err
         planned, sent = json.loads(out)["stages"][-1], len(it.bodies)
-        assert not output.exists() and planned["sample_requests"] == sent < 200
+        assert not output.exists() and planned["sample_requests"] == sent
         status, out, err = paraloom(*call, "--preset", "none", "--json")
         assert status == 0, err
     took = json.loads(out)["endpoint"]
@@ -389,3 +389,21 @@ def test_training_by_command(paraloom: Command, toy_paraphraser: Path, tmp_path:
     model = library.Paraphraser.load(tmp_path / "model")
     assert model.parser is not None
     assert len(model.candidates([SENTENCE], n=1)) == 1
+
+
+def test_a_column_is_a_side_of_pairs_or_one_of_a_table(
+    toy_paraphraser: Path, paraloom: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "table.tsv").write_text("one\tthe dog\ntwo\tthe cat\n")
+    (tmp_path / "pairs.tsv").write_text("src\ttgt\nthe man\tthe woman\n")
+    own = ("--paraphraser", toy_paraphraser, "--preset", "none", "-n", 1, "--no-language-check", "--json")
+    for file, column, texts in (
+        ("table.tsv", 2, ["the dog", "the cat"]),
+        ("pairs.tsv", "tgt", ["the woman"]),
+        ("pairs.tsv", "src", ["the man"]),
+    ):
+        status, out, err = paraloom("paraphrase", tmp_path / file, "--column", column, *own)
+        assert status == 0, err
+        assert [json.loads(line)["source"] for line in out.splitlines()] == texts
+    status, _, err = paraloom("paraphrase", tmp_path / "table.tsv", "--field", 2, *own)
+    assert status == 2 and "write --column" in err

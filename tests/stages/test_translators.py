@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from stage_runs import run_toml, write_pairs
+from tiny_metrics import COMET_MODELS, save_tiny_comet
 from toy_language import bitext
 
 from paraloom.core.errors import ConfigError
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.papers.bbh22.translator_comparison import CompareTranslators
+from paraloom.text.learned_metrics import Comet
 
 
 def test_a_translator_is_evaluated_on_each_group(toy_translator: Path, tmp_path: Path) -> None:
@@ -37,13 +39,20 @@ def test_a_translator_is_evaluated_on_each_group(toy_translator: Path, tmp_path:
     assert result.figures["bleu"] == round(stored["bleu"], 2)
 
 
-def test_groups_by_column_and_a_missing_comet(toy_translator: Path, tmp_path: Path) -> None:
+def test_groups_by_column_and_comet(toy_translator: Path, tmp_path: Path) -> None:
     write_pairs(tmp_path / "pairs", ("rako gor mili dasat", "the big dog sees the cat"), ("mili", "the cat"))
     text = f'[[stage]]\nuse = "evaluate-translator"\npairs = "pairs"\ntranslator = "{toy_translator}"\n'
-    with pytest.warns(UserWarning, match="COMET skipped: interpreter 'no/python' not found"):
-        result = run_toml(text + 'group_by = "origin"\ncomet_python = "no/python"\n', tmp_path).stages[-1]
+    model = save_tiny_comet(tmp_path / "comet", COMET_MODELS["reference"])
+    result = run_toml(text + f'group_by = "origin"\ncomet = "{model}"\n', tmp_path).stages[-1]
     assert [group["group"] for group in result.figures["groups"]] == ["x"]
-    assert "comet" not in result.figures and "not found" in result.figures["comet_missing"]
+    hypotheses = (result.folder / "artifact" / "hypotheses.txt").read_text().splitlines()
+    expected = Comet.load(model).predict(
+        ["rako gor mili dasat", "mili"], hypotheses, ["the big dog sees the cat", "the cat"]
+    )
+    assert result.figures["comet"] == pytest.approx(expected.mean(), abs=1e-4)
+    assert result.figures["groups"][0]["comet"] == result.figures["comet"]
+    with pytest.raises(ConfigError, match="key 'comet_python' is gone"):
+        run_toml(text + 'comet_python = "python"\n', tmp_path)
     with pytest.raises(ConfigError, match="column 'orign' not found; did you mean 'origin'"):
         run_toml(text + 'group_by = "orign"\n', tmp_path)
     (tmp_path / "sets.tsv").write_text("set\tfirst_row\tlast_row\na/b\t1\t2\n")

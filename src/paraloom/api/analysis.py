@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.api.pair_inputs import PairsLike, open_pairs
-from paraloom.api.pairs import Pairs, scored_for_preset
+from paraloom.api.pairs import Pairs, filter_settings
 from paraloom.api.run import as_list, run_in
-from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit
@@ -25,7 +24,6 @@ from paraloom.io import read_shard, write_table
 from paraloom.io.bitext import check_target
 from paraloom.pairs.annotation import sample_ranges, write_sheet
 from paraloom.pairs.filtering.filters import CriterionCount
-from paraloom.pairs.scoring.models import P_PARAPHRASE
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
@@ -101,7 +99,6 @@ def preview_filter(
     where: str = "",
     *,
     preset: str | None = None,
-    paraphrase_model: str | Path = PARAPHRASE_MODEL,
     encoder: EncoderLike | str | Path | None = None,
     reverse_translator: AnyTranslator | None = None,
     seed: int = 1,
@@ -113,8 +110,7 @@ def preview_filter(
     Args:
         pairs: Pairs in any form that `as_pairs` takes.
         where: A condition in SQL over the columns.
-        preset: strict, balanced or loose; its scores are computed first.
-        paraphrase_model: The model of the presets.
+        preset: strict, balanced or loose, as for `Pairs.filter`; its scores are computed first.
         encoder: For a preset: compute `paraphrase_score` first, with this encoder.
         reverse_translator: For a preset: translate back first, with this translator.
         seed: Seed of a random sample.
@@ -124,19 +120,14 @@ def preview_filter(
     Returns:
         The counts of each criterion, in the order in which they apply.
     """
-    if "labels" in criteria:
-        criteria["labels"] = tuple(map(Path, as_list(criteria["labels"])))
-    corpus, condition = scored_for_preset(
+    corpus, settings = filter_settings(
         open_pairs(pairs, on_error=on_error),
+        {**criteria, "where": where},
         preset,
-        where,
         encoder=encoder,
         reverse_translator=reverse_translator,
-        paraphrase_model=paraphrase_model,
     )
-    if preset is not None and criteria.get("per_source"):
-        criteria["by"] = criteria.get("by") or P_PARAPHRASE.name
-    stage = PreviewFilter(name="found", pairs=corpus.source, where=condition, **criteria)
+    stage = PreviewFilter(name="found", pairs=corpus.source, **settings)
     with _fitted(corpus, stage, seed) as folder:
         return [CriterionCount(**row) for row in _result(folder)]
 

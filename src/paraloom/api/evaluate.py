@@ -259,23 +259,21 @@ def evaluate_comet_files(
     hypotheses: str | Path,
     references: str | Path,
     *,
-    python: str,
-    model: str = "wmt20-comet-da",
+    model: str | Path,
 ) -> COMETResult:
-    """Compute COMET in another Python environment, whose packages may conflict with Paraloom's.
+    """Compute COMET with a model in a local folder.
 
     Args:
         sources: A sentence per line.
         hypotheses: Its translation.
-        references: Its reference.
-        python: The python of another environment that has unbabel-comet.
-        model: A COMET model, or a .ckpt file.
+        references: Its reference; a model without references does not read them.
+        model: The folder of a COMET model, as it is published, with configuration and tokenizer of its encoder.
 
     Returns:
         The score.
     """
     lines = [list(read_lines(path)) for path in (sources, hypotheses, references)]
-    return evaluate_comet(*lines, python=python, model=model)
+    return evaluate_comet(*lines, model=model)
 
 
 def evaluate_document_pairs(pairs: str | Path, gold: str | Path, *, swap: bool = False) -> DocumentScore:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from paraloom.api.travelling_warnings import repeat_warnings, warnings_of, warni
 from paraloom.api.yields import warn_of_yield
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError, suggestion
+from paraloom.core.lazy import late
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from paraloom.mt.translator import Translator
     from paraloom.pairs.scoring.scorer import Scorer
     from paraloom.stages.translators import LoadTranslator
+
+split_reference = late("paraloom.core.references:split_reference")
 
 _SHOWN_COLUMNS = 12
 
@@ -105,7 +108,9 @@ class Pairs(PairsTable):
             scores: Scores or groups, such as overlap, bleu1 or all; `paraloom scores` lists them. In Python also
                 scorers of your own, and functions of both texts, whose column has their name (`score_1` for a lambda
                 in the first place). With `bilingual` among them, the encoder adds `bilingual_similarity`, for bitext;
-                with `agreement`, `translator` adds that, too.
+                with `agreement`, `translator` adds that, too. `comet:FOLDER` and `metricx:FOLDER` add `comet` and
+                `metricx` by a COMET or MetricX-24 model, as a translation of `src`; COMET models with references need
+                the column `pivot`, which they take for the source.
             encoder: Adds `paraphrase_score` (of `bilingual`: `bilingual_similarity`): an encoder, its name or folder.
             word_counts: Adds the mean IDF of both sides: a folder of `train word-counts`.
             language_model: Adds perplexities: a folder of `train language-model`, or an ARPA file.
@@ -144,6 +149,7 @@ class Pairs(PairsTable):
         from paraloom.pairs.scoring.models import PARAPHRASE_SCORE, encoder_scorers, without_bilingual
         from paraloom.pairs.scoring.table import score as score_batch
         from paraloom.stages.scores import Score
+        from paraloom.text.learned_metrics import split_metrics
 
         model, name, in_memory = named_encoder(encoder)
         single = isinstance(scores, str) or is_function(scores) or hasattr(scores, "compute")
@@ -166,7 +172,7 @@ class Pairs(PairsTable):
                 _refuse_endpoint(given)
                 stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
                 loading += stages
-        names = tuple(one for one in given_scores if isinstance(one, str))
+        names, metrics = split_metrics([one for one in given_scores if isinstance(one, str)])
         others, bilingual = without_bilingual(names)
         if not bilingual:
             others = tuple(name for name in others if name != PARAPHRASE_SCORE.name)
@@ -184,6 +190,8 @@ class Pairs(PairsTable):
             judge=references.get("judge"),
             judge_file=settings.get("file", ""),
             judge_label=settings.get("label", ""),
+            comet=metrics.get("comet"),
+            metricx=metrics.get("metricx"),
             languages=tuple(languages),
         )
         scored = self._with(*loading, self._connected(stage))
@@ -203,7 +211,6 @@ class Pairs(PairsTable):
         where: str | RowFunction = "",
         *,
         preset: str | None = None,
-        paraphrase_model: str | Path = PARAPHRASE_MODEL,
         encoder: EncoderLike | str | Path | None = None,
         reverse_translator: AnyTranslator | None = None,
         **criteria: Unpack[FilterSettings],
@@ -215,14 +222,15 @@ class Pairs(PairsTable):
                 of a row, a dictionary, that returns whether to keep it; it runs in this process.
             preset: strict, balanced or loose: keep what is probably a paraphrase, but not a near-copy. It is a
                 condition on `p_paraphrase`, which is computed first, with the judge that it reads (some 1,000 pairs a
-                second and core); `where` is applied in addition.
-            paraphrase_model: The model of the presets: a bundled name, or a folder of `train paraphrase-model`.
-            encoder: For a preset of a model of your own that reads `paraphrase_score`: the encoder.
+                second and core); `where` is applied in addition. 'strict?model=FOLDER&encoder=NAME' is a preset of a
+                model of `train paraphrase-model`, and the encoder of `paraphrase_score`, if it reads that.
+            encoder: That encoder, as an object.
             reverse_translator: For a preset, of back-translations: translate back first, with this translator (a name
                 or a folder); the most reliable.
             **criteria: Further criteria of `paraloom.stages.Filter`: `per_source`, `top`, `decile`, `by`, `sample`,
                 or a promise: `precision=0.9, labels="sheet.tsv"` (`draw_labels` writes the sheet). With a preset,
-                `per_source` ranks by `p_paraphrase` unless `by` is given.
+                `per_source` ranks by `p_paraphrase` unless `by` is given. `by='NAME?best=lowest'` says which end of a
+                column is the better one, where it is not a score.
 
         Returns:
             The kept pairs; `write` returns why the others were rejected. A warning says if fewer than 5 % are kept,
@@ -240,36 +248,19 @@ class Pairs(PairsTable):
             >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter(lambda row: len(row["tgt"]) > 1))
             1
         """
-        from paraloom.api.run import as_list
-        from paraloom.pairs.scoring.models import P_PARAPHRASE
         from paraloom.stages.pairs import Filter
 
-        if "labels" in criteria:
-            criteria["labels"] = tuple(map(Path, as_list(criteria["labels"])))
         if not isinstance(where, str):
             if not callable(where):
                 raise TypeError(f"expected a condition or a function of a row, got {type(where).__name__}")
             chosen = self._in_process(chosen_by(where))
             if preset is None and encoder is None and reverse_translator is None and not criteria:
                 return chosen
-            return chosen.filter(
-                preset=preset,
-                paraphrase_model=paraphrase_model,
-                encoder=encoder,
-                reverse_translator=reverse_translator,
-                **criteria,
-            )
-        scored, condition = scored_for_preset(
-            self,
-            preset,
-            where,
-            encoder=encoder,
-            reverse_translator=reverse_translator,
-            paraphrase_model=paraphrase_model,
+            return chosen.filter(preset=preset, encoder=encoder, reverse_translator=reverse_translator, **criteria)
+        scored, settings = filter_settings(
+            self, {**criteria, "where": where}, preset, encoder=encoder, reverse_translator=reverse_translator
         )
-        if preset is not None and criteria.get("per_source"):
-            criteria["by"] = criteria.get("by") or P_PARAPHRASE.name
-        return scored.then(Filter(where=condition, **criteria))
+        return scored.then(Filter(**settings))
 
     def backtranslate(
         self,
@@ -551,23 +542,31 @@ class Pairs(PairsTable):
         return self._result
 
 
-def scored_for_preset(
+def filter_settings(
     pairs: Pairs,
+    criteria: Mapping[str, Any],
     preset: str | None,
-    where: str = "",
     *,
     encoder: EncoderLike | str | Path | None = None,
     reverse_translator: AnyTranslator | None = None,
-    paraphrase_model: str | Path = PARAPHRASE_MODEL,
-) -> tuple[Pairs, str]:
-    """The pairs with the scores of a preset, and its condition together with `where`; without one, both as they are."""
+) -> tuple[Pairs, dict[str, Any]]:
+    """The pairs with the scores of a preset, and the settings of a `Filter`, its condition among them."""
+    from paraloom.api.run import as_list
+    from paraloom.pairs.scoring.models import P_PARAPHRASE
     from paraloom.pairs.scoring.paraphrase_model import LOG_ODDS, ParaphraseModel
 
+    settings = dict(criteria)
+    if "labels" in settings:
+        settings["labels"] = tuple(map(Path, as_list(settings["labels"])))
+    if settings.get("by"):
+        settings["by"], more = _named_settings(settings["by"], "the column", "best")
+        settings.update(more)
     if preset is None:
         if encoder is not None or reverse_translator is not None:
             raise ConfigError("'encoder' and 'reverse_translator' are for a preset", remedy="Call score first.")
-        return pairs, where
-    folder = model_folder(paraphrase_model)
+        return pairs, settings
+    preset, named = _named_settings(preset, "the preset", "model", "encoder")
+    folder = model_folder(named.get("model", PARAPHRASE_MODEL))
     assert folder is not None
     model = ParaphraseModel.load(folder)
     presets = model.presets
@@ -577,9 +576,24 @@ def scored_for_preset(
         )
     judged = ["judge"] if any(LOG_ODDS.intersection(part.names) for part in model.models) else []
     scored = pairs.score(
-        [*PRESET_SCORES, *judged], encoder=encoder, reverse_translator=reverse_translator, paraphrase_model=folder
+        [*PRESET_SCORES, *judged],
+        encoder=encoder or named.get("encoder"),
+        reverse_translator=reverse_translator,
+        paraphrase_model=folder,
     )
-    return scored, " and ".join(f"({part})" for part in (presets[preset].where, where) if part)
+    where = (presets[preset].where, settings.get("where", ""))
+    settings["where"] = " and ".join(f"({part})" for part in where if part)
+    if settings.get("per_source"):
+        settings["by"] = settings.get("by") or P_PARAPHRASE.name
+    return scored, settings
+
+
+def _named_settings(reference: str, owner: str, *known: str) -> tuple[str, dict[str, str]]:
+    """A name and its settings, as in 'strict?model=FOLDER'."""
+    name, settings = split_reference(reference)
+    if unknown := next((key for key in settings if key not in known), None):
+        raise ConfigError(f"{owner} '{name}' has no setting '{unknown}'", remedy=f"Its settings: {', '.join(known)}.")
+    return name, settings
 
 
 def _refuse_endpoint(translator: object) -> None:

@@ -54,7 +54,10 @@ _SHARD_ROWS = 200
 _MAX_LENGTH = 100_000
 """Characters of a text; the paraphrasers take long ones in parts."""
 
-_EMPTY_BY_DEFAULT = frozenset(["template", "like", "decode", "column"])
+SIDES: tuple[Literal["", "text", "src", "tgt"], ...] = ("", "text", "src", "tgt")
+"""What of a corpus is paraphrased; '' for what it has."""
+
+_EMPTY_BY_DEFAULT = frozenset(["template", "like", "decode"])
 """Keys of the stage that are '' where they are not given."""
 
 _FILE_NAME = re.compile(r"\S*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}|\S*/\S*")
@@ -268,8 +271,7 @@ def paraphrase_files(
     height: int = EXEMPLAR_HEIGHT,
     decode: str | None = None,
     text: bool = False,
-    field: str | None = None,
-    column: Literal["text", "src", "tgt"] | None = None,
+    column: str | None = None,
     engine: str = "local",
     workers: int | None = None,
     on_error: OnError = "stop",
@@ -297,8 +299,7 @@ def paraphrase_files(
         height: Levels of the tree of --like to follow; 0: all.
         decode: How to decode, such as beam:5, sampling or nucleus:0.95.
         text: Whether everything named is a text, even if it is the name of a file.
-        field: Of a table of texts: the column, a name or a number from 1.
-        column: Of pairs: the side to paraphrase.
+        column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name or a number from 1.
         engine: local, inline, or ray.
         workers: Processes; default: one per core.
         on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
@@ -332,7 +333,6 @@ def paraphrase_files(
             height=height,
             decode=decode,
             text=text,
-            field=field,
             column=column,
             on_error=on_error,
             check_languages=check_languages,
@@ -411,7 +411,7 @@ def _stages(
     encoder: str | Path | None = "english",
     judge: str | Path | None = None,
     text: bool = False,
-    field: str | None = None,
+    column: str | None = None,
     on_error: OnError = "stop",
     **settings: Any,
 ) -> list[Any]:
@@ -425,9 +425,10 @@ def _stages(
             f"{n} paraphrases of each text do not fit a text file", remedy="Name an output such as out.tsv, or -n 1."
         )
     loading, names = _paraphraser_stages(as_list(paraphraser), output)
-    reading, source = _text_stages(texts, stack, text=text, field=field, on_error=on_error)
+    reading, source, side = _text_stages(texts, stack, text=text, column=column, on_error=on_error)
     stage = Paraphrase(
         input=source,
+        column=side,
         paraphraser=names,
         n=n or (1 if lines else DEFAULT_N),
         preset=preset,
@@ -465,15 +466,15 @@ def _paraphraser_stages(references: Sequence[str], output: str) -> tuple[list[St
 
 
 def _text_stages(
-    texts: Sequence[str | Path], stack: ExitStack, *, text: bool, field: str | None, on_error: OnError
-) -> tuple[list[Stage], Ref]:
-    """The stages that read texts, files or pairs, and what a stage maps."""
+    texts: Sequence[str | Path], stack: ExitStack, *, text: bool, column: str | None, on_error: OnError
+) -> tuple[list[Stage], Ref, Literal["", "text", "src", "tgt"]]:
+    """The stages that read texts, files or pairs, what a stage maps, and the side of pairs."""
     named = [] if text else [one for one in texts if _names_input(one)]
     if not named:
         if any(not str(one).strip() for one in texts) or not texts:
             raise DataError("the text is empty", remedy="Give a sentence.")
         named = [_spooled("texts", (f"{' '.join(str(one).split())}\n".encode() for one in texts), stack)]
-        field = None
+        column = None
     elif len(named) < len(texts):
         other = next(one for one in texts if one not in named)
         raise ConfigError(
@@ -483,13 +484,14 @@ def _text_stages(
         _spooled("standard-input", (line + b"\n" for line in read_raw_lines(PIPE)), stack) if str(one) == PIPE else one
         for one in named
     ]
-    pairs = [one for one in files if field is None and _holds_pairs(Path(one))]
+    side = next((name for name in SIDES if name == (column or "")), None)
+    pairs = [one for one in files if side is not None and _holds_pairs(Path(one))]
     if pairs and len(files) > 1:
         raise ConfigError(f"'{pairs[0]}' is not a file of texts", remedy="Paraphrase it by itself.")
     if pairs:
-        return input_stages(str(pairs[0]), on_error=on_error, shard_rows=_SHARD_ROWS)
+        return *input_stages(str(pairs[0]), on_error=on_error, shard_rows=_SHARD_ROWS), side or ""
     paths = tuple(Path(one).absolute() for one in files)
-    column = field or next((("text" if "text" in columns_of_file(path) else "") for path in paths), "")
+    column = column or next((("text" if "text" in columns_of_file(path) else "") for path in paths), "")
     number: int | str = int(column) if column.lstrip("-").isdecimal() else column or 0
     stage = ReadSentences(
         name="input",
@@ -501,7 +503,7 @@ def _text_stages(
         shard_rows=_SHARD_ROWS,
         bad_rows=on_error,
     )
-    return [stage], stage
+    return [stage], stage, ""
 
 
 def _names_input(text: str | Path) -> bool:

@@ -65,6 +65,8 @@ def _low_yield(step: Step, stage: StageResult, folders: Mapping[str, Path], trav
 def _remedy(clause: str, has_presets: bool, travelling: Sequence[str]) -> str:
     if any("expect wrong translations" in text for text in travelling):
         return "The translator does not know this kind of text: use another one, or train one on such text."
+    if any("these scores mean little" in text for text in travelling):
+        return "The scores are by models of another language than the pairs, so they decide little."
     if any(name in clause for name in _COPIES) and "<" in clause:
         return "Most are near-copies: more translations of each sentence differ more, such as --decode beam:12,nbest=4."
     preset = "a looser preset, " if has_presets else ""

@@ -110,7 +110,7 @@ DECLARED = [
     Command(
         name="evaluate comet",
         of="evaluate_comet_files",
-        examples=("src.txt hyp.txt ref.txt --python comet/bin/python",),
+        examples=("src.txt hyp.txt ref.txt --model wmt22-comet-da",),
         watched=True,
     ),
     Command(

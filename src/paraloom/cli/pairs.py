@@ -315,13 +315,14 @@ DECLARED = [
         run=_filter,
         of="paraloom.api.pairs:Pairs.filter",
         stage="filter",
-        keys="per_source distinct top decile by best sample precision confidence labels",
+        keys="per_source distinct top decile by sample precision confidence labels",
+        leave_out="encoder",
         flags={"where": "--where"},
         settings={
             "preset": {"complete": "complete_preset"},
             "labels": {"separated": True},
         },
-        everyday="where preset encoder reverse_translator per_source distinct top by sample precision labels draw "
+        everyday="where preset reverse_translator per_source distinct top by sample precision labels draw "
         "preview as_json device",
         device=True,
         help="Keep the pairs that meet all criteria: preset, where, per source, distinct, top, decile or precision, "

@@ -17,15 +17,14 @@ _SHOWN = 3
 """Texts of an output that are shown, with their paraphrases."""
 
 
-def _paraphrase(*, plan: bool = False, plan_rows: int = 300, as_json: bool = False, **options: Any) -> None:
+def _paraphrase(*, plan: bool = False, as_json: bool = False, **options: Any) -> None:
     """Paraphrase texts or files, or measure what it will take.
 
     Args:
         plan: Measure on two samples what it will take: requests, tokens, cost, time, memory, disk.
-        plan_rows: Texts of the larger sample for --plan.
     """
     if plan:
-        forecast = api.plan_paraphrases(plan_rows=plan_rows, **options)
+        forecast = api.plan_paraphrases(**options)
         typer.echo(json.dumps(forecast.to_dict()) if as_json else forecast.format())
         return
     result = api.paraphrase_files(**options)
@@ -120,7 +119,6 @@ DECLARED = [
             },
             "text": {"help": "All that is named is text, even if it is the name of a file."},
             "template": {"help": "Syntax to follow, such as '(S (NP) (VP) (.))', or auto: templates that suit a text."},
-            "plan_rows": {"low": 60},
         },
         device=True,
         help="Paraphrase texts or files: freely, by a template of syntax, like a sentence, or by a round trip.\n\n"

@@ -87,6 +87,11 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
         "--cross-encoder-file": "this option is gone: write --judge 'FOLDER?file=FILE'",
         "--cross-encoder-label": "this option is gone: write --judge 'FOLDER?label=LABEL'",
     },
+    "filter": {
+        "--paraphrase-model": "this option is gone: write --preset 'strict?model=MODEL'",
+        "--encoder": "this option is gone: write --preset 'strict?model=MODEL&encoder=ENCODER'",
+        "--best": "this option is gone: write --by 'COLUMN?best=lowest'",
+    },
     "lexicon": {"--sample": "this option is gone: 500,000 pairs at most; in a pipeline, sample of `extract-lexicon`"},
     "tune": {
         "--seeds": "this option is gone; in Python, seeds of `paraloom.api.Tuning`",
@@ -117,6 +122,7 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("--max-bead-size", "--most"), _IN_PYTHON.format("align_files(max_bead_size=…)")),
     },
     "extract": {"--list": "this option is gone: write @FILE among the sources"},
+    "evaluate comet": {"--python": "this option is gone: models are read here, from their folder: --model FOLDER"},
     "evaluate compare": {"--resamples": _IN_PYTHON.format("api.compare_on_similarity(resamples=…)")},
     "evaluate lookalikes": {
         "--changed": _IN_PYTHON.format("api.evaluate_lookalikes(changed=…)"),
@@ -173,6 +179,9 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
     )
     | {"--pivots": "this option is gone: write --paraphraser round-trip:en-de,de-en,pivots=3"},
     "paraphrase": {
+        "--field": "this option is gone: write --column, a name or a number from 1",
+        "--plan-rows": "this option is gone: --plan reads samples of 100 and 300 texts; in Python, "
+        "`paraloom.api.plan_paraphrases(plan_rows=…)`",
         **dict.fromkeys(("--forward", "--backward", "--pivots"), _ROUND_TRIP.format("--paraphraser ")),
         **dict.fromkeys(
             ("--endpoint-model", "--language", "--endpoint"),

@@ -45,7 +45,7 @@ DECLARED = [
         name="train paraphrase-model",
         of="train_paraphrase_model",
         flags={"pairs": "--pairs"},
-        then="filter pairs.parquet --preset strict --paraphrase-model {output} -o kept.parquet",
+        then="filter pairs.parquet --preset 'strict?model={output}' -o kept.parquet",
         examples=("--pairs labeled.parquet --features bleu1,number_mismatch -o model",),
         watched=True,
     ),

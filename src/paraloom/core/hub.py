@@ -1,4 +1,4 @@
-"""True if the Hugging Face hub can be reached: asked once, in seconds, before its libraries retry for minutes."""
+"""The Hugging Face hub and its libraries: whether it can be reached, asked once and in seconds; no progress bars."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import os
 import socket
 import sys
 import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -81,3 +84,19 @@ def _in_cache(model: str) -> bool:
     cache_ = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
     names = [model] if "/" in model else [model, f"sentence-transformers/{model}"]
     return any((cache_ / f"models--{name.replace('/', '--')}" / "snapshots").is_dir() for name in names)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence the progress bars and advice of transformers, which loads and saves these small models in no time."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
+            yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -17,6 +17,7 @@ from typing import Any
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest, suggestion
+from paraloom.core.hub import quiet
 from paraloom.core.remote_files import cache_folder
 from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
 from paraloom.mt.download import (
@@ -190,22 +191,6 @@ def _conversion_errors(checkpoint: str | Path, title: str) -> Iterator[None]:
             file=checkpoint,
             remedy="transformers or CTranslate2 did not accept it: check that the checkpoint is complete.",
         ) from error
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Silence the progress bars and advice of transformers, which loads and saves these small models in no time."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
-            yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
 
 
 def bundled_translators() -> list[str]:

@@ -29,10 +29,20 @@ COST_SAMPLE = 200
 """Sentences that are translated with `COST_DECODING` to compare their costs, where that is done beforehand."""
 
 MIN_SENTENCES = 50
-"""A text with fewer sentences is not compared: its median says little."""
+"""Of a text with fewer sentences the median says little: it is compared only where chance cannot explain it."""
+
+TINY_CALL = 10
+"""Calls of a translator with fewer sentences are not compared by themselves."""
+
+FALSE_ALARMS = 0.001
+"""Probability that any of the small calls of a translator, however many, is called unlike its development text by
+chance."""
 
 HIGH_SHARE = 0.85
 """A text is unlike the development text if its median cost is above this quantile of the costs there."""
+
+LOW_SHARE = 0.05
+"""Costs below this quantile of those of the development text are near 0."""
 
 PERCENTILES = (5, 10, 25, 50, 75, 90, 95)
 """Percentiles that costs.json and the model card show."""
@@ -156,22 +166,29 @@ def read_costs(folder: Path, languages: str = "") -> CostDistribution | None:
         ) from None
 
 
-def cost_warning(costs: CostDistribution, reference: CostDistribution, remedy: str = "") -> str:
+def cost_warning(costs: CostDistribution, reference: CostDistribution, remedy: str = "", *, chance: float = 0.0) -> str:
     """A warning about the costs of a text, compared with those of the development text; empty if they are alike.
 
     `remedy` is what to do about text that the translator does not know, where more is known than to take another one.
     They are too high where more than half of the sentences cost more than `HIGH_SHARE` of the development text, and
-    near 0 where three in four cost less than 5 % of it.
+    near 0 where three in four cost less than 5 % of it. Of fewer than `MIN_SENTENCES`, so many must be so extreme that
+    this would happen to sentences of the development text with a probability below `chance`.
     """
-    if min(costs.sentences, reference.sentences) < MIN_SENTENCES:
+    if reference.sentences < MIN_SENTENCES or not costs.sentences:
         return ""
+    high, low = costs.median > reference.quantile(HIGH_SHARE), costs.quantile(0.75) < reference.quantile(LOW_SHARE)
+    if costs.sentences < MIN_SENTENCES:
+        first = math.ceil(reference.quantile(HIGH_SHARE) / BIN_WIDTH)
+        last = math.floor(reference.quantile(LOW_SHARE) / BIN_WIDTH)
+        high = high and _tail(costs.sentences, int(costs.counts[first:].sum()), 1 - HIGH_SHARE) < chance
+        low = low and _tail(costs.sentences, int(costs.counts[:last].sum()), LOW_SHARE) < chance
     compared = (
         f"median cost {costs.median:.2f} nats per token over {costs.sentences:,} sentences, "
         f"{reference.median:.2f} on the translator's development text"
     )
-    if costs.median > reference.quantile(HIGH_SHARE):
+    if high:
         return f"{compared}: expect wrong translations; {remedy or 'use a translator that was trained on such text'}"
-    if costs.quantile(0.75) < reference.quantile(0.05):
+    if low:
         return (
             f"{compared}, near 0 everywhere: the translator knows this text by heart, because it was trained on it "
             "or wrote it; the translations will be copies of what it knows"
@@ -179,38 +196,51 @@ def cost_warning(costs: CostDistribution, reference: CostDistribution, remedy: s
     return ""
 
 
+def _tail(n: int, threshold: int, share: float) -> float:
+    """Probability of `threshold` or more of n independent events, each of a probability."""
+    return sum(math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(threshold, n + 1))
+
+
 class CostMonitor:
     """Compares what a translator translates with its development text, and warns once.
 
-    Each call is compared by itself, so that many everyday sentences do not hide a later text of another kind; calls of
-    fewer than `MIN_SENTENCES` are compared together.
+    Each call is compared by itself, so that many everyday sentences do not hide a later text of another kind. Calls of
+    fewer than `TINY_CALL` sentences are compared together as soon as they are `MIN_SENTENCES`, then forgotten.
     """
 
     def __init__(self, reference: CostDistribution, remedy: str = "") -> None:
         self.reference, self.remedy = reference, remedy
-        self.costs = CostDistribution()  # of small calls
         self.warned = False
-        self._next = MIN_SENTENCES  # compared at ever larger numbers: many looks at few sentences would raise alarms
+        self.sampled = 0
+        """Sentences of small calls that were translated with `COST_DECODING` to compare them."""
+        self._tiny = CostDistribution()
+        self._small_calls = 0
         self._lock = threading.Lock()
 
     def sample_size(self, sentences: int) -> int:
         """How many sentences of a call that samples to translate with `COST_DECODING`; none once it has warned."""
         if self.warned:
             return 0
-        return COST_SAMPLE if sentences >= MIN_SENTENCES else max(0, COST_SAMPLE - self.costs.sentences)
+        if sentences >= MIN_SENTENCES:
+            return COST_SAMPLE
+        size = min(sentences, COST_SAMPLE - self.sampled)
+        self.sampled += size
+        return size
 
     def add(self, groups: Iterable[Sequence[Variant]]) -> None:
         """Count the best variant of each sentence, and warn if the text is unlike the development text."""
         call = CostDistribution.of(variants[0] for variants in groups if variants)
-        message = ""
         with self._lock:
-            if call.sentences >= MIN_SENTENCES:
-                message = "" if self.warned else cost_warning(call, self.reference, self.remedy)
-                self.warned = self.warned or bool(message)
-            else:
-                self.costs.merge(call)
-                if not self.warned and self.costs.sentences >= self._next:
-                    message = cost_warning(self.costs, self.reference, self.remedy)
-                    self.warned, self._next = bool(message), 2 * self.costs.sentences
+            if call.sentences < TINY_CALL:
+                self._tiny.merge(call)
+                if self._tiny.sentences < MIN_SENTENCES:
+                    return
+                call, self._tiny = self._tiny, CostDistribution()
+            if call.sentences < MIN_SENTENCES:
+                self._small_calls += 1
+            # 1/(1·2) + 1/(2·3) + … = 1, whatever the number of calls.
+            chance = FALSE_ALARMS / (self._small_calls * (self._small_calls + 1) or 1)
+            message = "" if self.warned else cost_warning(call, self.reference, self.remedy, chance=chance)
+            self.warned = self.warned or bool(message)
         if message:
             warnings.warn(message, stacklevel=3)

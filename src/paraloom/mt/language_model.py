@@ -16,11 +16,12 @@ from typing import Any
 from paraloom.core.config import Config, check_range
 from paraloom.core.digests import digest, file_digest, signature
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, RunError, nearest
+from paraloom.core.hub import quiet
 from paraloom.core.protocols import Variant
 from paraloom.core.remote_files import cache_folder
 from paraloom.core.seeds import derive_seed
 from paraloom.mt.answers import MAX_RATIO, check_answer
-from paraloom.mt.checkpoint import PRECISIONS, quiet
+from paraloom.mt.checkpoint import PRECISIONS
 from paraloom.mt.choice import choose_samples
 from paraloom.mt.decoding import Beam, Decoding, Sampling, describe_decoding, parse_decoding
 from paraloom.mt.prompts import find_prompt, prompt_for

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from paraloom.core.errors import ModelError
-from paraloom.mt.checkpoint import quiet
+from paraloom.core.hub import quiet
 from paraloom.mt.config import TranslatorConfig
 
 EMBEDDING = "model.shared.weight"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,19 @@ from paraloom.core.lazy import load_object
 from paraloom.core.protocols import ScoringTranslatorLike, Variant
 from paraloom.text.utility import UTILITIES, expected_utility
 
+if TYPE_CHECKING:
+    from paraloom.text.learned_metrics import Comet, MetricX
+
+_METRICS_IN = "paraloom.text.learned_metrics:"
+
 FORWARD, REVERSE = "forward", "reverse"
+
+METRICS = ("comet", "metricx")
+"""Names of learned metrics, each followed by a colon and a folder."""
 
 TERMS = (FORWARD, REVERSE, *UTILITIES)
 """Names of scores: probability per subword of the candidate, that of the source given the candidate by a translator the
-other way, and the mean chrF or BLEU against the samples."""
+other way, and the mean chrF or BLEU against the samples. `comet:FOLDER` and `metricx:FOLDER` are scores, too."""
 
 Scores = npt.NDArray[np.float64]
 
@@ -30,13 +39,21 @@ def parse_utility(text: str) -> tuple[str, ...]:
     """The names in a utility such as `forward+reverse+chrf`."""
     names = tuple(name.strip() for name in text.split("+"))
     for name in names:
-        if name not in TERMS or names.count(name) > 1:
-            problem = "twice the score" if name in TERMS else "unknown score"
+        metric, _, folder = name.partition(":")
+        known = name in TERMS or (metric in METRICS and bool(folder))
+        if not known or names.count(name) > 1:
+            problem = "twice the score" if known else "unknown score"
             raise ConfigError(
-                f"{problem} '{name}' in the utility '{text}'{'' if name in TERMS else suggestion(name, TERMS)}",
-                remedy=f"Write a sum of {', '.join(TERMS)}, such as forward+reverse+chrf.",
+                f"{problem} '{name}' in the utility '{text}'{'' if known else suggestion(name, TERMS)}",
+                remedy=f"Write a sum of {', '.join(TERMS)}, comet:FOLDER and metricx:FOLDER, such as "
+                "forward+reverse+chrf.",
             )
     return names
+
+
+def reads_source(utility: str) -> bool:
+    """True if a score of a utility compares candidates with their source."""
+    return any(name == REVERSE or ":" in name for name in parse_utility(utility))
 
 
 def candidate_scores(
@@ -48,6 +65,8 @@ def candidate_scores(
 ) -> list[dict[str, Scores]]:
     """Values from 0 to 100 of each score in a utility, for the candidates of each of n sentences; NaN where unknown."""
     names = parse_utility(utility)
+    if reads_source(utility) and len(sources) != len(candidates):
+        raise DataError(f"the utility '{utility}' needs the source of each group of candidates")
     texts, compared = ([[one.text for one in group] for group in groups] for groups in (candidates, samples))
     columns: dict[str, list[Scores]] = {}
     for name in names:
@@ -58,6 +77,8 @@ def candidate_scores(
             ]
         elif name == REVERSE:
             columns[name] = _reverse_scores(texts, sources, reverse)
+        elif ":" in name:
+            columns[name] = _metric_scores(texts, sources, name)
         else:
             columns[name] = expected_utility(texts, compared, name)
     return [{name: columns[name][row] for name in names} for row in range(len(texts))]
@@ -102,8 +123,8 @@ def _loaded(name: str) -> ScoringTranslatorLike:
 def _reverse_scores(
     texts: Sequence[Sequence[str]], sources: Sequence[str], reverse: ScoringTranslatorLike | None
 ) -> list[Scores]:
-    if reverse is None or len(sources) != len(texts):
-        raise DataError(f"the score '{REVERSE}' needs the source of each group, and a translator")
+    if reverse is None:
+        raise DataError(f"the score '{REVERSE}' needs a translator")
     pairs = [(text, source) for group, source in zip(texts, sources, strict=True) for text in group]
     wanted = sorted({pair for pair in pairs if pair[0].strip() and pair[1].strip()})
     scored = reverse.score([text for text, _ in wanted], [source for _, source in wanted]) if wanted else []
@@ -112,6 +133,26 @@ def _reverse_scores(
         np.array([values.get((text, source), np.nan) for text in group], np.float64)
         for group, source in zip(texts, sources, strict=True)
     ]
+
+
+def _metric_scores(texts: Sequence[Sequence[str]], sources: Sequence[str], name: str) -> list[Scores]:
+    """COMET's scores by the logistic function, since some models have values below 0; MetricX' share without errors."""
+    kind, _, folder = name.partition(":")
+    metric = _loaded_metric(kind, Path(folder))
+    if metric.needs_reference:
+        raise ConfigError(
+            f"the COMET model of '{name}' needs references", remedy="Take one without, such as wmt20-comet-qe-da."
+        )
+    firsts = [source for source, group in zip(sources, texts, strict=True) for _ in group]
+    raw = metric.predict(firsts, [text for group in texts for text in group]).astype(np.float64)
+    values = 100 / (1 + np.exp(-raw)) if kind == "comet" else 100 * (1 - raw / load_object(f"{_METRICS_IN}WORST"))
+    return np.split(values, np.cumsum([len(group) for group in texts])[:-1])
+
+
+@lru_cache(maxsize=2)
+def _loaded_metric(kind: str, folder: Path) -> Comet | MetricX:
+    metric: Comet | MetricX = load_object(f"{_METRICS_IN}load_metric")(kind, folder)
+    return metric
 
 
 def _standardized(values: Scores) -> Scores:

@@ -200,18 +200,24 @@ def check_scored_languages(
         for name, model in (("translator", translator), ("reverse translator", reverse_translator))
         if model is not None
     }
-    problems = []
+    problems, remedy = [], ""
     for column, language in identified.items():
         for name, direction in directions.items():
             read = (column == "pivot") == (name == "translator")
             expected = direction.source if read else direction.target
             if _contradicts(language, expected, direction.target if read else direction.source):
                 problems.append(f"'{column}' is {language_name(language)}, but the {name} translates {direction}")
+        models: dict[str, list[str]] = {}
         for name, known in (languages or {}).items():
             if column != "pivot" and language and known and language not in map(language_code, known):
-                names = ", ".join(language_name(language_code(code)) for code in known)
-                problems.append(f"'{column}' is {language_name(language)}, but the {name} is for {names}")
-    message = f"{'; '.join(problems)}: these scores mean little" if problems else ""
+                models.setdefault(", ".join(language_name(language_code(code)) for code in known), []).append(name)
+        for names, unfit in models.items():
+            verb = "is" if len(unfit) == 1 else "are"
+            remedy = "; --judge takes a judge of another language, --encoder adds paraphrase_score by an encoder of it"
+            problems.append(
+                f"'{column}' is {language_name(language)}, but the {' and the '.join(unfit)} {verb} for {names}"
+            )
+    message = f"{'; '.join(problems)}: these scores mean little{remedy}" if problems else ""
     if message:
         warnings.warn(message, stacklevel=2)
     figures: dict[str, Json] = {"languages": {name: value for name, value in identified.items() if value}}

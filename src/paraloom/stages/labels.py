@@ -337,7 +337,7 @@ class RoundTripPairs(Map):
         return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
 
 
-_FACTS = ("quantity_mismatch", "number_mismatch", "negation_mismatch", "name_mismatch", "role_swap")
+_FACTS = ("quantity_mismatch", "number_mismatch", "negation_mismatch", "name_mismatch")
 
 
 def _changes_a_fact(texts: Sequence[str], changed: Sequence[str]) -> npt.NDArray[np.bool_]:

@@ -62,6 +62,9 @@ class Score(Map):
         judge_file: The ONNX file of a cross-encoder. Default '': model.onnx, onnx/model.onnx, or the only one.
         judge_label: The label of a cross-encoder whose probability is the score. Default '': entailment; of two labels
             without it, paraphrase, duplicate or equivalent.
+        comet: Folder of a COMET model; adds `comet`. One that compares references reads the column `pivot` as the
+            source and `src` as the reference; others read `src` as the source.
+        metricx: Folder of a MetricX-24 model; adds `metricx`, of `src` as the source.
         languages: All languages that may occur, two or more; adds `src_language_probability` and
             `tgt_language_probability`, the probability of the language that each side is labeled with.
 
@@ -81,7 +84,7 @@ class Score(Map):
 
     inputs: ClassVar[tuple[str, ...]] = (
         *("encoder", "word_counts", "language_model", "classifier"),
-        *("translator", "reverse_translator", "paraphrase_model", "judge"),
+        *("translator", "reverse_translator", "paraphrase_model", "judge", "comet", "metricx"),
     )
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
     optional_fields: ClassVar[tuple[str, ...]] = (
@@ -105,6 +108,8 @@ class Score(Map):
     judge: Ref | None = None
     judge_file: str = ""
     judge_label: str = ""
+    comet: Ref | None = None
+    metricx: Ref | None = None
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
 
@@ -159,6 +164,16 @@ class Score(Map):
         from paraloom.pairs.scoring.table import JUDGED
 
         paths = context.inputs
+        if "comet" in paths:
+            from paraloom.text.learned_metrics import compares_references
+
+            if compares_references(paths["comet"]) and "pivot" not in corpus.schema.names:
+                raise ConfigError(
+                    "this COMET model compares a translation with its source and a reference, and the pairs have no "
+                    "column 'pivot', the source",
+                    file=paths["comet"],
+                    remedy="Take one without references, such as wmt20-comet-qe-da, or score back-translations.",
+                )
         judged = self.judge is None and bool(JUDGED & {*self.scores})
         if not judged and not {"translator", "reverse_translator", "paraphrase_model"} & paths.keys():
             return {}
@@ -355,6 +370,11 @@ def _model_scorers(
         scorers += _translation_scorers(paths, agreement_samples)
     if "judge" in paths:
         scorers += made.judge_scorers(_open_judge(paths["judge"], judge_file, judge_label))
+    for name in made.METRICS:
+        if name in paths:
+            from paraloom.text.learned_metrics import load_metric
+
+            scorers += made.metric_scorers(name, load_metric(name, paths[name]))
     if languages:
         from paraloom.text.languages import LanguageIdentifier
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,11 +13,10 @@ from typing import ClassVar, NamedTuple
 from paraloom.core.config import base_config
 from paraloom.core.devices import default_device, parse_device
 from paraloom.core.digests import file_digest
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, nearest
+from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import Variant
 from paraloom.core.seeds import spawn_seeds
 from paraloom.core.stage import Fit, Json, Ref, StageContext
-from paraloom.evaluate.comet import COMETResult
 from paraloom.io import Corpus
 from paraloom.mt.config import TranslatorConfig
 from paraloom.text.normalize import normalize
@@ -310,9 +308,7 @@ class EvaluateTranslator(Fit):
             effect of translationese). Rows are the numbers at the ends of `pair_id`, so that the corpus may be a part
             of the file.
         group_by: Column of the corpus, each value of which is a group; not together with `sets`.
-        comet_python: Python interpreter of an environment with unbabel-comet; without one the run warns, and leaves
-            COMET out.
-        comet_model: Name of a COMET model, or a .ckpt file.
+        comet: Folder of a COMET model, for its scores, too.
 
     Raises:
         ConfigError: Both `sets` and `group_by` are given, or, when it runs, the column does not exist.
@@ -326,16 +322,18 @@ class EvaluateTranslator(Fit):
         'beam:5'
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("translator", "pairs")
+    inputs: ClassVar[tuple[str, ...]] = ("translator", "pairs", "comet")
     version: ClassVar[str] = "2"
+    removed_fields: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("comet_python", "comet_model"), 'Models are read here: write comet = "FOLDER", of a COMET model.'
+    )
 
     translator: Ref
     pairs: Ref
+    comet: Ref | None = None
     decode: str = "beam:5"
     sets: Path | None = None
     group_by: str = ""
-    comet_python: str = ""
-    comet_model: str = "wmt20-comet-da"
 
     def validate(self) -> None:
         from paraloom.mt.decoding import parse_decoding
@@ -344,16 +342,9 @@ class EvaluateTranslator(Fit):
         if self.sets is not None and self.group_by:
             raise ConfigError("keys 'sets' and 'group_by' cannot be combined", remedy="Give one of them.")
 
-    def configuration(self) -> dict[str, Json]:
-        """The fields, with whether COMET is available instead of the path of its interpreter."""
-        from paraloom.evaluate.comet import has_comet, has_model
-
-        values = {name: value for name, value in super().configuration().items() if name != "comet_python"}
-        available = bool(self.comet_python) and has_comet(self.comet_python) and has_model(self.comet_model)
-        return values | ({"comet": True} if available else {})
-
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json and hypotheses.txt; return bleu and chrf with intervals and signatures, comet, groups."""
+        from paraloom.evaluate.comet import evaluate_comet
         from paraloom.evaluate.row_groups import evaluate_groups
         from paraloom.evaluate.translation import evaluate_translation
         from paraloom.mt.loading import open_translator
@@ -363,17 +354,17 @@ class EvaluateTranslator(Fit):
         translator = open_translator(context.inputs["translator"], self.decode)
         hypotheses = best_translations(translator, test.sources)
         (folder / "hypotheses.txt").write_text("".join(f"{text}\n" for text in hypotheses), encoding="utf-8")
-        comet = self._comet(test, hypotheses)
+        comet = None
+        if "comet" in context.inputs:
+            comet = evaluate_comet(test.sources, hypotheses, test.references, model=context.inputs["comet"])
 
         def measure(rows: Sequence[int]) -> dict[str, Json]:
             result = evaluate_translation([hypotheses[row] for row in rows], [test.references[row] for row in rows])
-            return result.to_dict() | comet.of(rows)
+            return result.to_dict() | (comet.select(rows).to_dict() if comet else {})
 
         figures = measure(range(len(hypotheses)))
         if self.sets is not None or self.group_by:
             figures["groups"] = evaluate_groups(test.groups, measure)
-        if comet.missing:
-            figures["comet_missing"] = comet.missing
         (folder / "result.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         if "groups" in figures:
             figures["groups"] = [_brief(group) for group in figures["groups"]]
@@ -412,30 +403,6 @@ class EvaluateTranslator(Fit):
                 )
             rows.append(row)
         return row_groups(read_row_ranges(self.sets), rows)
-
-    def _comet(self, test: _Test, hypotheses: list[str]) -> _Comet:
-        from paraloom.evaluate.comet import evaluate_comet
-
-        if not self.comet_python:
-            return _Comet()
-        try:
-            result = evaluate_comet(
-                test.sources, hypotheses, test.references, python=self.comet_python, model=self.comet_model
-            )
-        except MissingExtraError as missing:
-            warnings.warn(str(missing), stacklevel=2)
-            return _Comet(missing=missing.what)
-        return _Comet(result)
-
-
-class _Comet(NamedTuple):
-    """COMET's scores; None if COMET was not requested, or is missing."""
-
-    result: COMETResult | None = None
-    missing: str = ""
-
-    def of(self, rows: Sequence[int]) -> dict[str, Json]:
-        return self.result.select(rows).to_dict() if self.result else {}
 
 
 def _rounded(figures: dict[str, Json]) -> dict[str, Json]:

@@ -286,12 +286,13 @@ class ChooseVariants(Source):
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All variants in order, with `choice`, `keep` and `reason`."""
         from paraloom.evaluate.diversity.groups import whole_groups
+        from paraloom.mt.utility import reads_source
 
         corpus = Corpus.open(context.inputs["variants"])
         names = [name for name in corpus.schema.names if name not in ("pair_id", *_CHOICE.names)]
         try:
             require(corpus.schema, VARIANTS)
-            if self.reverse_translator is not None:
+            if reads_source(self.utility):
                 require(corpus.schema, ORIGINALS)
             for batch in whole_groups(corpus.batches(["pair_id", *names], label="choosing"), names):
                 yield self._chosen(batch, context.inputs.get("reverse_translator"))
@@ -301,6 +302,7 @@ class ChooseVariants(Source):
     def _chosen(self, batch: pa.RecordBatch, reverse: Path | None) -> pa.RecordBatch:
         from paraloom.evaluate.diversity.groups import group_bounds
         from paraloom.mt.choice import diverse_choices
+        from paraloom.mt.utility import reads_source
 
         texts = pc.fill_null(batch.column("text"), "").to_pylist()
         logprobs = batch.column("logprob").to_pylist()
@@ -314,7 +316,7 @@ class ChooseVariants(Source):
         groups = [rows[low:high] for low, high in pairwise(bounds)]
         choices: list[int | None] = [None] * len(rows)
         sources: list[str] = []
-        if reverse is not None:
+        if reads_source(self.utility):
             originals = pc.fill_null(batch.column("original"), "").to_pylist()
             sources = [originals[low] for low in bounds[:-1]]
         model = None if reverse is None else scoring_translator(reverse)

@@ -117,19 +117,14 @@ def test_final_translators_share_one_vocabulary_and_may_continue_from_a_first_on
 
 def test_paths_are_relative_to_the_file_of_the_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_experiment(tmp_path)
-    path.write_text('parser = "trees"\ncomet_python = "python"\n' + path.read_text())
-    for name in ("trees", "python", "depparse", "elsewhere"):
+    path.write_text('parser = "trees"\ncomet = "wmt20-comet-da"\n' + path.read_text())
+    for name in ("trees", "depparse", "elsewhere"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     config = read_experiment(path)[2]
-    assert config.parser == str(tmp_path / "trees") and config.comet_python == "python"
+    assert config.parser == str(tmp_path / "trees") and config.comet == str(tmp_path / "wmt20-comet-da")
     path.write_text(path.read_text().replace('"trees"', '"stanza:tr:depparse"'))
-    path.write_text(path.read_text().replace('"python"', '"python/bin/python"'))
-    config = read_experiment(path)[2]
-    assert config.parser == "stanza:tr:depparse" and config.comet_python == str(tmp_path / "python/bin/python")
-    assert config.comet_model == "wmt20-comet-da"
-    path.write_text('comet_model = "some/model.ckpt"\n' + path.read_text())
-    assert read_experiment(path)[2].comet_model == str(tmp_path / "some/model.ckpt")
+    assert read_experiment(path)[2].parser == "stanza:tr:depparse"
 
 
 def test_the_stages_are_a_pipeline(tmp_path: Path) -> None:
@@ -167,7 +162,7 @@ def test_more_outputs_take_longer(name: str) -> None:
 
 
 def test_the_estimate_excludes_comet_and_says_so() -> None:
-    assert "without COMET" in cost_statement(experiment(comet_python="python"))
+    assert "without COMET" in cost_statement(experiment(comet="wmt20-comet-da"))
     assert "COMET" not in cost_statement(experiment())
 
 

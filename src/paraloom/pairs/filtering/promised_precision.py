@@ -116,7 +116,7 @@ def promised_cut(batches: Iterable[pa.RecordBatch], target: Target) -> PromisedC
     _check_match(judgments, keys, target)
     cut = certified_cut(ranking, target.precision, target.confidence)
     if cut.threshold is None:
-        raise _refusal(ranking, cut, target, judgments)
+        raise _refusal(ranking, cut, target, judgments, _unused(judgments, keys))
     promise = (
         f"{_clause(cut.threshold, target)}: of {cut.rows:,} pairs (of {len(keys):,}) at least "
         f"{100 * target.precision:.4g} % are right, with a confidence of {100 * target.confidence:.4g} %; "
@@ -130,7 +130,7 @@ def promised_cut(batches: Iterable[pa.RecordBatch], target: Target) -> PromisedC
         cut.labels,
         cut.right,
         tuple(sorted(key for key, label in judgments.labels.items() if not label)),
-        "; ".join(filter(None, [promise, judgments.format()])),
+        "; ".join(filter(None, [promise, judgments.format(), _unused(judgments, keys)])),
     )
 
 
@@ -178,6 +178,12 @@ def _ranking(
     return Ranking(value, key, known), key
 
 
+def _unused(judgments: Judgments, keys: npt.NDArray[np.uint64]) -> str:
+    """How many labels are of other pairs; '' if none is."""
+    others = len(judgments.labels) - int(np.isin(np.array(list(judgments.labels), np.uint64), keys).sum())
+    return f"{others:,} of {len(judgments.labels):,} labeled pairs are not among these, and do not count" * bool(others)
+
+
 def _check_match(judgments: Judgments, keys: npt.NDArray[np.uint64], target: Target) -> None:
     """Refuse labels most of which are of other pairs."""
     labeled = np.array(list(judgments.labels), np.uint64)
@@ -201,12 +207,13 @@ def _clause(threshold: float, target: Target) -> str:
     return condition_text(target.by, target.highest, _outward(threshold, target))
 
 
-def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, judgments: Judgments) -> DataError:
+def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, judgments: Judgments, unused: str) -> DataError:
     """The error that says why nothing can be promised, and what helps."""
     known = int((ranking.labels >= 0).sum())
     wanted = f"a precision of {100 * target.precision:.4g} % with a confidence of {100 * target.confidence:.4g} %"
     missing = int((ranking.labels[ranking.first] < 0).sum())
     if missing:
+        unlabeled = f"{missing} of the first {int(ranking.first.sum())} pairs have no label yet"
         if known - int((ranking.labels[ranking.first] >= 0).sum()) > known // 2:
             return DataError(
                 f"{known:,} pairs are labeled, but they are not a random sample: {missing} of the {FIRST_LABELS} pairs "
@@ -215,17 +222,20 @@ def _refusal(ranking: Ranking, cut: CertifiedCut, target: Target, judgments: Jud
                 remedy="Draw pairs with --draw SHEET.tsv, and label all of them; chosen ones promise nothing.",
             )
         return DataError(
-            f"{missing} of the first {int(ranking.first.sum())} pairs have no label yet",
+            "; ".join(filter(None, [unlabeled, unused])),
             file=target.labels[0],
             remedy="Label all pairs of the sheet, then draw others with --draw: at least "
             f"{fewest_labels(target.precision, target.confidence)}.",
         )
     shares = f"{cut.right:,} of {cut.labels:,} labeled pairs with {_clause(cut.tested, target)} are right"
+    if labels := "; ".join(filter(None, [judgments.format(), unused])):
+        shares += f" ({labels})"
     if cut.more_labels is None:
         return DataError(
             f"{wanted} cannot be promised: {shares}",
             file=target.labels[0],
-            remedy="Ask for less precision, or rank by a better score (--by).",
+            remedy="Ask for less precision, or rank by a better score (--by)."
+            + " With the sheet of a third rater among --labels, the majority decides." * bool(judgments.ties),
         )
     return DataError(
         f"{wanted} cannot be promised yet: {shares}; about {cut.more_labels:,} more labels are needed",

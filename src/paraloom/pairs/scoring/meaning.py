@@ -1,4 +1,4 @@
-"""Meaning by rules: quantities, units, negations, roles and content words that only one side has."""
+"""Meaning by rules: quantities, negations and content words that only one side has."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.pairs.scoring import meaning_kernels as kernels
-from paraloom.pairs.scoring.rules import MIN_SHARED
 from paraloom.pairs.scoring.word_classes import LANGUAGES, ClassifiedWords, lower_table, word_table
 
 Shares = npt.NDArray[np.float32]
-_Bits = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 def quantity_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
@@ -22,15 +20,6 @@ def quantity_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     """
     counts = kernels.missing_quantities(*_quantities(a), *_quantities(b)).astype(np.float32)
     return _ruled(counts[:, 1] / np.maximum(counts[:, 0], 1), a, b)
-
-
-def unit_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
-    """Compute the share of the units of both sides that the other side lacks.
-
-    A unit counts after a number (a currency also before one), and is missing where none of its names occurs on the
-    other side. Units are not converted: an hour is not 60 minutes.
-    """
-    return _ruled(_missing_bits(_units(a), _units(b)), a, b)
 
 
 def negation_mismatch(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
@@ -54,7 +43,7 @@ def content_missing(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     Content words are all but function words. A counterpart is the same word, or one with the same first five
     characters; in English, endings (-s, -ed, -ing) are left out first.
     """
-    (a_keys, _, a_offsets), (b_keys, _, b_offsets) = _content(a), _content(b)
+    (a_keys, a_offsets), (b_keys, b_offsets) = _content(a), _content(b)
     return np.where(a.listed & b.listed, kernels.missing_keys(a_keys, a_offsets, b_keys, b_offsets), np.float32(np.nan))
 
 
@@ -67,20 +56,8 @@ def order_inversions(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
     Reference:
         Kendall 1938, "A new measure of rank correlation".
     """
-    (a_keys, _, a_offsets), (b_keys, _, b_offsets) = _content(a), _content(b)
+    (a_keys, a_offsets), (b_keys, b_offsets) = _content(a), _content(b)
     return kernels.order_inversions(a_keys, a_offsets, b_keys, b_offsets)
-
-
-def role_swap(a: ClassifiedWords, b: ClassifiedWords) -> Shares:
-    """Detect two words or stretches of nearly the same sentence that changed places around a third one.
-
-    "The dog bit the man" and "The man bit the dog" differ in who does what. Of the content words and pronouns, four
-    fifths must be shared; the rest of the order is the same. A passive on one side ("was chased by") explains the
-    order, and the same order with a passive on one side is a swap as well. Lists ("red, green and blue") may change
-    their order. Without a parse, symmetric verbs ("meet", "marry") count like others.
-    """
-    swaps = kernels.role_swaps(*_roles(a), *_roles(b), MIN_SHARED)
-    return np.where(a.ruled & b.ruled, swaps, np.float32(np.nan))
 
 
 def _quantities(words: ClassifiedWords) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
@@ -91,36 +68,14 @@ def _quantities(words: ClassifiedWords) -> tuple[npt.NDArray[np.float64], npt.ND
     )
 
 
-def _units(words: ClassifiedWords) -> _Bits:
-    parts = (words.points, words.starts, words.ends, words.kinds, words.values, words.offsets, words.rows)
-    return kernels.unit_classes(*parts, word_table().features)
-
-
 def _negations(words: ClassifiedWords) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
     parts = (words.points, words.starts, words.ends, words.kinds, words.offsets, words.rows)
     return kernels.negations(*parts, word_table().features)
 
 
-def _content(
-    words: ClassifiedWords, persons: bool = False
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _content(words: ClassifiedWords) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     parts = (words.points, words.starts, words.ends, words.kinds, words.offsets, words.rows, words.languages)
-    return kernels.content_keys(*parts, word_table().features, lower_table(), LANGUAGES.index("en"), persons)
-
-
-def _roles(
-    words: ClassifiedWords,
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-    marks = kernels.role_marks(words.points, words.starts, words.kinds, words.rows, word_table().features)
-    return (*_content(words, persons=True), marks)
-
-
-def _missing_bits(a: _Bits, b: _Bits) -> npt.NDArray[np.float64]:
-    """Share of the bits that count on either side which the other side does not have at all."""
-    (a_counted, a_present), (b_counted, b_present) = a, b
-    missing = np.bitwise_count(a_counted & ~b_present) + np.bitwise_count(b_counted & ~a_present)
-    total = np.bitwise_count(a_counted) + np.bitwise_count(b_counted)
-    return missing / np.maximum(total, 1)
+    return kernels.content_keys(*parts, word_table().features, lower_table(), LANGUAGES.index("en"))
 
 
 def _ruled(values: npt.NDArray[np.floating], a: ClassifiedWords, b: ClassifiedWords) -> Shares:

@@ -1,4 +1,4 @@
-"""Inner loops of the rules about meaning, compiled by numba: quantities, classes of words, order of shared words.
+"""Inner loops of the rules about meaning, compiled by numba: quantities, negations, order of shared words.
 
 Tokens are those of `paraloom.pairs.scoring.word_classes.ClassifiedWords`; `rows` gives the row of each token in
 `features`, whose columns that file names.
@@ -13,24 +13,19 @@ from paraloom.core.kernels import kernel
 from paraloom.pairs.scoring.word_class_kernels import MARK as SIGN
 from paraloom.pairs.scoring.word_class_kernels import NUMBER, WORD, Floats, Kinds, Rows
 from paraloom.pairs.scoring.word_classes import (
-    BETWEEN_UNITS,
+    CURRENCY,
     ENDS_NOTHING,
     FUNCTION,
     MARK,
     NEARLY_NEGATES,
     NEGATES,
     NEGATION,
-    PERSON,
     ROLE,
     ROLES,
-    SHORT,
-    UNCOUNTED,
-    UNIT,
     UNNEGATES,
     VAGUE,
     WORD_MARK,
 )
-from paraloom.pairs.scoring.word_lists import CURRENCIES
 from paraloom.text.token_kernels import PRIME, START, Ids, Int, Ints, Points, mix
 
 Flags = npt.NDArray[np.bool_]
@@ -41,14 +36,10 @@ _UNIT, _TEN, _HUNDRED, _SCALE = (ROLES.index(name) for name in ("unit", "ten", "
 _PLURAL_SCALE, _ORDINAL, _DENOMINATOR = (ROLES.index(name) for name in ("plural_scale", "ordinal", "denominator"))
 _DOZEN, _HALF, _LOOSE, _SHORT_SCALE = (ROLES.index(name) for name in ("dozen", "half", "loose", "short_scale"))
 _DIGITS = len(ROLES)
-_AND, _BY, _BE, _ARTICLE = MARK["and"], MARK["by"], MARK["be"], MARK["article"]
-_PER, _CENT, _NO, _NOT, _NEITHER, _NOR = (MARK[name] for name in ("per", "cent", "no", "not", "neither", "nor"))
-_OR, _OLD = MARK["or"], MARK["old"]
-_CURRENCIES = len(CURRENCIES.split("|"))
-_PERCENT, _CELSIUS, _FAHRENHEIT = _CURRENCIES + 1, _CURRENCIES + 17, _CURRENCIES + 18
+_AND, _ARTICLE, _NO, _NOT, _NEITHER, _NOR = (MARK[name] for name in ("and", "article", "no", "not", "neither", "nor"))
 _HYPHENS = (45, 8208, 8209, 8211)
-_COMMA, _FULL_STOP, _EXCLAMATION, _QUESTION, _DEGREE = 44, 46, 33, 63, 176
-_SMALL_C, _SMALL_F, _SMALL_M, _SMALL_S = 99, 102, 109, 115
+_COMMA, _FULL_STOP, _EXCLAMATION, _QUESTION = 44, 46, 33, 63
+_SMALL_M, _SMALL_S = 109, 115
 _D, _E, _G, _I, _N, _S, _T, _U, _Y = (ord(letter) for letter in "deginstuy")
 _TOLERANCE = 1e-9
 _MAX_WORD, _PREFIX = 64, 5
@@ -209,7 +200,7 @@ def _continues(
 
 @kernel(inline="always")
 def _is_currency(k: Int, rows: Rows, features: Features) -> bool:
-    return bool(k >= 0 and 0 < features[rows[k], UNIT] <= _CURRENCIES)
+    return bool(k >= 0 and features[rows[k], CURRENCY])
 
 
 @kernel
@@ -253,74 +244,6 @@ def _has(value: float, values: Floats, start: Int, end: Int) -> bool:
         if abs(values[k] - value) <= _TOLERANCE * abs(value):
             return True
     return False
-
-
-@kernel
-def unit_classes(
-    points: Points,
-    starts: Ints,
-    ends: Ints,
-    kinds: Kinds,
-    values: Floats,
-    offsets: Ints,
-    rows: Rows,
-    features: Features,
-) -> tuple[Ints, Ints]:
-    """Classes of the units of each text as bits: those with a number, and all that occur; two int64 (n,)."""
-    counted = np.zeros(len(offsets) - 1, np.int64)
-    present = np.zeros(len(offsets) - 1, np.int64)
-    for text in range(len(counted)):
-        start, end = offsets[text], offsets[text + 1]
-        for k in range(start, end):
-            word = features[rows[k]]
-            unit, j = word[UNIT], k - 1
-            if word[WORD_MARK] == _CENT and k > start and features[rows[k - 1], WORD_MARK] == _PER:
-                unit, j = _PERCENT, k - 2
-            elif j >= start and kinds[j] == SIGN and points[starts[j]] == _DEGREE and ends[k] - starts[k] == 1:
-                letter = points[starts[k]] | 32
-                if letter in (_SMALL_C, _SMALL_F):
-                    unit = _CELSIUS if letter == _SMALL_C else _FAHRENHEIT
-                    present[text] |= np.int64(1) << unit
-                    counted[text] |= np.int64(1) << unit
-                continue
-            if unit == 0:
-                continue
-            if word[SHORT]:
-                if j < start or kinds[j] != NUMBER:
-                    continue
-                if j > start and _is_currency(j - 1, rows, features):
-                    continue
-                if (k + 1 < end and _is_currency(k + 1, rows, features)) or starts[k] > ends[j] + 1:
-                    continue
-            if word[SHORT] and j >= start and _is_decade(points, starts, ends, kinds, j, end, values[j]):
-                continue
-            bit = np.int64(1) << unit
-            present[text] |= bit
-            if word[UNCOUNTED] or _is_age(k, end, points, starts, kinds, rows, features):
-                continue
-            if unit <= _CURRENCIES and k + 1 < end and kinds[k + 1] == NUMBER and starts[k + 1] <= ends[k] + 1:
-                counted[text] |= bit
-                continue
-            while j >= start and (
-                features[rows[j], BETWEEN_UNITS]
-                or features[rows[j], UNCOUNTED]
-                or (kinds[j] == SIGN and (points[starts[j]] in _HYPHENS or points[starts[j]] == _FULL_STOP))
-            ):
-                j -= 1
-            if j >= start:
-                role = features[rows[j], ROLE]
-                if kinds[j] == NUMBER or _UNIT <= role <= _PLURAL_SCALE or role in (_DOZEN, _SHORT_SCALE):
-                    counted[text] |= bit
-    return counted, present
-
-
-@kernel
-def _is_age(k: Int, end: Int, points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features) -> bool:
-    """True if the unit at k is followed by "old": "15 years old" is "aged 15"."""
-    j = k + 1
-    while j < end and kinds[j] == SIGN and points[starts[j]] in _HYPHENS:
-        j += 1
-    return bool(j < end and features[rows[j], WORD_MARK] == _OLD)
 
 
 @kernel
@@ -398,42 +321,33 @@ def content_keys(
     features: Features,
     lower: Points,
     english: Int,
-    with_persons: bool,
-) -> tuple[Ids, Ints, Ints]:
-    """Keys of the content words and numbers of each text, their tokens, and the offsets.
+) -> tuple[Ids, Ints]:
+    """Keys of the content words and numbers of each text, and the offsets.
 
-    The key of a word is a hash of its first five characters without an English inflection; with_persons adds subject
-    and object pronouns by person.
+    The key of a word is a hash of its first five characters without an English inflection.
     """
     keys = np.empty(len(starts), np.uint64)
-    tokens = np.empty(len(starts), np.int64)
     lists = np.zeros(len(offsets), np.int64)
     stem = np.empty(_MAX_WORD, np.int64)
     count = 0
     for text in range(len(offsets) - 1):
         for k in range(offsets[text], offsets[text + 1]):
-            if kinds[k] == SIGN:
+            if kinds[k] == SIGN or features[rows[k], FUNCTION] or features[rows[k], ENDS_NOTHING]:
                 continue
-            if features[rows[k], FUNCTION] or features[rows[k], ENDS_NOTHING]:
-                if not (with_persons and features[rows[k], PERSON]):
-                    continue
-                keys[count] = mix(np.uint64(features[rows[k], PERSON]) * PRIME)
-            else:
-                size = min(ends[k] - starts[k], _MAX_WORD)
-                if kinds[k] == WORD and size < 2 and points[starts[k]] < 0x2E80:
-                    continue
-                for i in range(size):
-                    stem[i] = lower[points[starts[k] + i]]
-                if kinds[k] == WORD and languages[text] == english:
-                    size = _stem(stem, size)
-                value = START
-                for i in range(min(size, _PREFIX) if kinds[k] == WORD else size):
-                    value = (value ^ np.uint64(stem[i])) * PRIME
-                keys[count] = mix(value)
-            tokens[count] = k
+            size = min(ends[k] - starts[k], _MAX_WORD)
+            if kinds[k] == WORD and size < 2 and points[starts[k]] < 0x2E80:
+                continue
+            for i in range(size):
+                stem[i] = lower[points[starts[k] + i]]
+            if kinds[k] == WORD and languages[text] == english:
+                size = _stem(stem, size)
+            value = START
+            for i in range(min(size, _PREFIX) if kinds[k] == WORD else size):
+                value = (value ^ np.uint64(stem[i])) * PRIME
+            keys[count] = mix(value)
             count += 1
         lists[text + 1] = count
-    return keys[:count].copy(), tokens[:count].copy(), lists
+    return keys[:count].copy(), lists
 
 
 @kernel
@@ -489,9 +403,7 @@ def _only_position(key: np.uint64, keys: Ids, start: Int, end: Int) -> int:
 
 
 @kernel
-def _shared_order(
-    a_keys: Ids, a_start: Int, a_end: Int, b_keys: Ids, b_start: Int, b_end: Int, order: Ints, of_a: Ints
-) -> int:
+def _shared_order(a_keys: Ids, a_start: Int, a_end: Int, b_keys: Ids, b_start: Int, b_end: Int, order: Ints) -> int:
     """Write the positions in b of the keys that occur once on each side, in the order of a; returns their number."""
     count = 0
     for k in range(a_start, a_end):
@@ -499,7 +411,7 @@ def _shared_order(
             continue
         position = _only_position(a_keys[k], b_keys, b_start, b_end)
         if position >= 0:
-            order[count], of_a[count] = position, k
+            order[count] = position
             count += 1
     return count
 
@@ -508,10 +420,10 @@ def _shared_order(
 def order_inversions(a_keys: Ids, a_offsets: Ints, b_keys: Ids, b_offsets: Ints) -> Shares:
     """Share of the pairs of shared keys that are in another order in b than in a: float32 (n,), NaN without a pair."""
     shares = np.full(len(a_offsets) - 1, np.nan, np.float32)
-    order, of_a = np.empty(len(a_keys) + 1, np.int64), np.empty(len(a_keys) + 1, np.int64)
+    order = np.empty(len(a_keys) + 1, np.int64)
     for row in range(len(shares)):
         a_start, a_end, b_start, b_end = a_offsets[row], a_offsets[row + 1], b_offsets[row], b_offsets[row + 1]
-        count = _shared_order(a_keys, a_start, a_end, b_keys, b_start, b_end, order, of_a)
+        count = _shared_order(a_keys, a_start, a_end, b_keys, b_start, b_end, order)
         inverted = 0
         for i in range(count):
             for j in range(i + 1, count):
@@ -519,100 +431,3 @@ def order_inversions(a_keys: Ids, a_offsets: Ints, b_keys: Ids, b_offsets: Ints)
         if count > 1:
             shares[row] = inverted / (count * (count - 1) / 2)
     return shares
-
-
-@kernel
-def role_swaps(
-    a_keys: Ids,
-    a_tokens: Ints,
-    a_offsets: Ints,
-    a_marks: Ids,
-    b_keys: Ids,
-    b_tokens: Ints,
-    b_offsets: Ints,
-    b_marks: Ids,
-    min_shared: float,
-) -> Shares:
-    """1 where two stretches of nearly the same words changed places around a third one, else 0: float32 (n,).
-
-    a_marks, b_marks: for each token, bits: 1 "by", 2 a form of "be", 4 a comma, "and" or "or".
-    """
-    swaps = np.full(len(a_offsets) - 1, np.nan, np.float32)
-    size = max(len(a_keys), len(b_keys)) + 1
-    order, of_a, ranks = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
-    for row in range(len(swaps)):
-        a_start, a_end, b_start, b_end = a_offsets[row], a_offsets[row + 1], b_offsets[row], b_offsets[row + 1]
-        if a_start == a_end or b_start == b_end:
-            continue
-        swaps[row] = 0
-        count = _shared_order(a_keys, a_start, a_end, b_keys, b_start, b_end, order, of_a)
-        if count < 3 or count < min_shared * max(a_end - a_start, b_end - b_start):
-            continue
-        for i in range(count):
-            ranks[i] = 0
-            for j in range(count):
-                ranks[i] += order[j] < order[i]
-        first, last = 0, count - 1
-        while first < count and ranks[first] == first:
-            first += 1
-        while last > first and ranks[last] == last:
-            last -= 1
-        if first >= count:  # the same order: only a passive on one side changes who does what
-            exact = count == a_end - a_start and count == b_end - b_start
-            a_by = _passive(a_marks, a_tokens[a_start], a_tokens[a_end - 1])
-            b_by = _passive(b_marks, b_tokens[b_start], b_tokens[b_end - 1])
-            swaps[row] = 1.0 if exact and a_by != b_by else 0.0
-            continue
-        runs = 1
-        second = third = first
-        for i in range(first + 1, last + 1):
-            if ranks[i] != ranks[i - 1] + 1:
-                runs += 1
-                if runs == 2:
-                    second = i
-                elif runs == 3:
-                    third = i
-        # Of the runs X Q Y, the other side has Y Q X.
-        if runs != 3 or ranks[third] != first or ranks[second] != first + (last - third + 1):
-            continue
-        a_left, a_right = a_tokens[of_a[second - 1]], a_tokens[of_a[third]]
-        b_left, b_right = b_tokens[order[last]], b_tokens[order[first]]
-        if _has_mark(a_marks, a_left, a_right, 4) or _has_mark(b_marks, b_left, b_right, 4):
-            continue
-        if _has_mark(a_marks, a_left, a_right, 1) == _has_mark(b_marks, b_left, b_right, 1):
-            swaps[row] = 1
-    return swaps
-
-
-@kernel
-def _has_mark(marks: Ids, start: Int, end: Int, bit: int) -> bool:
-    for k in range(start, end + 1):  # noqa: SIM110
-        if marks[k] & np.uint64(bit):
-            return True
-    return False
-
-
-@kernel
-def _passive(marks: Ids, start: Int, end: Int) -> bool:
-    """True if a form of "be" is followed by "by"."""
-    be = False
-    for k in range(start, end + 1):
-        be = be or (marks[k] & np.uint64(2)) != 0
-        if be and marks[k] & np.uint64(1):
-            return True
-    return False
-
-
-@kernel
-def role_marks(points: Points, starts: Ints, kinds: Kinds, rows: Rows, features: Features) -> Ids:
-    """Bits of each token that `role_swaps` asks for: 1 "by", 2 a form of "be", 4 a comma, "and" or "or"."""
-    marks = np.zeros(len(starts), np.uint64)
-    for k in range(len(starts)):
-        mark = features[rows[k], WORD_MARK]
-        if mark == _BY:
-            marks[k] = 1
-        elif mark == _BE:
-            marks[k] = 2
-        elif mark in (_AND, _OR) or (kinds[k] == SIGN and points[starts[k]] == _COMMA):
-            marks[k] = 4
-    return marks

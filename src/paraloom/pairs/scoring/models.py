@@ -14,6 +14,7 @@ from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Side, Value
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.idf import DocumentFrequencies
+    from paraloom.text.learned_metrics import Comet, MetricX
 
 _SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
 
@@ -193,6 +194,27 @@ JUDGE_BACKWARD = Column(
     option="--with judge",
 )
 
+COMET = Column(
+    name="comet",
+    description="quality of the second side as a translation of the first, by a COMET model",
+    direction="higher",
+    minimum=None,
+    unit="about 0 to 1",
+    reference="Rei et al. 2020",
+    option="--with comet:FOLDER",
+)
+METRICX = Column(
+    name="metricx",
+    description="errors of the second side as a translation of the first, by a MetricX-24 model",
+    direction="lower",
+    maximum=25,
+    unit="errors",
+    reference="Juraska et al. 2024",
+    option="--with metricx:FOLDER",
+)
+METRICS = {"comet": COMET, "metricx": METRICX}
+"""Columns of learned metrics of translation, by the name before the folder."""
+
 MODEL_GROUPS: dict[str, tuple[Column, ...]] = {
     "bilingual": (BILINGUAL_SIMILARITY,),
     "judge": (JUDGE, JUDGE_FORWARD, JUDGE_BACKWARD),
@@ -209,6 +231,7 @@ MODEL_COLUMNS: tuple[Column, ...] = (
     *LANGUAGE_PROBABILITY.values(),
     *TRANSLATION_COLUMNS,
     *MODEL_GROUPS["judge"],
+    *METRICS.values(),
     P_PARAPHRASE,
 )
 """All columns that need a model, in the order in which reports show them."""
@@ -357,6 +380,13 @@ def judge_scorers(judge: MeaningJudge) -> tuple[Scorer, ...]:
     return tuple(
         _scorer(column, value(label), model=judge.signature) for column, label in columns if label in judge.labels
     )
+
+
+def metric_scorers(name: str, metric: Comet | MetricX) -> tuple[Scorer, ...]:
+    """Make the scorer of `comet` or `metricx`; a model with references gets the pivot as source, `src` as reference."""
+    sides = ("pivot", "tgt", "src") if metric.needs_reference else ("src", "tgt")
+    compute = lambda pairs: metric.predict(*map(pairs.texts, sides))  # noqa: E731
+    return (_scorer(METRICS[name], compute, sides, model=metric.signature),)
 
 
 def language_scorers(identifier: LanguageClassifier) -> tuple[Scorer, ...]:

@@ -17,14 +17,11 @@ if TYPE_CHECKING:
 _MEANING_IN, _CLASSES_IN, _FOREIGN_IN = (
     f"paraloom.pairs.scoring.{module}:" for module in ("meaning", "word_classes", "foreign_words")
 )
-quantity_mismatch, unit_mismatch = late(f"{_MEANING_IN}quantity_mismatch"), late(f"{_MEANING_IN}unit_mismatch")
-negation_mismatch, role_swap = late(f"{_MEANING_IN}negation_mismatch"), late(f"{_MEANING_IN}role_swap")
+quantity_mismatch = late(f"{_MEANING_IN}quantity_mismatch")
+negation_mismatch = late(f"{_MEANING_IN}negation_mismatch")
 order_inversions, content_missing = late(f"{_MEANING_IN}order_inversions"), late(f"{_MEANING_IN}content_missing")
 classify, text_languages = late(f"{_CLASSES_IN}classify"), late(f"{_CLASSES_IN}text_languages")
 language_indices, wrong_language = late(f"{_CLASSES_IN}language_indices"), late(f"{_FOREIGN_IN}wrong_language")
-
-MIN_SHARED = 0.8
-"""Share of the content words of the longer side that both sides must have, for `role_swap`."""
 
 KNOWN_LANGUAGES = 26
 """Number of languages that `wrong_language` knows."""
@@ -70,7 +67,6 @@ def _mismatch(
     function: Callable[[ClassifiedWords, ClassifiedWords], npt.NDArray[np.float32]],
     *,
     unit: str = "share",
-    parameters: tuple[tuple[str, object], ...] = (),
 ) -> Scorer:
     """A scorer of word lists about both sides, from 0 to 1, whose lower values are better."""
     return Scorer(
@@ -80,7 +76,7 @@ def _mismatch(
         direction="lower",
         maximum=1,
         unit=unit,
-        parameters=(_LISTS, *parameters),
+        parameters=(_LISTS,),
     )
 
 
@@ -91,22 +87,10 @@ MEANING: tuple[Scorer, ...] = (
         quantity_mismatch,
     ),
     _mismatch(
-        "unit_mismatch",
-        "share of the units of measurement and currencies of both sides that the other side lacks",
-        unit_mismatch,
-    ),
-    _mismatch(
         "negation_mismatch",
         "1 if one side is negated and the other is not, 0.5 if both are, by an odd difference, else 0",
         negation_mismatch,
         unit="0, 0.5 or 1",
-    ),
-    _mismatch(
-        "role_swap",
-        "1 if two parts of nearly the same sentence changed places around a third (who did what), else 0",
-        role_swap,
-        unit="0 or 1",
-        parameters=(("shared", MIN_SHARED),),
     ),
     Scorer(
         name="order_inversions",

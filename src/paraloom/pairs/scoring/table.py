@@ -24,8 +24,10 @@ GROUPS: dict[str, tuple[str, ...]] = SURFACE_GROUPS
 COLUMNS: dict[str, Column] = {**SCORES, **{column.name: column for column in MODEL_COLUMNS}}
 """Descriptions of all columns of scores, with and without models, by name."""
 
+_OPTION = r"(?<=--)(?!with\b)[a-z-]+|\w+(?=:FOLDER)"
+
 MODEL_OPTIONS: dict[str, frozenset[str]] = {
-    name: frozenset(option.replace("-", "_") for option in re.findall(r"--(?!with\b)([a-z-]+)", columns[0].command))
+    name: frozenset(option.replace("-", "_") for option in re.findall(_OPTION, columns[0].command))
     for name, columns in {**{column.name: (column,) for column in MODEL_COLUMNS}, **MODEL_GROUPS}.items()
 }
 """Scores, and groups of them, that models add → the options that name these models."""
@@ -36,11 +38,11 @@ JUDGED = frozenset(column.name for column in MODEL_GROUPS["judge"])
 
 REMOVED = frozenset(
     [
-        *("quantifier_mismatch", "pronoun_mismatch", "truncation", "copied_source"),
+        *("quantifier_mismatch", "pronoun_mismatch", "truncation", "copied_source", "role_swap", "unit_mismatch"),
         *(f"{side}_{name}" for side in ("src", "tgt") for name in ("character_runs", "loop")),
     ]
 )
-"""Scores of version 0.1 that separated right pairs from wrong ones no better than chance."""
+"""Scores of earlier versions that separated right pairs from wrong ones no better than chance, or than the judge."""
 
 
 def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
@@ -57,7 +59,7 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
                 chosen.setdefault(scorer.name, scorer)
         elif name in REMOVED:
             raise removed(name)
-        elif name in COLUMNS:
+        elif (name := name.partition(":")[0]) in COLUMNS:
             raise ConfigError(f"score '{name}' needs a model", remedy=f"{_keys(name)}: `{COLUMNS[name].command}`.")
         elif name in MODEL_GROUPS:
             command = MODEL_GROUPS[name][0].command
@@ -81,7 +83,8 @@ def _bundled_judge(name: str) -> list[Scorer]:
 def removed(name: str) -> ConfigError:
     """Make the error for a score that an earlier version had."""
     return ConfigError(
-        f"score '{name}' was removed in version 0.2: it separated right pairs from wrong ones no better than chance",
+        f"score '{name}' was removed in version 0.2: it separated right pairs from wrong ones no better than "
+        "chance, or than the judge",
         remedy="Use p_paraphrase, quantity_mismatch or negation_mismatch; `paraloom scores` lists all scores.",
     )
 

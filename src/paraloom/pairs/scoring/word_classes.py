@@ -1,4 +1,4 @@
-"""Texts as words with the classes that the rules about meaning need: number, unit, negation, person."""
+"""Texts as words with the classes that the rules about meaning need: number, currency, negation."""
 
 from __future__ import annotations
 
@@ -14,18 +14,12 @@ import pyarrow.compute as pc
 
 from paraloom.pairs.scoring import word_class_kernels as kernels
 from paraloom.pairs.scoring.word_lists import (
-    BETWEEN,
     CURRENCIES,
     DANGLING,
-    MEASURES,
     MORE_FUNCTION_WORDS,
     NEAR_NEGATIONS,
     NEGATIONS,
     NUMBERS,
-    PERSONS,
-    PRONOUNS,
-    SHORT_UNITS,
-    UNCOUNTED_UNITS,
     UNNEGATED,
     Role,
 )
@@ -55,39 +49,19 @@ ROLES: tuple[Role | str, ...] = (
 )
 MARKS = {
     "and": "and und &",
-    "by": "by",
-    "be": "be is are am was were been being wird wurde wurden worden werden",
     "article": "a an ein eine einen einem einer",
-    "per": "per pro",
-    "cent": "cent",
     "no": "no",
     "not": "not nicht kein",
     "neither": "neither weder",
     "nor": "nor noch",
-    "or": "or oder",
-    "old": "old alt alte alten alter",
 }
 """Words that rules ask for by themselves."""
 
-(
-    ROLE,
-    UNIT,
-    SHORT,
-    UNCOUNTED,
-    BETWEEN_UNITS,
-    NEGATION,
-    UNNEGATES,
-    VAGUE,
-    PERSON,
-    FUNCTION,
-    ENDS_NOTHING,
-    WORD_MARK,
-) = range(12)
+ROLE, CURRENCY, NEGATION, UNNEGATES, VAGUE, FUNCTION, ENDS_NOTHING, WORD_MARK = range(8)
 """Columns of the features of a word."""
 
 MARK = {name: number for number, name in enumerate(MARKS, start=1)}
 NEGATES, NEARLY_NEGATES = 1, 2
-_MEASURE_START = 1 + len(CURRENCIES.split("|"))
 _DECIMAL_MARKS = {"en": ".", "de": ","}
 
 
@@ -171,10 +145,9 @@ def word_table() -> WordTable:
     features: dict[tuple[str, str], dict[int, int]] = {}
     numbers: dict[tuple[str, str], float] = {}
 
-    def add(language: str, words: Iterable[str], column: int, value: int, *, bits: bool = False) -> None:
+    def add(language: str, words: Iterable[str], column: int, value: int) -> None:
         for word in words:
-            entry = features.setdefault((language, word), {})
-            entry[column] = entry.get(column, 0) | value if bits else value
+            features.setdefault((language, word), {})[column] = value
 
     for language in LANGUAGES:
         function_words = [*FUNCTION_WORDS[language].split(), *MORE_FUNCTION_WORDS.get(language, "").split()]
@@ -183,19 +156,11 @@ def word_table() -> WordTable:
         for word, (role, value) in NUMBERS[language].items():
             add(language, [word], ROLE, ROLES.index(role))
             numbers[language, word] = value
-        for number, group in enumerate([*CURRENCIES.split("|"), *MEASURES[language].split("|")], start=1):
-            add(language, group.split(), UNIT, number)
-        for word, number in SHORT_UNITS.items():
-            add(language, [word], UNIT, _MEASURE_START + number)
-            add(language, [word], SHORT, 1)
-        add(language, UNCOUNTED_UNITS, UNCOUNTED, 1)
-        add(language, BETWEEN[language].split(), BETWEEN_UNITS, 1)
+        add(language, CURRENCIES.split(), CURRENCY, 1)
         add(language, NEAR_NEGATIONS[language].split(), NEGATION, NEARLY_NEGATES)
         add(language, NEGATIONS[language].split(), NEGATION, NEGATES)
         add(language, UNNEGATED[language].split(), UNNEGATES, 1)
         add(language, VAGUE_WORDS[language].split(), VAGUE, 1)
-        for name, text in PRONOUNS[language].items():
-            add(language, text.split(), PERSON, 1 << PERSONS.index(name), bits=True)
         add(language, DANGLING[language].split(), ENDS_NOTHING, 1)
         for name, text in MARKS.items():
             add(language, text.split(), WORD_MARK, MARK[name])

@@ -1,4 +1,4 @@
-"""Word lists of the rules about meaning: numbers, units, negations, pronouns; English and German."""
+"""Word lists of the rules about meaning: numbers, currencies, negations; English and German."""
 
 from __future__ import annotations
 
@@ -88,44 +88,10 @@ NUMBERS: dict[str, dict[str, tuple[Role, float]]] = {"en": _english_numbers(), "
 """Language → number word → its role and value."""
 
 CURRENCIES = (
-    "$ dollar dollars usd bucks us$|€ eur euro euros|£ gbp|¥ yen jpy|yuan rmb cny renminbi|₽ rouble roubles ruble"
+    "$ dollar dollars usd bucks us$ € eur euro euros £ gbp ¥ yen jpy yuan rmb cny renminbi ₽ rouble roubles ruble "
+    "rubles rub ₹ rupee rupees inr rs chf franc francs franken kč czk koruna korunas crown crowns kronen"
 )
-CURRENCIES += " rubles rub|₹ rupee rupees inr rs|chf franc francs franken|kč czk koruna korunas crown crowns kronen"
-"""Currencies, each with its names; the class of a name is the number of its group."""
-
-_MEASURES_EN = (
-    "% percent percentage pct per-cent|millimeter millimeters millimetre millimetres mm|centimeter centimeters "
-    "centimetre centimetres cm|meter meters metre metres|kilometer kilometers kilometre kilometres km kms kph kmh|"
-    "inch inches|foot feet ft|yard yards yd|mile miles mph mi|gram grams gramme grammes|kilogram kilograms kilo kilos "
-    "kg kgs|ton tons tonne tonnes|pound pounds lb lbs|ounce ounces oz|liter liters litre litres|gallon gallons|"
-    "celsius centigrade|fahrenheit|second seconds sec secs|minute minutes min mins|hour hours hr hrs|day days|"
-    "week weeks|month months|year years yr yrs|decade decades|century centuries|cent cents|watt watts|"
-    "kilowatt kilowatts kw|megawatt megawatts mw|volt volts|kilobyte kilobytes kb|megabyte megabytes mb|"
-    "gigabyte gigabytes gb|acre acres|hectare hectares ha|barrel barrels|degree degrees °"
-)
-_MEASURES_DE = (
-    "% prozent prozentpunkte prozentpunkten|millimeter mm|zentimeter cm|meter metern|kilometer kilometern km|zoll|fuß|"
-    "|meile meilen|gramm|kilogramm kilo kg|tonne tonnen|pfund|unze unzen|liter litern||celsius|fahrenheit|"
-    "sekunde sekunden|minute minuten min|stunde stunden std|tag tage tagen tages|woche wochen|monat monate monaten|"
-    "jahr jahre jahren jahres|jahrzehnt jahrzehnte jahrzehnten|jahrhundert jahrhunderte jahrhunderten|cent|watt|"
-    "kilowatt kw|megawatt mw|volt|kilobyte kb|megabyte mb|gigabyte gb||hektar ha|barrel|grad °"
-)
-MEASURES = {"en": _MEASURES_EN, "de": _MEASURES_DE}
-"""Language → measures, in the same order in all languages."""
-
-SHORT_UNITS = {"m": 3, "g": 9, "t": 11, "l": 14, "s": 18, "h": 20, "w": 27, "v": 30}
-"""Units of one letter, which count directly after digits only → index of the measure."""
-
-UNCOUNTED_UNITS = ("degree", "degrees", "°", "grad", "crown", "crowns", "franc", "francs")
-"""Units that can be matched, but are never missing: "20°" is "20 °C"."""
-
-BETWEEN = {
-    "en": "us american square cubic more full consecutive whole long further additional straight other nautical "
-    "canadian "
-    "australian hong kong new",
-    "de": "us weitere weiteren volle vollen ganze ganzen lange quadrat aufeinanderfolgende",
-}
-"""Words that may be between a number and its unit."""
+"""Currencies: beside one of them, "m" is a million and not a meter."""
 
 NEGATIONS = {
     "en": "not n't no never nobody nothing none neither nor without cannot hardly barely scarcely nowhere don't "
@@ -169,29 +135,6 @@ VAGUE = {
     "beide beiden beides few",
 }
 """Words before a scale word that make it no quantity: "several thousand"."""
-
-PERSONS = ("i", "we", "you", "he", "she", "they")
-"""Persons that pronouns tell apart."""
-
-PRONOUNS = {
-    "en": {
-        "i": "i me my myself",
-        "we": "we us our ours ourselves",
-        "you": "you your yours yourself yourselves",
-        "he": "he him his himself",
-        "she": "she her hers herself",
-        "they": "they them their theirs themselves",
-    },
-    "de": {
-        "i": "ich mich mir mein meine meinen meinem meiner meines",
-        "we": "wir uns unser unsere unseren unserem unserer unseres",
-        "you": "du dich dir dein deine deinen deinem deiner deines euch euer eure euren eurem eurer",
-        "he": "er ihn ihm",
-        "she": "",
-        "they": "",
-    },
-}
-"""Language → person → its pronouns."""
 
 MORE_FUNCTION_WORDS = {
     "en": "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers "

@@ -65,7 +65,7 @@ def cost_statement(experiment: Experiment) -> str:
     """Estimated time of an experiment, in a sentence or two."""
     hours = estimate_hours(experiment)
     parts = ", ".join(f"{name} {_format_hours(value)}" for name, value in hours.items() if name != "total" and value)
-    comet = ", without COMET" if experiment.comet_python else ""
+    comet = ", without COMET" if experiment.comet else ""
     return (
         f"This will take about {_format_hours(hours['total'])} on two cores "
         f"({_trainings(experiment)} trainings: {parts}){comet}; on other machines half or twice as long. "

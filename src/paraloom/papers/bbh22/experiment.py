@@ -262,9 +262,7 @@ def _final_translator(experiment: Experiment, name: str, seed: int) -> list[Tabl
 
 
 def _comet(experiment: Experiment) -> Table:
-    if not experiment.comet_python:
-        return {}
-    return {"comet_python": experiment.comet_python, "comet_model": experiment.comet_model}
+    return {"comet": experiment.comet} if experiment.comet else {}
 
 
 def _comparison(experiment: Experiment, test: str) -> Table:

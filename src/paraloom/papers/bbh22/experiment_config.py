@@ -58,8 +58,7 @@ class Experiment(Config):
             is required by the method 'syntax'.
         syntax: `min_rows` of the stage `syntax-groups`, and settings of the fine-tuned translators that differ.
         diversity_limit: Sentences whose translations are measured for diversity.
-        comet_python: Python interpreter that has COMET; empty: COMET is not computed.
-        comet_model: Model of COMET.
+        comet: Folder of a COMET model, such as wmt20-comet-da; empty: COMET is not computed.
 
     Raises:
         ConfigError: Names the key that is wrong.
@@ -91,8 +90,7 @@ class Experiment(Config):
     parser: str = ""
     syntax: Table = field(default_factory=dict)
     diversity_limit: int = 30_000
-    comet_python: str = ""
-    comet_model: str = "wmt20-comet-da"
+    comet: str = ""
 
     def validate(self) -> None:
         for key in ("parallel", "monolingual", "tests"):
@@ -166,8 +164,7 @@ def read_experiment(path: str | Path, *, small: bool = False) -> tuple[str, int,
     experiment = replace(
         experiment,
         parser=_parser(experiment.parser, path.parent),
-        comet_python=_absolute(experiment.comet_python, path.parent, "/" in experiment.comet_python),
-        comet_model=_absolute(experiment.comet_model, path.parent, experiment.comet_model.endswith(".ckpt")),
+        comet=_absolute(experiment.comet, path.parent, bool(experiment.comet)),
     )
     if not small:
         return name, seed, experiment

@@ -56,7 +56,7 @@ _FUNCTION_WORDS = frozenset(_FUNCTION.split())
 
 def _listed(kind: str) -> tuple[tuple[str, str], ...]:
     """Pairs of one kind of the list of edits."""
-    lines = (Path(__file__).parent / "edits.tsv").read_text(encoding="utf-8").splitlines()
+    lines = (Path(__file__).parent / "judge_edits.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     return tuple((first, second) for name, first, second in rows if name == kind)
 
