@@ -3,15 +3,14 @@
     PARALOOM_DATA=/path/to/corpora python examples/larger_pair.py runs/larger --until data     # a processor, minutes
     python examples/larger_pair.py runs/larger --device cuda                                   # 12 minutes of a GPU
     python examples/larger_pair.py runs/larger --minutes teachers=600 translations=300 students=2400          # days
-    PARALOOM_DATA=/path/to/corpora python examples/larger_pair.py runs/trial --limit 300 --size tiny \\
-        --minutes teachers=.1 translations=.1 students=.1                                      # all of it, in little
+    PARALOOM_DATA=/path/to/corpora python examples/larger_pair.py runs/trial --limit 200 \\
+        --minutes teachers=.05 translations=.05 students=.05                                   # all of it, in little
 
 Each step resumes where it was stopped. `data` reads and cleans the text of larger-pair.toml; later steps need nothing
-but this folder. `teachers-N` are trained on everything at hand and the translations so far, tagged <BT> where their
-source is synthetic (Caswell et al. 2019). `translations-N` are what they make of English and of the other side of the
-bitext; those with the lowest dual cross-entropy are kept (Junczys-Dowmunt 2018). `students` learn from scratch, from
-text that may be distributed and all translations. `scores` has BLEU and chrF of both, the students' costs and cards.
-
+but this folder. `teachers-N` learn from everything at hand and the translations so far, whose synthetic sources have a
+tag (Caswell et al. 2019). `translations-N` are what they make of English and of the other side of the bitext; those
+with the lowest dual cross-entropy are kept (Junczys-Dowmunt 2018). `students` learn from scratch, from text that may be
+distributed and all translations. `scores` has BLEU and chrF of both, and the students' costs and cards.
 `--minutes` are those of a step, for both directions: side by side on a GPU, one after the other on a processor. From
 them and the speed of a few updates follows the number of updates, which is kept: a run that resumes has one schedule.
 """
@@ -37,6 +36,7 @@ import numpy as np
 from paraloom import Pipeline
 from paraloom.core.batches import batched
 from paraloom.core.devices import parse_device
+from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io import Corpus
 from paraloom.mt import Translator
 from paraloom.mt.config import TranslatorConfig
@@ -48,12 +48,13 @@ from paraloom.mt.training import train_translator, training_speed
 from paraloom.stages import Clean, ReadPairs, ReadSentences, Split
 from paraloom.text.normalize import normalize
 
-BIG = {"d_model": 384, "heads": 6, "encoder_layers": 6, "decoder_layers": 3, "ffn_dim": 1536, "vocab_size": 16000}
-SIZES = {"big": BIG, "tiny": {"d_model": 64, "heads": 2, "ffn_dim": 128, "vocab_size": 1000}}
+SIZES = {"d_model": 384, "heads": 6, "encoder_layers": 6, "decoder_layers": 3, "ffn_dim": 1536, "vocab_size": 16000}
+TRIAL = {"d_model": 64, "heads": 2, "ffn_dim": 128, "vocab_size": 1000}
 TAG, OLD = "<BT>", "<OLD>"
-MINUTES = {"teachers": 1.25, "translations": 1.0, "students": 5.0}
+# An H100 trains a network of 2.5 times this size on 274,000 tokens a second (benchmarks/gpu.py). At 400,000 these are
+# 60 million tokens for the teachers and 108 million for the students; the steps take three more minutes to start.
+MINUTES = {"teachers": 1.25, "translations": 1.0, "students": 4.5}
 KEPT = 0.6  # share of the translations that is trained on
-Pair = tuple[str, str]
 
 
 class Run:
@@ -61,7 +62,8 @@ class Run:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.folder, self.data = options.folder, options.folder / "data"
-        self.device, self.size, self.limit, self.rounds = options.device, options.size, options.limit, options.rounds
+        self.device, self.limit, self.rounds = options.device, options.limit, options.rounds
+        self.sizes = TRIAL if self.limit else SIZES
         self.cuda = parse_device(options.device).kind != "cpu"
         given = {name: float(number) for name, _, number in (one.partition("=") for one in options.minutes)}
         self.seconds = {name: minutes * (60 if self.cuda else 30) for name, minutes in (MINUTES | given).items()}
@@ -69,7 +71,7 @@ class Run:
         self.directions = [f"{self.x}-en", f"en-{self.x}"]
         self.text = tomllib.loads(Path(__file__).with_name("larger-pair.toml").read_text(encoding="utf-8"))
 
-    def side(self, direction: str, file: str) -> list[Pair]:
+    def side(self, direction: str, file: str) -> list[tuple[str, str]]:
         """The rows of a bitext, source first."""
         return [(a, b) if direction.startswith(self.x) else (b, a) for a, b in read_rows(self.data / f"{file}.tsv.gz")]
 
@@ -94,12 +96,13 @@ def prepare(run: Run) -> None:
     """Read, clean and split all text, and learn subwords."""
     root, text = Path(os.environ["PARALOOM_DATA"]), run.text[run.x]
     stages: list[Any] = []
-    sets: dict[str, list[str]] = {"free": [], "others": [], "development": [], "english": []}
+    sets: dict[str, list[str]] = {"free": [], "others": [], "development": [], "english": ["english"]}
 
     def read(name: str, file: str, keys: dict[str, Any] | None = None) -> None:
-        keys = {**(keys or {}), **({"limit": run.limit} if run.limit else {})}
-        keys |= {"source": root / file.replace("{x}", run.x), "src_lang": run.x, "tgt_lang": "en", "origin": name}
-        stages.append(ReadPairs(name=name, **keys))
+        keys = (
+            (keys or {}) | ({"limit": run.limit} if run.limit else {}) | {"source": root / file.replace("{x}", run.x)}
+        )
+        stages.append(ReadPairs(name=name, src_lang=run.x, tgt_lang="en", origin=name, **keys))
 
     for name, *source in text["tests"]:
         read(f"{name}-test", *source)
@@ -114,12 +117,9 @@ def prepare(run: Run) -> None:
             sets[kind].append(f"{name}-{kind}")
             sets["development"].append(f"{name}-development")
     stages.append(Split(name="tatoeba-test", input="tatoeba-held-out", share=0.01))  # without the development pairs
-    for name in run.text["english"]:
-        files = (root / f"sentences-en/{name}.txt.xz",)
-        keys: dict[str, Any] = {"capitalize": name.startswith("captions"), "limit": run.limit}
-        stages.append(ReadSentences(name=f"{name.replace('.', '-')}-read", text_files=files, **keys))
-        stages.append(Clean(name=name.replace(".", "-"), held_out=tests, min_words=4, max_words=40))
-        sets["english"].append(stages[-1].name)
+    files = tuple(root / f"sentences-en/{name}.txt.xz" for name in run.text["english"])
+    stages.append(ReadSentences(name="english-read", text_files=files, capitalize=True, limit=10 * run.limit))
+    stages.append(Clean(name="english", held_out=tests, min_words=4, max_words=40))
     result = Pipeline(stages, name="larger-pair").run(run.folder / "corpora")
     folders = {stage.name: stage.folder for stage in result.stages}
     run.data.mkdir(exist_ok=True)
@@ -127,11 +127,11 @@ def prepare(run: Run) -> None:
         columns = ("text",) if name == "english" else ("src", "tgt")
         write_rows(run.data / f"{name}.tsv.gz", [folders[part] for part in parts], *columns)
     sides = (side for name in ("free", "others") for row in read_rows(run.data / f"{name}.tsv.gz") for side in row)
-    size = SIZES[run.size]["vocab_size"]
+    size = run.sizes["vocab_size"]
     train_subwords(sides, run.data / "subwords/huggingface", vocab_size=size, special_tokens=(TAG, OLD))
 
 
-def likely(file: Path) -> list[Pair]:
+def likely(file: Path) -> list[tuple[str, str]]:
     """The translations with the lowest dual cross-entropy: the mean cost of both directions, plus their gap."""
     rows = [line.split("\t") for line in file.read_text(encoding="utf-8").split("\n")[:-1]]
     costs = np.array([row[2:] for row in rows], dtype=float).reshape(-1, 2)
@@ -139,9 +139,9 @@ def likely(file: Path) -> list[Pair]:
     return [(rows[row][0], rows[row][1]) for row in np.argsort(dual)[: round(KEPT * len(rows))] if dual[row] < np.inf]
 
 
-def training_pairs(run: Run, direction: str, bitexts: list[str], rounds: int) -> list[Pair]:
+def training_pairs(run: Run, direction: str, bitexts: list[str], rounds: int) -> list[tuple[str, str]]:
     """Bitext, and what was translated in either direction; sources that are synthetic, or old, have a tag."""
-    rows = [row for name in bitexts for row in run.side(direction, name)]
+    rows = (row for name in bitexts for row in run.side(direction, name))
     pairs = [(f"{OLD} {a}", b.removeprefix(f"{OLD} ")) if b.startswith(OLD) else (a, b) for a, b in rows]
     for number in range(1, rounds + 1):
         for other in run.directions:
@@ -156,26 +156,25 @@ def train(run: Run, name: str, bitexts: list[str], rounds: int, start: str, dire
     folder = run.folder / name / direction
     if (folder / "training.json").is_file():
         return
-    config = TranslatorConfig(batch_tokens=4000, subword_sampling=0.0, patience=0, keep_last=True, **SIZES[run.size])
-    config = replace(config, special_tokens=(TAG, OLD), device=run.device)
-    if run.cuda:  # the students' weights are int8 in any case
+    common = {"special_tokens": (TAG, OLD), "subword_sampling": 0.0, "patience": 0, "keep_last": True}
+    config = TranslatorConfig(batch_tokens=4000, device=run.device, **common, **run.sizes)
+    if run.cuda:
         precision = "int8" if name == "students" else "float16"
         config = replace(config, batch_tokens=50_000, sampled_softmax_size=0, precision=precision)
     if start:
         config = replace(config, muon_learning_rate=0.008, adam_learning_rate=0.002)
-    plan = folder / "steps"
-    if not plan.is_file():
-        steps = run.seconds[name.partition("-")[0]] * training_speed(config) / config.batch_tokens
+    if not (plan := folder / "steps").is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        plan.write_text(str(max(10, round(steps))))
+        seconds = run.seconds[name.partition("-")[0]]
+        plan.write_text(str(max(10, round(seconds * training_speed(config) / config.batch_tokens))))
     steps = int(plan.read_text())
     config = replace(config, steps=steps, warmup_steps=min(500, steps // 10), evaluate_every=-(-steps // 10))
-    pairs = batched(training_pairs(run, direction, bitexts, rounds), 1000)
-    batches = [([a for a, _ in part], [b for _, b in part]) for part in pairs]
-    development = [([a], [b]) for a, b in run.side(direction, "development")]
-    origin = run.folder / start / direction if start else None
-    subwords = run.data / "subwords"
-    figures = train_translator(lambda: batches, development, config, folder, init_from=origin, subwords_from=subwords)
+    pairs = training_pairs(run, direction, bitexts, rounds)
+    batches = [([a for a, _ in part], [b for _, b in part]) for part in batched(pairs, 1000)]
+    development = [([a], [b]) for a, b in training_pairs(run, direction, ["development"], 0)]
+    options: dict[str, Any] = {"subwords_from": run.data / "subwords", "shortlist": name == "students"}
+    options["init_from"] = run.folder / start / direction if start else None
+    figures = train_translator(lambda: batches, development, config, folder, **options)
     print(f"{name} {direction}: {figures}", flush=True)
 
 
@@ -188,19 +187,17 @@ def translate(run: Run, number: int, direction: str) -> None:
     random.Random(1).shuffle(sources)
     complete = file.read_text(encoding="utf-8").split("\n")[:-1] if file.is_file() else []  # the last line may be cut
     file.write_text("".join(f"{line}\n" for line in complete), encoding="utf-8")
-    ways = (direction, "-".join(reversed(direction.split("-"))))
-    forward, reverse = (
-        Translator.load(run.folder / f"teachers-{number}" / way, device=run.device, check_costs=False) for way in ways
-    )
+    folders = [run.folder / f"teachers-{number}" / way for way in (direction, "-".join(direction.split("-")[::-1]))]
+    forward, reverse = (Translator.load(folder, device=run.device, check_costs=False) for folder in folders)
     size, tokens = (20_000, 40_000) if run.cuda else (200, None)
     end = time.monotonic() + run.seconds["translations"]
     with file.open("a", encoding="utf-8") as stream:
         for part in batched(sources[number - 1 :: run.rounds][len(complete) :], size):
             best = [group[0] for group in forward.translate(part, decode="beam:3", batch_tokens=tokens)]
-            costs = [-one.logprob / max(1, one.tokens) if one.text and not one.cut else np.nan for one in best]
-            back = [-logprob / tokens for logprob, tokens in reverse.score([one.text for one in best], part)]
-            for source, one, *both in zip(part, best, costs, back, strict=True):
-                stream.write(f"{source}\t{one.text}\t{both[0]:.3f}\t{both[1]:.3f}\n")
+            back = reverse.score([one.text for one in best], part)
+            for source, one, (logprob, count) in zip(part, best, back, strict=True):
+                cost = -one.logprob / one.tokens if one.text and not one.cut else np.nan
+                stream.write(f"{source}\t{one.text}\t{cost:.3f}\t{-logprob / count:.3f}\n")
             stream.flush()
             if time.monotonic() > end:
                 break
@@ -208,8 +205,6 @@ def translate(run: Run, number: int, direction: str) -> None:
 
 def score(run: Run) -> None:
     """Measure the students and the last teachers; write costs and cards of the students."""
-    from paraloom.evaluate.translation import evaluate_translation
-
     rows = []
     for name in (f"teachers-{run.rounds}", "students"):
         for direction in run.directions:
@@ -220,21 +215,11 @@ def score(run: Run) -> None:
                 found = evaluate_translation([one.text for one in best_variants(translator, sources)], references)
                 rows.append({"model": name, "direction": direction, "test": file.name, **found.to_dict()})
                 print(name, direction, file.name, found.format(), flush=True)
-            development = [a for a, _ in run.side(direction, "development")]
-            costs = CostDistribution.of(best_variants(translator, development))
-            write_costs(folder, costs, f"{len(development)} held-out pairs")
+            costs = CostDistribution.of(best_variants(translator, [a for a, _ in run.side(direction, "development")]))
+            write_costs(folder, costs, "held-out pairs")
             facts = {"languages": direction.replace("-", " → "), "license": run.text["license"][run.x]}
             write_card(folder, title=f"{direction}, larger", facts=facts, text="Trained by examples/larger_pair.py.")
     (run.folder / "scores.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-
-
-def both(run: Run, task: Any) -> None:
-    """Run a task for both directions, on a GPU side by side: a single one does not fill it."""
-    if run.cuda:
-        with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-            list(pool.map(task, run.directions))
-    else:
-        list(map(task, run.directions))
 
 
 def main() -> None:
@@ -245,30 +230,30 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--rounds", type=int, default=2, help="rounds of back-translation (default: %(default)s)")
     parser.add_argument("--minutes", nargs="*", default=[], metavar="STEP=N", help=f"default: {MINUTES}")
-    parser.add_argument("--size", default="big", choices=SIZES)
-    parser.add_argument("--limit", type=int, default=0, help="rows of each source, for a trial")
+    parser.add_argument("--limit", type=int, default=0, help="rows of each source, and small networks, for a trial")
     parser.add_argument("--until", default="scores", help="last step, such as data or teachers-2")
     options = parser.parse_args()
     run = Run(options)
-    steps: dict[str, Any] = {"data": partial(prepare, run)}
+    steps: dict[str, Any] = {"data": prepare}
     for number in range(1, run.rounds + 1):
         start = f"teachers-{number - 1}" if number > 1 else ""
-        task = partial(train, run, f"teachers-{number}", ["free", "others"], number - 1, start)
-        steps[f"teachers-{number}"] = partial(both, run, task)
-        steps[f"translations-{number}"] = partial(both, run, partial(translate, run, number))
-    steps["students"] = partial(both, run, partial(train, run, "students", ["free"], run.rounds, ""))
-    steps["scores"] = partial(score, run)
+        steps[f"teachers-{number}"] = partial(train, run, f"teachers-{number}", ["free", "others"], number - 1, start)
+        steps[f"translations-{number}"] = partial(translate, run, number)
+    steps |= {"students": partial(train, run, "students", ["free"], run.rounds, ""), "scores": score}
     if options.until not in steps:
         parser.error(f"unknown step '{options.until}': expected one of {', '.join(steps)}")
-    for name, step in steps.items():
-        done = run.folder / f"{name}.done"
-        if not done.is_file():
+    for name, step in list(steps.items())[: list(steps).index(options.until) + 1]:
+        if not (done := run.folder / f"{name}.done").is_file():
             started = time.monotonic()
-            step()
+            if name in ("data", "scores"):
+                step(run)
+            elif not run.cuda:
+                list(map(step, run.directions))
+            else:  # side by side: one direction does not fill a GPU
+                with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+                    list(pool.map(step, run.directions))
             done.touch()
             print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
-        if name == options.until:
-            break
 
 
 if __name__ == "__main__":

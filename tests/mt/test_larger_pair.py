@@ -50,8 +50,6 @@ def run(root: Path, folder: Path, *options: str) -> str:
         sys.executable,
         str(EXAMPLES / "larger_pair.py"),
         str(folder),
-        "--size",
-        "tiny",
         "--limit",
         "60",
         *options,

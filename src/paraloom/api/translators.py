@@ -146,7 +146,7 @@ def train_translator(
         output: Folder of the translator.
         development: Pairs whose loss decides when to stop; default: 1,000 pairs are held out.
         test: Pairs whose BLEU the model card reports.
-        init_from: A translator of Paraloom to start from.
+        init_from: A translator that Paraloom trained, to start from: a folder, or a bundled name.
         subwords_from: A translator of Paraloom whose subwords to use, so that both can score the same tokens.
         src_lang: Language of the source side; default: from the file's name.
         tgt_lang: Language of the target side.

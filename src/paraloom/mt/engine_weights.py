@@ -93,7 +93,7 @@ def _layers(weights: dict[str, np.ndarray], side: str) -> int:
 
 def _read(path: Path) -> Iterator[tuple[str, np.ndarray]]:
     """Names and values of the variables of a model.bin; int8 ones are divided by their scales, one per row."""
-    data, at = path.read_bytes(), 0
+    data, at = bytearray(path.read_bytes()), 0  # whose parts torch may write to
 
     def take(kind: str) -> int:
         nonlocal at

@@ -38,12 +38,14 @@ def train_translator(
     seed: int = 1,
     init_from: Path | None = None,
     subwords_from: Path | None = None,
+    shortlist: bool = True,
 ) -> dict[str, Any]:
     """Train a translator and write it as a CTranslate2 folder.
 
-    The folder gets model.bin, the subwords, a shortlist, the Hugging Face checkpoint (huggingface/), the training curve
-    (curve.jsonl, see `Trainer.evaluate`) and training.json. During training, checkpoint/ holds what a killed training
-    needs to resume; it ends with the same bytes as an uninterrupted one on the same kind of processor.
+    The folder gets model.bin, the subwords, a shortlist (unless that is switched off), the Hugging Face checkpoint
+    (huggingface/), the training curve (curve.jsonl, see `Trainer.evaluate`) and training.json. During training,
+    checkpoint/ holds what a killed training needs to resume; it ends with the same bytes as an uninterrupted one on the
+    same kind of processor.
     """
     from paraloom.mt.engine_weights import with_checkpoint
     from paraloom.mt.trainer import Trainer
@@ -64,7 +66,8 @@ def train_translator(
     convert(folder / CHECKPOINT, engine, precision=config.precision)
     for path in sorted(engine.iterdir()):
         path.replace(folder / path.name)
-    write_shortlist(training, read_vocabulary(subwords), folder)
+    if shortlist:
+        write_shortlist(training, read_vocabulary(subwords), folder)
     shutil.copyfile(scratch / LOG, folder / LOG)
     return write_figures(trainer, training, folder)
 
