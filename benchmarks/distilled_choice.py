@@ -23,15 +23,17 @@ from typing import Any
 import numpy as np
 from utilities import Corpus, captions, news
 
-from paraloom import train_translator
+from paraloom.bundled import bundled_path
 from paraloom.mt import Translator
+from paraloom.mt.config import TranslatorConfig
+from paraloom.mt.training import train_translator
 
 CHOICES = {"beam": "beam:5", "choice": "beam:16,utility=reverse+chrf"}
 TEXTS = {"captions.coco-texygen": 7000, "news.nltk-abc": 1500}
 CHUNK = 100
 SETTINGS: dict[str, Any] = {
     **{"batch_tokens": 2000, "warmup_steps": 20, "subword_sampling": 0.0, "patience": 0, "keep_last": True},
-    **{"muon_learning_rate": 0.004, "adam_learning_rate": 0.001, "threads": 1, "evaluate_every": 1000, "held_out": 200},
+    **{"muon_learning_rate": 0.004, "adam_learning_rate": 0.001, "threads": 1, "evaluate_every": 1000},
 }
 
 
@@ -94,12 +96,16 @@ def main() -> None:
     found: dict[str, dict[str, list[list[str]]]] = {}
     for name, bitext, seed, share in trainings:
         model = folder / f"{name}-{seed}"
-        rates = {} if share else {"muon_learning_rate": 0.0, "adam_learning_rate": 0.0}
-        figures = train_translator(
-            f"{bitexts[bitext]}", model, init_from="-".join(pair), src_lang=pair[0], tgt_lang=pair[1], seed=seed,
-            **SETTINGS | rates, steps=arguments.steps if share else 1,
-        ).stages[-1].figures  # fmt: skip
-        print(f"{name} {seed}: {figures['seconds']} s, {figures['epochs']} passes", flush=True)
+        if not (model / "training.json").is_file():
+            rates = {} if share else {"muon_learning_rate": 0.0, "adam_learning_rate": 0.0}
+            config = TranslatorConfig(**SETTINGS | rates, steps=arguments.steps if share else 1)
+            lines = [line.split("\t") for line in bitexts[bitext].read_text(encoding="utf-8").splitlines()]
+            batch = ([line[0] for line in lines], [line[1] for line in lines])
+            figures = train_translator(
+                lambda batch=batch: [batch], [tuple(side[:64] for side in batch)], config, model, seed=seed,
+                init_from=bundled_path("-".join(pair)), shortlist=False,
+            )  # fmt: skip
+            print(f"{name} {seed}: {figures['seconds']} s, {figures['epochs']} passes", flush=True)
         for text, rows in ordered.items():
             found.setdefault(name, {}).setdefault(text, []).append(translations(model, [a for a, _ in rows]))
         (folder / "rows.json").write_text(json.dumps(list(rows_of(found, corpora)), indent=1) + "\n", encoding="utf-8")

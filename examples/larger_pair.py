@@ -45,7 +45,7 @@ from paraloom.mt.model_card import write_card
 from paraloom.mt.streams import best_variants
 from paraloom.mt.subwords import train_subwords
 from paraloom.mt.training import train_translator, training_speed
-from paraloom.stages import Clean, ReadPairs, ReadSentences, Split
+from paraloom.stages import Clean, JoinPairs, ReadPairs, ReadSentences, Split
 from paraloom.text.normalize import normalize
 
 SIZES = {"d_model": 384, "heads": 6, "encoder_layers": 6, "decoder_layers": 3, "ffn_dim": 1536, "vocab_size": 16000}
@@ -82,27 +82,26 @@ def read_rows(file: Path) -> list[list[str]]:
         return [line.rstrip("\n").split("\t") for line in stream]
 
 
-def write_rows(file: Path, folders: list[Path], *columns: str) -> None:
-    """Write columns of corpora, normalized; sources of the Bible, which is a century old, with a tag."""
+def write_rows(file: Path, *folders: Path) -> None:
+    """Write the texts of corpora, normalized; sources of the Bible, which is a century old, with a tag."""
     with gzip.open(file, "wt", encoding="utf-8") as stream:
-        for folder in folders:
-            for batch in Corpus.open(folder).batches(list(columns)):
-                sides = [normalize(batch.column(name)).to_pylist() for name in columns]
-                old = f"{OLD} " if "bible" in folder.name else ""
-                stream.writelines(old + "\t".join(row).replace("\n", " ") + "\n" for row in zip(*sides, strict=True))
+        for batch in (batch for folder in folders for batch in Corpus.open(folder).batches()):
+            names = [name for name in ("src", "tgt", "text") if name in batch.schema.names]
+            sides = zip(*(normalize(batch.column(name)).to_pylist() for name in names), strict=True)
+            origins = batch.column("origin").to_pylist() if "origin" in batch.schema.names else [""] * batch.num_rows
+            for origin, row in zip(origins, sides, strict=True):
+                stream.write((f"{OLD} " if origin == "bible-read" else "") + "\t".join(row).replace("\n", " ") + "\n")
 
 
 def prepare(run: Run) -> None:
     """Read, clean and split all text, and learn subwords."""
     root, text = Path(os.environ["PARALOOM_DATA"]), run.text[run.x]
     stages: list[Any] = []
-    sets: dict[str, list[str]] = {"free": [], "others": [], "development": [], "english": ["english"]}
 
     def read(name: str, file: str, keys: dict[str, Any] | None = None) -> None:
-        keys = (
-            (keys or {}) | ({"limit": run.limit} if run.limit else {}) | {"source": root / file.replace("{x}", run.x)}
-        )
-        stages.append(ReadPairs(name=name, src_lang=run.x, tgt_lang="en", origin=name, **keys))
+        keys = (keys or {}) | ({"limit": run.limit} if run.limit else {})
+        source = root / file.replace("{x}", run.x)
+        stages.append(ReadPairs(name=name, source=source, src_lang=run.x, tgt_lang="en", origin=name, **keys))
 
     for name, *source in text["tests"]:
         read(f"{name}-test", *source)
@@ -111,21 +110,20 @@ def prepare(run: Run) -> None:
         for name, *source in text[kind]:
             read(f"{name}-read", *source)
             stages.append(Clean(name=f"{name}-clean", held_out=tests, max_words=80))
-            stages.append(Split(name=f"{name}-{kind}", share=0.02))
-            stages.append(Split(name=f"{name}-held-out", input=f"{name}-clean", part="test", share=0.02))
-            stages.append(Split(name=f"{name}-development", part="test", share=0.01))
-            sets[kind].append(f"{name}-{kind}")
-            sets["development"].append(f"{name}-development")
-    stages.append(Split(name="tatoeba-test", input="tatoeba-held-out", share=0.01))  # without the development pairs
+        stages.append(JoinPairs(name=f"{kind}-all", corpora=tuple(f"{name}-clean" for name, *_ in text[kind])))
+        stages.append(Split(name=kind, share=0.02))
+        stages.append(Split(name=f"{kind}-development", input=f"{kind}-all", part="test", share=0.01))
+    stages.append(Split(name="tatoeba-held-out", input="tatoeba-clean", part="test", share=0.02))
+    stages.append(Split(name="tatoeba-test", share=0.01))  # without the development pairs
     files = tuple(root / f"sentences-en/{name}.txt.xz" for name in run.text["english"])
     stages.append(ReadSentences(name="english-read", text_files=files, capitalize=True, limit=10 * run.limit))
     stages.append(Clean(name="english", held_out=tests, min_words=4, max_words=40))
     result = Pipeline(stages, name="larger-pair").run(run.folder / "corpora")
     folders = {stage.name: stage.folder for stage in result.stages}
     run.data.mkdir(exist_ok=True)
-    for name, parts in (sets | {test: [test] for test in (*tests, "tatoeba-test")}).items():
-        columns = ("text",) if name == "english" else ("src", "tgt")
-        write_rows(run.data / f"{name}.tsv.gz", [folders[part] for part in parts], *columns)
+    for name in ("free", "others", "english", *tests, "tatoeba-test"):
+        write_rows(run.data / f"{name}.tsv.gz", folders[name])
+    write_rows(run.data / "development.tsv.gz", folders["free-development"], folders["others-development"])
     sides = (side for name in ("free", "others") for row in read_rows(run.data / f"{name}.tsv.gz") for side in row)
     size = run.sizes["vocab_size"]
     train_subwords(sides, run.data / "subwords/huggingface", vocab_size=size, special_tokens=(TAG, OLD))

@@ -24,7 +24,7 @@ def write_data(root: Path) -> None:
     """Every file that the recipe names, with sentences of its own."""
     recipe = tomllib.loads((EXAMPLES / "larger-pair.toml").read_text(encoding="utf-8"))
     for seed, (_, name, *keys) in enumerate([*recipe["de"]["free"], *recipe["de"]["others"], *recipe["de"]["tests"]]):
-        pairs = bitext(80, seed=seed + 2)
+        pairs = bitext(300, seed=seed + 2)
         columns = {key: number for key, number in (keys[0] if keys else {}).items() if key.endswith("column")}
         width = max(columns.values(), default=2)
         rows = [[""] * width for _ in pairs]
@@ -46,14 +46,7 @@ def write_data(root: Path) -> None:
 
 
 def run(root: Path, folder: Path, *options: str) -> str:
-    command = [
-        sys.executable,
-        str(EXAMPLES / "larger_pair.py"),
-        str(folder),
-        "--limit",
-        "60",
-        *options,
-    ]
+    command = [sys.executable, str(EXAMPLES / "larger_pair.py"), str(folder), "--limit", "300", *options]
     settings = {"PARALOOM_DATA": str(root), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([*command, "--minutes", *MINUTES], env=os.environ | settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
