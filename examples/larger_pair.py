@@ -45,7 +45,7 @@ from paraloom.mt.model_card import write_card
 from paraloom.mt.streams import best_variants
 from paraloom.mt.subwords import train_subwords
 from paraloom.mt.training import train_translator, training_speed
-from paraloom.stages import Clean, JoinPairs, ReadPairs, ReadSentences, Split
+from paraloom.stages import Clean, Filter, JoinPairs, ReadPairs, ReadSentences, Split
 from paraloom.text.normalize import normalize
 
 SIZES = {"d_model": 384, "heads": 6, "encoder_layers": 6, "decoder_layers": 3, "ffn_dim": 1536, "vocab_size": 16000}
@@ -117,7 +117,8 @@ def prepare(run: Run) -> None:
     stages.append(Split(name="tatoeba-test", share=0.01))  # without the development pairs
     files = tuple(root / f"sentences-en/{name}.txt.xz" for name in run.text["english"])
     stages.append(ReadSentences(name="english-read", text_files=files, capitalize=True, limit=10 * run.limit))
-    stages.append(Clean(name="english", held_out=tests, min_words=4, max_words=40))
+    stages.append(Clean(name="english-clean", held_out=tests, min_words=4, max_words=40))
+    stages.append(Filter(name="english", sample=run.text["english_rows"]))
     result = Pipeline(stages, name="larger-pair").run(run.folder / "corpora")
     folders = {stage.name: stage.folder for stage in result.stages}
     run.data.mkdir(exist_ok=True)
