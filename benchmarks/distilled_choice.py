@@ -93,7 +93,7 @@ def main() -> None:
     corpora = {name: Corpus([b for _, b in rows], base[name]) for name, rows in ordered.items()}
     trainings = [("converted", "beam", 1, 0)]
     trainings += [(name, name, seed, 1) for seed in range(1, arguments.seeds + 1) for name in CHOICES]
-    found: dict[str, dict[str, list[list[str]]]] = {}
+    translated: dict[str, dict[str, list[list[str]]]] = {}
     for name, bitext, seed, share in trainings:
         model = folder / f"{name}-{seed}"
         if not (model / "training.json").is_file():
@@ -107,22 +107,24 @@ def main() -> None:
             )  # fmt: skip
             print(f"{name} {seed}: {figures['seconds']} s, {figures['epochs']} passes", flush=True)
         for text, rows in ordered.items():
-            found.setdefault(name, {}).setdefault(text, []).append(translations(model, [a for a, _ in rows]))
-        (folder / "rows.json").write_text(json.dumps(list(rows_of(found, corpora)), indent=1) + "\n", encoding="utf-8")
-    for row in rows_of(found, corpora):
+            translated.setdefault(name, {}).setdefault(text, []).append(translations(model, [a for a, _ in rows]))
+        (folder / "rows.json").write_text(
+            json.dumps(list(rows_of(translated, corpora)), indent=1) + "\n", encoding="utf-8"
+        )
+    for row in rows_of(translated, corpora):
         print(row)
 
 
-def rows_of(found: dict[str, dict[str, list[list[str]]]], corpora: dict[str, Corpus]) -> list[dict[str, Any]]:
+def rows_of(translated: dict[str, dict[str, list[list[str]]]], corpora: dict[str, Corpus]) -> list[dict[str, Any]]:
     """Mean differences to the bundled translator, and of the choice to the beam."""
     rows = []
     for text, corpus in corpora.items():
         base = {metric: corpus.score(metric, own.sum(axis=0)) for metric, own in corpus.base.items()}
-        for name, texts in found.items():
+        for name, texts in translated.items():
             gains = mean_gains(corpus, [corpus.base], [corpus.statistics(one) for one in texts[text]])
             rows.append({"text": text, "translator": name, "than": "bundled", "bundled": base, **gains})
-        if {"beam", "choice"} <= found.keys():
-            beam, choice = ([corpus.statistics(one) for one in found[name][text]] for name in ("beam", "choice"))
+        if {"beam", "choice"} <= translated.keys():
+            beam, choice = ([corpus.statistics(one) for one in translated[name][text]] for name in ("beam", "choice"))
             rows.append({"text": text, "translator": "choice", "than": "beam", **mean_gains(corpus, beam, choice)})
     return rows
 

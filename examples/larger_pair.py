@@ -144,8 +144,8 @@ def training_pairs(run: Run, direction: str, bitexts: list[str], rounds: int) ->
     pairs = [(f"{OLD} {a}", b.removeprefix(f"{OLD} ")) if b.startswith(OLD) else (a, b) for a, b in rows]
     for number in range(1, rounds + 1):
         for other in run.directions:
-            found = likely(run.folder / f"translations-{number}/{other}.tsv")
-            pairs += found if other == direction else [(f"{TAG} {b}", a) for a, b in found]
+            kept = likely(run.folder / f"translations-{number}/{other}.tsv")
+            pairs += kept if other == direction else [(f"{TAG} {b}", a) for a, b in kept]
     random.Random(1).shuffle(pairs)
     return pairs
 
@@ -211,9 +211,9 @@ def score(run: Run) -> None:
             translator = Translator.load(folder, device=run.device, decode=COST_DECODING, check_costs=False)
             for file in sorted(run.data.glob("*-test.tsv.gz")):
                 sources, references = zip(*run.side(direction, file.name.removesuffix(".tsv.gz")), strict=True)
-                found = evaluate_translation([one.text for one in best_variants(translator, sources)], references)
-                rows.append({"model": name, "direction": direction, "test": file.name, **found.to_dict()})
-                print(name, direction, file.name, found.format(), flush=True)
+                result = evaluate_translation([one.text for one in best_variants(translator, sources)], references)
+                rows.append({"model": name, "direction": direction, "test": file.name, **result.to_dict()})
+                print(name, direction, file.name, result.format(), flush=True)
             costs = CostDistribution.of(best_variants(translator, [a for a, _ in run.side(direction, "development")]))
             write_costs(folder, costs, "held-out pairs")
             facts = {"languages": direction.replace("-", " → "), "license": run.text["license"][run.x]}

@@ -32,9 +32,9 @@ def converted(toy_translator: Path, folder: Path, precision: str) -> Path:
 def test_weights_are_what_was_converted(toy_translator: Path, tmp_path: Path, precision: str, step: float) -> None:
     restored = with_checkpoint(converted(toy_translator, tmp_path / "engine", precision), tmp_path / "start")
     expected = dict(load_model(toy_translator / CHECKPOINT).named_parameters())
-    found = dict(load_model(restored / CHECKPOINT).named_parameters())
-    assert found.keys() == expected.keys()
-    for name, value in found.items():
+    restored_weights = dict(load_model(restored / CHECKPOINT).named_parameters())
+    assert restored_weights.keys() == expected.keys()
+    for name, value in restored_weights.items():
         largest = expected[name].detach().abs().amax(-1, keepdim=True)
         assert torch.all((value - expected[name]).abs() <= step * largest), name
 

@@ -1,4 +1,4 @@
-"""examples/larger_pair.py on the made-up pair: every step in little, and once more from where it stopped."""
+"""examples/larger_pair.py on the made-up pair: every step in little, and again from where it stopped."""
 
 from __future__ import annotations
 
