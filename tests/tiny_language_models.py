@@ -1,4 +1,4 @@
-"""Random language models with a vocabulary of syllables, as small as tests need them."""
+"""A random language model with a vocabulary of syllables, as small as tests need it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ WORDS = ["<unk>", "<s>", "</s>", "<end>", *(f"{a}{b}" for a in "bdfgklmnprst" fo
 TEMPLATE = "{% for m in messages %}<s> {{ m['content'] }} {% endfor %}{% if add_generation_prompt %}</s> {% endif %}"
 
 
-def make_checkpoint(folder: Path, kind: str, *, chat: bool = True) -> Path:
-    """A random model of a kind, with a tokenizer of words."""
+def make_checkpoint(folder: Path) -> Path:
+    """A random Llama, with a tokenizer of words and a chat template."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(WORDS)}, unk_token="<unk>"))
@@ -24,11 +24,10 @@ def make_checkpoint(folder: Path, kind: str, *, chat: bool = True) -> Path:
     wrapped = transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, unk_token="<unk>", bos_token="<s>", eos_token="</s>"
     )
-    if chat:
-        wrapped.chat_template = TEMPLATE
+    wrapped.chat_template = TEMPLATE
     torch.manual_seed(3)
     sizes: dict[str, Any] = {
-        "vocab_size": len(WORDS) + 8,  # the tokenizers of some kinds add tokens
+        "vocab_size": len(WORDS) + 8,
         "hidden_size": 32,
         "intermediate_size": 64,
         "num_hidden_layers": 2,
@@ -40,10 +39,7 @@ def make_checkpoint(folder: Path, kind: str, *, chat: bool = True) -> Path:
         "pad_token_id": 0,
         "initializer_range": 0.3,
     }
-    config, model = {
-        "Gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
-    }.get(kind, (f"{kind}Config", f"{kind}ForCausalLM"))
-    getattr(transformers, model)(getattr(transformers, config)(**sizes)).save_pretrained(folder)
+    transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes)).save_pretrained(folder)
     settings = json.loads((folder / "generation_config.json").read_text())
     (folder / "generation_config.json").write_text(json.dumps(settings | {"eos_token_id": [3, 2]}))
     wrapped.save_pretrained(folder)

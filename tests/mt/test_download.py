@@ -151,6 +151,8 @@ def test_a_name_that_does_not_exist(serve: Callable[..., Hub]) -> None:
     hub.models |= dict.fromkeys(("Helsinki-NLP/opus-mt-de-en", "Helsinki-NLP/opus-mt-de-fr"), hub.models[NAME])
     with pytest.raises(ModelError, match=r"not found on the hub; nearest: opus-mt-de-en"):
         download("Helsinki-NLP/opus-mt-de-em")
+    with pytest.raises(ModelError, match=r"helsinki/opus-mt-de-fr: not found on the hub; nearest: opus-mt-de-fr"):
+        download("helsinki/opus-mt-de-fr")
     with pytest.raises(ModelError, match=r"nobody/thing: not found on the hub\."):
         download("nobody/thing")
 

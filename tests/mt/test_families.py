@@ -236,6 +236,10 @@ def test_other_kinds_are_refused_before_anything_is_read(tmp_path: Path) -> None
     (tmp_path / "config.json").write_text('{"model_type": "seamless_m4t", "architectures": ["SeamlessM4TModel"]}')
     with pytest.raises(ModelError, match=r"SeamlessM4TModel are not supported(.|\n)*m2m_100, marian"):
         Translator.load(tmp_path)
+    with pytest.raises(
+        ModelError, match=r"LlamaForCausalLM is a language model(.|\n)*127\.0\.0\.1:8000/v1\?model=NAME"
+    ):
+        family_names({"model_type": "llama", "architectures": ["LlamaForCausalLM"]})
     with pytest.raises(ModelError, match="names no model_type"):
         family_names({})
 

@@ -20,7 +20,7 @@ from toy_language import TOY_CONFIG, toy_bitext
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import ConfigError, DataError, ModelError, RunError
 from paraloom.mt.config import TranslatorConfig
-from paraloom.mt.data import Examples, encode_examples
+from paraloom.mt.data import Examples, encode_examples, pad
 from paraloom.mt.schedule import BatchSchedule
 from paraloom.mt.subwords import train_subwords
 from paraloom.mt.training import TrainingCurve, train_translator
@@ -193,6 +193,13 @@ def _examples(folder: Path) -> Examples:
     pairs = list(toy_bitext(60))
     train_subwords((text for sides in pairs for side in sides for text in side), folder, vocab_size=80)
     return encode_examples(pairs, folder, folder / "ids")
+
+
+def test_padded_rows_are_those_of_single_sentences(tmp_path: Path) -> None:
+    examples = _examples(tmp_path)
+    pairs = np.array([59, 3, 17, 3])  # the last pair of the file, too
+    for side, of in enumerate((examples.source, examples.target)):
+        assert torch.equal(examples.padded(pairs, side, 79), pad([of(pair) for pair in pairs], 79))
 
 
 def _after(updates: list[object], examples: Examples, **changes: Any) -> dict[str, torch.Tensor]:

@@ -26,7 +26,7 @@ TOKENS = 12
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random Llama, some of whose answers end by themselves."""
-    return make_checkpoint(tmp_path_factory.mktemp("served") / "llama", "Llama")
+    return make_checkpoint(tmp_path_factory.mktemp("served") / "llama")
 
 
 @pytest.fixture(scope="module")

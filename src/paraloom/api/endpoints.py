@@ -1,4 +1,4 @@
-"""Language models as translators, behind HTTP endpoints or in folders, as users name them on the command line."""
+"""Translators and language models behind HTTP endpoints, as users name them on the command line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from paraloom.stages.translators import LoadTranslator
 
 if TYPE_CHECKING:
     from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.language_model import LanguageModelTranslator
 
 ANSWERS = ".answers.sqlite"
 """End of the name of the file of answers beside an output."""
@@ -29,12 +28,12 @@ ANSWERS = ".answers.sqlite"
 
 def named_translator(
     reference: str | Path, *, output: str = PIPE, precision: str | None = None
-) -> str | LoadTranslator | EndpointTranslator | LanguageModelTranslator:
+) -> str | LoadTranslator | EndpointTranslator:
     """The translator that a reference names: `NAME`, `FOLDER` or `URL`, with settings as `NAME?key=value&key=value`.
 
     Args:
         reference: A bundled name, a folder or OWNER/NAME, with `from`, `to`, `precision`, `long` and `revision`; the
-            folder of a language model or the address of an endpoint, with the fields of their configurations.
+            address of an endpoint, with the fields of its configuration.
         output: What is written: the answers of an endpoint are kept beside it.
         precision: Number format of checkpoints where the reference names none.
 
@@ -42,7 +41,6 @@ def named_translator(
         ConfigError: The translator does not have one of the settings, or lacks one that it needs.
     """
     from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.language_model import LanguageModelConfig, is_language_model, load_language_model
 
     name, settings = split_reference(str(reference))
     if is_endpoint(name):
@@ -55,10 +53,6 @@ def named_translator(
         if "answers" not in given and output != PIPE:
             given["answers"] = str(answers_file(output))
         return EndpointTranslator(name, **given)
-    if is_language_model(name):
-        return load_language_model(
-            name, **reference_fields(LanguageModelConfig, settings, f"the language model '{name}'")
-        )
     refuse_ensemble(name)
     given = reference_fields(LoadTranslator, settings, f"the translator '{name}'", without=("model", "name"))
     if precision is not None:

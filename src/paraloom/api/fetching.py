@@ -175,6 +175,12 @@ def _keep_costs(translator: Translator) -> None:
         )
         return
     home = kinds_at_home(measured)
+    if home[0].chrf < AT_HOME:
+        warnings.warn(
+            f"it translates none of the bundled kinds of text well (mean chrF of {home[0].chrf:.0f} at best, where "
+            f"{AT_HOME:.0f} is fair): read some of its translations before you use it",
+            stacklevel=3,
+        )
     costs = costs_of(home)
     kinds = ", ".join(one.kind for one in home)
     write_costs(translator.folder, costs, f"bundled text: {kinds}", translator.languages)

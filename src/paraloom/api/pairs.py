@@ -604,5 +604,5 @@ def _refuse_endpoint(translator: object) -> None:
     if isinstance(translator, EndpointTranslator) or is_endpoint(translator):
         raise ConfigError(
             "an endpoint cannot score given translations",
-            remedy="Score with a model on this machine: a translator, or the folder of a language model.",
+            remedy="Score with a translator on this machine.",
         )

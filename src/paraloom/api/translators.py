@@ -35,11 +35,10 @@ from paraloom.pipeline.shard import OnError
 if TYPE_CHECKING:
     from paraloom.mt.decoding import Decoding
     from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.language_model import LanguageModelTranslator
     from paraloom.mt.translator import Translator
     from paraloom.stages.translators import LoadTranslator
 
-AnyTranslator: TypeAlias = "Translator | LoadTranslator | EndpointTranslator | LanguageModelTranslator | str | Path"
+AnyTranslator: TypeAlias = "Translator | LoadTranslator | EndpointTranslator | str | Path"
 """A translator that worker processes can load, or what loads one: a reference such as `NAME?from=de&to=en`."""
 
 CHUNK = 500
@@ -55,11 +54,10 @@ def translator_stages(
     from paraloom.mt.checkpoint import bundled_translators, check_fetched
     from paraloom.mt.decoding import describe_decoding
     from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.language_model import LanguageModelTranslator
     from paraloom.mt.loading import is_ready
     from paraloom.mt.names import SHORT_NAMES, hub_name
     from paraloom.mt.translator import Translator
-    from paraloom.stages.endpoints import LoadEndpoint, LoadLanguageModel
+    from paraloom.stages.endpoints import LoadEndpoint
     from paraloom.stages.translators import LoadTranslator
 
     if isinstance(translator, (str, Path)):
@@ -74,11 +72,6 @@ def translator_stages(
     if isinstance(translator, EndpointTranslator):
         endpoint = LoadEndpoint(name=name, **asdict(translator.config))
         return [endpoint], endpoint, describe_decoding(translator.decoding)
-    if isinstance(translator, LanguageModelTranslator):
-        model = LoadLanguageModel(
-            name=name, model=str(translator.checkpoint), precision=translator.precision, **asdict(translator.config)
-        )
-        return [model], model, describe_decoding(translator.decoding)
     if isinstance(translator, LoadTranslator):
         check_fetched(translator.model)
         loading = replace(translator, name=name)
@@ -103,7 +96,6 @@ def translator_stages(
 def loads_by_folder(translator: object) -> bool:
     """Whether worker processes can load a translator: names, folders, and objects with nothing but their folder."""
     from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.language_model import LanguageModelTranslator
     from paraloom.mt.translator import Translator
     from paraloom.stages.translators import LoadTranslator
 
@@ -114,8 +106,6 @@ def loads_by_folder(translator: object) -> bool:
             return False
         own, loaded = ((one.source, one.target, one.device, one.long) for one in (translator, plain))
         return own == loaded
-    if isinstance(translator, LanguageModelTranslator):
-        return translator.checkpoint is not None and translator.device == "cpu"
     return isinstance(translator, (str, Path, LoadTranslator, EndpointTranslator))
 
 
@@ -156,7 +146,7 @@ def train_translator(
         output: Folder of the translator.
         development: Pairs whose loss decides when to stop; default: 1,000 pairs are held out.
         test: Pairs whose BLEU the model card reports.
-        init_from: A translator of Paraloom to start from.
+        init_from: A translator that Paraloom trained, to start from: a folder, or a bundled name.
         subwords_from: A translator of Paraloom whose subwords to use, so that both can score the same tokens.
         src_lang: Language of the source side; default: from the file's name.
         tgt_lang: Language of the target side.
@@ -234,7 +224,6 @@ def translate_file(
     from paraloom.mt.callable_translator import as_translator
     from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
     from paraloom.mt.endpoint import EndpointTranslator
-    from paraloom.mt.language_model import LanguageModelTranslator
     from paraloom.mt.streams import translate_stream
     from paraloom.mt.translator import Translator
     from paraloom.stages.translators import LoadTranslator
@@ -254,7 +243,7 @@ def translate_file(
         check_target(output)
     model = loaded if loaded is not None else named_model(translator, decoding)
     if loaded is not None and (decode or nbest is not None):
-        if not isinstance(loaded, (Translator, EndpointTranslator, LanguageModelTranslator)):
+        if not isinstance(loaded, (Translator, EndpointTranslator)):
             raise ConfigError(f"{type(loaded).__name__} decodes in its own way", remedy="Leave out decode and nbest.")
         model = loaded.with_decoding(decoding)
     if decoding.nbest > 1 and not table:

@@ -231,9 +231,11 @@ def _download_errors(name: str, hub: Any) -> Iterator[None]:
 def _similar(hub: Any, name: str) -> str:
     """The names of the hub that are nearest to one that it does not have, to append to a message."""
     owner, _, model = name.partition("/")
+    close: list[str] = []
     try:
-        models = hub.list_models(author=owner, search=model.rpartition("-")[0] or model, limit=100)
-        close = get_close_matches(short_name(name), [short_name(known.id) for known in models], cutoff=0.6)
+        for author, word in ((owner, model.rpartition("-")[0] or model), (None, model)):  # or that of another owner
+            models = hub.list_models(author=author, search=word, limit=100)
+            close = close or get_close_matches(short_name(name), [short_name(known.id) for known in models], cutoff=0.6)
     except Exception:  # as above
-        close = []
+        pass
     return f"; nearest: {', '.join(close)}" if close else ""

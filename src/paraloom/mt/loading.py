@@ -1,4 +1,4 @@
-"""Opens the translator of a folder, of whichever kind: converted, a language model, an endpoint."""
+"""Opens the translator of a folder, of whichever kind: converted, or an endpoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ ENSEMBLE_REMEDY = "Name one translator; to join several, train one on what they 
 
 KINDS: dict[str, str] = {
     "endpoint.json": "paraloom.mt.endpoint:EndpointTranslator.load",
-    "language-model.json": "paraloom.mt.language_model:LanguageModelTranslator",
     "phrase-translator.json": "paraloom.papers.park17.phrase_translator:PhraseTranslator",
 }
 """File by which a kind of translator is known → the function that opens its folder with a decoding."""

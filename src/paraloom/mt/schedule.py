@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,6 @@ from paraloom.core.batches import batches_by_length
 from paraloom.core.seeds import generator, spawn_seed
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples, batches
-
-if TYPE_CHECKING:
-    pass
 
 Batch: TypeAlias = npt.NDArray[np.int64] | Sequence[npt.NDArray[np.int64]]
 """Numbers of pairs, int64; or several such arrays."""

@@ -21,7 +21,7 @@ from paraloom.core.hardware import supports_bfloat16
 from paraloom.core.seeds import worker_seed
 from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.config import TranslatorConfig
-from paraloom.mt.data import Examples, pad
+from paraloom.mt.data import Examples
 from paraloom.mt.muon import Muon
 from paraloom.mt.network import (
     EMBEDDING,
@@ -297,8 +297,7 @@ class Trainer:
     ) -> tuple[Tensor, Tensor]:
         """Hidden states (n, d_model) and the words (n,) that they should predict, without padding."""
         device = parameters[EMBEDDING].device
-        source = pad([examples.source(i) for i in part], self.padding).to(device)
-        target = pad([examples.target(i) for i in part], self.padding).to(device)
+        source, target = (examples.padded(part, side, self.padding).to(device) for side in (0, 1))
         decoder_input = torch.cat([torch.full_like(target[:, :1], self.padding), target[:, :-1]], 1)
         forward = Forward(self.shape, parameters, self.positions[device], self.config.dropout, dropout)
         with torch.autocast(device.type, torch.bfloat16, enabled=self._bfloat16):

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from paraloom.stages.encoders import QuantizeEncoder as QuantizeEncoder
     from paraloom.stages.encoders import TrainEncoder as TrainEncoder
     from paraloom.stages.endpoints import LoadEndpoint as LoadEndpoint
-    from paraloom.stages.endpoints import LoadLanguageModel as LoadLanguageModel
     from paraloom.stages.judging import TrainJudge as TrainJudge
     from paraloom.stages.labels import EvaluateScores as EvaluateScores
     from paraloom.stages.labels import LabelPairs as LabelPairs
@@ -79,7 +78,6 @@ STAGES: dict[str, str] = {
     "train-phrase-translator": "paraloom.papers.park17.train_phrase_translator:TrainPhraseTranslator",
     "load-translator": "paraloom.stages.translators:LoadTranslator",
     "load-endpoint": "paraloom.stages.endpoints:LoadEndpoint",
-    "load-language-model": "paraloom.stages.endpoints:LoadLanguageModel",
     "backtranslate": "paraloom.stages.pairs:BackTranslate",
     "translate-variants": "paraloom.stages.variants:TranslateVariants",
     "read-variants": "paraloom.stages.variants:ReadVariants",

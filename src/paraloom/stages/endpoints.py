@@ -1,4 +1,4 @@
-"""Stages that bring language models into a pipeline as translators: behind an HTTP endpoint, or from a folder."""
+"""Stages that bring language models behind an HTTP endpoint into a pipeline as translators."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from paraloom.core.config import base_config
-from paraloom.core.digests import file_digest
 from paraloom.core.stage import Fit, Json, StageContext
 from paraloom.mt.endpoint import ENDPOINT_FILE
 from paraloom.mt.endpoint_config import EndpointConfig
-from paraloom.mt.language_model import LANGUAGE_MODEL_FILE, LanguageModelConfig
 
 ANSWERS = "answers.sqlite"
 """File of the answers, beside the artifact."""
@@ -52,43 +50,6 @@ class LoadEndpoint(EndpointConfig, Fit):
         translator.save(folder, answers="" if config.answers else f"../{ANSWERS}")
         translator.close()
         return {"model": self.model, **known._asdict()}
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadLanguageModel(LanguageModelConfig, Fit):
-    """Converts a language model of transformers (Llama, Mistral, Gemma, Qwen) to CTranslate2, as a translator.
-
-    Args:
-        model: A folder with config.json, safetensors and the files of the tokenizer.
-        precision: Precision of the weights; see `paraloom.mt.checkpoint.PRECISIONS`.
-
-    For the other fields see :class:`~paraloom.mt.language_model.LanguageModelConfig`.
-
-    Raises:
-        ConfigError: A value is out of range.
-        ModelError: When it runs: the folder has no language model of a known kind.
-        MissingExtraError: When it runs: transformers is not installed.
-
-    Example:
-        >>> LoadLanguageModel(model="Qwen3-0.6B", source="de", target="en").precision
-        'int8'
-    """
-
-    sentinel: ClassVar[str] = LANGUAGE_MODEL_FILE
-
-    model: str
-    precision: str = "int8"
-
-    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Convert the checkpoint into the artifact."""
-        from paraloom.mt.language_model import convert_language_model
-
-        engine = folder / "checkpoint" / "engine"
-        config = base_config(LanguageModelConfig, self)
-        convert_language_model(self.model, engine, precision=self.precision, config=config)
-        for path in sorted(engine.iterdir()):
-            path.replace(folder / path.name)
-        return {"model": Path(self.model).name, "weights": file_digest(folder / "model.bin")[:12]}
 
 
 def endpoint_usage(folders: Sequence[Path]) -> Mapping[str, Json]:

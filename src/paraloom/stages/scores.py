@@ -221,7 +221,7 @@ def scoring_translator(folder: Path) -> ScoringTranslatorLike:
         raise ConfigError(
             "an endpoint cannot score given translations",
             file=folder,
-            remedy="Score with a model on this machine: a translator, or the folder of a language model.",
+            remedy="Score with a translator on this machine.",
         )
     return translator
 

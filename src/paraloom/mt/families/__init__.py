@@ -83,6 +83,12 @@ def family_names(config: Mapping[str, Any]) -> tuple[str, ...]:
     if kind in MODEL_TYPES:
         return MODEL_TYPES[kind]
     described = ", ".join(config.get("architectures") or []) or kind
+    if "ForCausalLM" in str(described):
+        raise ModelError(
+            f"{described} is a language model, not a translator",
+            remedy="Serve it (vLLM, llama.cpp, transformers serve), and name its address: "
+            "'http://127.0.0.1:8000/v1?model=NAME&from=de&to=en'.",
+        )
     raise ModelError(
         f"models of the kind {described} are not supported" if described else "config.json names no model_type",
         remedy=f"Supported values of model_type: {', '.join(sorted(MODEL_TYPES))}.",

@@ -22,7 +22,7 @@ Table = dict[str, Any]
 RESULT_FILE = "selftrain.json"
 """File in the run folder with the figures of each round."""
 
-LOADING = ("load-translator", "load-endpoint", "load-language-model")
+LOADING = ("load-translator", "load-endpoint")
 """Stages that bring in a translator that exists."""
 
 TRAINING = ("train-translator", "train-phrase-translator")
@@ -42,8 +42,8 @@ class LoopConfig(Config):
         bitext: Parallel text to start from (BC⁰ in PARK17), as settings of `read-pairs` stages. Without any, the first
             round aligns without a translator, unless `initial_translator` is set.
         initial_translator: What translates in the first round instead of a translator that is trained on `bitext`: the
-            settings of a stage that loads one, with `use` = 'load-translator', 'load-endpoint' or
-            'load-language-model'. The translators of the rounds are trained.
+            settings of a stage that loads one, with `use` = 'load-translator' or 'load-endpoint'. The
+            translators of the rounds are trained.
         development: Settings of a `read-pairs` stage. Its loss stops each training; with `patience`, its BLEU stops the
             loop. Required with `bitext`.
         rounds: Rounds of alignment and training.

@@ -1,0 +1,75 @@
+"""examples/larger_pair.py on the made-up pair: every step in little, and again from where it stopped."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from toy_language import bitext
+
+from paraloom.mt import Translator
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MINUTES = ("teachers=.01", "translations=.01", "students=.01")
+
+
+def write_data(root: Path) -> None:
+    """Every file that the recipe names, with sentences of its own."""
+    recipe = tomllib.loads((EXAMPLES / "larger-pair.toml").read_text(encoding="utf-8"))
+    for seed, (_, name, *keys) in enumerate([*recipe["de"]["free"], *recipe["de"]["others"], *recipe["de"]["tests"]]):
+        pairs = bitext(300, seed=seed + 2)
+        columns = {key: number for key, number in (keys[0] if keys else {}).items() if key.endswith("column")}
+        width = max(columns.values(), default=2)
+        rows = [[""] * width for _ in pairs]
+        for row, (kal, english) in zip(rows, pairs, strict=True):
+            row[columns.get("src_column", 1) - 1], row[columns.get("tgt_column", 2) - 1] = kal, english
+        file = root / name.replace("{x}", "de")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if "{" in file.name:
+            for side, code in enumerate(("de", "en")):
+                path = file.with_name(file.name.replace("{de,en}", code))
+                path.write_bytes(gzip.compress("".join(f"{row[side]}\n" for row in rows).encode()))
+        elif not file.is_file():
+            skipped = [["x", "y", *[""] * (width - 2)]] * (keys[0].get("skip", 0) if keys else 0)
+            file.write_bytes(gzip.compress("".join("\t".join(row) + "\n" for row in skipped + rows).encode()))
+    (root / "sentences-en").mkdir()
+    for seed, name in enumerate(recipe["english"]):
+        lines = "".join(f"{english}\n" for _, english in bitext(60, seed=seed + 100))
+        (root / f"sentences-en/{name}.txt.xz").write_bytes(lzma.compress(lines.encode()))
+
+
+def run(root: Path, folder: Path, *options: str) -> str:
+    command = [sys.executable, str(EXAMPLES / "larger_pair.py"), str(folder), "--limit", "300", *options]
+    settings = {"PARALOOM_DATA": str(root), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([*command, "--minutes", *MINUTES], env=os.environ | settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_all_steps_and_resuming(tmp_path: Path) -> None:
+    write_data(tmp_path / "data")
+    folder = tmp_path / "run"
+    assert "translations-1" in run(tmp_path / "data", folder, "--until", "translations-1")
+    # Killed in the middle of a line: the line is translated again, the others stay.
+    file = folder / "translations-1/de-en.tsv"
+    whole = file.read_text(encoding="utf-8")
+    file.write_text(whole[: len(whole) // 2].rstrip("\n"), encoding="utf-8")
+    (folder / "translations-1.done").unlink()
+    printed = run(tmp_path / "no-data", folder)
+    assert "data:" not in printed and "teachers-1:" not in printed
+    assert file.read_text(encoding="utf-8").startswith(whole[: len(whole) // 2].rpartition("\n")[0])
+    rows = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    assert len(rows) == 2 * 2 * 4
+    for direction in ("de-en", "en-de"):
+        student = Translator.load(folder / "students" / direction)
+        assert student.costs is not None and "mpl-2.0" in (student.folder / "README.md").read_text(encoding="utf-8")
+        assert student.translate("rako gor mili dasat" if direction == "de-en" else "the dog sees the cat")
+    assert run(tmp_path / "no-data", folder) == ""
