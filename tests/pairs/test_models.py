@@ -131,7 +131,11 @@ def test_idf_of_a_list_of_words(tmp_path: Path) -> None:
 def test_punctuation_numbers_and_spelling_of_contractions_do_not_change_the_idf() -> None:
     frequencies = listed_frequencies(["the", "dog", "sleeps", "don", "t"], [500, 20, 2, 9, 40])
     plain = frequencies.mean_idf(["the dog sleeps", "don t"])
-    for marked in (["The dog sleeps.", "don't"], ["“The dog sleeps” ( 1957 )", "don’t!"], ["The dog, 3,000 sleeps", "DON'T"]):
+    for marked in (
+        ["The dog sleeps.", "don't"],
+        ["“The dog sleeps” ( 1957 )", "don’t!"],
+        ["The dog, 3,000 sleeps", "DON'T"],
+    ):
         np.testing.assert_array_equal(frequencies.mean_idf(marked), plain)
     assert np.isnan(frequencies.mean_idf(["...", "1957", ""])).all()
     counted = count_document_frequencies([["The dog sleeps.", "A dog.", "..."]])

@@ -10,6 +10,7 @@ _MODULES = {
     "page": ("write_page",),
     "park17.selftraining": ("read_loop", "selftrain"),
     "pgru.train_phrases": ("train_phrase_encoder",),
+    "provenance": ("check_tables", "format_states"),
     "recipe": ("reproduce_recipe",),
     "runner": ("reproduce_tables",),
     "scpn.measure_control": ("measure_control",),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -11,14 +10,14 @@ from typing import Any, NamedTuple
 from paraloom.api.syntax import parser_fields
 from paraloom.core.stage import Stage
 from paraloom.core.stats import Estimate
-from paraloom.papers.conditions import SOURCES
+from paraloom.pairs.scoring.idf import SENTENCE_WORDS
+from paraloom.papers.conditions import SOURCES, translations
 from paraloom.papers.measurements import mean_estimate
 from paraloom.papers.published import published_figures
 from paraloom.papers.study import Study
 from paraloom.papers.tables import (
     BASELINES,
     INTERVAL,
-    NOT_MEASURED,
     Baseline,
     Figure,
     ReproducedTable,
@@ -69,13 +68,13 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
         figures = {**statistics["reference"], **statistics}
         if source in parsed:
             figures["parse_entropy"] = parsed[source]["reference"].get("parse_entropy")
-        bits = {"idf": 1 / math.log(2)} if study.word_frequencies is not None else {}
-        rows.append((source, [_estimate(figures.get(key), bits.get(key, 1)) for key in keys]))
+        rows.append((source, [_estimate(figures.get(key)) for key in keys]))
     return reproduced(
         name,
         rows,
         conditions=[
             SOURCES,
+            *translations(study),
             ("sample", "100,000 references", "all of a source, at most 150,000", "our sources are smaller"),
             _idf(study, "of Wikipedia's sentences"),
             (
@@ -115,7 +114,7 @@ def reference_differences(study: Study, name: str) -> ReproducedTable:
         conditions=[
             SOURCES,
             ("pairs", "150,000 of each source", "all of a source, at most 150,000", "our sources are smaller"),
-            ("translation", "a random one of 50 beams", "those that are given", "what our data give"),
+            *translations(study),
         ],
         orders=sign_orders(DIFFERENCES, rows, published_figures(name)["all ten corpora"]),
         brackets=INTERVAL,
@@ -139,6 +138,7 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
         rows,
         conditions=[
             SOURCES,
+            *translations(study),
             ("pairs", "100,000 of each source", "three quarters of a source", "our sources are smaller"),
             ("classifier", "the LSTM of Table 8", "LSTM, trained on the other quarter", "our sources are smaller"),
             _idf(study, "of Wikipedia"),
@@ -147,7 +147,7 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
         orders=sign_orders(CORRELATES, rows, published_figures(name)["all ten corpora"]),
         seeds=study.seeds,
         brackets=INTERVAL,
-        baselines={"untrained": NOT_MEASURED, "random": "0 by definition", "identity": "does not apply"},
+        baselines={"untrained": "0 but for chance", "random": "0 by definition", "identity": "does not apply"},
     )
 
 
@@ -156,7 +156,7 @@ def sign_orders(measures: Sequence[Measure], rows: Sequence[Row], paper: Sequenc
     for source, figures in rows:
         for measure, figure, published in zip(measures, figures, paper, strict=True):
             if isinstance(figure, tuple):
-                value, *ends = (measure.sign * number for number in figure)
+                value, *ends = (measure.sign * number for number in figure[:3])
                 yield Order(f"{source}: {measure.claim}", abs(published), Estimate(value, min(ends), max(ends)))
 
 
@@ -175,8 +175,9 @@ def _idf(study: Study, paper: str) -> tuple[str, ...]:
     if study.word_frequencies is None:
         ours = "of our own references, natural logarithm"
         return ("IDF", paper, ours, "no list of word frequencies is given (`--word-frequencies`)")
-    ours = f"log2 of all words by a word's count in {Path(study.word_frequencies).name}"
-    return ("IDF", paper, ours, "the list counts words, not sentences with them")
+    name = Path(study.word_frequencies).name
+    ours = f"of sentences of {SENTENCE_WORDS} words, expected from the counts of {name}; nats; words with a letter"
+    return ("IDF", f"{paper}; no base is named (1 nat is 1.44 bits)", ours, "the list counts words, not sentences")
 
 
 def _statistics(study: Study) -> dict[str, Any]:
@@ -220,7 +221,7 @@ def _mean(figures: Sequence[Figure]) -> Figure:
     if len(estimates) < len(figures):
         return None
     mean = mean_estimate(estimates)
-    return mean.value, mean.low, mean.high
+    return (mean.value, mean.low, mean.high, *(estimate.value for estimate in estimates if len(estimates) > 1))
 
 
 def _estimate(statistic: Mapping[str, float] | None, factor: float = 1) -> Figure:

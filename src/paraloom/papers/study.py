@@ -14,13 +14,17 @@ import numpy as np
 from paraloom.api.keywords import ReadingOptions
 from paraloom.api.run import input_stages, run_in
 from paraloom.api.tuning import Tuning
+from paraloom.bundled import PARSER, bundled_path
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Stage
 from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.embed.word_vectors import read_vector_words, read_vectors, vector_width, vectors_file
+from paraloom.evaluate.development import Development, read_development
 from paraloom.io.atomic import atomic_write
+from paraloom.papers.one_convention import OneConvention
+from paraloom.papers.provenance import input_digest, translator_of
 from paraloom.papers.w17.train_classifier import TrainClassifier
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
@@ -113,6 +117,28 @@ class Study:
         return self.size if self.recurrent_size is None else min(self.size, self.recurrent_size)
 
     @cached_property
+    def made(self) -> dict[str, str]:
+        """Name of each input → its digest, or the signature of the translator that made it."""
+        given = {
+            **{f"pairs {name}": path for name, path in self.sources.items()},
+            "encoder": self.encoder,
+            "parser": self.parser and (bundled_path(self.parser, PARSER) or self.parser),
+            "vectors": None if self.vectors is None else vectors_file(self.vectors),
+            "word frequencies": self.word_frequencies,
+            "Simple Wikipedia": self.simple_wikipedia,
+            "PPDB": self.ppdb,
+            "similarity tasks": self.sts if Path(self.sts).exists() else None,
+        }
+        made = {name: input_digest(path) for name, path in given.items() if path is not None}
+        translators = {f"translator of {name}": translator_of(path) for name, path in self.sources.items()}
+        return made | {name: translator for name, translator in translators.items() if translator}
+
+    @cached_property
+    def development(self) -> Development:
+        """The similarity tasks that choose epochs, filters and tenths."""
+        return read_development(self.sts)
+
+    @cached_property
     def dimension(self) -> int:
         """Dimension of the parts of encoders: that of the given vectors, or 300."""
         return DIMENSION if self.vectors is None else vector_width(self.vectors)
@@ -154,10 +180,15 @@ class Study:
         """The sources with the scores that need no model, as folders of corpora; enough for most tables of encoders."""
         stages: list[Stage] = []
         for name, source in self.sources.items():
-            reading, pairs = input_stages(source, name=f"{name}-pairs")
-            stages += [*reading, Score(name=name, input=pairs, scores=("common",))]
+            stages += self.pairs_of(name, source)
+            stages.append(Score(name=name, scores=("common",)))
         result = self.run(stages, self.folder / "pairs")
         return {name: result.stage(name).folder for name in self.sources}
+
+    def pairs_of(self, name: str, source: str) -> list[Stage]:
+        """The stages that read a source and write both sides by one convention."""
+        reading, pairs = input_stages(source, name=f"{name}-pairs")
+        return [*reading, OneConvention(name=f"{name}-plain", input=pairs)]
 
     def scored(self) -> dict[str, Path]:
         """The sources with all scores that the tables need, as folders of corpora.
@@ -185,8 +216,8 @@ class Study:
         stages: list[Stage] = []
         device = self.devices.partition(",")[0]
         for name, source in self.sources.items():
-            reading, pairs = input_stages(source, name=f"{name}-pairs")
-            stages += reading
+            stages += self.pairs_of(name, source)
+            pairs = stages[-1].name
             for part, where in (("models", "< '4'"), ("rest", ">= '4'")):
                 stages.append(Filter(name=f"{name}-{part}", input=pairs, where=f"md5(pair_id) {where}"))
         if self.word_frequencies is None:

@@ -19,7 +19,6 @@ from paraloom.core.lazy import load_object
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Ref, StageContext
-from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.contextual_words import contextual_word_vectors, reduce_by_sentences, sentence_means
 from paraloom.embed.distillation import DistillationConfig, distill_encoder
 from paraloom.embed.encoder import open_encoder
@@ -80,7 +79,9 @@ class DistillEncoder(DistillationConfig, Fit):
         )
 
         config = base_config(DistillationConfig, self)
-        evaluator = read_development(context.inputs["sts"], self.development).figures if "sts" in context.inputs else None
+        evaluator = (
+            read_development(context.inputs["sts"], self.development).figures if "sts" in context.inputs else None
+        )
         vectors = context.inputs.get("vectors")
         return distill_encoder(batches, config, folder, evaluator, seed=context.seed, vectors=vectors)
 
@@ -137,7 +138,9 @@ class DistillTransformer(TransformerConfig, Fit):
             for path in context.paths("sentences")
         )
         config = base_config(TransformerConfig, self)
-        evaluator = read_development(context.inputs["sts"], self.development).figures if "sts" in context.inputs else None
+        evaluator = (
+            read_development(context.inputs["sts"], self.development).figures if "sts" in context.inputs else None
+        )
         return distill_transformer(batches, context.inputs["teacher"], config, folder, evaluator, seed=context.seed)
 
 

@@ -16,7 +16,7 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit, Json, Ref, Stage, StageContext
 from paraloom.core.stats import student_t_quantile, welch_interval
-from paraloom.embed.average import SentenceEncoder, quantize
+from paraloom.embed.average import quantize
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.given_vectors import average_vectors
@@ -306,9 +306,9 @@ class CompareSelections(Fit):
     """Compares selections of training pairs by the encoders that were trained on them.
 
     Each selection gets the development figure of its best epoch and, with `sts`, the test figure of the encoder, which
-    should be that of the same epoch (`keep = "best"`): the mean Pearson of all files but those of `development` (W17 has
-    22 tasks). Beside it is the test figure of what the training started from, if the encoder's folder has it: a selection
-    whose encoder is not above it taught nothing.
+    should be that of the same epoch (`keep = "best"`): the mean Pearson of all files but those of `development` (W17
+    has 22 tasks). Beside it is the test figure of what the training started from, if the encoder's folder has it: a
+    selection whose encoder is not above it taught nothing.
 
     Args:
         encoders: Encoders that were trained with `sts`, so that their curves have development figures.

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import starmap
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, NamedTuple, cast
 
-from paraloom.api.run import input_stages
 from paraloom.core.errors import DataError
-from paraloom.papers.conditions import SOURCES, TIME
+from paraloom.papers.conditions import SOURCES, TIME, translations
 from paraloom.papers.measurements import Accuracies
 from paraloom.papers.published import published_figures
 from paraloom.papers.study import Study
-from paraloom.papers.tables import INTERVAL, NOT_MEASURED, ReproducedTable, Row, reproduced
+from paraloom.papers.tables import INTERVAL, ExperimentCondition, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order
 from paraloom.papers.w17.classifier import Kind
 from paraloom.papers.w17.train_classifier import TrainClassifier
@@ -36,7 +37,8 @@ class ClassifierTraining(NamedTuple):
 
 def classifiers(study: Study, name: str) -> ReproducedTable:
     """W17 Table 8, from classifiers that are trained for it."""
-    return classifier_table(name, train_classifiers(study, name))
+    table = classifier_table(name, train_classifiers(study, name))
+    return replace(table, conditions=[*table.conditions, *starmap(ExperimentCondition, translations(study))])
 
 
 def train_classifiers(study: Study, name: str) -> dict[ClassifierTraining, dict[str, Any]]:
@@ -46,11 +48,11 @@ def train_classifiers(study: Study, name: str) -> dict[ClassifierTraining, dict[
     """
     figures: dict[ClassifierTraining, dict[str, Any]] = {}
     for source, path in study.sources.items():
-        reading, pairs = input_stages(path, name=f"{source}-pairs")
+        reading = study.pairs_of(source, path)
         stages = {
             ClassifierTraining(kind, source, negatives, seed): TrainClassifier(
                 name=f"{kind}-{negatives}-{seed}",
-                pairs_from=(pairs,),
+                pairs_from=(reading[-1].name,),
                 kind=kind,
                 negatives=negatives,
                 max_pairs=study.classifier_pairs,
@@ -108,6 +110,12 @@ def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str
         conditions=[
             SOURCES,
             (
+                "text",
+                "not stated",
+                "quotation marks, dashes and clitics of both sides written by one convention",
+                "some references are tokenized, no translation is",
+            ),
+            (
                 "references to train on",
                 "40,000",
                 ", ".join(f"{source} {of_source['pairs']:,}" for source, of_source in sizes.items()),
@@ -135,11 +143,26 @@ def classifier_table(name: str, figures: Mapping[ClassifierTraining, Mapping[str
                 "to see how much they matter",
             ),
         ],
+        notes=list(_by_origin(figures)),
         orders=classifier_orders(measured),
         seeds=min(seeds),
         brackets=INTERVAL,
-        baselines={"untrained": NOT_MEASURED, "random": "50 by definition", "identity": "does not apply"},
+        baselines={"untrained": "50 but for chance", "random": "50 by definition", "identity": "does not apply"},
     )
+
+
+def _by_origin(figures: Mapping[ClassifierTraining, Mapping[str, Any]]) -> Iterator[str]:
+    """Accuracies on the test sentences of each origin, for sources that have several."""
+    of_system: dict[str, dict[str, list[float]]] = {}
+    for training, of_seed in figures.items():
+        origins = of_seed.get("accuracy_by_origin", {})
+        if len(origins) > 1:
+            means = of_system.setdefault(f"{training.kind.upper()} of {training.source}", {})
+            for origin, accuracy in origins.items():
+                means.setdefault(origin, []).append(100 * accuracy)
+    for system, by_origin in of_system.items():
+        listed = ", ".join(f"{origin} {fmean(values):.1f}" for origin, values in by_origin.items())
+        yield f"Accuracy by origin, {system}: {listed}."
 
 
 def _tuned(trainings: Sequence[ClassifierTraining]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -32,18 +32,21 @@ class ReferenceTranslations:
         references: n references.
         translations: The translations of all references.
         bounds: Those of reference i are `translations[bounds[i]:bounds[i + 1]]`; n + 1 indices.
+        origins: Where each reference is from.
     """
 
     references: list[str] = field(default_factory=list)
     translations: list[str] = field(default_factory=list)
     bounds: list[int] = field(default_factory=lambda: [0])
+    origins: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.references)
 
-    def add(self, reference: str, translations: Iterable[str]) -> None:
+    def add(self, reference: str, translations: Iterable[str], origin: str = "") -> None:
         """Append a reference and its translations."""
         self.references.append(reference)
+        self.origins.append(origin)
         self.translations.extend(translations)
         self.bounds.append(len(self.translations))
 
@@ -51,13 +54,13 @@ class ReferenceTranslations:
 def sample_references(batches: Iterable[pa.RecordBatch], count: int, seed: int) -> ReferenceTranslations:
     """Sample references with their translations, by reservoir sampling: only `count` references are kept in memory."""
     rng = generator(seed)
-    kept: list[tuple[str, list[str]]] = []
-    for seen, (reference, translations) in enumerate(_groups(batches)):
+    kept: list[tuple[str, list[str], str]] = []
+    for seen, group in enumerate(_groups(batches)):
         slot = seen if seen < count else int(rng.integers(seen + 1))
         if slot < len(kept):
-            kept[slot] = (reference, translations)
+            kept[slot] = group
         elif slot < count:
-            kept.append((reference, translations))
+            kept.append(group)
     sample = ReferenceTranslations()
     for i in rng.permutation(len(kept)):
         sample.add(*kept[i])
@@ -115,6 +118,11 @@ def train_classifier(
     model.network.load_state_dict(best)
     model.save(folder)
     figures = _accuracy(model, sample, bounds, test)
+    origins = dict.fromkeys(sample.origins[i] for i in test)
+    if len(origins) > 1:
+        parts = {origin: [i for i in test if sample.origins[i] == origin] for origin in origins}
+        accuracies = {origin: _accuracy(model, sample, bounds, part)["accuracy"] for origin, part in parts.items()}
+        figures["accuracy_by_origin"] = accuracies
     return {**figures, "development_accuracy": round(best_accuracy, 4), "pairs": len(training), "words": len(words)}
 
 
@@ -164,7 +172,7 @@ def _negatives(
 
 
 def _accuracy(
-    model: Classifier, sample: ReferenceTranslations, bounds: npt.NDArray[np.int64], part: range
+    model: Classifier, sample: ReferenceTranslations, bounds: npt.NDArray[np.int64], part: Sequence[int]
 ) -> dict[str, Any]:
     """Share of references and best translations that are classified correctly."""
     references = model.reference_probability([sample.references[i] for i in part])
@@ -186,16 +194,18 @@ def _vocabulary(sample: ReferenceTranslations, training: npt.NDArray[np.int64], 
     return IdCounts.of(tokenize(sentences).ids).most_common(size)
 
 
-def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[str]]]:
-    """Each reference with its translations."""
-    last, reference, translations = None, "", list[str]()
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[str], str]]:
+    """Each reference with its translations and its origin."""
+    last, reference, translations, origin = None, "", list[str](), ""
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("pair_id", "src", "tgt"))
-        for pair, src, tgt in zip(*columns, strict=True):
+        names = [name for name in ("pair_id", "src", "tgt", "origin") if name in batch.schema.names]
+        columns = [batch.column(name).to_pylist() for name in names]
+        for pair, src, tgt, *source in zip(*columns, strict=True):
             if pair != last:
                 if translations:
-                    yield reference, translations
+                    yield reference, translations, origin
                 last, reference, translations = pair, src or "", []
+                origin = (source[0] if source else "") or ""
             translations.append(tgt or "")
     if translations:
-        yield reference, translations
+        yield reference, translations, origin

@@ -46,7 +46,7 @@ class TrainClassifier(ClassifierConfig, Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the classifier; the figures are its accuracies."""
         batches = chain.from_iterable(
-            Corpus.open(path).batches(["pair_id", "src", "tgt"]) for path in context.paths("pairs_from")
+            Corpus.open(path).batches(["pair_id", "src", "tgt", "origin"]) for path in context.paths("pairs_from")
         )
         config = base_config(ClassifierConfig, self)
         return classifier_training.train_classifier(batches, config, folder, seed=context.seed, device=self.device)
