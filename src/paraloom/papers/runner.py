@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.papers import pair_tables
 from paraloom.papers.bbh22 import result_tables
@@ -151,7 +152,9 @@ def _written(tables: Iterator[ReproducedTable], folder: Path) -> Iterator[Reprod
     folder.mkdir(parents=True, exist_ok=True)
     for table in tables:
         entry = entry_of(table.name)
-        finished = replace(table, made={**table.made, CODE: code_digest(module_of(table.name))})
+        made = {**table.made, CODE: code_digest(module_of(table.name))}
+        signed = "|".join(filter(None, (table.signature, f"made:{digest(made)[:12]}")))
+        finished = replace(table, made=made, signature=signed)
         finished = finished if entry is None else replace(finished, cost=entry.cost)
         finished.write(folder)
         yield finished

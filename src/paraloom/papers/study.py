@@ -61,8 +61,8 @@ class Study:
         size: Pairs of each selection (24,000 in W17).
         recurrent_size: The same for recurrent encoders (GRAN, LSTM, BLSTM), which take minutes; 0 leaves them out;
             default: --size.
-        classifier_pairs: References that the classifiers of w17-8 are trained on, 40,000 in the paper; an eighth of
-            them again for development and test.
+        classifier_pairs: References that classifiers are trained on at most, 40,000 in the paper; an eighth of them
+            again for development and test.
         tuning_size: The same for each candidate while filters are tuned; default: --size.
         epochs: Maximum number of passes; the papers' 20 (AVG), 5 (PNMT) and 3 (GRAN) are the most.
         seeds: Trainings of each system, each on another draw of the pairs.
@@ -191,30 +191,42 @@ class Study:
         return [*reading, OneConvention(name=f"{name}-plain", input=pairs)]
 
     def scored(self) -> dict[str, Path]:
-        """The sources with all scores that the tables need, as folders of corpora.
+        """The sources with all scores that need no model of their own, as folders of corpora.
 
-        A quarter of each source, by a hash of the pair's name, trains the language model and the classifier and is not
-        used for anything else (W17 §5.6: references that no experiment sees).
+        A quarter of each source, by a hash of the pair's name, is left for the language model and the classifier (W17
+        §5.6: references that no experiment sees).
         """
-        result = self._scoring()
+        result = self.run(self._scoring(), self.folder / "scored")
         return {name: result.stage(name).folder for name in self.sources}
 
-    def classified(self, seed: int) -> dict[str, Path]:
-        """The pairs of `scored` with the probabilities of a classifier that is trained with another seed."""
-        scoring = self._scoring()
+    def judged(self, seed: int = 1) -> dict[str, Path]:
+        """The same with the scores of a language model and a classifier of each source; LSTMs take hours."""
+        stages = self._scoring()
         device = self.devices.partition(",")[0]
-        stages: list[Stage] = []
         for name in self.sources:
-            training, rest = (scoring.stage(f"{name}-{part}").folder for part in ("models", "rest"))
-            counts = scoring.stage("word-counts").folder / ARTIFACT
-            judge = TrainClassifier(name=f"{name}-judge-{seed}", pairs_from=(training,), device=device)
-            stages += [judge, Score(name=name, input=rest, scores=(), word_counts=counts, classifier=judge)]
-        result = self.run(stages, self.folder / f"classified-{seed}")
-        return {name: result.stage(name).folder for name in self.sources}
+            training = (f"{name}-models",)
+            stages += [
+                TrainLanguageModel(name=f"{name}-lm", corpora=training),
+                TrainClassifier(
+                    name=f"{name}-judge-{seed}",
+                    pairs_from=training,
+                    max_pairs=self.classifier_pairs,
+                    held_out=self.classifier_pairs // 8,
+                    device=device,
+                ),
+                Score(
+                    name=f"{name}-{seed}",
+                    input=name,
+                    scores=(),
+                    language_model=f"{name}-lm",
+                    classifier=f"{name}-judge-{seed}",
+                ),
+            ]
+        result = self.run(stages, self.folder / "scored")
+        return {name: result.stage(f"{name}-{seed}").folder for name in self.sources}
 
-    def _scoring(self) -> RunResult:
+    def _scoring(self) -> list[Stage]:
         stages: list[Stage] = []
-        device = self.devices.partition(",")[0]
         for name, source in self.sources.items():
             stages += self.pairs_of(name, source)
             pairs = stages[-1].name
@@ -225,20 +237,12 @@ class Study:
         else:
             stages.append(CountWords(name="word-counts", frequencies=Path(self.word_frequencies).absolute()))
         for name in self.sources:
-            stages += [
-                TrainLanguageModel(name=f"{name}-lm", corpora=(f"{name}-models",)),
-                TrainClassifier(name=f"{name}-judge", pairs_from=(f"{name}-models",), device=device),
-                Score(
-                    name=name,
-                    input=f"{name}-rest",
-                    scores=("common", "overlap", "bleu1", "repetition"),
-                    encoder=self.encoder,
-                    word_counts="word-counts",
-                    language_model=f"{name}-lm",
-                    classifier=f"{name}-judge",
-                ),
-            ]
-        return self.run(stages, self.folder / "scored")
+            scores = ("common", "overlap", "bleu1", "repetition")
+            scored = Score(
+                name=name, input=f"{name}-rest", scores=scores, encoder=self.encoder, word_counts="word-counts"
+            )
+            stages.append(scored)
+        return stages
 
     def run(self, stages: Sequence[Stage], folder: Path, *, engine: str = "local") -> RunResult:
         """Run stages in a folder, resuming from whatever is done there; `engine` as of `run_in`."""

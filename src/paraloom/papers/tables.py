@@ -109,7 +109,7 @@ class ReproducedTable:
             "notes": list(self.notes),
             "cost": self.cost._asdict(),
             "signature": self.signature,
-            "made": dict(self.made),
+            **({"made": dict(self.made)} if self.made else {}),
         }
 
     @classmethod

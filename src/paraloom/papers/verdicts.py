@@ -92,7 +92,7 @@ class Order:
 
 def _times(ratio: float) -> str:
     """Intervals shrink with the root of the number of seeds and items."""
-    return f"{ratio**2:.2g} ×" if ratio < 10 else "over 100 ×"
+    return f"{max(1.1, ratio**2):.2g} ×" if ratio < 10 else "over 100 ×"
 
 
 def with_movement(orders: Iterable[Order], moved: float | None) -> list[Order]:

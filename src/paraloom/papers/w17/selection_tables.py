@@ -105,7 +105,7 @@ def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
 
     def reproduce(study: Study, name: str) -> ReproducedTable:
         # Perplexity and the classifier need models; the other filters do not.
-        scored = study.scored() if name == "w17-7" else study.surface_scored()
+        scored = study.judged() if name == "w17-7" else study.surface_scored()
         source, folder = next(iter(scored.items()))
         corpora = {source: folder, **(_simple_wikipedia(study) if name != "w17-7" else {})}
         chosen = {key: [Candidate(RANDOM), *_winners(study, path, key, grids)] for key, path in corpora.items()}
