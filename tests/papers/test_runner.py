@@ -185,12 +185,12 @@ def test_the_central_claim_of_bbh22_is_judged_by_the_results(paraloom: Command, 
     orders = {order["claim"]: order for order in table["orders"]}
     mean = orders["mean of the settings: nucleus above base"]
     assert mean["outcome"] == "disagrees" and mean["published"] == pytest.approx(0.64)
-    each = [order["value"] for claim, order in orders.items() if claim.endswith("nucleus above base")]
-    assert len(each) == 6 and max(each) < 0 and mean["value"] == pytest.approx(sum(each[:5]) / 5)
+    values = [order["value"] for claim, order in orders.items() if claim.endswith("nucleus above base")]
+    assert len(values) == 6 and max(values) < 0 and mean["value"] == pytest.approx(sum(values[:5]) / 5)
     # Three seeds are known by their mean, lowest and highest: 22.82, 23.11 and 23.40.
     base = dict((row[0], row[2]) for row in table["ours"]["rows"])["English to German, 10,000 pairs"]
     assert base == pytest.approx([23.11, 22.82, 23.40, 22.82, 23.11, 23.40])
-    assert set(table["made"]) == {"results backtranslation", "code"}
+    assert set(table["inputs"]) == {"results backtranslation", "code"}
     status, _, err = paraloom("papers", "run", "bbh22-2", "--results", tmp_path)
     assert status == 1 and "the result 'English to German, one kind of text' cannot be read" in " ".join(err.split())
 
@@ -205,7 +205,7 @@ def test_tables_say_whether_they_are_what_today_s_code_makes(paraloom: Command, 
     ]
     path = tmp_path / "tables/bbh22-4.json"
     table = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**table, "made": {**table["made"], "code": "another"}}), encoding="utf-8")
+    path.write_text(json.dumps({**table, "inputs": {**table["inputs"], "code": "another"}}), encoding="utf-8")
     given = ["--input", f"results backtranslation={results / 'index.json'}"]
     status, out, _ = paraloom("papers", "check", "tables", "--json", *given)
     assert status == 1
@@ -213,7 +213,7 @@ def test_tables_say_whether_they_are_what_today_s_code_makes(paraloom: Command, 
         ("stale", "results backtranslation"),
         ("stale", "code"),
     ]
-    path.write_text(json.dumps({**table, "made": {}}), encoding="utf-8")
+    path.write_text(json.dumps({**table, "inputs": {}}), encoding="utf-8")
     assert "untraced" in paraloom("papers", "check", "tables")[1]
     assert paraloom("papers", "check", results)[0] == 1
 

@@ -38,8 +38,8 @@ class Development:
 
     def figures(self, encoder: EncoderLike) -> dict[str, float]:
         """Mean of Pearson's r × 100 over the tasks."""
-        each = [pearson(task.scores, similarities(encoder, task.first, task.second)) for task in self.tasks]
-        return {"dev_pearson": 100 * fmean(each)}
+        figures = [pearson(task.scores, similarities(encoder, task.first, task.second)) for task in self.tasks]
+        return {"dev_pearson": 100 * fmean(figures)}
 
     def describe(self) -> str:
         """The tasks, and what they share with the tests, a phrase."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from paraloom.bundled import bundled_path
+from paraloom.core.digests import file_digest
 from paraloom.embed.word_vectors import vectors_file
 from paraloom.papers.provenance import translation_quality, translator_of
 from paraloom.papers.study import Study
@@ -29,9 +31,14 @@ def translations(study: Study) -> list[tuple[str, ...]]:
     signatures = {name: translator_of(path) for name, path in study.sources.items()}
     known = {name: _decoding(text) for name, text in signatures.items() if text}
     quality = ", ".join(f"{name} {translation_quality(path)}" for name, path in study.sources.items())
-    made = "; ".join(dict.fromkeys(known.values())) or "not known"
+    translators = "; ".join(dict.fromkeys(known.values())) or "not known"
     return [
-        ("translator, decoding", "of Czech, French, German; 50 beams (W17), 12 (PNMT)", made, "what was at hand"),
+        (
+            "translator, decoding",
+            "of Czech, French, German; 50 beams (W17), 12 (PNMT)",
+            translators,
+            "what was at hand",
+        ),
         (
             "BLEU of these translations",
             "19.7 Czech, 20.1 French, 28.2 German (W17 Table 3)",
@@ -58,9 +65,8 @@ def _decoding(text: str) -> str:
 
 @cache
 def _bundled_model(name: str) -> str:
-    from paraloom.mt import Translator
-
-    return dict(part.partition(":")[::2] for part in Translator.load(name).signature.split("|"))["model"]
+    folder = bundled_path(name)
+    return "" if folder is None else file_digest(folder / "model.bin")[:12]
 
 
 @dataclass(frozen=True)

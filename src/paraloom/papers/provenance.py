@@ -1,10 +1,9 @@
-"""What a table was made of: digests of pairs, models, tests and code; and which tables today's code would make anew."""
+"""What a table is made of: digests of pairs, models, tests and code, and who made the translations, how well."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from itertools import islice
@@ -13,12 +12,9 @@ from typing import Any
 
 from paraloom.bundled import bundled_path
 from paraloom.core.digests import digest, file_digest, folder_digest
-from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError
-from paraloom.core.results import ResultRecord
+from paraloom.core.errors import ParaloomError
 from paraloom.evaluate.translation import evaluate_translation
 from paraloom.io import Corpus
-from paraloom.papers.published import PAPERS
-from paraloom.papers.tables import read_table
 from paraloom.pipeline.registry import load_stage
 
 CODE = "code"
@@ -27,52 +23,6 @@ CODE = "code"
 _BLEU_SENTENCES = 1_000
 _SHARED = ("study", "trainings", "measurements", "tables")
 _STAGES = ("filter", "score", "count-words", "train-encoder", "pair-statistics")
-
-
-@dataclass(frozen=True)
-class TableState(ResultRecord):
-    """Whether a table is what today's code makes.
-
-    Args:
-        name: Name of the table.
-        state: 'current', 'stale', or 'untraced' where its file does not say what it was made of.
-        why: What is not as it was; empty where nothing is.
-    """
-
-    name: str
-    state: str
-    why: str = ""
-
-
-def check_tables(folder: str | Path, inputs: Mapping[str, str | Path] | None = None) -> list[TableState]:
-    """Compare what tables were made of with today's code and, by name, with inputs; a state for each file.
-
-    Args:
-        folder: A folder with NAME.json of tables.
-        inputs: Name of an input, such as 'pairs tatoeba' or 'vectors' → its folder or file.
-    """
-    from paraloom.papers.runner import module_of
-
-    now = {name: input_digest(path) for name, path in (inputs or {}).items()}
-    paths = sorted(Path(folder).glob("*-*.json"))
-    if not paths:
-        raise ConfigError("the folder has no tables", file=Path(folder), remedy="Give a folder of NAME.json.")
-    states = []
-    for path in paths:
-        table = read_table(path)
-        if not table.made:
-            states.append(TableState(table.name, "untraced", "made before tables named their inputs"))
-            continue
-        today = {**now, CODE: code_digest(module_of(table.name)) if table.name in PAPERS else ""}
-        changed = [name for name, of_then in table.made.items() if name in today and today[name] != of_then]
-        states.append(TableState(table.name, "stale" if changed else "current", ", ".join(changed)))
-    return states
-
-
-def format_states(states: Sequence[TableState]) -> str:
-    """A line for each table."""
-    width = max(len(state.name) for state in states)
-    return "\n".join(f"{state.name:<{width}}  {state.state:<8}  {state.why}".rstrip() for state in states)
 
 
 @cache
@@ -112,7 +62,7 @@ def translation_quality(source: str | Path) -> str:
     rows = rows[:: max(1, len(rows) // _BLEU_SENTENCES)][:_BLEU_SENTENCES]
     try:
         bleu = evaluate_translation([row["tgt"] for row in rows], [row["src"] for row in rows]).bleu
-    except (MissingExtraError, ParaloomError):
+    except ParaloomError:
         return "not measured"
     return f"{bleu.score:.1f}" + ("" if bleu.interval is None else f" ± {bleu.interval:.1f}")
 

@@ -103,7 +103,7 @@ def reproduce_tables(
                 yield classifier_tables.classifier_table(name, trained)
             elif name in PAIR_TABLES:
                 table = PAIR_TABLES[name](study, name)
-                yield replace(table, signature=study.signature, made={**study.made, **table.made})
+                yield replace(table, signature=study.signature, inputs={**study.digests, **table.inputs})
 
     return _written(tables(), Path(folder))
 
@@ -152,9 +152,9 @@ def _written(tables: Iterator[ReproducedTable], folder: Path) -> Iterator[Reprod
     folder.mkdir(parents=True, exist_ok=True)
     for table in tables:
         entry = entry_of(table.name)
-        made = {**table.made, CODE: code_digest(module_of(table.name))}
-        signed = "|".join(filter(None, (table.signature, f"made:{digest(made)[:12]}")))
-        finished = replace(table, made=made, signature=signed)
+        inputs = {**table.inputs, CODE: code_digest(module_of(table.name))}
+        signed = "|".join(filter(None, (table.signature, f"inputs:{digest(inputs)[:12]}")))
+        finished = replace(table, inputs=inputs, signature=signed)
         finished = finished if entry is None else replace(finished, cost=entry.cost)
         finished.write(folder)
         yield finished

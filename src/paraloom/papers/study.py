@@ -117,7 +117,7 @@ class Study:
         return self.size if self.recurrent_size is None else min(self.size, self.recurrent_size)
 
     @cached_property
-    def made(self) -> dict[str, str]:
+    def digests(self) -> dict[str, str]:
         """Name of each input → its digest, or the signature of the translator that made it."""
         given = {
             **{f"pairs {name}": path for name, path in self.sources.items()},
@@ -129,9 +129,9 @@ class Study:
             "PPDB": self.ppdb,
             "similarity tasks": self.sts if Path(self.sts).exists() else None,
         }
-        made = {name: input_digest(path) for name, path in given.items() if path is not None}
+        files = {name: input_digest(path) for name, path in given.items() if path is not None}
         translators = {f"translator of {name}": translator_of(path) for name, path in self.sources.items()}
-        return made | {name: translator for name, translator in translators.items() if translator}
+        return files | {name: translator for name, translator in translators.items() if translator}
 
     @cached_property
     def development(self) -> Development:

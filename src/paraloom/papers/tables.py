@@ -70,7 +70,7 @@ class ReproducedTable:
         brackets: What the brackets behind a figure hold.
         baselines: Where the table has each baseline, or why it has not.
         cost: What it takes to make the table.
-        made: Name of an input, or `code` → its digest or signature.
+        inputs: Name of what the table was made of, `code` included → its digest or signature.
     """
 
     name: str
@@ -85,7 +85,7 @@ class ReproducedTable:
     brackets: str = ""
     baselines: Mapping[Baseline, str] = field(default_factory=dict)
     cost: Cost = field(default_factory=Cost)
-    made: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the table says; `from_dict` reads it."""
@@ -109,7 +109,7 @@ class ReproducedTable:
             "notes": list(self.notes),
             "cost": self.cost._asdict(),
             "signature": self.signature,
-            **({"made": dict(self.made)} if self.made else {}),
+            **({"inputs": dict(self.inputs)} if self.inputs else {}),
         }
 
     @classmethod
@@ -132,7 +132,7 @@ class ReproducedTable:
             brackets=table["brackets"],
             baselines=table["baselines"],
             cost=Cost(**table["cost"]),
-            made=table.get("made", {}),
+            inputs=table.get("inputs", {}),
         )
 
     @property

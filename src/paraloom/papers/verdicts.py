@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from paraloom.core.stats import Estimate
 
 Outcome: TypeAlias = Literal["agrees", "disagrees", "undecided", "no power"]
-"""Outcome of an order, by its interval; 'no power' where it could not have told the paper's difference from 0."""
+"""Outcome of an order, by its interval; 'no power' where its interval is too wide for the paper's difference."""
 
 OUTCOMES: tuple[Outcome, ...] = ("agrees", "disagrees", "undecided", "no power")
 """All outcomes."""

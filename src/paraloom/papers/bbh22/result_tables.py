@@ -68,7 +68,7 @@ def final_bleu(folder: Path, name: str) -> ReproducedTable:
         seeds=3,
         brackets=SEED_RANGE,
         baselines={"untrained": "does not apply", "random": "does not apply", "identity": f"column *{ALONE}*"},
-        made=_made(file),
+        inputs=_inputs(file),
     )
 
 
@@ -87,12 +87,12 @@ def diversity(folder: Path, name: str) -> ReproducedTable:
             ("languages", "English from Icelandic", "English from German", "our Icelandic translator is too weak"),
             ("sentences", "30,000 triples", "3,000 triples of Tatoeba, of six words", "what was translated"),
             ("back-translator", "transformer-base", "trained on 50,000 pairs of Tatoeba, BLEU 39.9", "our data"),
-            ("parser", "Stanza", "`english`", "the bundled one"),
+            ("parser", "Stanford's of dependencies", "`english`, of constituents", "the bundled one"),
         ],
         orders=list(_diversity_orders(figures)),
         brackets=INTERVAL,
         baselines=dict.fromkeys(_BASELINES, "does not apply"),
-        made=_made(file),
+        inputs=_inputs(file),
     )
 
 
@@ -107,13 +107,13 @@ def _bleu_orders(measured: Mapping[str, Mapping[str, Sequence[float]]]) -> Itera
     base, nucleus = published_figures("bbh22-2")["mean gain over parallel text"][1:]
     claims = (("nucleus", "base", nucleus - base), ("base", ALONE, base), ("nucleus", "sampling", None))
     for better, worse, published in (*claims, ("nucleus", "syntax", None), ("nucleus", "base-big", None)):
-        each = {name: values for name, values in measured.items() if better in values and worse in values}
-        for name, values in each.items():
+        settings = {name: values for name, values in measured.items() if better in values and worse in values}
+        for name, values in settings.items():
             difference = welch_interval(values[better], values[worse])
             yield Order(f"{name}: {better} above {worse}", published, difference)
-        if len(each) == len(measured):
-            differences = [fmean(values[better]) - fmean(values[worse]) for values in each.values()]
-            half = student_t_quantile(0.975, len(each) - 1) * stdev(differences) / math.sqrt(len(each))
+        if len(settings) == len(measured):
+            differences = [fmean(values[better]) - fmean(values[worse]) for values in settings.values()]
+            half = student_t_quantile(0.975, len(settings) - 1) * stdev(differences) / math.sqrt(len(settings))
             mean = fmean(differences)
             yield Order(
                 f"mean of the settings: {better} above {worse}", published, Estimate(mean, mean - half, mean + half)
@@ -164,13 +164,13 @@ def _with_half(text: str) -> tuple[float, float, float]:
 def _result(file: Path, heading: str) -> Mapping[str, Any]:
     try:
         results = json.loads(file.read_text(encoding="utf-8"))["results"]
-        found: Mapping[str, Any] = next(result for result in results if result["heading"] == heading)
+        result: Mapping[str, Any] = next(row for row in results if row["heading"] == heading)
     except (OSError, ValueError, KeyError, StopIteration) as error:
         raise DataError(
             f"the result '{heading}' cannot be read", file=file, remedy="Give the folder docs/explanations/results."
         ) from error
-    return found
+    return result
 
 
-def _made(file: Path) -> dict[str, str]:
+def _inputs(file: Path) -> dict[str, str]:
     return {f"results {file.stem}": file_digest(file)[:12]}
