@@ -24,7 +24,7 @@ from paraloom.pairs.scoring.models import (
 )
 from paraloom.pairs.scoring.table import score
 from paraloom.stages.scores import CountWords
-from paraloom.text.tokens import tokenize
+from paraloom.text.tokens import token_hash, tokenize
 
 ARPA = """
 \\data\\
@@ -276,3 +276,18 @@ def test_an_lstm_gives_the_same_for_sentences_in_a_batch_and_alone(device: str) 
         for i, (end, length) in enumerate(zip(ends, lengths.tolist(), strict=True)):
             state = network.lstm(network.embedding(rows[end - length : end])[None])[1][0][-1]
             assert torch.allclose(together[i], network.output(state)[0], atol=tolerance)
+
+
+def test_words_start_with_the_vectors_that_a_file_has_of_them(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
+    from paraloom.papers.w17.classifier import new_network
+    from paraloom.papers.w17.classifier_training import _start_with
+
+    (tmp_path / "vectors.txt").write_text("dog 1 2\nbird 5 6\n", encoding="utf-8")
+    words = np.sort(np.array([token_hash("dog"), token_hash("cat")], np.uint64))
+    network = new_network("avg", 3, 2)
+    assert _start_with(network, words, tmp_path / "vectors.txt", 2) == 1
+    weights = network.embedding.weight.detach().numpy()
+    row = int(np.searchsorted(words, np.uint64(token_hash("dog")))) + 1
+    np.testing.assert_array_equal(weights[row], [1, 2])
+    assert abs(weights[[0, 3 - row]]).max() < 1  # random

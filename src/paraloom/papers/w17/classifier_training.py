@@ -17,8 +17,10 @@ from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.core.stats import IdCounts
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.embed.word_vectors import read_vector_words, read_vectors
 from paraloom.papers.w17.classifier import Classifier, ClassifierConfig, flat, new_network
-from paraloom.text.tokens import TokenLists, tokenize
+from paraloom.text.tokens import TokenLists, token_hash, tokenize
 
 # Longer sentences are left out: the backward pass of an LSTM keeps every state of every sentence in a batch.
 _MAX_WORDS = 512
@@ -68,7 +70,13 @@ def sample_references(batches: Iterable[pa.RecordBatch], count: int, seed: int) 
 
 
 def train_classifier(
-    batches: Iterable[pa.RecordBatch], config: ClassifierConfig, folder: Path, *, seed: int = 1, device: str = "cpu"
+    batches: Iterable[pa.RecordBatch],
+    config: ClassifierConfig,
+    folder: Path,
+    *,
+    seed: int = 1,
+    device: str = "cpu",
+    vectors: str | Path | None = None,
 ) -> dict[str, Any]:
     """Train a classifier on back-translated pairs, and save the epoch that is best on the development references.
 
@@ -90,15 +98,17 @@ def train_classifier(
     development, test = range(held_out), range(held_out, 2 * held_out)
     training = np.arange(2 * held_out, len(sample))
     words = _vocabulary(sample, training, config.vocab_size)
-    network = new_network(config.kind, len(words) + 1, config.dimension).to(torch.device(used.kind, used.indices[0]))
+    network = new_network(config.kind, len(words) + 1, config.dimension)
+    given = 0 if vectors is None else _start_with(network, words, vectors, config.dimension)
+    network = network.to(torch.device(used.kind, used.indices[0]))
     model = Classifier(config.kind, words, network)
     references, translations = model.rows(sample.references), model.rows(sample.translations)
     bounds = np.array(sample.bounds)
-    vectors = list(model.network.embedding.parameters())
+    embedding = list(model.network.embedding.parameters())
     others = [value for name, value in model.network.named_parameters() if not name.startswith("embedding")]
     # Sparse for the word vectors, so that the cost of a step depends on its words and not on the vocabulary.
     optimizers = [
-        torch.optim.SparseAdam(vectors, lr=config.learning_rate),
+        torch.optim.SparseAdam(embedding, lr=config.learning_rate),
         torch.optim.Adam(others, lr=config.learning_rate),
     ]
     best, best_accuracy = None, -1.0
@@ -123,7 +133,23 @@ def train_classifier(
         parts = {origin: [i for i in test if sample.origins[i] == origin] for origin in origins}
         accuracies = {origin: _accuracy(model, sample, bounds, part)["accuracy"] for origin, part in parts.items()}
         figures["accuracy_by_origin"] = accuracies
-    return {**figures, "development_accuracy": round(best_accuracy, 4), "pairs": len(training), "words": len(words)}
+    counts = {"pairs": len(training), "words": len(words), **({} if vectors is None else {"given_vectors": given})}
+    return {**figures, "development_accuracy": round(best_accuracy, 4), **counts}
+
+
+def _start_with(network: Any, words: npt.NDArray[np.uint64], vectors: str | Path, dimension: int) -> int:
+    """Give words of the vocabulary that a file has vectors of these; returns how many."""
+    import torch
+
+    listed = read_vector_words(vectors)
+    given = read_vectors(vectors, Vocabulary("word", listed), dimension)
+    ids = np.array([token_hash(listed[row]) for row in given.rows.tolist()], np.uint64)
+    positions = np.minimum(np.searchsorted(words, ids), len(words) - 1)
+    known = words[positions] == ids
+    rows = torch.from_numpy(positions[known] + 1)
+    with torch.no_grad():
+        network.embedding.weight[rows] = torch.from_numpy(given.vectors[known])
+    return int(known.sum())
 
 
 def _update(
