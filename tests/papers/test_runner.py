@@ -352,7 +352,7 @@ def test_tables_of_pairs_have_orders_and_idf_in_nats(monkeypatch: pytest.MonkeyP
     sources = {"talks": statistics(8.0, 3.0), "news": statistics(20.0, 2.0)}
     parsed = {name: {"reference": {"parse_entropy": estimate(row["parse_entropy"])}} for name, row in sources.items()}
     monkeypatch.setattr(pair_tables, "_statistics", lambda study: sources)
-    monkeypatch.setattr(pair_tables, "_parsed_statistics", lambda study: parsed)
+    monkeypatch.setattr(pair_tables, "_parsed_statistics", lambda study: (parsed, 100))
     monkeypatch.setattr(pair_tables, "_judged_statistics", lambda study, seed: sources)
     study = Study(sources={"talks": "a", "news": "b"}, sts="sts", folder=tmp_path, word_frequencies="words.txt")
     table = pair_tables.source_statistics(study, "pnmt-1")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from paraloom.api.syntax import parser_fields
 from paraloom.core.stage import Stage
 from paraloom.core.stats import Estimate
+from paraloom.io import Corpus
 from paraloom.pairs.scoring.idf import SENTENCE_WORDS
 from paraloom.papers.conditions import SOURCES, TIME, translations
 from paraloom.papers.measurements import mean_estimate
@@ -30,7 +31,7 @@ from paraloom.stages.pairs import Filter
 from paraloom.stages.syntax import Parse
 
 _PARSED_PAIRS = 10_000
-"""References of each source that are parsed. Entropy depends on their number, so it is the same for all sources."""
+"""References of each source that are parsed, at most: as many as the smallest source has, as entropy depends on it."""
 
 
 class Measure(NamedTuple):
@@ -62,7 +63,7 @@ CORRELATES = (
 def source_statistics(study: Study, name: str) -> ReproducedTable:
     """PNMT Table 1: length, IDF, paraphrase score and entropies of each source."""
     rows: list[Row] = []
-    parsed = _parsed_statistics(study)
+    parsed, count = _parsed_statistics(study)
     keys = ("length", "idf", "paraphrase_score", "unigram_entropy", "parse_entropy")
     for source, statistics in _statistics(study).items():
         figures = {**statistics["reference"], **statistics}
@@ -83,7 +84,7 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
                 f"encoder `{study.encoder}`",
                 "not among our data",
             ),
-            ("parses", "Stanford parser", f"`{study.parser}`, {_PARSED_PAIRS:,} references", "at hand"),
+            ("parses", "Stanford parser", f"`{study.parser}`, {count:,} references of each source", "at hand"),
         ],
         orders=[*shortest_source_orders(rows), *parliament_orders(rows)],
         brackets=INTERVAL,
@@ -223,16 +224,18 @@ def _rows(study: Study, group: str, measures: Sequence[Measure]) -> list[Row]:
     ]
 
 
-def _parsed_statistics(study: Study) -> dict[str, Any]:
-    """The statistics of a parsed sample of each source; empty without a parser."""
+def _parsed_statistics(study: Study) -> tuple[dict[str, Any], int]:
+    """The statistics of a parsed sample of each source, empty without a parser, and the size of the samples."""
     if study.parser is None:
-        return {}
+        return {}, 0
+    corpora = study.scored()
+    count = min(_PARSED_PAIRS, *(Corpus.open(path).rows for path in corpora.values()))
     stages: list[Stage] = []
-    for source, path in study.scored().items():
-        sample = Filter(name=f"{source}-sample", input=path, sample=_PARSED_PAIRS)
+    for source, path in corpora.items():
+        sample = Filter(name=f"{source}-sample", input=path, sample=count)
         trees = Parse(name=f"{source}-trees", input=sample, **parser_fields(study.parser), columns=("src",))
         stages += [sample, trees, PairStatistics(name=source, pairs=trees)]
-    return study.results(stages, study.folder / "parsed")
+    return study.results(stages, study.folder / "parsed"), count
 
 
 def _mean(figures: Sequence[Figure]) -> Figure:

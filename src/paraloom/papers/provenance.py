@@ -53,6 +53,7 @@ def translator_of(source: str | Path) -> str:
     return str(metadata.get(b"signature", b"").decode())
 
 
+@cache
 def translation_quality(source: str | Path) -> str:
     """BLEU of a source's translations against their references, as text."""
     if not (Path(source) / "corpus.json").is_file():
