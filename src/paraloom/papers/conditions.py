@@ -138,13 +138,6 @@ def conditions(
             "random networks of several seeds differ little",
         ),
         ("test", *(test or _test(paper))),
-        (
-            "orders",
-            "differences of figures",
-            "95 % intervals of differences, over test pairs (paired bootstrap)"
-            + (" and seeds (Welch)" if study.seeds > 1 else "; the choice of the seed is not in them"),
-            "the paper has no intervals",
-        ),
     ]
     specs = ", ".join(f"{name} = `{spec}`" for name, (spec, _) in trained.items() if name.lower() != spec)
     return listed + ([("encoders", ", ".join(trained), specs, "names of Paraloom's parts")] if specs else [])

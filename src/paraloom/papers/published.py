@@ -204,12 +204,6 @@ PAPERS: dict[str, PaperTable] = {
         _SINGLE,
         (("M = 1", (82.3, 81.5, 81.5)), ("M = 20", (84.0, 83.1, 84.6)), ("M = 40", (84.1, 83.4, 85.0))),
     ),
-    "pnmt-7": PaperTable(
-        "PNMT Table 7: negative examples",
-        "cosine of 100 sentences with the nearest other sentence, mean",
-        ("cosine",),
-        (),
-    ),
     "pnmt-8": PaperTable(
         "PNMT Table 8: architectures",
         "Pearson × 100, means over subsets (the papers' 2013 has a fourth one that is not freely available)",

@@ -255,11 +255,15 @@ def _line_per_row(value: Any, indent: str) -> str:
 
 
 def format_conditions(conditions: Sequence[ExperimentCondition]) -> list[str]:
-    """Conditions as a table, lines of Markdown."""
+    """Conditions as a table, lines of Markdown, and a line of those that are the paper's."""
     if not conditions:
         return []
     lines = ["| condition | the paper | ours | why |", "|---|---|---|---|"]
-    return lines + [f"| {' | '.join(condition)} |" for condition in conditions]
+    lines += [f"| {' | '.join(condition)} |" for condition in conditions if condition.ours != condition.paper]
+    same = "; ".join(
+        f"{condition.name}, {condition.ours}" for condition in conditions if condition.ours == condition.paper
+    )
+    return [*lines, "", f"As in the paper: {same}."] if same else lines
 
 
 def format_rows(columns: Sequence[str], rows: Sequence[Row], decimals: int | None = None) -> list[str]:
