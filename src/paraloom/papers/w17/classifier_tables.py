@@ -68,7 +68,9 @@ def train_classifiers(study: Study, name: str) -> dict[ClassifierTraining, dict[
     Several commands can train those of several sources at a time.
     """
     figures: dict[ClassifierTraining, dict[str, Any]] = {}
-    start = {} if study.vectors is None else {"vectors": study.wide_vectors(), "dimension": study.dimension}
+    start: dict[str, Any] = (
+        {} if study.vectors is None else {"vectors": study.wide_vectors(), "dimension": study.dimension}
+    )
     for source, path in study.sources.items():
         reading = study.pairs_of(source, path)
         stages = {
