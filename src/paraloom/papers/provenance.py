@@ -21,7 +21,7 @@ CODE = "code"
 """The input of a table that is not data."""
 
 _BLEU_SENTENCES = 1_000
-_SHARED = ("study", "trainings", "measurements", "tables")
+_SHARED = ("study", "trainings", "measurements")
 _STAGES = ("filter", "score", "count-words", "train-encoder", "pair-statistics")
 
 
