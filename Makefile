@@ -6,16 +6,6 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints
 XDIST := --numprocesses auto --dist worksteal
 BUNDLED := src/paraloom/bundled
 EWT = $(PARALOOM_DATA)/treebank/ud-english-ewt/en_ewt-ud
-REFERENCES = --pairs tatoeba=runs/references/$(1)-tatoeba$(5) --pairs captions=runs/references/$(2)-captions$(5) \
-    --pairs help=runs/references/$(3)-help$(5) --pairs news=runs/references/$(4)-news$(5)
-PAPERS = --sts $(PARALOOM_DATA)/sts --parser english -o runs/reproduce-german \
-    --word-frequencies $(PARALOOM_DATA)/freq/enwiki_vocab_min200.txt.gz
-ENCODER_TABLES = --sts $(PARALOOM_DATA)/sts --vectors runs/bundled-encoder/80-words-in-context/artifact \
-    --simple-wikipedia runs/simple-wikipedia.tsv \
-    --ppdb $(PARALOOM_DATA)/phrase/ppdb-lexical/ppdb-1.0-xxxl-lexical.pairs.tsv.gz \
-    --pairs news=runs/backtranslated-encoder/20-news --pairs commentary=runs/backtranslated-encoder/30-commentary \
-    --pairs europarl=runs/backtranslated-encoder/70-europarl --pairs tatoeba=runs/backtranslated-encoder/100-tatoeba \
-    --seeds 3 --epochs 3 --size 6000 -o runs/reproduce
 
 .PHONY: quickstart test test-all shake fuzz lint docs wheel bench reproduce clean
 
@@ -91,20 +81,12 @@ reproduce: $(VENV)/dev
 	PARSER=$(CURDIR)/runs/parser-en $(BIN)/paraloom run examples/bundled-paraphraser.toml -o runs/bundled-paraphraser
 	PARSER=$(CURDIR)/runs/parser-en BUNDLED=$(CURDIR)/runs/bundled-paraphraser \
 	    $(BIN)/paraloom run examples/english-paraphraser.toml -o runs/english-paraphraser
-	$(BIN)/paraloom run examples/papers-references.toml -o runs/references
-	$(BIN)/paraloom papers run w17-9 w17-10 pnmt-1 $(PAPERS) $(call REFERENCES,190,200,210,220,-one)
-	$(BIN)/paraloom papers run w17-8 $(PAPERS) $(call REFERENCES,30,60,120,180,)
+	$(BIN)/paraloom papers run all --recipe examples/papers.toml -o runs/papers --page docs/explanations/papers
 	$(BIN)/python examples/backtranslated_encoder.py --bundled runs/bundled-de-en --general runs/general-translator \
 	    -o runs/backtranslated-encoder
 	$(BIN)/python benchmarks/bilingual.py --languages cs de tr ko is --seeds 1 2 3 -o runs/bilingual
 ifdef TEACHER  # the folder of a sentence-transformers model, such as all-MiniLM-L6-v2
 	$(BIN)/paraloom run examples/bundled-encoder.toml -o runs/bundled-encoder
-	cd $(PARALOOM_DATA)/simplewiki && { gzip -dc kauchak-v2-dev.normal-simple.tsv.gz; \
-	    cat wikilarge.valid.normal-simple.tsv wikismall.valid.normal-simple.tsv; } > $(CURDIR)/runs/simple-wikipedia.tsv
-	$(BIN)/paraloom papers run w17-4 pnmt-4 pnmt-6 pnmt-7 pnmt-scrambling $(ENCODER_TABLES) --recurrent-size 1000
-	$(BIN)/paraloom papers run pnmt-8 pnmt-9 pnmt-10 $(ENCODER_TABLES) --recurrent-size 600
-	$(BIN)/paraloom papers run w17-5 w17-6 w17-7 w17-12 w17-13 pnmt-5 $(ENCODER_TABLES) --recurrent-size 0 \
-	    --tuning-size 1500
 	GERMAN=runs/german $(BIN)/paraloom run examples/english-encoder.toml -o runs/english-encoder
 	ENGLISH=runs/english-encoder $(BIN)/paraloom run examples/english-curve.toml -o runs/english-curve
 	$(BIN)/paraloom run examples/phrases.toml -o runs/phrases

@@ -24,7 +24,7 @@ from paraloom.pairs.scoring.models import (
 )
 from paraloom.pairs.scoring.table import score
 from paraloom.stages.scores import CountWords
-from paraloom.text.tokens import tokenize
+from paraloom.text.tokens import token_hash, tokenize
 
 ARPA = """
 \\data\\
@@ -107,7 +107,7 @@ def test_idf_worked_out_by_hand(tmp_path: Path) -> None:
     frequencies = count_document_frequencies([["a b a", "a c"], ["a", ""]])
     assert frequencies.sentences == 3
     expected = [(math.log(1) + math.log(3)) / 2, math.log(3), math.nan]
-    np.testing.assert_allclose(frequencies.mean_idf(tokenize(["a b", "never", ""])), expected, rtol=1e-6)
+    np.testing.assert_allclose(frequencies.mean_idf(["a b", "never", ""]), expected, rtol=1e-6)
     frequencies.save(tmp_path)
     loaded = DocumentFrequencies.load(tmp_path)
     np.testing.assert_array_equal(loaded.counts, frequencies.counts)
@@ -116,21 +116,47 @@ def test_idf_worked_out_by_hand(tmp_path: Path) -> None:
 
 
 def test_idf_of_a_list_of_words(tmp_path: Path) -> None:
-    (tmp_path / "words.txt").write_text("the 12\ndog 4\n", encoding="utf-8")
+    (tmp_path / "words.txt").write_text("the 1050\ndog 42\nt 8\n", encoding="utf-8")
     stage = CountWords(name="counts", frequencies=tmp_path / "words.txt")
     figures = stage.fit(tmp_path / "counts", StageContext(seed=1))
-    assert figures == {"words": 2, "sentences": 16}
+    assert figures == {"words": 3, "sentences": 52}  # 1,100 words in sentences of 21
     frequencies = DocumentFrequencies.load(tmp_path / "counts")
-    # ln(16 / 12), ln(16 / 4); a word that is not listed is as rare as the rarest one that is.
-    expected = [(math.log(16 / 12) + math.log(4)) / 2, math.log(4)]
-    assert frequencies.mean_idf(tokenize(["the dog", "cat"])) == pytest.approx(expected, abs=1e-6)
-    assert listed_frequencies(["the", "dog"], [12, 4]).mean_idf(tokenize(["cat"])) == pytest.approx([math.log(4)])
+    # Of n = 1100/21 sentences, a word that occurs c times is expected in n (1 - exp(-c/n)): all, 29 and 7 of them. One
+    # that is not listed is as rare as the rarest that is.
+    idf = {"the": 0.0, "dog": math.log(52 / 29), "t": math.log(52 / 7), "cat": math.log(52 / 7)}
+    expected = [(idf["the"] + idf["dog"]) / 2, idf["cat"]]
+    assert frequencies.mean_idf(["the dog", "cat"]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_punctuation_numbers_and_spelling_of_contractions_do_not_change_the_idf() -> None:
+    frequencies = listed_frequencies(["the", "dog", "sleeps", "don", "t"], [500, 20, 2, 9, 40])
+    plain = frequencies.mean_idf(["the dog sleeps", "don t"])
+    for marked in (
+        ["The dog sleeps.", "don't"],
+        ["“The dog sleeps” ( 1957 )", "don’t!"],
+        ["The dog, 3,000 sleeps", "DON'T"],
+    ):
+        np.testing.assert_array_equal(frequencies.mean_idf(marked), plain)
+    assert np.isnan(frequencies.mean_idf(["...", "1957", ""])).all()
+    counted = count_document_frequencies([["The dog sleeps.", "A dog.", "..."]])
+    assert (counted.sentences, len(counted.words)) == (2, 4)
+
+
+def test_counts_of_another_convention_are_refused(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    count_document_frequencies([["a b"]]).save(tmp_path)
+    arrays = load_file(tmp_path / "rarity.safetensors")
+    del arrays["version"]
+    save_file(arrays, tmp_path / "rarity.safetensors")
+    with pytest.raises(ModelError, match="counted punctuation"):
+        DocumentFrequencies.load(tmp_path)
 
 
 def test_mistakes_in_a_list_of_words_are_named(tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_text("the 12\nice,cream 4\n", encoding="utf-8")
-    with pytest.raises(DataError, match="several tokens") as error:
+    with pytest.raises(DataError, match="'ice,cream' in the list is 2 words") as error:
         CountWords(name="counts", frequencies=path).fit(tmp_path, StageContext(seed=1))
     assert str(error.value.file) == str(path)
     for fields in ({}, {"corpora": ("a",), "frequencies": path}):
@@ -250,3 +276,18 @@ def test_an_lstm_gives_the_same_for_sentences_in_a_batch_and_alone(device: str) 
         for i, (end, length) in enumerate(zip(ends, lengths.tolist(), strict=True)):
             state = network.lstm(network.embedding(rows[end - length : end])[None])[1][0][-1]
             assert torch.allclose(together[i], network.output(state)[0], atol=tolerance)
+
+
+def test_words_start_with_the_vectors_that_a_file_has_of_them(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the classifier needs torch: pip install 'paraloom[train]'")
+    from paraloom.papers.w17.classifier import new_network
+    from paraloom.papers.w17.classifier_training import _start_with
+
+    (tmp_path / "vectors.txt").write_text("dog 1 2\nbird 5 6\n", encoding="utf-8")
+    words = np.sort(np.array([token_hash("dog"), token_hash("cat")], np.uint64))
+    network = new_network("avg", 3, 2)
+    assert _start_with(network, words, tmp_path / "vectors.txt", 2) == 1
+    weights = network.embedding.weight.detach().numpy()
+    row = int(np.searchsorted(words, np.uint64(token_hash("dog")))) + 1
+    np.testing.assert_array_equal(weights[row], [1, 2])
+    assert abs(weights[[0, 3 - row]]).max() < 1  # random

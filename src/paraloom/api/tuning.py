@@ -13,6 +13,7 @@ from paraloom.api.run import input_stages, run_in
 from paraloom.core.config import Config, check_keys, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Ref, Stage
+from paraloom.evaluate.development import DEVELOPMENT
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.stages.encoders import CompareSelections, TrainEncoder
@@ -31,7 +32,8 @@ class Tuning(Config):
         grids: Conditions in SQL, or names of sets of them: w17-overlap, w17-length, pnmt-tenths … They are
             `paraloom.api.filter_grids.GRIDS`.
         sts: Folder of similarity tasks.
-        development: The task that decides between candidates, as GROUP/SUBSET.
+        development: The tasks that decide between candidates, as of `paraloom.stages.TrainEncoder`; by default they
+            share no pair with the test tasks.
         size: Number of pairs of each selection, drawn at random from those that the filter keeps (24,000 in W17).
         epochs: Maximum number of passes over the pairs; the best one counts.
         seeds: How many times each candidate is drawn and trained.
@@ -46,7 +48,7 @@ class Tuning(Config):
     pairs: str
     grids: tuple[str, ...] = ("w17-overlap",)
     sts: Path
-    development: str = "STS-B/dev"
+    development: str = DEVELOPMENT
     size: int = 24_000
     epochs: int = 10
     seeds: int = 1
@@ -68,8 +70,8 @@ class TuningResult:
     """Result of `tune`.
 
     Args:
-        selections: A row per selection, the best on the development task first, as the stage `CompareSelections` writes
-            them.
+        selections: A row per selection, the best on the development tasks first, as the stage `CompareSelections`
+            writes them.
         winner: Label of the best selection that is not random.
         verdict: Rows of the winner and the random selection, `random_seeds` trainings of each, with figures on the test
             tasks and their difference.
@@ -126,7 +128,7 @@ class TuningResult:
         if self.beats_random:
             return f"{self.winner} beats random selection: {figures}.{start}"
         return (
-            "No selection is known to beat random selection. The best on the development task, "
+            "No selection is known to beat random selection. The best on the development tasks, "
             f"{self.winner}: {figures}.{start}"
         )
 
@@ -134,8 +136,8 @@ class TuningResult:
 def tune(tuning: Tuning, folder: str | Path, *, workers: int | None = None, seed: int = 1) -> TuningResult:
     """Find the filter whose pairs train the best encoder; if stopped, the same call resumes.
 
-    All candidates are compared on the development task; only the best one and the random selection are evaluated on the
-    test tasks.
+    All candidates are compared on the development tasks; only the best one and the random selection are evaluated on
+    the test tasks.
 
     Reference:
         Wieting et al. (2017), §5.

@@ -22,6 +22,20 @@ def _list(*, as_json: bool = False) -> None:
     typer.echo(json.dumps(entries, ensure_ascii=False) if as_json else papers.list_tables())
 
 
+def _check(folder: str | Path, *, inputs: list[str] | None = None, as_json: bool = False) -> None:
+    """Say which tables of a folder are stale: made by other code than today's, or of other inputs than those named.
+
+    Args:
+        folder: A folder with NAME.json of tables.
+        inputs: An input as the tables name it, such as 'pairs tatoeba=FOLDER' or vectors=FILE, to compare. Repeatable.
+    """
+    states = papers.check_tables(folder, dict(map(_named, inputs or [])))
+    as_rows = [state.to_dict() for state in states]
+    typer.echo(json.dumps(as_rows, ensure_ascii=False) if as_json else papers.format_states(states))
+    if any(state.state == "stale" for state in states):
+        raise typer.Exit(1)
+
+
 def _page(folder: str | Path, *, as_json: bool = False) -> None:
     """Write the page of verdicts beside a folder of tables, FOLDER.md, and a page for each paper and table into it.
 
@@ -109,4 +123,11 @@ DECLARED = [
         watched=True,
     ),
     Command(name="papers page", run=_page, examples=("docs/papers",)),
+    Command(
+        name="papers check",
+        run=_check,
+        flags={"inputs": "--input"},
+        settings={"inputs": {"metavar": "NAME=PATH"}},
+        examples=("docs/papers",),
+    ),
 ]

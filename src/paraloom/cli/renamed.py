@@ -95,7 +95,7 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
     "lexicon": {"--sample": "this option is gone: 500,000 pairs at most; in a pipeline, sample of `extract-lexicon`"},
     "tune": {
         "--seeds": "this option is gone; in Python, seeds of `paraloom.api.Tuning`",
-        "--development": "this option is gone: STS-B/dev decides; in Python, development of `paraloom.api.Tuning`",
+        "--development": "this option is gone; in Python, development of `paraloom.api.Tuning`",
     },
     "train paraphrase-model": {
         "--fallback": "this option is gone; in a pipeline, fallbacks of `train-paraphrase-model`",

@@ -7,6 +7,7 @@ _MODULES = {
     "bbh22.experiment": ("run_experiment", "experiment_pipeline"),
     "bbh22.experiment_config": ("read_experiment",),
     "catalog": ("catalog_entries", "list_tables"),
+    "check": ("check_tables", "format_states"),
     "page": ("write_page",),
     "park17.selftraining": ("read_loop", "selftrain"),
     "pgru.train_phrases": ("train_phrase_encoder",),

@@ -8,12 +8,12 @@ from typing import Any
 
 from paraloom.papers.measurements import Measurements, SystemNames
 from paraloom.papers.study import Study
-from paraloom.papers.tables import NOT_MEASURED, SEED_RANGE, Baseline, Row
+from paraloom.papers.tables import SEED_RANGE, Baseline, Row
 from paraloom.papers.trainings import GIVEN_VECTORS, OVERLAP
 from paraloom.papers.verdicts import Order
 
 
-def about_encoders(study: Study, random: str = NOT_MEASURED) -> dict[str, Any]:
+def about_encoders(study: Study, random: str = "0 but for chance") -> dict[str, Any]:
     """The fields of a table of encoders that say what its rows and brackets are."""
     given = GIVEN_VECTORS if study.vectors is not None else OVERLAP
     baselines: dict[Baseline, str] = {"untrained": "rows or columns of that name", "random": random}

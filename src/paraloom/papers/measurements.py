@@ -107,8 +107,8 @@ ALL_TASKS = "all tasks"
 
 
 def mean_of_seeds(values: Sequence[float]) -> Figure:
-    """The mean, with the lowest and the highest value if there are several."""
-    return values[0] if len(values) == 1 else (fmean(values), min(values), max(values))
+    """The mean, with the lowest and the highest value if there are several, and these."""
+    return values[0] if len(values) == 1 else (fmean(values), min(values), max(values), *values)
 
 
 def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
@@ -151,7 +151,7 @@ class Accuracies(NamedTuple):
         """The mean over the seeds, with the 95 % interval of a proportion of as many items (Wilson)."""
         mean = fmean(self.values)
         low, high = wilson_interval(mean / 100 * self.items, self.items)
-        return mean, 100 * low, 100 * high
+        return (mean, 100 * low, 100 * high, *(self.values if len(self.values) > 1 else ()))
 
     def above(self, other: Accuracies) -> Estimate:
         """Difference of the means, with a 95 % interval that covers the choice of test items and of seeds.

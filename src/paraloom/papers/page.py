@@ -141,13 +141,13 @@ def _verdicts(
     folder: str, papers: Mapping[str, Sequence[Section]], tables: Mapping[str, ReproducedTable]
 ) -> Iterable[str]:
     """A table of the verdicts, lines of Markdown."""
-    yield "| paper | table | | orders that agree | disagree | undecided | verdict |"
-    yield "|---|---|---|---:|---:|---:|---|"
+    yield "| paper | table | | orders that agree | disagree | undecided | no power | verdict |"
+    yield "|---|---|---|---:|---:|---:|---:|---|"
     for paper, sections in papers.items():
         page = f"[{paper}]({folder}/{paper.lower()}.md)"
         named = [tables[name] for section in sections for name in section.tables]
         if not named:
-            yield f"| {page} | | its tables, and why they are not made or where else | | | | |"
+            yield f"| {page} | | its tables, and why they are not made or where else | | | | | |"
         for table in named:
             outcomes = [order.outcome for order in table.orders]
             cells = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -11,14 +10,15 @@ from typing import Any, NamedTuple
 from paraloom.api.syntax import parser_fields
 from paraloom.core.stage import Stage
 from paraloom.core.stats import Estimate
-from paraloom.papers.conditions import SOURCES
+from paraloom.io import Corpus
+from paraloom.pairs.scoring.idf import SENTENCE_WORDS
+from paraloom.papers.conditions import SOURCES, TIME, translations
 from paraloom.papers.measurements import mean_estimate
-from paraloom.papers.published import published_figures
+from paraloom.papers.published import PAPERS, published_figures
 from paraloom.papers.study import Study
 from paraloom.papers.tables import (
     BASELINES,
     INTERVAL,
-    NOT_MEASURED,
     Baseline,
     Figure,
     ReproducedTable,
@@ -31,7 +31,7 @@ from paraloom.stages.pairs import Filter
 from paraloom.stages.syntax import Parse
 
 _PARSED_PAIRS = 10_000
-"""References of each source that are parsed. Entropy depends on their number, so it is the same for all sources."""
+"""References of each source that are parsed, at most: as many as the smallest source has, as entropy depends on it."""
 
 
 class Measure(NamedTuple):
@@ -63,19 +63,19 @@ CORRELATES = (
 def source_statistics(study: Study, name: str) -> ReproducedTable:
     """PNMT Table 1: length, IDF, paraphrase score and entropies of each source."""
     rows: list[Row] = []
-    parsed = _parsed_statistics(study)
+    parsed, count = _parsed_statistics(study)
     keys = ("length", "idf", "paraphrase_score", "unigram_entropy", "parse_entropy")
     for source, statistics in _statistics(study).items():
         figures = {**statistics["reference"], **statistics}
         if source in parsed:
             figures["parse_entropy"] = parsed[source]["reference"].get("parse_entropy")
-        bits = {"idf": 1 / math.log(2)} if study.word_frequencies is not None else {}
-        rows.append((source, [_estimate(figures.get(key), bits.get(key, 1)) for key in keys]))
+        rows.append((source, [_estimate(figures.get(key)) for key in keys]))
     return reproduced(
         name,
         rows,
         conditions=[
             SOURCES,
+            *translations(study),
             ("sample", "100,000 references", "all of a source, at most 150,000", "our sources are smaller"),
             _idf(study, "of Wikipedia's sentences"),
             (
@@ -84,9 +84,9 @@ def source_statistics(study: Study, name: str) -> ReproducedTable:
                 f"encoder `{study.encoder}`",
                 "not among our data",
             ),
-            ("parses", "Stanford parser", f"`{study.parser}`, {_PARSED_PAIRS:,} references", "at hand"),
+            ("parses", "Stanford parser", f"`{study.parser}`, {count:,} references of each source", "at hand"),
         ],
-        orders=shortest_source_orders(rows),
+        orders=[*shortest_source_orders(rows), *parliament_orders(rows)],
         brackets=INTERVAL,
         baselines=_NOTHING_TRAINED,
     )
@@ -106,6 +106,21 @@ def shortest_source_orders(rows: Sequence[Row]) -> Iterator[Order]:
                 yield Order(claim, above, Estimate(*entropies[shortest]) - Estimate(*entropies[name]))
 
 
+def parliament_orders(rows: Sequence[Row]) -> Iterator[Order]:
+    """PNMT §3.1: Europarl has the least IDF, vocabulary and parse entropy, and the highest paraphrase score."""
+    ours, paper = dict(rows), published_figures("pnmt-1")
+    if not {"europarl", "commentary"} <= set(ours):
+        return
+    columns = PAPERS["pnmt-1"].columns
+    for column, sign, than in ((1, -1, "lower"), (2, 1, "higher"), (3, -1, "lower"), (4, -1, "lower")):
+        europarl, commentary = ours["europarl"][column], ours["commentary"][column]
+        if isinstance(europarl, tuple) and isinstance(commentary, tuple):
+            low, high = (commentary, europarl) if sign > 0 else (europarl, commentary)
+            above = sign * (paper["Europarl"][column] - paper["News Commentary"][column])
+            claim = f"europarl has a {than} {columns[column]} than commentary"
+            yield Order(claim, above, Estimate(*high) - Estimate(*low))
+
+
 def reference_differences(study: Study, name: str) -> ReproducedTable:
     """W17 Table 9: entropy and repetition of the references minus those of the translations."""
     rows = _rows(study, "reference_minus_translation", DIFFERENCES)
@@ -115,7 +130,7 @@ def reference_differences(study: Study, name: str) -> ReproducedTable:
         conditions=[
             SOURCES,
             ("pairs", "150,000 of each source", "all of a source, at most 150,000", "our sources are smaller"),
-            ("translation", "a random one of 50 beams", "those that are given", "what our data give"),
+            *translations(study),
         ],
         orders=sign_orders(DIFFERENCES, rows, published_figures(name)["all ten corpora"]),
         brackets=INTERVAL,
@@ -126,7 +141,7 @@ def reference_differences(study: Study, name: str) -> ReproducedTable:
 def reference_correlations(study: Study, name: str) -> ReproducedTable:
     """W17 Table 10: what the probability that a translation is a reference correlates with."""
     group = "spearman_of_reference_probability"
-    by_seed = [_statistics(study)] + [_reclassified_statistics(study, seed) for seed in range(2, study.seeds + 1)]
+    by_seed = [_judged_statistics(study, seed) for seed in range(1, study.seeds + 1)]
     rows: list[Row] = []
     for source in study.sources:
         of_seeds = [
@@ -139,15 +154,21 @@ def reference_correlations(study: Study, name: str) -> ReproducedTable:
         rows,
         conditions=[
             SOURCES,
+            *translations(study),
             ("pairs", "100,000 of each source", "three quarters of a source", "our sources are smaller"),
-            ("classifier", "the LSTM of Table 8", "LSTM, trained on the other quarter", "our sources are smaller"),
+            (
+                "classifier",
+                "the LSTM of Table 8, of 40,000 references",
+                f"LSTM, of the other quarter, at most {study.classifier_pairs:,} references",
+                TIME,
+            ),
             _idf(study, "of Wikipedia"),
             ("seeds", "not stated", f"{study.seeds}, of the classifier", "to see how much they matter"),
         ],
         orders=sign_orders(CORRELATES, rows, published_figures(name)["all ten corpora"]),
         seeds=study.seeds,
         brackets=INTERVAL,
-        baselines={"untrained": NOT_MEASURED, "random": "0 by definition", "identity": "does not apply"},
+        baselines={"untrained": "0 but for chance", "random": "0 by definition", "identity": "does not apply"},
     )
 
 
@@ -156,7 +177,7 @@ def sign_orders(measures: Sequence[Measure], rows: Sequence[Row], paper: Sequenc
     for source, figures in rows:
         for measure, figure, published in zip(measures, figures, paper, strict=True):
             if isinstance(figure, tuple):
-                value, *ends = (measure.sign * number for number in figure)
+                value, *ends = (measure.sign * number for number in figure[:3])
                 yield Order(f"{source}: {measure.claim}", abs(published), Estimate(value, min(ends), max(ends)))
 
 
@@ -175,8 +196,9 @@ def _idf(study: Study, paper: str) -> tuple[str, ...]:
     if study.word_frequencies is None:
         ours = "of our own references, natural logarithm"
         return ("IDF", paper, ours, "no list of word frequencies is given (`--word-frequencies`)")
-    ours = f"log2 of all words by a word's count in {Path(study.word_frequencies).name}"
-    return ("IDF", paper, ours, "the list counts words, not sentences with them")
+    name = Path(study.word_frequencies).name
+    ours = f"of sentences of {SENTENCE_WORDS} words, expected from the counts of {name}; nats; words with a letter"
+    return ("IDF", f"{paper}; no base is named (1 nat is 1.44 bits)", ours, "the list counts words, not sentences")
 
 
 def _statistics(study: Study) -> dict[str, Any]:
@@ -186,9 +208,9 @@ def _statistics(study: Study) -> dict[str, Any]:
     return {source: results[f"{source}-statistics"] for source in study.sources}
 
 
-def _reclassified_statistics(study: Study, seed: int) -> dict[str, Any]:
-    """The same with classifiers of another seed."""
-    corpora = study.classified(seed)
+def _judged_statistics(study: Study, seed: int) -> dict[str, Any]:
+    """The same with the probabilities of classifiers that were trained with a seed."""
+    corpora = study.judged(seed)
     stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in corpora.items()]
     results = study.results(stages, study.folder / f"statistics-{seed}")
     return {source: results[f"{source}-statistics"] for source in study.sources}
@@ -202,16 +224,18 @@ def _rows(study: Study, group: str, measures: Sequence[Measure]) -> list[Row]:
     ]
 
 
-def _parsed_statistics(study: Study) -> dict[str, Any]:
-    """The statistics of a parsed sample of each source; empty without a parser."""
+def _parsed_statistics(study: Study) -> tuple[dict[str, Any], int]:
+    """The statistics of a parsed sample of each source, empty without a parser, and the size of the samples."""
     if study.parser is None:
-        return {}
+        return {}, 0
+    corpora = study.scored()
+    count = min(_PARSED_PAIRS, *(Corpus.open(path).rows for path in corpora.values()))
     stages: list[Stage] = []
-    for source, path in study.scored().items():
-        sample = Filter(name=f"{source}-sample", input=path, sample=_PARSED_PAIRS)
+    for source, path in corpora.items():
+        sample = Filter(name=f"{source}-sample", input=path, sample=count)
         trees = Parse(name=f"{source}-trees", input=sample, **parser_fields(study.parser), columns=("src",))
         stages += [sample, trees, PairStatistics(name=source, pairs=trees)]
-    return study.results(stages, study.folder / "parsed")
+    return study.results(stages, study.folder / "parsed"), count
 
 
 def _mean(figures: Sequence[Figure]) -> Figure:
@@ -220,7 +244,7 @@ def _mean(figures: Sequence[Figure]) -> Figure:
     if len(estimates) < len(figures):
         return None
     mean = mean_estimate(estimates)
-    return mean.value, mean.low, mean.high
+    return (mean.value, mean.low, mean.high, *(estimate.value for estimate in estimates if len(estimates) > 1))
 
 
 def _estimate(statistic: Mapping[str, float] | None, factor: float = 1) -> Figure:

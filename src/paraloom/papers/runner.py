@@ -7,14 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.papers import pair_tables
+from paraloom.papers.bbh22 import result_tables
 from paraloom.papers.catalog import entry_of
 from paraloom.papers.park17 import loop_tables
 from paraloom.papers.park17.loop_tables import LoopRun
 from paraloom.papers.pgru import phrase_tables
 from paraloom.papers.pgru.phrase_tables import PhraseRuns
 from paraloom.papers.pnmt import architecture_tables, megabatch_tables, rating_tables
+from paraloom.papers.provenance import CODE, code_digest
 from paraloom.papers.published import PAPERS
 from paraloom.papers.study import Study
 from paraloom.papers.tables import ReproducedTable
@@ -37,6 +40,9 @@ LOOP_TABLES = loop_tables.TABLES
 PHRASE_TABLES = phrase_tables.TABLES
 """Tables from runs of examples/pgru.toml."""
 
+RESULT_TABLES = result_tables.TABLES
+"""Tables from the files of docs/explanations/results."""
+
 
 def reproduce_tables(
     names: str | Sequence[str],
@@ -46,6 +52,7 @@ def reproduce_tables(
     loop: str | Path | None = None,
     phrases: Sequence[str | Path] = (),
     classifiers: Sequence[str | Path] = (),
+    results: str | Path | None = None,
     folder: str | Path = "runs/reproduce",
     **settings: Any,
 ) -> Iterator[ReproducedTable]:
@@ -58,17 +65,19 @@ def reproduce_tables(
         loop: A run of `research selftrain`, for the tables of Park et al. (2017).
         phrases: A run of examples/pgru.toml, for the tables of Zhou et al. (2017), one for each seed.
         classifiers: A run of w17-8 of one source that was made before: FOLDER/w17-8/SOURCE.
+        results: The folder docs/explanations/results, for the tables of Burchell et al. (2022).
         folder: Folder of the runs.
         **settings: Further fields of `Study`.
 
     Reference:
-        Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Park et al. (2017), PARK17; Zhou et al. (2017),
-        PGRU.
+        Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Burchell et al. (2022), BBH22; Park et al. (2017),
+        PARK17; Zhou et al. (2017), PGRU.
     """
     allowed = {
         **dict.fromkeys(PAIR_TABLES, bool(pairs)),
         **dict.fromkeys(LOOP_TABLES, loop is not None),
         **dict.fromkeys(PHRASE_TABLES, bool(phrases)),
+        **dict.fromkeys(RESULT_TABLES, results is not None),
     }
     if classifiers:
         allowed |= dict.fromkeys(classifier_tables.TABLES, True)
@@ -82,6 +91,8 @@ def reproduce_tables(
     phrase_runs = PhraseRuns([Path(path) for path in phrases]) if phrases else None
 
     def tables() -> Iterator[ReproducedTable]:
+        if results is not None:
+            yield from (RESULT_TABLES[name](Path(results), name) for name in names if name in RESULT_TABLES)
         if run is not None:
             yield from (LOOP_TABLES[name](run, name) for name in names if name in LOOP_TABLES)
         if phrase_runs is not None:
@@ -91,9 +102,16 @@ def reproduce_tables(
                 trained = classifier_tables.read_classifiers([Path(path) for path in classifiers])
                 yield classifier_tables.classifier_table(name, trained)
             elif name in PAIR_TABLES:
-                yield replace(PAIR_TABLES[name](study, name), signature=study.signature)
+                table = PAIR_TABLES[name](study, name)
+                yield replace(table, signature=study.signature, inputs={**study.digests, **table.inputs})
 
     return _written(tables(), Path(folder))
+
+
+def module_of(name: str) -> str:
+    """The module that makes a table."""
+    makers = {**PAIR_TABLES, **LOOP_TABLES, **PHRASE_TABLES, **RESULT_TABLES}
+    return str(makers[name].__module__)
 
 
 def _table_names(names: Sequence[str], allowed: Mapping[str, bool]) -> Sequence[str]:
@@ -103,7 +121,7 @@ def _table_names(names: Sequence[str], allowed: Mapping[str, bool]) -> Sequence[
         if not names:
             raise ConfigError(
                 "'all' tables need pairs or a run of `paraloom research selftrain`",
-                remedy="Give --pairs and --sts, --loop, --phrases, or --recipe.",
+                remedy="Give --pairs and --sts, --loop, --phrases, --results, or --recipe.",
             )
     for name in names:
         if name not in PAPERS:
@@ -119,6 +137,10 @@ def _check_inputs(name: str, allowed: bool, tasks: bool, recurrent: bool) -> Non
         raise ConfigError(
             f"table '{name}' needs runs of examples/pgru.toml", remedy="Give --phrases, once for each seed."
         )
+    if name in RESULT_TABLES and not allowed:
+        raise ConfigError(
+            f"table '{name}' needs the files of results", remedy="Give --results docs/explanations/results."
+        )
     if name in PAIR_TABLES and not (allowed and tasks):
         raise ConfigError(f"table '{name}' needs pairs and similarity tasks", remedy="Give --pairs and --sts.")
     if name in architecture_tables.RECURRENT_TABLES and not recurrent:
@@ -130,6 +152,9 @@ def _written(tables: Iterator[ReproducedTable], folder: Path) -> Iterator[Reprod
     folder.mkdir(parents=True, exist_ok=True)
     for table in tables:
         entry = entry_of(table.name)
-        finished = table if entry is None else replace(table, cost=entry.cost)
+        inputs = {**table.inputs, CODE: code_digest(module_of(table.name))}
+        signed = "|".join(filter(None, (table.signature, f"inputs:{digest(inputs)[:12]}")))
+        finished = replace(table, inputs=inputs, signature=signed)
+        finished = finished if entry is None else replace(finished, cost=entry.cost)
         finished.write(folder)
         yield finished

@@ -14,13 +14,17 @@ import numpy as np
 from paraloom.api.keywords import ReadingOptions
 from paraloom.api.run import input_stages, run_in
 from paraloom.api.tuning import Tuning
+from paraloom.bundled import PARSER, bundled_path
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Stage
 from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.embed.word_vectors import read_vector_words, read_vectors, vector_width, vectors_file
+from paraloom.evaluate.development import Development, read_development
 from paraloom.io.atomic import atomic_write
+from paraloom.papers.one_convention import OneConvention
+from paraloom.papers.provenance import input_digest, translator_of
 from paraloom.papers.w17.train_classifier import TrainClassifier
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
@@ -57,8 +61,8 @@ class Study:
         size: Pairs of each selection (24,000 in W17).
         recurrent_size: The same for recurrent encoders (GRAN, LSTM, BLSTM), which take minutes; 0 leaves them out;
             default: --size.
-        classifier_pairs: References that the classifiers of w17-8 are trained on, 40,000 in the paper; an eighth of
-            them again for development and test.
+        classifier_pairs: References that classifiers are trained on at most, 40,000 in the paper; an eighth of them
+            again for development and test.
         tuning_size: The same for each candidate while filters are tuned; default: --size.
         epochs: Maximum number of passes; the papers' 20 (AVG), 5 (PNMT) and 3 (GRAN) are the most.
         seeds: Trainings of each system, each on another draw of the pairs.
@@ -113,6 +117,28 @@ class Study:
         return self.size if self.recurrent_size is None else min(self.size, self.recurrent_size)
 
     @cached_property
+    def digests(self) -> dict[str, str]:
+        """Name of each input → its digest, or the signature of the translator that made it."""
+        given = {
+            **{f"pairs {name}": path for name, path in self.sources.items()},
+            "encoder": self.encoder,
+            "parser": self.parser and (bundled_path(self.parser, PARSER) or self.parser),
+            "vectors": None if self.vectors is None else vectors_file(self.vectors),
+            "word frequencies": self.word_frequencies,
+            "Simple Wikipedia": self.simple_wikipedia,
+            "PPDB": self.ppdb,
+            "similarity tasks": self.sts if Path(self.sts).exists() else None,
+        }
+        files = {name: input_digest(path) for name, path in given.items() if path is not None}
+        translators = {f"translator of {name}": translator_of(path) for name, path in self.sources.items()}
+        return files | {name: translator for name, translator in translators.items() if translator}
+
+    @cached_property
+    def development(self) -> Development:
+        """The similarity tasks that choose epochs, filters and tenths."""
+        return read_development(self.sts)
+
+    @cached_property
     def dimension(self) -> int:
         """Dimension of the parts of encoders: that of the given vectors, or 300."""
         return DIMENSION if self.vectors is None else vector_width(self.vectors)
@@ -154,39 +180,56 @@ class Study:
         """The sources with the scores that need no model, as folders of corpora; enough for most tables of encoders."""
         stages: list[Stage] = []
         for name, source in self.sources.items():
-            reading, pairs = input_stages(source, name=f"{name}-pairs")
-            stages += [*reading, Score(name=name, input=pairs, scores=("common",))]
+            stages += self.pairs_of(name, source)
+            stages.append(Score(name=name, scores=("common",)))
         result = self.run(stages, self.folder / "pairs")
         return {name: result.stage(name).folder for name in self.sources}
 
+    def pairs_of(self, name: str, source: str) -> list[Stage]:
+        """The stages that read a source and write both sides by one convention."""
+        reading, pairs = input_stages(source, name=f"{name}-pairs")
+        return [*reading, OneConvention(name=f"{name}-plain", input=pairs)]
+
     def scored(self) -> dict[str, Path]:
-        """The sources with all scores that the tables need, as folders of corpora.
+        """The sources with all scores that need no model of their own, as folders of corpora.
 
-        A quarter of each source, by a hash of the pair's name, trains the language model and the classifier and is not
-        used for anything else (W17 §5.6: references that no experiment sees).
+        A quarter of each source, by a hash of the pair's name, is left for the language model and the classifier (W17
+        §5.6: references that no experiment sees).
         """
-        result = self._scoring()
+        result = self.run(self._scoring(), self.folder / "scored")
         return {name: result.stage(name).folder for name in self.sources}
 
-    def classified(self, seed: int) -> dict[str, Path]:
-        """The pairs of `scored` with the probabilities of a classifier that is trained with another seed."""
-        scoring = self._scoring()
+    def judged(self, seed: int = 1) -> dict[str, Path]:
+        """The same with the scores of a language model and a classifier of each source; LSTMs take hours."""
+        stages = self._scoring()
         device = self.devices.partition(",")[0]
-        stages: list[Stage] = []
         for name in self.sources:
-            training, rest = (scoring.stage(f"{name}-{part}").folder for part in ("models", "rest"))
-            counts = scoring.stage("word-counts").folder / ARTIFACT
-            judge = TrainClassifier(name=f"{name}-judge-{seed}", pairs_from=(training,), device=device)
-            stages += [judge, Score(name=name, input=rest, scores=(), word_counts=counts, classifier=judge)]
-        result = self.run(stages, self.folder / f"classified-{seed}")
-        return {name: result.stage(name).folder for name in self.sources}
+            training = (f"{name}-models",)
+            stages += [
+                TrainLanguageModel(name=f"{name}-lm", corpora=training),
+                TrainClassifier(
+                    name=f"{name}-judge-{seed}",
+                    pairs_from=training,
+                    max_pairs=self.classifier_pairs,
+                    held_out=self.classifier_pairs // 8,
+                    device=device,
+                ),
+                Score(
+                    name=f"{name}-{seed}",
+                    input=name,
+                    scores=(),
+                    language_model=f"{name}-lm",
+                    classifier=f"{name}-judge-{seed}",
+                ),
+            ]
+        result = self.run(stages, self.folder / "scored")
+        return {name: result.stage(f"{name}-{seed}").folder for name in self.sources}
 
-    def _scoring(self) -> RunResult:
+    def _scoring(self) -> list[Stage]:
         stages: list[Stage] = []
-        device = self.devices.partition(",")[0]
         for name, source in self.sources.items():
-            reading, pairs = input_stages(source, name=f"{name}-pairs")
-            stages += reading
+            stages += self.pairs_of(name, source)
+            pairs = stages[-1].name
             for part, where in (("models", "< '4'"), ("rest", ">= '4'")):
                 stages.append(Filter(name=f"{name}-{part}", input=pairs, where=f"md5(pair_id) {where}"))
         if self.word_frequencies is None:
@@ -194,20 +237,12 @@ class Study:
         else:
             stages.append(CountWords(name="word-counts", frequencies=Path(self.word_frequencies).absolute()))
         for name in self.sources:
-            stages += [
-                TrainLanguageModel(name=f"{name}-lm", corpora=(f"{name}-models",)),
-                TrainClassifier(name=f"{name}-judge", pairs_from=(f"{name}-models",), device=device),
-                Score(
-                    name=name,
-                    input=f"{name}-rest",
-                    scores=("common", "overlap", "bleu1", "repetition"),
-                    encoder=self.encoder,
-                    word_counts="word-counts",
-                    language_model=f"{name}-lm",
-                    classifier=f"{name}-judge",
-                ),
-            ]
-        return self.run(stages, self.folder / "scored")
+            scores = ("common", "overlap", "bleu1", "repetition")
+            scored = Score(
+                name=name, input=f"{name}-rest", scores=scores, encoder=self.encoder, word_counts="word-counts"
+            )
+            stages.append(scored)
+        return stages
 
     def run(self, stages: Sequence[Stage], folder: Path, *, engine: str = "local") -> RunResult:
         """Run stages in a folder, resuming from whatever is done there; `engine` as of `run_in`."""

@@ -6,15 +6,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from paraloom.core.errors import DataError
 from paraloom.io.atomic import atomic_write
 from paraloom.papers.published import PAPERS, PaperTable
-from paraloom.papers.verdicts import Order, format_orders, verdict_of, verdict_sentence
+from paraloom.papers.verdicts import Order, format_orders, verdict_of, verdict_sentence, with_movement
 
-Figure: TypeAlias = float | tuple[float, float, float] | None
-"""A value; a value with the ends of its brackets (an interval, or lowest and highest of several seeds); or nothing."""
+Figure: TypeAlias = float | tuple[float, ...] | None
+"""A value; a value with the ends of its brackets (an interval, or lowest and highest of several seeds) and, behind
+these, the values of the seeds; or nothing."""
 
 Row: TypeAlias = tuple[str, Sequence[Figure]]
 """Name of a row, and a figure per column."""
@@ -68,6 +70,7 @@ class ReproducedTable:
         brackets: What the brackets behind a figure hold.
         baselines: Where the table has each baseline, or why it has not.
         cost: What it takes to make the table.
+        inputs: Name of what the table was made of, `code` included → its digest or signature.
     """
 
     name: str
@@ -82,6 +85,7 @@ class ReproducedTable:
     brackets: str = ""
     baselines: Mapping[Baseline, str] = field(default_factory=dict)
     cost: Cost = field(default_factory=Cost)
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the table says; `from_dict` reads it."""
@@ -105,6 +109,7 @@ class ReproducedTable:
             "notes": list(self.notes),
             "cost": self.cost._asdict(),
             "signature": self.signature,
+            **({"inputs": dict(self.inputs)} if self.inputs else {}),
         }
 
     @classmethod
@@ -112,19 +117,22 @@ class ReproducedTable:
         """Read what `to_dict` gives; verdicts are computed again."""
         paper, ours = table["paper"], table["ours"]
         published = tuple((row[0], tuple(row[1:])) for row in paper["rows"])
+        rows = [(row[0], [_figure(number) for number in row[1:]]) for row in ours["rows"]]
+        orders = [Order.from_dict(order) for order in table["orders"]]
         return cls(
             name=table["name"],
             paper=PaperTable(table["title"], table["unit"], tuple(paper["columns"]), published, paper["decimals"]),
-            rows=[(row[0], [_figure(number) for number in row[1:]]) for row in ours["rows"]],
+            rows=rows,
             notes=table["notes"],
             columns=ours["columns"],
             signature=table["signature"],
             conditions=[ExperimentCondition(**condition) for condition in table["conditions"]],
-            orders=[Order.from_dict(order) for order in table["orders"]],
+            orders=with_movement(orders, movement(rows, ours["columns"])),
             seeds=table["seeds"],
             brackets=table["brackets"],
             baselines=table["baselines"],
             cost=Cost(**table["cost"]),
+            inputs=table.get("inputs", {}),
         )
 
     @property
@@ -192,7 +200,29 @@ def reproduced(
 ) -> ReproducedTable:
     """Our rows of a published table; a condition has a name, the paper's and ours, and why they differ if they do."""
     listed = [ExperimentCondition(*condition) for condition in conditions]
-    return ReproducedTable(name, paper or PAPERS[name], rows, conditions=listed, orders=list(orders), **about)
+    columns = about.get("columns") or (paper or PAPERS[name]).columns
+    moved = with_movement(orders, movement(rows, columns))
+    return ReproducedTable(name, paper or PAPERS[name], rows, conditions=listed, orders=moved, **about)
+
+
+def movement(rows: Iterable[Row], columns: Sequence[str]) -> float | None:
+    """How far training moved figures: the median distance of rows and columns from those called *untrained*.
+
+    A row 'X, untrained' is what 'X' or 'X, ours' started from, a row 'untrained' what all rows did; so are columns.
+    """
+    figures = {
+        (row.removesuffix(", ours"), column): figure[0] if isinstance(figure, tuple) else figure
+        for row, of_row in rows
+        for column, figure in zip(columns, of_row, strict=True)
+        if figure is not None
+    }
+    distances = []
+    for (row, column), value in figures.items():
+        if "untrained" not in f"{row} {column}":
+            starts = ((f"{row}, untrained", column), (row, f"{column}, untrained"), ("untrained", column))
+            known = [figures[start] for start in starts if start in figures]
+            distances += [abs(value - start) for start in known[:1]]
+    return median(distances) if distances else None
 
 
 def read_table(path: Path) -> ReproducedTable:
@@ -225,11 +255,15 @@ def _line_per_row(value: Any, indent: str) -> str:
 
 
 def format_conditions(conditions: Sequence[ExperimentCondition]) -> list[str]:
-    """Conditions as a table, lines of Markdown."""
+    """Conditions as a table, lines of Markdown, and a line of those that are the paper's."""
     if not conditions:
         return []
     lines = ["| condition | the paper | ours | why |", "|---|---|---|---|"]
-    return lines + [f"| {' | '.join(condition)} |" for condition in conditions]
+    lines += [f"| {' | '.join(condition)} |" for condition in conditions if condition.ours != condition.paper]
+    same = "; ".join(
+        f"{condition.name}, {condition.ours}" for condition in conditions if condition.ours == condition.paper
+    )
+    return [*lines, "", f"As in the paper: {same}."] if same else lines
 
 
 def format_rows(columns: Sequence[str], rows: Sequence[Row], decimals: int | None = None) -> list[str]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,11 @@ class TrainedEncoders:
     measurements: Measurements
     folders: Mapping[str, Sequence[Path]]
     selections: Mapping[str, Sequence[Sequence[Path]]]
+
+    def development(self, key: str) -> float:
+        """Mean development figure of the encoders of a training, which had similarity tasks."""
+        files = [folder / "training.json" for folder in self.folders[key]]
+        return fmean(json.loads(file.read_text(encoding="utf-8"))["dev"]["dev_pearson"] for file in files)
 
     def pairs(self, key: str) -> int:
         """The number of pairs that a training had (with the first seed)."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from paraloom.core.stats import Estimate
 
-Outcome: TypeAlias = Literal["agrees", "disagrees", "undecided"]
-"""Outcome of an order, by its interval."""
+Outcome: TypeAlias = Literal["agrees", "disagrees", "undecided", "no power"]
+"""Outcome of an order, by its interval; 'no power' where its interval is too wide for the paper's difference."""
 
-OUTCOMES: tuple[Outcome, ...] = ("agrees", "disagrees", "undecided")
+OUTCOMES: tuple[Outcome, ...] = ("agrees", "disagrees", "undecided", "no power")
 """All outcomes."""
 
 Verdict: TypeAlias = Literal["agrees", "disagrees", "cannot tell", "states no order"]
@@ -30,19 +30,52 @@ class Order:
         published: The paper's difference, above 0; None where it gives no figures.
         ours: Our difference with its 95 % interval, whose ends are NaN where it is not known.
         decimals: Digits after the point of our difference.
+        moved: How far training moved the figures of the table, their median; None where nothing was trained.
     """
 
     claim: str
     published: float | None
     ours: Estimate
     decimals: int = 2
+    moved: float | None = None
 
     @property
     def outcome(self) -> Outcome:
-        """'agrees' where the whole interval is above 0, 'disagrees' where it is below 0, or 'undecided'."""
+        """'agrees' where the whole interval is above 0, 'disagrees' where it is below 0, else one of the others.
+
+        An order that is not decided had no power where the paper's difference is less than half the interval's width
+        or more than training moved the figures, or no interval is known.
+        """
         if self.ours.low > 0:
             return "agrees"
-        return "disagrees" if self.ours.high < 0 else "undecided"
+        if self.ours.high < 0:
+            return "disagrees"
+        too_small = self.published is not None and self.moved is not None and self.moved < self.published
+        return "no power" if too_small or math.isnan(self._half) or self._half > self._published else "undecided"
+
+    @property
+    def decided_by(self) -> str:
+        """What would decide an order that is not: how many times as many seeds and test items, or longer training.
+
+        They would tell the paper's difference from 0 where the order had no power, and ours where it had.
+        """
+        if self.outcome in ("agrees", "disagrees"):
+            return ""
+        if math.isnan(self._half):
+            return "an interval"
+        if self.outcome == "undecided":
+            return _times(self._half / abs(self.ours.value)) if self.ours.value else ""
+        if self._half > self._published:
+            return _times(self._half / self._published)
+        return f"training, which moved figures by {self.moved:.2f}"
+
+    @property
+    def _half(self) -> float:
+        return (self.ours.high - self.ours.low) / 2
+
+    @property
+    def _published(self) -> float:
+        return math.inf if self.published is None else self.published
 
     def to_dict(self) -> dict[str, Any]:
         """The claim, the paper's difference, ours with its interval (None where not known), and the outcome."""
@@ -55,6 +88,16 @@ class Order:
         """Read what `to_dict` gives; the outcome is computed again."""
         numbers = (math.nan if row[name] is None else row[name] for name in ("value", "low", "high"))
         return cls(row["claim"], row["published"], Estimate(*numbers), row.get("decimals", cls.decimals))
+
+
+def _times(ratio: float) -> str:
+    """Intervals shrink with the root of the number of seeds and items."""
+    return f"{max(1.1, ratio**2):.2g} ×" if ratio < 10 else "over 100 ×"
+
+
+def with_movement(orders: Iterable[Order], moved: float | None) -> list[Order]:
+    """Orders of a table whose training moved figures so far."""
+    return [replace(order, moved=moved) for order in orders]
 
 
 def without_interval(value: float) -> Estimate:
@@ -84,10 +127,10 @@ def format_orders(orders: Sequence[Order]) -> list[str]:
     """The orders as a table, lines of Markdown."""
     if not orders:
         return []
-    lines = ["| the paper's order | its difference | ours | outcome |", "|---|---:|---:|---|"]
+    lines = ["| the paper's order | its difference | ours | outcome | decided by |", "|---|---:|---:|---|---|"]
     for order in orders:
         published = "" if order.published is None else f"{order.published:+.3g}"
-        lines.append(f"| {order.claim} | {published} | {_difference(order)} | {order.outcome} |")
+        lines.append(f"| {order.claim} | {published} | {_difference(order)} | {order.outcome} | {order.decided_by} |")
     return lines
 
 
@@ -97,13 +140,13 @@ def _difference(order: Order) -> str:
 
 
 def count_outcomes(outcomes: Iterable[Outcome], of_whom: str) -> str:
-    """One sentence: how many orders agree, disagree and are undecided."""
+    """One sentence: how many orders agree, disagree, are undecided and had no power."""
     listed = list(outcomes)
-    agree, disagree, undecided = (listed.count(outcome) for outcome in OUTCOMES)
+    agree, disagree, undecided, powerless = (listed.count(outcome) for outcome in OUTCOMES)
     return (
         f"Of {len(listed)} order{'' if len(listed) == 1 else 's'} of {of_whom}, "
         f"{agree} agree{'s' if agree == 1 else ''}, {disagree} disagree{'s' if disagree == 1 else ''}, "
-        f"{undecided} {'is' if undecided == 1 else 'are'} undecided."
+        f"{undecided} {'is' if undecided == 1 else 'are'} undecided, {powerless} had no power."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,6 @@ from paraloom.core.lazy import load_object
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Ref, StageContext
-from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.contextual_words import contextual_word_vectors, reduce_by_sentences, sentence_means
 from paraloom.embed.distillation import DistillationConfig, distill_encoder
 from paraloom.embed.encoder import open_encoder
@@ -35,7 +34,7 @@ from paraloom.embed.word_vectors import (
     weight_by_rarity,
     write_vectors,
 )
-from paraloom.evaluate.sts import evaluate_sts
+from paraloom.evaluate.development import DEVELOPMENT, read_development
 from paraloom.io import Corpus
 
 # Share of the sentences whose words are looked at first, and whose means are reduced.
@@ -50,7 +49,8 @@ class DistillEncoder(DistillationConfig, Fit):
         sentences: Corpora with `text` and the `vector` that :class:`Encode` adds.
         vectors: Word vectors to start with: a text file, or a stage `distill-words`. Default: random vectors.
         sts: Folder of similarity tasks, for development figures in the curve. Default: none.
-        development: The task that is evaluated ten times during the training, if `sts` is given.
+        development: The tasks that are evaluated ten times during the training, if `sts` is given, as of
+            :class:`~paraloom.stages.TrainEncoder`.
 
     For the other fields see :class:`~paraloom.embed.distillation.DistillationConfig`.
 
@@ -69,7 +69,7 @@ class DistillEncoder(DistillationConfig, Fit):
     sentences: tuple[Ref, ...]
     vectors: Ref | None = None
     sts: Ref | None = None
-    development: str = "STS-B/dev"
+    development: str = DEVELOPMENT
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the loss and, with `sts`, the development task."""
@@ -78,12 +78,10 @@ class DistillEncoder(DistillationConfig, Fit):
             for path in context.paths("sentences")
         )
 
-        def evaluate(encoder: SentenceEncoder) -> Mapping[str, float]:
-            table = evaluate_sts(encoder, context.inputs["sts"], [self.development], overlap=False)
-            return {"dev_pearson": table.rows[0].pearson}
-
         config = base_config(DistillationConfig, self)
-        evaluator = evaluate if "sts" in context.inputs else None
+        evaluator = (
+            read_development(context.inputs["sts"], self.development).figures if "sts" in context.inputs else None
+        )
         vectors = context.inputs.get("vectors")
         return distill_encoder(batches, config, folder, evaluator, seed=context.seed, vectors=vectors)
 
@@ -101,7 +99,8 @@ class DistillTransformer(TransformerConfig, Fit):
             from; most often the model whose vectors they are.
         sts: Folder of similarity tasks, for development figures in the curve; the encoder with the highest one is
             kept. Default: none, and the last encoder is kept.
-        development: The task that is evaluated before and ten times during the training, if `sts` is given.
+        development: The tasks that are evaluated before and ten times during the training, if `sts` is given, as of
+            :class:`~paraloom.stages.TrainEncoder`.
 
     For the other fields see :class:`~paraloom.embed.transformer_config.TransformerConfig`.
 
@@ -126,7 +125,7 @@ class DistillTransformer(TransformerConfig, Fit):
     sentences: tuple[Ref, ...]
     teacher: Ref
     sts: Ref | None = None
-    development: str = "STS-B/dev"
+    development: str = DEVELOPMENT
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Train and save the encoder; the curve has the losses and, with `sts`, the development task."""
@@ -139,12 +138,10 @@ class DistillTransformer(TransformerConfig, Fit):
             for path in context.paths("sentences")
         )
         config = base_config(TransformerConfig, self)
-        evaluator = _sts_evaluator(context.inputs["sts"], self.development) if "sts" in context.inputs else None
+        evaluator = (
+            read_development(context.inputs["sts"], self.development).figures if "sts" in context.inputs else None
+        )
         return distill_transformer(batches, context.inputs["teacher"], config, folder, evaluator, seed=context.seed)
-
-
-def _sts_evaluator(folder: Path, task: str) -> Callable[[EncoderLike], dict[str, float]]:
-    return lambda encoder: {"dev_pearson": evaluate_sts(encoder, folder, [task], overlap=False).rows[0].pearson}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit, Json, Ref, Stage, StageContext
 from paraloom.core.stats import student_t_quantile, welch_interval
-from paraloom.embed.average import SentenceEncoder, quantize
+from paraloom.embed.average import quantize
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.given_vectors import average_vectors
@@ -25,6 +25,7 @@ from paraloom.embed.threads import available_threads
 from paraloom.embed.training import train_encoder
 from paraloom.embed.transformer import convert_transformer, is_trained_transformer
 from paraloom.evaluate.classification import evaluate_classification
+from paraloom.evaluate.development import DEVELOPMENT, development_names, read_development
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB
 from paraloom.evaluate.sts import evaluate_sts, summary_rows
 from paraloom.evaluate.sts_tasks import complete_mteb_tasks, find_tasks, read_task
@@ -43,7 +44,9 @@ class TrainEncoder(EncoderConfig, Fit):
         vector_words: Give a vector to exactly the words of `vectors`, whether the pairs have them or not, as in the
             papers; other words are unknown then.
         sts: Folder of similarity tasks, for development figures in the curve. Default: none.
-        development: The task that is evaluated before training and after each epoch, if `sts` is given.
+        development: With `sts`, the tasks that are evaluated before training and after each epoch, joined by '+'. Pairs
+            of theirs that test tasks have, too, are refused, left out (`?overlap=drop` behind the names) or kept
+            (`?overlap=keep`). Default: STS-B dev, STS 2012 train, SICK trial and PIT dev, without pairs of test tasks.
         keep: With `sts`, 'best' is the encoder of the epoch with the highest development figure, which may be the
             untrained one, and 'last' that of the last epoch.
         devices: Where recurrent networks compute: 'cpu', 'cuda' or 'cuda:0,cuda:1'.
@@ -72,7 +75,7 @@ class TrainEncoder(EncoderConfig, Fit):
     vectors: Ref | None = None
     vector_words: bool = False
     sts: Ref | None = None
-    development: str = "STS-B/dev"
+    development: str = DEVELOPMENT
     keep: Literal["last", "best"] = "best"
     devices: str = "cpu"
 
@@ -85,24 +88,21 @@ class TrainEncoder(EncoderConfig, Fit):
             Corpus.open(path).batches(["src", "tgt"], label="reading pairs") for path in context.paths("pairs")
         )
 
-        def evaluate(encoder: SentenceEncoder) -> Mapping[str, float]:
-            table = evaluate_sts(encoder, context.inputs["sts"], [self.development], overlap=False)
-            return {"dev_pearson": table.rows[0].pearson}
-
-        evaluator = evaluate if "sts" in context.inputs else None
-        return train_encoder(
+        development = read_development(context.inputs["sts"], self.development) if "sts" in context.inputs else None
+        figures = train_encoder(
             batches,
             base_config(EncoderConfig, self),
             folder,
-            evaluator,
+            None if development is None else development.figures,
             seed=context.seed,
             init_from=context.inputs.get("init_from"),
             vectors=context.inputs.get("vectors"),
             vector_words=self.vector_words,
             devices=self.devices,
-            keep_best=evaluator is not None and self.keep == "best",
+            keep_best=development is not None and self.keep == "best",
             facts=facts,
         )
+        return figures if development is None else {**figures, "development": development.describe()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -306,9 +306,9 @@ class CompareSelections(Fit):
     """Compares selections of training pairs by the encoders that were trained on them.
 
     Each selection gets the development figure of its best epoch and, with `sts`, the test figure of the encoder, which
-    should be that of the same epoch (`keep = "best"`): the mean Pearson of all files but `development` (W17 has 22
-    tasks). Beside it is the test figure of what the training started from, if the encoder's folder has it: a selection
-    whose encoder is not above it taught nothing.
+    should be that of the same epoch (`keep = "best"`): the mean Pearson of all files but those of `development` (W17
+    has 22 tasks). Beside it is the test figure of what the training started from, if the encoder's folder has it: a
+    selection whose encoder is not above it taught nothing.
 
     Args:
         encoders: Encoders that were trained with `sts`, so that their curves have development figures.
@@ -316,7 +316,7 @@ class CompareSelections(Fit):
         labels: Name of each selection. Several with one label are the same selection with other seeds; they give a
             mean and a confidence interval.
         sts: Folder of similarity tasks for the test figures.
-        development: The task of the development figures.
+        development: The tasks of the development figures, as of :class:`TrainEncoder`.
         against: A label: rows of the others get the difference of their test figures to this one's.
 
     Raises:
@@ -337,7 +337,7 @@ class CompareSelections(Fit):
     selections: tuple[Ref, ...]
     labels: tuple[str, ...]
     sts: Ref | None = None
-    development: str = "STS-B/dev"
+    development: str = DEVELOPMENT
     against: str | None = None
 
     def validate(self) -> None:
@@ -385,10 +385,14 @@ def best_epoch(encoder: Path) -> tuple[int, float]:
 
 
 def mean_test_pearson(encoder: Path, sts: Path, development: str) -> float:
-    """Mean Pearson × 100 over all files of similarity tasks in a folder except the development task."""
+    """Mean Pearson × 100 over all files of similarity tasks in a folder except the development tasks."""
+    chosen = development_names(development)
     table = evaluate_sts(open_encoder(encoder), sts, overlap=False).rows
     singles = [row for row in table if row.subset not in ("mean", "all")]
-    return fmean(row.pearson for row in singles if f"{row.group}/{row.subset}" != development)
+    tests = [row.pearson for row in singles if not {row.group, f"{row.group}/{row.subset}"} & set(chosen)]
+    if not tests:
+        raise ConfigError("no file is left to test on", file=sts, remedy="Give a folder with test tasks, too.")
+    return fmean(tests)
 
 
 def difference(ours: Sequence[float], base: Sequence[float]) -> dict[str, float]:

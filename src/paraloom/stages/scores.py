@@ -228,7 +228,9 @@ def scoring_translator(folder: Path) -> ScoringTranslatorLike:
 
 @dataclass(frozen=True, kw_only=True)
 class CountWords(Fit):
-    """Counts in how many sentences each word occurs, for the score IDF; or reads how often each word of a list occurs.
+    """Counts in how many sentences each word occurs, for the score IDF; or estimates it from a list of words.
+
+    Words are parts of tokens that have a letter, so that punctuation does not count.
 
     Args:
         corpora: Corpora of sentences or pairs.
@@ -244,6 +246,7 @@ class CountWords(Fit):
         ('src',)
     """
 
+    version: ClassVar[str] = "2"
     sentinel: ClassVar[str] = "rarity.safetensors"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
     optional_fields: ClassVar[tuple[str, ...]] = ("frequencies",)

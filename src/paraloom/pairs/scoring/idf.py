@@ -9,22 +9,33 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import DataError, ModelError
 from paraloom.core.stats import IdCounts
 from paraloom.pairs.scoring.token_list_kernels import distinct_entries
 from paraloom.text.buffers import Texts
+from paraloom.text.normalize import lowercase
 from paraloom.text.tokens import TokenLists, tokenize
 
 FILE = "rarity.safetensors"
+
+SENTENCE_WORDS = 21
+"""Mean number of words of a sentence, for lists that count words: that of Wikipedia's sentences in WikiQA."""
+
+_WORDS = 2  # of the tables that are saved: 1 counted punctuation, and contractions whole
+_MARKS = r"[^\pL\pM\pN]+"
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentFrequencies:
     """In how many sentences each word of a corpus occurs; a sentence is a document.
 
-    The IDF of a word is ln(sentences / count), in nats; an unknown word counts as `unseen`.
+    The IDF of a word is ln(sentences / count), in nats; an unknown word counts as `unseen`. Words are runs of letters,
+    marks and digits with a letter among them, in lower case: "don't" is "don" and "t", as in lists of words, and
+    neither punctuation nor numbers are words.
 
     Args:
         words: Ids of the words, uint64 `(v,)`, ascending.
@@ -43,18 +54,23 @@ class DocumentFrequencies:
     @property
     def signature(self) -> str:
         """Number of words and sentences, and the digest of the file."""
-        return signature("idf", words=len(self.words), sentences=self.sentences, digest=self.digest or "none")
+        return signature(
+            "idf", words=len(self.words), sentences=self.sentences, tokens="letters", digest=self.digest or "none"
+        )
 
     @cached_property
     def _idf(self) -> npt.NDArray[np.float64]:
         return np.log(self.sentences / self.counts)
 
-    def mean_idf(self, lists: TokenLists) -> npt.NDArray[np.float32]:
+    def mean_idf(self, texts: Texts) -> npt.NDArray[np.float32]:
         """Compute the mean IDF of the words of each sentence; repeated words count as often as they occur.
+
+        NaN for a sentence without words.
 
         Reference:
             Wieting and Gimpel 2018 (PNMT), Table 1; Wieting, Mallinson, Gimpel 2017 (W17), Table 10.
         """
+        lists = words_with_letters(texts)
         positions = np.searchsorted(self.words, lists.ids)
         positions[positions == len(self.words)] = 0
         known = self.words[positions] == lists.ids
@@ -68,7 +84,12 @@ class DocumentFrequencies:
         from safetensors.numpy import save
 
         folder.mkdir(parents=True, exist_ok=True)
-        arrays = {"words": self.words, "counts": self.counts, "sentences": np.array([self.sentences])}
+        arrays = {
+            "words": self.words,
+            "counts": self.counts,
+            "sentences": np.array([self.sentences]),
+            "version": np.array([_WORDS]),
+        }
         if self.unseen != 1:
             arrays["unseen"] = np.array([self.unseen])
         (folder / FILE).write_bytes(save(arrays))
@@ -90,6 +111,12 @@ class DocumentFrequencies:
             raise ModelError(
                 f"{FILE} is damaged: {error}", file=folder, remedy="Run `paraloom train word-counts` again."
             ) from None
+        if "version" not in arrays or arrays["version"][0] != _WORDS:
+            raise ModelError(
+                f"{FILE} has the words of another version, which counted punctuation",
+                file=folder,
+                remedy="Run `paraloom train word-counts` again.",
+            )
         unseen = int(arrays["unseen"][0]) if "unseen" in arrays else 1
         return cls(arrays["words"], arrays["counts"], int(arrays["sentences"][0]), file_digest(path)[:12], unseen)
 
@@ -98,7 +125,7 @@ def count_document_frequencies(batches: Iterable[Texts]) -> DocumentFrequencies:
     """Count in how many sentences each word occurs. Memory grows with the vocabulary only."""
     counts, sentences = IdCounts.empty(), 0
     for batch in batches:
-        lists = tokenize(batch)
+        lists = words_with_letters(batch)
         sentences += int((lists.lengths > 0).sum())
         counts += IdCounts.of(distinct_entries(lists.ids, lists.offsets))
     if not len(counts):
@@ -106,18 +133,36 @@ def count_document_frequencies(batches: Iterable[Texts]) -> DocumentFrequencies:
     return DocumentFrequencies(counts.ids, counts.counts, sentences)
 
 
-def listed_frequencies(words: Sequence[str], counts: Sequence[int]) -> DocumentFrequencies:
-    """Frequencies from a list of words, such as Wikipedia's: each occurrence of a word counts as a document.
+def listed_frequencies(
+    words: Sequence[str], counts: Sequence[int], sentence_words: float = SENTENCE_WORDS
+) -> DocumentFrequencies:
+    """Frequencies from a list of words with the number of their occurrences, such as Wikipedia's.
 
-    Such a list says neither how many sentences there were nor in how many a word occurs, so that the IDF of a word is
-    higher than by sentences, by about the logarithm of their length for every word. A word that is not listed counts as
-    the rarest one that is.
+    A list does not say in how many sentences a word occurs: of N = all occurrences / `sentence_words` sentences, a word
+    that occurs c times is expected in N (1 - exp(-c / N)). A word that is not listed counts as the rarest one that is.
     """
-    ids = tokenize([" ".join(words)]).ids
-    if len(ids) != len(words):
+    lists = words_with_letters(words)
+    split = np.flatnonzero(lists.lengths != 1)
+    if len(split):
         raise DataError(
-            "the list has words that are several tokens", remedy="Give one word a line, without blanks and punctuation."
+            f"'{words[split[0]]}' in the list is {lists.lengths[split[0]]} words",
+            row=int(split[0]) + 1,
+            remedy="Give one word a line, of letters, without blanks, numbers and punctuation.",
         )
-    order = np.argsort(ids)
-    numbers = np.asarray(counts, np.int64)
-    return DocumentFrequencies(ids[order], numbers[order], int(numbers.sum()), unseen=int(numbers.min()))
+    order = np.argsort(lists.ids)
+    occurrences = np.asarray(counts, np.float64)
+    sentences = max(1.0, occurrences.sum() / sentence_words)
+    expected = np.maximum(1, np.rint(-sentences * np.expm1(-occurrences / sentences))).astype(np.int64)
+    total = max(round(sentences), int(expected.max()))
+    return DocumentFrequencies(lists.ids[order], expected[order], total, unseen=int(expected.min()))
+
+
+def words_with_letters(texts: Texts) -> TokenLists:
+    """The ids of the words of texts that IDF is of: parts of tokens that have a letter."""
+    spaced = pc.utf8_trim_whitespace(pc.replace_substring_regex(lowercase(texts), pattern=_MARKS, replacement=" "))
+    lists = pc.split_pattern(spaced, " ")
+    parts = lists.flatten()
+    lettered = pc.match_substring_regex(parts, r"\pL").to_numpy(zero_copy_only=False)
+    kept = np.concatenate([[0], np.cumsum(lettered)])
+    offsets = np.asarray(lists.offsets)
+    return TokenLists(tokenize(parts.filter(pa.array(lettered))).ids, kept[offsets - offsets[0]])

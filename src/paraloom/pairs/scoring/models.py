@@ -322,7 +322,7 @@ def idf_scorers(frequencies: DocumentFrequencies) -> tuple[Scorer, ...]:
     return tuple(
         _scorer(
             IDF[side],
-            for_side(lambda pairs, side: frequencies.mean_idf(pairs.tokens(side)), side),
+            for_side(lambda pairs, side: frequencies.mean_idf(pairs.texts(side)), side),
             (side,),
             model=frequencies.signature,
         )

@@ -18,6 +18,7 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.io.sheets import read_sheet
 from paraloom.mt import Translator
 from paraloom.pairs.annotation import KEY_COLUMNS, RANGES, SHEET_COLUMNS
+from paraloom.papers.conditions import translations
 from paraloom.papers.published import PAPERS, published_figures
 from paraloom.papers.study import Study
 from paraloom.papers.tables import INTERVAL, Figure, ReproducedTable, Row, reproduced
@@ -38,7 +39,7 @@ _ENCODERS = (
     "The encoder `multilingual` was trained on bitext, Tatoeba's pairs among it; `english` was distilled from "
     "all-MiniLM-L6-v2. They share no teacher, but neither sees the order of words."
 )
-_COLUMNS = ("pairs", "trigram overlap", "encoder", "round trip")
+_COLUMNS = ("encoder", "round trip")
 """Behind those of the paper."""
 
 
@@ -63,7 +64,9 @@ def rating_sheet(study: Study, name: str) -> ReproducedTable:
     rows = range_rows(facts, ratings)
     for label, texts in (("identity: the reference itself", references), ("random: another pair's", others)):
         means = [Moments.of(rate(references, texts)).estimate() for rate in judges.values()]
-        rows.append((label, [None, None, None, None, *((mean.value, mean.low, mean.high) for mean in means)]))
+        rows.append(
+            (label, [*[None] * len(PAPERS[name].columns), *((mean.value, mean.low, mean.high) for mean in means)])
+        )
     notes = [*correlations(facts, ratings), _ROUND_TRIP, _where(study, source, folder, key)]
     if str(study.encoder) == "english":
         notes.insert(-2, _ENCODERS)
@@ -73,7 +76,13 @@ def rating_sheet(study: Study, name: str) -> ReproducedTable:
         notes=notes,
         columns=[*PAPERS[name].columns, *_COLUMNS],
         conditions=[
-            ("raters", "two native speakers", "two automatic judges", "no person was asked"),
+            (
+                "raters",
+                "two native speakers",
+                "two automatic judges: nothing here was rated by a person",
+                "nobody was asked",
+            ),
+            *translations(study),
             (
                 "strength",
                 "a label from 1 to 3; strong is 3",
@@ -135,20 +144,24 @@ def range_rows(facts: Sequence[dict[str, str]], ratings: dict[str, Floats]) -> l
         some = [fact for fact, chosen in zip(facts, inside, strict=True) if chosen]
         overlaps = [float(fact["trigram_overlap"]) for fact in some if fact["trigram_overlap"]]
         means = [Moments.of(values[inside]).estimate() for values in ratings.values()]
-        figures = [None, None, float(some[0]["in_range"]), float(np.mean(overlaps)) if overlaps else None]
+        overlap = float(np.mean(overlaps)) if overlaps else None
+        figures = [None, None, None, None, float(some[0]["in_range"]), overlap]
         rows.append((f"range {low:g} to {high:g}", [*figures, *((mean.value, mean.low, mean.high) for mean in means)]))
     return rows
 
 
 def range_orders(rows: Sequence[Row]) -> list[Order]:
-    """PNMT §3.2: pairs of a higher range are strong paraphrases more often; for each judge and two ranges in a row."""
+    """PNMT §3.2: pairs of a higher range are strong paraphrases more often, for two ranges in a row.
+
+    Ours is the difference of the judge whose interval is closer to 0: an order agrees where both judges say so.
+    """
     strong = {name: figures[0] for name, figures in published_figures("pnmt-3").items()}
     ranges = [(name, figures) for name, figures in rows if name in strong]
     orders = []
-    for column, judge in ((4, "encoder"), (5, "round trip")):
-        for (lower, below), (higher, above) in pairwise(ranges):
-            ours = _estimate(above[column]) - _estimate(below[column])
-            orders.append(Order(f"{judge}: {higher} above {lower}", strong[higher] - strong[lower], ours))
+    for (lower, below), (higher, above) in pairwise(ranges):
+        both = [_estimate(above[column]) - _estimate(below[column]) for column in (-2, -1)]
+        ours = min(both, key=lambda difference: difference.value / (difference.high - difference.low))
+        orders.append(Order(f"{higher} above {lower}, by both judges", strong[higher] - strong[lower], ours))
     return orders
 
 
@@ -189,7 +202,7 @@ def _partial(a: Floats, b: Floats, fixed: Floats) -> float:
 
 
 def _estimate(figure: Figure) -> Estimate:
-    return Estimate(*figure) if isinstance(figure, tuple) else Estimate(math.nan, math.nan, math.nan)
+    return Estimate(*figure[:3]) if isinstance(figure, tuple) else Estimate(math.nan, math.nan, math.nan)
 
 
 TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {"pnmt-3": rating_sheet}
@@ -197,9 +210,12 @@ TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {"pnmt-3": rating_s
 
 
 def _where(study: Study, source: str, folder: Path, key: Path) -> str:
+    sheet, sheet_key, scored = (
+        path.relative_to(study.folder.parent) for path in (folder / "sheet.tsv", key, study.folder / "scored")
+    )
     return (
-        f"For people: 100 pairs of {source} from each range are in {folder / 'sheet.tsv'}; two annotators label a copy "
-        f"each, and `paraloom research judge table RATER1 RATER2 --key {key}` prints the table. "
-        f"`paraloom research judge sample` of the scored pairs, in {study.folder / 'scored'}, with `--count 20 --page "
+        f"For people: 100 pairs of {source} from each range are in {sheet} of the output; two annotators label a copy "
+        f"each, and `paraloom research judge table RATER1 RATER2 --key {sheet_key}` prints the table. "
+        f"`paraloom research judge sample` of the scored pairs, in {scored}, with `--count 20 --page "
         "page.html` writes a page of 100 pairs, some twenty minutes' work."
     )

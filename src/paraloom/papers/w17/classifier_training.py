@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -17,8 +17,10 @@ from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.core.stats import IdCounts
+from paraloom.embed.vocabulary import Vocabulary
+from paraloom.embed.word_vectors import read_vector_words, read_vectors
 from paraloom.papers.w17.classifier import Classifier, ClassifierConfig, flat, new_network
-from paraloom.text.tokens import TokenLists, tokenize
+from paraloom.text.tokens import TokenLists, token_hash, tokenize
 
 # Longer sentences are left out: the backward pass of an LSTM keeps every state of every sentence in a batch.
 _MAX_WORDS = 512
@@ -32,18 +34,21 @@ class ReferenceTranslations:
         references: n references.
         translations: The translations of all references.
         bounds: Those of reference i are `translations[bounds[i]:bounds[i + 1]]`; n + 1 indices.
+        origins: Where each reference is from.
     """
 
     references: list[str] = field(default_factory=list)
     translations: list[str] = field(default_factory=list)
     bounds: list[int] = field(default_factory=lambda: [0])
+    origins: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.references)
 
-    def add(self, reference: str, translations: Iterable[str]) -> None:
+    def add(self, reference: str, translations: Iterable[str], origin: str = "") -> None:
         """Append a reference and its translations."""
         self.references.append(reference)
+        self.origins.append(origin)
         self.translations.extend(translations)
         self.bounds.append(len(self.translations))
 
@@ -51,13 +56,13 @@ class ReferenceTranslations:
 def sample_references(batches: Iterable[pa.RecordBatch], count: int, seed: int) -> ReferenceTranslations:
     """Sample references with their translations, by reservoir sampling: only `count` references are kept in memory."""
     rng = generator(seed)
-    kept: list[tuple[str, list[str]]] = []
-    for seen, (reference, translations) in enumerate(_groups(batches)):
+    kept: list[tuple[str, list[str], str]] = []
+    for seen, group in enumerate(_groups(batches)):
         slot = seen if seen < count else int(rng.integers(seen + 1))
         if slot < len(kept):
-            kept[slot] = (reference, translations)
+            kept[slot] = group
         elif slot < count:
-            kept.append((reference, translations))
+            kept.append(group)
     sample = ReferenceTranslations()
     for i in rng.permutation(len(kept)):
         sample.add(*kept[i])
@@ -65,7 +70,13 @@ def sample_references(batches: Iterable[pa.RecordBatch], count: int, seed: int) 
 
 
 def train_classifier(
-    batches: Iterable[pa.RecordBatch], config: ClassifierConfig, folder: Path, *, seed: int = 1, device: str = "cpu"
+    batches: Iterable[pa.RecordBatch],
+    config: ClassifierConfig,
+    folder: Path,
+    *,
+    seed: int = 1,
+    device: str = "cpu",
+    vectors: str | Path | None = None,
 ) -> dict[str, Any]:
     """Train a classifier on back-translated pairs, and save the epoch that is best on the development references.
 
@@ -87,15 +98,17 @@ def train_classifier(
     development, test = range(held_out), range(held_out, 2 * held_out)
     training = np.arange(2 * held_out, len(sample))
     words = _vocabulary(sample, training, config.vocab_size)
-    network = new_network(config.kind, len(words) + 1, config.dimension).to(torch.device(used.kind, used.indices[0]))
+    network = new_network(config.kind, len(words) + 1, config.dimension)
+    given = 0 if vectors is None else _start_with(network, words, vectors, config.dimension)
+    network = network.to(torch.device(used.kind, used.indices[0]))
     model = Classifier(config.kind, words, network)
     references, translations = model.rows(sample.references), model.rows(sample.translations)
     bounds = np.array(sample.bounds)
-    vectors = list(model.network.embedding.parameters())
+    embedding = list(model.network.embedding.parameters())
     others = [value for name, value in model.network.named_parameters() if not name.startswith("embedding")]
     # Sparse for the word vectors, so that the cost of a step depends on its words and not on the vocabulary.
     optimizers = [
-        torch.optim.SparseAdam(vectors, lr=config.learning_rate),
+        torch.optim.SparseAdam(embedding, lr=config.learning_rate),
         torch.optim.Adam(others, lr=config.learning_rate),
     ]
     best, best_accuracy = None, -1.0
@@ -115,7 +128,28 @@ def train_classifier(
     model.network.load_state_dict(best)
     model.save(folder)
     figures = _accuracy(model, sample, bounds, test)
-    return {**figures, "development_accuracy": round(best_accuracy, 4), "pairs": len(training), "words": len(words)}
+    origins = dict.fromkeys(sample.origins[i] for i in test)
+    if len(origins) > 1:
+        parts = {origin: [i for i in test if sample.origins[i] == origin] for origin in origins}
+        accuracies = {origin: _accuracy(model, sample, bounds, part)["accuracy"] for origin, part in parts.items()}
+        figures["accuracy_by_origin"] = accuracies
+    counts = {"pairs": len(training), "words": len(words), **({} if vectors is None else {"given_vectors": given})}
+    return {**figures, "development_accuracy": round(best_accuracy, 4), **counts}
+
+
+def _start_with(network: Any, words: npt.NDArray[np.uint64], vectors: str | Path, dimension: int) -> int:
+    """Give words of the vocabulary that a file has vectors of these; returns how many."""
+    import torch
+
+    listed = read_vector_words(vectors)
+    given = read_vectors(vectors, Vocabulary("word", listed), dimension)
+    ids = np.array([token_hash(listed[row]) for row in given.rows.tolist()], np.uint64)
+    positions = np.minimum(np.searchsorted(words, ids), len(words) - 1)
+    known = words[positions] == ids
+    rows = torch.from_numpy(positions[known] + 1)
+    with torch.no_grad():
+        network.embedding.weight[rows] = torch.from_numpy(given.vectors[known])
+    return int(known.sum())
 
 
 def _update(
@@ -164,7 +198,7 @@ def _negatives(
 
 
 def _accuracy(
-    model: Classifier, sample: ReferenceTranslations, bounds: npt.NDArray[np.int64], part: range
+    model: Classifier, sample: ReferenceTranslations, bounds: npt.NDArray[np.int64], part: Sequence[int]
 ) -> dict[str, Any]:
     """Share of references and best translations that are classified correctly."""
     references = model.reference_probability([sample.references[i] for i in part])
@@ -186,16 +220,18 @@ def _vocabulary(sample: ReferenceTranslations, training: npt.NDArray[np.int64], 
     return IdCounts.of(tokenize(sentences).ids).most_common(size)
 
 
-def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[str]]]:
-    """Each reference with its translations."""
-    last, reference, translations = None, "", list[str]()
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[str], str]]:
+    """Each reference with its translations and its origin."""
+    last, reference, translations, origin = None, "", list[str](), ""
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("pair_id", "src", "tgt"))
-        for pair, src, tgt in zip(*columns, strict=True):
+        names = [name for name in ("pair_id", "src", "tgt", "origin") if name in batch.schema.names]
+        columns = [batch.column(name).to_pylist() for name in names]
+        for pair, src, tgt, *source in zip(*columns, strict=True):
             if pair != last:
                 if translations:
-                    yield reference, translations
+                    yield reference, translations, origin
                 last, reference, translations = pair, src or "", []
+                origin = (source[0] if source else "") or ""
             translations.append(tgt or "")
     if translations:
-        yield reference, translations
+        yield reference, translations, origin

@@ -35,7 +35,6 @@ from paraloom.papers.w17.trainings import (
 MIN_PAIRS = 300
 """A source with fewer pairs in one of the ranges of length does not take part in W17 Table 5."""
 
-_DEVELOPMENT = "STS-B/dev"
 _TUNED = "tuned on our pairs"
 _TENTHS = ("translation_cost", "trigram_overlap", "paraphrase_score")
 
@@ -106,7 +105,7 @@ def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
 
     def reproduce(study: Study, name: str) -> ReproducedTable:
         # Perplexity and the classifier need models; the other filters do not.
-        scored = study.scored() if name == "w17-7" else study.surface_scored()
+        scored = study.judged() if name == "w17-7" else study.surface_scored()
         source, folder = next(iter(scored.items()))
         corpora = {source: folder, **(_simple_wikipedia(study) if name != "w17-7" else {})}
         chosen = {key: [Candidate(RANDOM), *_winners(study, path, key, grids)] for key, path in corpora.items()}
@@ -150,7 +149,7 @@ def tuned_filters(*grids: str) -> Callable[[Study, str], ReproducedTable]:
                     "tuning of filters",
                     "for each encoder, with 24,000 pairs, on STS 2016",
                     f"for AVG, with one draw of {study.tuning_size or study.size:,} pairs and at most "
-                    f"{_tuning_epochs(study)} epochs, on STS-B dev",
+                    f"{_tuning_epochs(study)} epochs, on the development pairs",
                     TIME,
                 ),
                 ("source", "the mean over ten", source, TIME),
@@ -169,32 +168,34 @@ def deciles(study: Study, name: str) -> ReproducedTable:
     specs = {"WORD": "word", "TRIGRAM": "trigram"}
     candidates = [Candidate(RANDOM), *GRIDS["pnmt-tenths"]]
     size = min(study.size, Corpus.open(folder).rows // 10)
+    measured_once = {"epochs": 1, "sts": Path(study.sts).absolute(), "keep": "last"}
     trainings = {
         f"{spec}, {candidate.label}": Training(
-            spec=specs[spec], corpora=[folder], size=size, criteria=candidate.settings, settings={"epochs": 1}
+            spec=specs[spec], corpora=[folder], size=size, criteria=candidate.settings, settings=measured_once
         )
         for candidate in candidates
         for spec in specs
     }
-    measured = train(study, name, trainings).measurements
+    trained = train(study, name, trainings)
+    measured = trained.measurements
 
     def keys(label: str) -> list[str]:
         return [f"{spec}, {label}" for spec in specs]
 
     labels = {column: [f"{column}, tenth {decile}" for decile in range(1, 11)] for column in _TENTHS}
     best = {
-        column: max(of_column, key=lambda label: fmean(measured.values(keys(label), _DEVELOPMENT)))
+        column: max(of_column, key=lambda label: fmean(map(trained.development, keys(label))))
         for column, of_column in labels.items()
     }
-    rows: list[Row] = [("best tenth, ours", [measured.figure(keys(best[column]), _DEVELOPMENT) for column in _TENTHS])]
+    rows: list[Row] = [("best tenth, ours", [measured.figure(keys(best[column]), YEARS_MEAN) for column in _TENTHS])]
     rows += [
-        (f"tenth {decile}", [measured.figure(keys(labels[column][decile - 1]), _DEVELOPMENT) for column in _TENTHS])
+        (f"tenth {decile}", [measured.figure(keys(labels[column][decile - 1]), YEARS_MEAN) for column in _TENTHS])
         for decile in range(1, 11)
     ]
-    rows.append(("random pairs", [measured.figure(keys(RANDOM), _DEVELOPMENT)] * len(_TENTHS)))
+    rows.append(("random pairs", [measured.figure(keys(RANDOM), YEARS_MEAN)] * len(_TENTHS)))
     starts = [untrained(key) for key in keys(RANDOM)]
-    rows.append(("untrained", [measured.figure(starts, _DEVELOPMENT)] * len(_TENTHS)))
-    rows += baseline_rows(measured, [_DEVELOPMENT] * len(_TENTHS))
+    rows.append(("untrained", [measured.figure(starts, YEARS_MEAN)] * len(_TENTHS)))
+    rows += baseline_rows(measured, [YEARS_MEAN] * len(_TENTHS))
     paper = dict(zip(_TENTHS, published_figures(name)["best tenth"], strict=True))
     orders = [
         judged(
@@ -212,19 +213,14 @@ def deciles(study: Study, name: str) -> ReproducedTable:
         )
     ]
     chosen = ", ".join(best.values())
-    trained = {spec: (specs[spec], 1) for spec in specs}
-    test = (
-        "STS 2017",
-        "STS-B dev, by which the best tenth is chosen; orders: STS 2012 to 2015, by which nothing was",
-        "STS 2017 is not among our data",
-    )
+    systems = {spec: (specs[spec], 1) for spec in specs}
     return reproduced(
         name,
         rows,
         conditions=[
-            *conditions(study, replace(PNMT, pairs="1 million of each tenth"), trained, size=size, test=test),
+            *conditions(study, replace(PNMT, pairs="1 million of each tenth"), systems, size=size),
             ("encoders of the mean", "WORD, TRIGRAM, LSTM", "WORD, TRIGRAM", TIME),
-            ("best tenths", "not stated", chosen, _TUNED),
+            ("best tenths", "not stated", f"{chosen}: by development pairs, {study.development.describe()}", _TUNED),
         ],
         **about_encoders(study, f"row *{RANDOM} pairs*"),
         orders=orders,

@@ -24,6 +24,8 @@ class TrainClassifier(ClassifierConfig, Fit):
 
     Args:
         pairs_from: Corpora of back-translated pairs: `src` the reference, `tgt` its translation.
+        vectors: Word vectors to start with, of `dimension` numbers: a text file, .npy, or a stage `distill-words`.
+            Default: random ones.
         device: 'cpu', 'cuda' or 'cuda:1'. Results of a GPU differ in their last digits.
 
     For the other fields see :class:`~paraloom.papers.w17.classifier.ClassifierConfig`.
@@ -37,19 +39,23 @@ class TrainClassifier(ClassifierConfig, Fit):
     """
 
     sentinel: ClassVar[str] = "classifier.safetensors"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs_from",)
-    optional_fields: ClassVar[tuple[str, ...]] = ("device",)
+    inputs: ClassVar[tuple[str, ...]] = ("pairs_from", "vectors")
+    optional_fields: ClassVar[tuple[str, ...]] = ("device", "vectors")
 
     pairs_from: tuple[Ref, ...]
+    vectors: Ref | None = None
     device: str = "cpu"
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the classifier; the figures are its accuracies."""
         batches = chain.from_iterable(
-            Corpus.open(path).batches(["pair_id", "src", "tgt"]) for path in context.paths("pairs_from")
+            Corpus.open(path).batches(["pair_id", "src", "tgt", "origin"]) for path in context.paths("pairs_from")
         )
         config = base_config(ClassifierConfig, self)
-        return classifier_training.train_classifier(batches, config, folder, seed=context.seed, device=self.device)
+        vectors = context.inputs.get("vectors")
+        return classifier_training.train_classifier(
+            batches, config, folder, seed=context.seed, device=self.device, vectors=vectors
+        )
 
 
 def train_classifier(

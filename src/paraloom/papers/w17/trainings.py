@@ -19,7 +19,7 @@ W17_EPOCHS = {"GRAN": 3, "AVG": 20}
 
 
 def w17_training(study: Study, kind: str, corpora: Sequence[Path], size: int, **criteria: Any) -> Training:
-    """A training of AVG or GRAN as in W17: its loss, negatives from the mini-batch, the best epoch on STS-B dev."""
+    """A training of AVG or GRAN as in W17: its loss, negatives from the batch, the best epoch on development pairs."""
     settings = {
         **w17_settings(study),
         "epochs": min(W17_EPOCHS[kind], study.epochs),

@@ -1,0 +1,126 @@
+"""Similarity tasks that choose: epochs, filters and settings are chosen by pairs that no test task has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.core.errors import ConfigError
+from paraloom.core.protocols import EncoderLike
+from paraloom.evaluate.correlation import pearson
+from paraloom.evaluate.sts import similarities
+from paraloom.evaluate.sts_tasks import TASKS, STSPairs, STSTask, find_tasks, read_task
+
+DEVELOPMENT = "STS-B/dev+2012-train+SICK/trial+PIT/dev?overlap=drop"
+"""The tasks that choose by default: those of the known ones that are there, without pairs of the test tasks."""
+
+_OVERLAP = {"": "refuse", "overlap=drop": "drop", "overlap=keep": "keep"}
+
+
+@dataclass(frozen=True)
+class Development:
+    """The pairs that choose.
+
+    Args:
+        tasks: The pairs of each task.
+        shared: Name of a task → how many of its pairs a test task has, too, and how many pairs it has.
+        overlap: Whether these pairs were dropped or kept.
+    """
+
+    tasks: tuple[STSPairs, ...]
+    shared: Mapping[str, tuple[int, int]]
+    overlap: str
+
+    def figures(self, encoder: EncoderLike) -> dict[str, float]:
+        """Mean of Pearson's r × 100 over the tasks."""
+        figures = [pearson(task.scores, similarities(encoder, task.first, task.second)) for task in self.tasks]
+        return {"dev_pearson": 100 * fmean(figures)}
+
+    def describe(self) -> str:
+        """The tasks, and what they share with the tests, a phrase."""
+        total = sum(count for count, _ in self.shared.values())
+        names = ", ".join(
+            f"{task.task.name} ({len(task.scores):,} of {self.shared[task.task.name][1]:,} pairs)"
+            for task in self.tasks
+        )
+        if not total:
+            return f"{names}; the test tasks have none of them"
+        return f"{names}; {'without' if self.overlap == 'drop' else 'with'} {total:,} pairs that test tasks have, too"
+
+
+def development_names(development: str) -> tuple[str, ...]:
+    """The names of tasks and groups in a value of `development`."""
+    return tuple(development.partition("?")[0].split("+"))
+
+
+def read_development(folder: str | Path, development: str = DEVELOPMENT) -> Development:
+    """Read the tasks that choose, and count by key how many of their pairs the test tasks have, too.
+
+    Args:
+        folder: A folder of similarity tasks, or one file, which then chooses by itself.
+        development: Tasks or groups, joined by '+'. Test tasks are all others that are evaluated by default. Where
+            they share pairs, '?overlap=drop' behind the names leaves these out, '?overlap=keep' chooses by test pairs.
+
+    Raises:
+        ConfigError: A task is unknown, the test tasks have some of the pairs, or no task is left.
+    """
+    how = _OVERLAP.get(development.partition("?")[2])
+    if how is None:
+        raise ConfigError(
+            f"unknown setting '{development.partition('?')[2]}' of the development tasks",
+            remedy="Write '?overlap=drop' or '?overlap=keep' behind their names.",
+        )
+    root, evaluated, _ = find_tasks(folder)
+    chosen = _chosen(folder, evaluated, development)
+    tests = [read_task(root, task) for task in evaluated if task not in chosen]
+    tested = {key for task in tests for key in _keys(task)}
+    tasks, shared = [], {}
+    for task in (read_task(root, task) for task in chosen):
+        is_shared = np.array([key in tested for key in _keys(task)])
+        shared[task.task.name] = int(is_shared.sum()), len(is_shared)
+        tasks.append(_kept(task, ~is_shared) if how == "drop" else task)
+    tasks = [task for task in tasks if len(set(task.scores.tolist())) > 1]
+    if how == "refuse" and any(count for count, _ in shared.values()):
+        raise _shares(shared, development)
+    if not tasks:
+        raise ConfigError("the test tasks have all pairs of the development tasks", remedy="Name other ones.")
+    return Development(tuple(tasks), shared, how)
+
+
+def _chosen(folder: str | Path, evaluated: list[STSTask], development: str) -> list[STSTask]:
+    if development == DEVELOPMENT and not any(task in TASKS for task in evaluated):
+        if len(evaluated) > 1:
+            raise ConfigError(
+                f"{len(evaluated)} files of your own, and none is known to be for development",
+                remedy="Give one file, or name the tasks that choose in 'development', such as 'dev/news'.",
+            )
+        return evaluated
+    return find_tasks(folder, development_names(development))[1]
+
+
+def _shares(shared: Mapping[str, tuple[int, int]], development: str) -> ConfigError:
+    counts = ", ".join(f"{count:,} of {total:,} pairs of {name}" for name, (count, total) in shared.items() if count)
+    return ConfigError(
+        f"test tasks have {counts}, too, so that figures would be chosen on test pairs",
+        remedy=f"Leave them out by '{development}?overlap=drop', or keep them by '?overlap=keep'.",
+    )
+
+
+def _keys(pairs: STSPairs) -> Iterable[frozenset[str]]:
+    """A key of each pair that does not depend on order, case, spaces and punctuation."""
+    return (frozenset((_key(a), _key(b))) for a, b in zip(pairs.first, pairs.second, strict=True))
+
+
+def _key(text: str) -> str:
+    return "".join(character for character in text.lower() if character.isalnum())
+
+
+def _kept(pairs: STSPairs, rows: npt.NDArray[np.bool_]) -> STSPairs:
+    indices = np.flatnonzero(rows).tolist()
+    first, second = ([side[index] for index in indices] for side in (pairs.first, pairs.second))
+    return STSPairs(pairs.task, pairs.scores[rows], first, second)
