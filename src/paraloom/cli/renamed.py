@@ -87,7 +87,7 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
         "--cross-encoder-file": "this option is gone: write --judge 'FOLDER?file=FILE'",
         "--cross-encoder-label": "this option is gone: write --judge 'FOLDER?label=LABEL'",
     },
-    "lexicon": {"--sample": "this option is gone: 500,000 pairs at most; in a pipeline, sample of `extract-lexicon`"},
+    "lexicon": {"--sample": "this option is gone: bitext is read in blocks, all of it"},
     "tune": {
         "--seeds": "this option is gone; in Python, seeds of `paraloom.api.Tuning`",
         "--development": "this option is gone: STS-B/dev decides; in Python, development of `paraloom.api.Tuning`",
