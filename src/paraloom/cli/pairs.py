@@ -349,7 +349,7 @@ DECLARED = [
         of="extract_lexicon",
         stage="extract-lexicon",
         keys="pivot max_phrase_length min_count min_score",
-        settings={"pairs": {"metavar": "BITEXT..."}},
+        settings={"pairs": {"role": "input", "metavar": "BITEXT..."}},
         show=_show_lexicon,
         help="Extract a paraphrase lexicon from bitext: phrases that have translations in common, scored.\n\n"
         "With German and French bitext of English the lexicon is of English; --pivot names the languages to pivot "

@@ -63,7 +63,7 @@ class LexiconConfig(WordAlignmentConfig, Config):
 
     max_phrase_length: int = 4
     min_count: int = 2
-    min_score: float = 0.01
+    min_score: float = 0.02
     max_paraphrases: int = 20
 
     def validate(self) -> None:
@@ -229,10 +229,10 @@ def _entries(found: list[Pivoted], phrases: Phrases, config: LexiconConfig) -> p
     score = np.sqrt(probability * inverse)
     rows = np.flatnonzero((score >= config.min_score) & (score > 0))
     texts = [phrases.texts(column[rows]) for column in (one, two)]
-    distinct = np.array([f" {a} " not in f" {b} " and f" {b} " not in f" {a} " for a, b in zip(*texts, strict=True)], bool)
+    part = [f" {a} " in f" {b} " or f" {b} " in f" {a} " for a, b in zip(*texts, strict=True)]
     columns = [pa.array(text) for text in texts]
     columns += [pa.array(values[rows]) for values in (pivots, probability, inverse, score)]
-    table = pa.table(columns, names=SCHEMA.names).cast(SCHEMA).filter(pa.array(distinct))
+    table = pa.table(columns, names=SCHEMA.names).cast(SCHEMA).filter(pa.array(~np.array(part, bool)))
     order = [("score", "descending"), ("phrase", "ascending"), ("paraphrase", "ascending")]
     return _best(table.sort_by(order), config.max_paraphrases)
 

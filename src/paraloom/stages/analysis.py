@@ -140,8 +140,8 @@ class ExtractLexicon(LexiconConfig, Fit):
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write lexicon.parquet."""
         corpora = [Corpus.open(path) for path in context.paths("pairs")]
-        directions = list(dict.fromkeys(pair for corpus in corpora for pair in _directions(corpus)))
-        sides = {direction: _pivot_side(direction, self.pivot) for direction in directions}
+        directions = [(corpus, direction) for corpus in corpora for direction in dict.fromkeys(_directions(corpus))]
+        sides = {direction: _pivot_side(direction, self.pivot) for _, direction in directions}
         own = sorted({direction[1 - side] for direction, side in sides.items()})
         if not own:
             raise DataError("cannot extract a lexicon: the corpora are empty")
@@ -151,7 +151,7 @@ class ExtractLexicon(LexiconConfig, Fit):
                 remedy="Name the languages to pivot through, or give bitext with one common language.",
             )
         pivots = sorted({direction[side] for direction, side in sides.items()})
-        entries = pivot_lexicon((_bitext(corpora, sides, pivot) for pivot in pivots), self)
+        entries = pivot_lexicon((_bitext(directions, sides, pivot) for pivot in pivots), self)
         write_shard(folder / "lexicon.parquet", entries, entries.schema)
         return {"pairs": sum(corpus.rows for corpus in corpora), "pivots": list(pivots), "entries": entries.num_rows}
 
@@ -187,17 +187,19 @@ def _pivot_side(direction: Direction, pivots: Sequence[str]) -> int:
     return among.index(True)
 
 
-def _bitext(corpora: Sequence[Corpus], sides: Mapping[Direction, int], pivot: str) -> Iterator[tuple[Texts, Texts]]:
+def _bitext(
+    directions: Sequence[tuple[Corpus, Direction]], sides: Mapping[Direction, int], pivot: str
+) -> Iterator[tuple[Texts, Texts]]:
     """The pairs with a pivot language, (foreign, own) texts, in blocks."""
     parts: list[pa.Table] = []
-    for corpus in corpora:
+    for corpus, direction in directions:
+        side = sides[direction]
+        if direction[side] != pivot:
+            continue
         for batch in corpus.batches(["src", "tgt", "src_lang", "tgt_lang"], _BATCH_ROWS, label=f"reading {pivot}"):
-            for direction, side in sides.items():
-                if direction[side] != pivot:
-                    continue
-                chosen = pc.and_(*(pc.equal(batch.column(2 + i), direction[i]) for i in (0, 1)))
-                columns = [batch.column(side), batch.column(1 - side)]
-                parts.append(pa.table(columns, names=["foreign", "own"]).filter(chosen))
+            chosen = pc.and_(*(pc.equal(batch.column(2 + index), direction[index]) for index in (0, 1)))
+            columns = [batch.column(side), batch.column(1 - side)]
+            parts.append(pa.table(columns, names=["foreign", "own"]).filter(chosen))
             if sum(part.num_rows for part in parts) >= _ALIGNED_ROWS:
                 yield tuple(pa.concat_tables(parts).columns)
                 parts = []

@@ -63,7 +63,7 @@ def word_links(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None 
 
 
 def aligned_phrases(a: TokenLists, b: TokenLists, b_links: Words, a_links: Words, max_length: int) -> Ints:
-    """Extract the phrase pairs of word-aligned sentences: (row, start in a, words of a, start in b, words of b) each."""
+    """Extract the phrase pairs of word-aligned sentences: row, start in a, words of a, start in b, words of b."""
     spans = np.empty((4 * len(a.ids) + 16, 5), np.int32)
     while (count := phrase_pairs(b_links, a.offsets, a_links, b.offsets, max_length, spans)) > len(spans):
         spans = np.empty((count, 5), np.int32)
