@@ -181,7 +181,12 @@ _CONDITIONS = (
         "30 of all pairs, 150 of fewer, the best of every fifth on development pairs",
         "time; a training may pass its best epoch",
     ),
-    ("contrasting phrases", "k for each pair", "k for each pair, among the phrases of its batch", "each is encoded once"),
+    (
+        "contrasting phrases",
+        "k for each pair",
+        "k for each pair, among the phrases of its batch",
+        "each is encoded once",
+    ),
     ("early stopping for the tasks", "on each task's training set", "on development pairs", "one model for all tasks"),
 )
 
