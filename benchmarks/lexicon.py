@@ -1,9 +1,11 @@
-"""How good is a lexicon of phrases? Compares it with PPDB and with baselines; a blind sheet that people judge.
+r"""How good is a lexicon of phrases? Compares it with PPDB and with baselines; a blind sheet that people judge.
 
     for l in cs de es fr; do
         (for file in $(ls $PARALOOM_DATA/bitext/*/$l-en.tsv.gz | grep -v ntrex); do zcat $file | cut -f1,2; done
          [ $l = es ] || paste $(for s in $l en; do echo <(zcat $PARALOOM_DATA/bitext/multi30k/task1/train.$s.gz); done)
-        ) > $l-en.tsv
+         for file in $PARALOOM_DATA/documents/libreoffice-help/gold.paragraphs.en-$l.tsv.gz; do
+             [ -e $file ] && zcat $file | awk -F'\t' '{print $4 "\t" $3}'
+         done) > $l-en.tsv
     done
     paraloom research lexicon {cs,de,es,fr}-en.tsv --on-error reject -o lexicon.tsv
     python benchmarks/lexicon.py evaluate lexicon.tsv --record
