@@ -132,7 +132,8 @@ def nearest(words: Sequence[str], count: int) -> list[Pair]:
     vectors = normalize_vectors(open_encoder(ENCODER).encode(list(words)))
     values, pairs = np.empty(0, np.float32), np.empty((0, 2), np.int64)
     for start in range(0, len(words), 1024):
-        cosines = np.triu(vectors[start : start + 1024] @ vectors.T, start + 1)
+        cosines = vectors[start : start + 1024] @ vectors.T
+        cosines[np.arange(len(words)) <= np.arange(start, start + len(cosines))[:, None]] = -2
         floor = np.partition(cosines.ravel(), -min(count, cosines.size))[-min(count, cosines.size)]
         found = np.argwhere(cosines >= floor)
         values = np.concatenate([values, cosines[tuple(found.T)]])
