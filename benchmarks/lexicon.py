@@ -295,7 +295,9 @@ def _write(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]])
 
 
 def _cell(figures: Mapping[str, float | int]) -> str:
-    value, low, high = (f"{100 * figures[name]:.3g}" for name in ("share", "low", "high"))
+    if not figures["n"]:
+        return ""
+    value, low, high = (f"{round(100 * figures[name], 2):g}" for name in ("share", "low", "high"))
     return f"{value} % [{low}, {high}]"
 
 
