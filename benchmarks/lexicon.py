@@ -135,9 +135,9 @@ def nearest(words: Sequence[str], count: int) -> list[Pair]:
         cosines = vectors[start : start + 1024] @ vectors.T
         cosines[np.arange(len(words)) <= np.arange(start, start + len(cosines))[:, None]] = -2
         floor = np.partition(cosines.ravel(), -min(count, cosines.size))[-min(count, cosines.size)]
-        found = np.argwhere(cosines >= floor)
-        values = np.concatenate([values, cosines[tuple(found.T)]])
-        pairs = np.concatenate([pairs, found + np.array([start, 0])])
+        places = np.argwhere(cosines >= floor)
+        values = np.concatenate([values, cosines[tuple(places.T)]])
+        pairs = np.concatenate([pairs, places + np.array([start, 0])])
         best = np.argsort(-values, kind="stable")[:count]
         values, pairs = values[best], pairs[best]
     return [frozenset((words[a], words[b])) for a, b in pairs.tolist()]
@@ -273,11 +273,11 @@ def _nearest_phrase(asked: Sequence[str], phrases: Sequence[str]) -> list[str]:
     """The phrase with the highest cosine to each, neither itself nor a part of it."""
     encoder = open_encoder(ENCODER)
     cosines = normalize_vectors(encoder.encode(asked)) @ normalize_vectors(encoder.encode(phrases)).T
-    found = []
+    neighbors = []
     for phrase, row in zip(asked, cosines, strict=True):
         order = (phrases[index] for index in np.argsort(-row, kind="stable"))
-        found.append(next(other for other in order if f" {other} " not in f" {phrase} " not in f" {other} "))
-    return found
+        neighbors.append(next(other for other in order if f" {other} " not in f" {phrase} " not in f" {other} "))
+    return neighbors
 
 
 def _marked(row: Mapping[str, str]) -> str:

@@ -98,8 +98,8 @@ def test_the_lexicon_of_bitext(paraloom: Command, scored: Path, tmp_path: Path) 
     assert status == 0, err
     lines = (tmp_path / "lexicon.tsv").read_text(encoding="utf-8").splitlines()
     assert lines[0].split("\t") == ["phrase", "paraphrase", "pivots", "probability", "inverse", "score"]
-    found = {tuple(line.split("\t")[:3]) for line in lines[1:]}
-    assert {("big", "large", "1"), ("big", "tall", "1"), ("huge", "large", "1")} <= found
+    entries = {tuple(line.split("\t")[:3]) for line in lines[1:]}
+    assert {("big", "large", "1"), ("big", "tall", "1"), ("huge", "large", "1")} <= entries
     assert paraloom("lexicon", "de-en.tsv", "--pivot", "en", "-o", "german.tsv")[0] == 0
     assert "groß\triesig\t" in (tmp_path / "german.tsv").read_text(encoding="utf-8")
     for pairs, options, message in (

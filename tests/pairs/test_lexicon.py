@@ -70,11 +70,11 @@ def counted(rows: list[tuple[str, str, int]]) -> tuple[PhraseCounts, Phrases]:
     return count_phrases([(foreign, own)], phrases, LexiconConfig(null=0.0)), phrases
 
 
-def probabilities(found: Pivoted, phrases: Phrases) -> dict[tuple[str, str], float]:
+def probabilities(pivoted: Pivoted, phrases: Phrases) -> dict[tuple[str, str], float]:
     return dict(
         zip(
-            zip(phrases.texts(found.phrases), phrases.texts(found.paraphrases), strict=True),
-            found.probabilities.tolist(),
+            zip(phrases.texts(pivoted.phrases), phrases.texts(pivoted.paraphrases), strict=True),
+            pivoted.probabilities.tolist(),
             strict=True,
         )
     )
@@ -83,26 +83,26 @@ def probabilities(found: Pivoted, phrases: Phrases) -> dict[tuple[str, str], flo
 def test_pivoting_by_hand() -> None:
     # groß is big 3 times of 4 and large once; riesig is large and huge, once each.
     counts, phrases = counted([("groß", "big", 3), ("groß", "large", 1), ("riesig", "large", 1), ("riesig", "huge", 1)])
-    found = probabilities(pivot(counts, phrases, discount=0), phrases)
-    assert found == {
+    pivoted = probabilities(pivot(counts, phrases, discount=0), phrases)
+    assert pivoted == {
         ("big", "large"): pytest.approx(1 * 1 / 4),
         ("large", "big"): pytest.approx(1 / 2 * 3 / 4),
         ("large", "huge"): pytest.approx(1 / 2 * 1 / 2),
         ("huge", "large"): pytest.approx(1 * 1 / 2),
     }
     # Half an occurrence is taken off each count of a pair, not off the totals.
-    found = probabilities(pivot(counts, phrases), phrases)
-    assert found["big", "large"] == pytest.approx(2.5 / 3 * 0.5 / 4)
-    # Pairs that are too rare are no translations, but they are in the totals.
-    found = probabilities(pivot(counts, phrases, min_count=2, discount=0), phrases)
-    assert found == {}
+    pivoted = probabilities(pivot(counts, phrases), phrases)
+    assert pivoted["big", "large"] == pytest.approx(2.5 / 3 * 0.5 / 4)
+    # Pairs that are too rare do not count as translations, but they are in the totals.
+    pivoted = probabilities(pivot(counts, phrases, min_count=2, discount=0), phrases)
+    assert pivoted == {}
 
 
 def test_pivoting_agrees_with_loops_over_all_phrases() -> None:
     draw = np.random.default_rng(5)
     rows = [(f"f{f}", f"e{chr(97 + e)}", int(n)) for (e, f), n in np.ndenumerate(draw.poisson(0.4, (12, 15))) if n]
     counts, phrases = counted(rows)
-    found = probabilities(pivot(counts, phrases, discount=0), phrases)
+    pivoted = probabilities(pivot(counts, phrases, discount=0), phrases)
     number = {(f, e): n for f, e, n in rows}
     of_phrase, of_foreign = Counter[str](), Counter[str]()
     for (f, e), n in number.items():
@@ -113,7 +113,7 @@ def test_pivoting_agrees_with_loops_over_all_phrases() -> None:
             expected = sum(
                 number.get((f, one), 0) / of_phrase[one] * number.get((f, two), 0) / of_foreign[f] for f in of_foreign
             )
-            assert found.get((one, two), 0.0) == (pytest.approx(expected, rel=1e-9) if one != two else 0.0)
+            assert pivoted.get((one, two), 0.0) == (pytest.approx(expected, rel=1e-9) if one != two else 0.0)
 
 
 def test_pivots_are_averaged_over_those_that_know_the_phrase() -> None:
@@ -143,8 +143,8 @@ def test_pivots_are_averaged_over_those_that_know_the_phrase() -> None:
 def test_a_phrase_does_not_paraphrase_a_part_of_itself() -> None:
     phrases = [("sehr groß", "very big"), ("sehr groß", "big"), ("sehr groß", "huge")]
     table = pivot_lexicon([[tuple(zip(*(3 * phrases), strict=True))]], LexiconConfig(null=0.0, tension=0.0))
-    found = {frozenset((row["phrase"], row["paraphrase"])) for row in table.to_pylist()}
-    assert frozenset(("very big", "big")) not in found and frozenset(("big", "huge")) in found
+    pivoted = {frozenset((row["phrase"], row["paraphrase"])) for row in table.to_pylist()}
+    assert frozenset(("very big", "big")) not in pivoted and frozenset(("big", "huge")) in pivoted
 
 
 def test_counts_of_blocks_add_up_and_stay_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

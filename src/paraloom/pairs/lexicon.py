@@ -59,7 +59,7 @@ class LexiconConfig(WordAlignmentConfig, Config):
         ConfigError: A value is out of range.
     """
 
-    renamed_fields: ClassVar[Mapping[str, str]] = {"longest": "max_phrase_length", "least": "min_count"}
+    renamed_fields: ClassVar[Mapping[str, str]] = {"longest": "max_phrase_length", "floor": "min_count"}
 
     max_phrase_length: int = 4
     min_count: int = 2
@@ -84,14 +84,14 @@ def pivot_lexicon(pivots: Iterable[Iterable[tuple[Texts, Texts]]], config: Lexic
     """
     config = config or LexiconConfig()
     phrases = Phrases(config.max_phrase_length)
-    found = []
+    pivoted = []
     for blocks in pivots:
         counts = count_phrases(blocks, phrases, config)
-        found.append(pivot(counts, phrases, config.min_count))
-        phrases.keep(np.concatenate([part.known for part in found]))
-    if not any(len(part.known) for part in found):
+        pivoted.append(pivot(counts, phrases, config.min_count))
+        phrases.keep(np.concatenate([part.known for part in pivoted]))
+    if not any(len(part.known) for part in pivoted):
         raise DataError("cannot extract a lexicon: no phrase has a translation", remedy="Give more bitext.")
-    return _entries(found, phrases, config)
+    return _entries(pivoted, phrases, config)
 
 
 class Phrases:
@@ -170,10 +170,10 @@ def _added(total: PhraseCounts, more: PhraseCounts) -> PhraseCounts:
     pairs, foreign, phrases, counts = (np.concatenate(columns) for columns in zip(total, more, strict=True))
     pairs, first, owners = np.unique(pairs, return_index=True, return_inverse=True)
     counts = np.bincount(owners, counts).astype(np.int64)
-    total, least = PhraseCounts(pairs, foreign[first], phrases[first], counts), 1
+    total, floor = PhraseCounts(pairs, foreign[first], phrases[first], counts), 1
     while len(total.pairs) > _MAX_COUNTED:
-        least += 1
-        frequent = total.counts >= least
+        floor += 1
+        frequent = total.counts >= floor
         total = PhraseCounts(*(column[frequent] for column in total))
     return total
 
@@ -213,10 +213,10 @@ def pivot(counts: PhraseCounts, phrases: Phrases, min_count: int = 1, discount: 
     return Pivoted(own[known], *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _entries(found: list[Pivoted], phrases: Phrases, config: LexiconConfig) -> pa.Table:
+def _entries(pivoted: list[Pivoted], phrases: Phrases, config: LexiconConfig) -> pa.Table:
     """The entries of all pivots together, the best first."""
-    known, languages = np.unique(np.concatenate([part.known for part in found]), return_counts=True)
-    one, two, values = (np.concatenate([part[column] for part in found]) for column in (1, 2, 3))
+    known, languages = np.unique(np.concatenate([part.known for part in pivoted]), return_counts=True)
+    one, two, values = (np.concatenate([part[column] for part in pivoted]) for column in (1, 2, 3))
     pairs, first, owners, pivots = np.unique(
         one * _FIRST ^ two, return_index=True, return_inverse=True, return_counts=True
     )
