@@ -59,7 +59,7 @@ class LexiconConfig(WordAlignmentConfig, Config):
         ConfigError: A value is out of range.
     """
 
-    renamed_fields: ClassVar[Mapping[str, str]] = {"longest": "max_phrase_length", "floor": "min_count"}
+    renamed_fields: ClassVar[Mapping[str, str]] = {"longest": "max_phrase_length", "least": "min_count"}
 
     max_phrase_length: int = 4
     min_count: int = 2

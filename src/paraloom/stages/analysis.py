@@ -201,10 +201,15 @@ def _bitext(
             columns = [batch.column(side), batch.column(1 - side)]
             parts.append(pa.table(columns, names=["foreign", "own"]).filter(chosen))
             if sum(part.num_rows for part in parts) >= _ALIGNED_ROWS:
-                yield tuple(pa.concat_tables(parts).columns)
+                yield _sides(parts)
                 parts = []
     if parts:
-        yield tuple(pa.concat_tables(parts).columns)
+        yield _sides(parts)
+
+
+def _sides(parts: Sequence[pa.Table]) -> tuple[Texts, Texts]:
+    table = pa.concat_tables(parts)
+    return table.column(0), table.column(1)
 
 
 def _skeletons(batch: pa.RecordBatch, column: str) -> list[str] | None:

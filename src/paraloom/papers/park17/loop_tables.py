@@ -130,7 +130,8 @@ def round_orders(
     for step, ((before, first), (after, second)) in enumerate(pairwise(rows), start=first_step):
         rises = [b - a for a, b in zip(*paper[step : step + 2], strict=True)] if 0 <= step < len(paper) - 1 else []
         # The columns of Table 6 are a run's own tests: the paper's rise is the mean over its two.
-        published = rises if len(rises) == len(columns) else [sum(rises) / len(rises) if rises else None] * len(columns)
+        mean = sum(rises) / len(rises) if rises else None
+        published: Sequence[float | None] = rises if len(rises) == len(columns) else [mean] * len(columns)
         counts = items[step - first_step : step - first_step + 2]
         for column, low, high, rise in zip(columns, first, second, published, strict=True):
             if isinstance(low, float) and isinstance(high, float):
