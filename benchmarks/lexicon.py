@@ -1,41 +1,65 @@
-"""How good is a lexicon of back-translations? Compares it with PPDB's synonyms and antonyms; a sheet to judge by hand.
+r"""How good is a lexicon of phrases? Compares it with PPDB and with baselines; a blind sheet that people judge.
 
-    paraloom research lexicon pairs.parquet -o lexicon.tsv
-    python benchmarks/lexicon.py evaluate lexicon.tsv -o lexicon.json
-    python benchmarks/lexicon.py draw lexicon.tsv --seed 1 -o sheet.tsv
-    python benchmarks/lexicon.py count sheet.tsv
+    for l in cs de es fr; do
+        (for file in $(ls $PARALOOM_DATA/bitext/*/$l-en.tsv.gz | grep -v ntrex); do zcat $file | cut -f1,2; done
+         [ $l = es ] || paste $(for s in $l en; do echo <(zcat $PARALOOM_DATA/bitext/multi30k/task1/train.$s.gz); done)
+         for file in $PARALOOM_DATA/documents/libreoffice-help/gold.paragraphs.en-$l.tsv.gz; do
+             [ -e $file ] && zcat $file | awk -F'\t' '{print $4 "\t" $3}'
+         done) > $l-en.tsv
+    done
+    paraloom research lexicon {cs,de,es,fr}-en.tsv --on-error reject -o lexicon.tsv
+    python benchmarks/lexicon.py evaluate lexicon.tsv --record
+    python benchmarks/lexicon.py draw lexicon.tsv --text de-en.tsv -o sheet.tsv
+    python benchmarks/lexicon.py count reader-1.tsv reader-2.tsv --key sheet.key.tsv --record
 
-`evaluate` reads $PARALOOM_DATA/phrase/ppdb-lexical, whose pairs are single words: the synonyms and antonyms of PPDB as
-counter-fitting uses them, and the pairs of PPDB 1.0 XXXL of Sultan's aligner, many of which are inflections of one
-word. An entry is a pair of words, in either direction; `found` is the share of PPDB's pairs that the lexicon has,
-`of known words` of those pairs only whose words both occur in it; `in synonyms`, `in XXXL` and `antonyms` are shares of
-the entries, the best ones by score first, with 95 % intervals (Wilson). The row `shuffled` pairs the same words by
-chance. PPDB is made by pivoting, too, and far from complete: an entry that it lacks is not an error, which is what the
-sheet is for. `draw` writes entries, phrases of several words included, with the sentences that they were found in. The
-reader fills in `verdict`: k keeps the meaning in this sentence, p partly, w wrong; and `antonym`: y or n.
+`evaluate` reads $PARALOOM_DATA/phrase: pairs of words are compared with PPDB's synonyms and antonyms as
+counter-fitting uses them and with the pairs of PPDB 1.0 XXXL of Sultan's aligner, many of which are inflections of one
+word; pairs of two words and one with those of PPDB XXL. An entry counts in either direction; `found` is the share of
+PPDB's pairs that are entries, `of known` of those only whose sides both occur among the entries; `in synonyms`,
+`in XXXL` and `antonyms` are shares of the entries, the best ones by score first, with 95 % intervals (Wilson).
+Baselines: *nearest* are as many pairs of the same words, those with the highest cosine of `english`; *by chance* are
+the same words, paired at random. PPDB is made by pivoting, too, and far from complete: an entry that it lacks is no
+error, which is what the sheet is for.
+
+`draw` writes entries of the lexicon, all as likely, shuffled with baselines: phrases of the lexicon with their nearest
+one by `english`, and with one at random; --beside takes pairs that a person judged before. Each is shown in a sentence,
+drawn among those that have the phrase; the key says which row is of what. A reader fills in `verdict`, for the sentence
+with the paraphrase in place of the phrase, small repairs of grammar allowed: k keeps the meaning, p partly, w wrong;
+and `antonym`: y or n. `count` prints the shares by system, their intervals, and how far two readers agree.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import os
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
+from results_pages import FOLDER, read_topic, write_pages, write_topic
 
 from paraloom.core.seeds import generator
 from paraloom.core.stats import wilson_interval
+from paraloom.embed.average import normalize_vectors
+from paraloom.embed.encoder import open_encoder
 from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import read_lines
 from paraloom.io.sheets import read_sheet, sheet_lines
+from paraloom.text.tokens import token_strings
 
 VERDICTS = {"k": "keeps the meaning", "p": "partly", "w": "wrong"}
-COLUMNS = ("number", "phrase", "paraphrase", "score", "src", "tgt", "verdict", "antonym")
+COLUMNS = ("number", "phrase", "paraphrase", "sentence", "verdict", "antonym")
+KEY = ("number", "system", "score")
 CUTOFFS = (1000, 10000)
+SHOWN = ("found", "found of known", "in synonyms", "in XXXL", "antonyms", "bigrams found", "bigrams found of known")
+TOPIC = FOLDER / "parsers.json"
+HEADING = "The lexicon"
+ENCODER = "english"
+LONGEST = 40
+"""Words of a sentence that is shown, at most."""
 
 Pair = frozenset[str]
 
@@ -47,7 +71,7 @@ def read_lexicon(path: Path) -> list[dict[str, Any]]:
     else:
         header, *lines = (line.split("\t") for line in read_lines(path))
         rows = [dict(zip(header, cells, strict=True)) for cells in lines]
-    rows.sort(key=lambda row: (-float(row["score"]), -int(row["count"]), row["phrase"], row["paraphrase"]))
+    rows.sort(key=lambda row: (-float(row["score"]), row["phrase"], row["paraphrase"]))
     distinct: dict[Pair, dict[str, Any]] = {}
     for row in rows:
         distinct.setdefault(frozenset((row["phrase"], row["paraphrase"])), row)
@@ -55,14 +79,22 @@ def read_lexicon(path: Path) -> list[dict[str, Any]]:
 
 
 def read_ppdb(folder: Path) -> dict[str, set[Pair]]:
-    """Pairs of two different words: synonyms, antonyms, and those of XXXL."""
+    """Pairs of two different words: synonyms, antonyms, those of XXXL; and pairs of a bigram and a word."""
+    lexical = folder / "ppdb-lexical"
     texts = {
-        "synonyms": gzip.decompress((folder / "ppdb_synonyms.txt.gz").read_bytes()).decode(),
-        "antonyms": (folder / "ppdb_antonyms.txt").read_text(encoding="utf-8"),
-        "XXXL": gzip.decompress((folder / "ppdb-1.0-xxxl-lexical.pairs.tsv.gz").read_bytes()).decode(),
+        "synonyms": gzip.decompress((lexical / "ppdb_synonyms.txt.gz").read_bytes()).decode(),
+        "antonyms": (lexical / "ppdb_antonyms.txt").read_text(encoding="utf-8"),
+        "XXXL": gzip.decompress((lexical / "ppdb-1.0-xxxl-lexical.pairs.tsv.gz").read_bytes()).decode(),
     }
-    pairs = {name: (line.lower().split() for line in text.splitlines()) for name, text in texts.items()}
-    return {name: {frozenset(pair) for pair in lines if len(set(pair)) == 2} for name, lines in pairs.items()}
+    words = {name: (line.lower().split() for line in text.splitlines()) for name, text in texts.items()}
+    pairs = {name: {frozenset(pair) for pair in lines if len(set(pair)) == 2} for name, lines in words.items()}
+    pairs["bigrams"] = set()
+    for path in sorted(folder.glob("ppdb-b2u/ppdb.xxl.b2u.*")):
+        lines = path.read_text(encoding="utf-8").lower().splitlines()
+        for first, second, word in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+            bigram = " ".join(cell.partition("\t")[0].strip() for cell in (first, second))
+            pairs["bigrams"].add(frozenset((bigram, word.strip())))
+    return pairs
 
 
 def share(count: int, total: int) -> dict[str, float | int]:
@@ -71,83 +103,202 @@ def share(count: int, total: int) -> dict[str, float | int]:
     return {"share": count / total if total else 0.0, "low": low, "high": high, "count": count, "n": total}
 
 
-def measure(entries: list[Pair], ppdb: dict[str, set[Pair]]) -> dict[str, Any]:
+def measure(entries: Sequence[Pair], ppdb: Mapping[str, set[Pair]]) -> dict[str, Any]:
     """All figures of a list of entries."""
-    distinct = set(entries)
-    words = {word for entry in distinct for word in entry}
-    known = {pair for pair in ppdb["synonyms"] if pair <= words}
+    words = {entry for entry in entries if _of_words(entry)}
+    sides = {side for entry in entries for side in entry}
+    known = {name: {pair for pair in ppdb[name] if pair <= sides} for name in ("synonyms", "bigrams")}
+    of_entries = {"in synonyms": "synonyms", "in XXXL": "XXXL", "antonyms": "antonyms"}
     return {
-        "entries": len(distinct),
-        "found": share(len(distinct & ppdb["synonyms"]), len(ppdb["synonyms"])),
-        "found of known words": share(len(distinct & known), len(known)),
-        "in synonyms": share(len(distinct & ppdb["synonyms"]), len(distinct)),
-        "in XXXL": share(len(distinct & ppdb["XXXL"]), len(distinct)),
-        "antonyms": share(len(distinct & ppdb["antonyms"]), len(distinct)),
+        "entries": len(set(entries)),
+        "found": share(len(words & ppdb["synonyms"]), len(ppdb["synonyms"])),
+        "found of known": share(len(words & known["synonyms"]), len(known["synonyms"])),
+        **{name: share(len(words & ppdb[kind]), len(words)) for name, kind in of_entries.items()},
+        "bigrams found": share(len(set(entries) & ppdb["bigrams"]), len(ppdb["bigrams"])),
+        "bigrams found of known": share(len(set(entries) & known["bigrams"]), len(known["bigrams"])),
     }
 
 
-def shuffled(entries: list[Pair], seed: int) -> list[Pair]:
-    """The same words, as often, paired by chance."""
+def shuffled(entries: Sequence[Pair], seed: int) -> list[Pair]:
+    """The same phrases, as often, paired by chance."""
     sides = [sorted(entry) for entry in entries]
     order = generator(seed).permutation(len(sides))
     pairs = (frozenset((sides[i][0], sides[j][1])) for i, j in enumerate(order))
     return [pair for pair in pairs if len(pair) == 2]
 
 
-def evaluate(lexicon: Path, folder: Path, output: Path | None, seed: int) -> None:
-    """Print the table."""
-    rows = read_lexicon(lexicon)
-    entries = [
-        frozenset((row["phrase"], row["paraphrase"]))
-        for row in rows
-        if " " not in row["phrase"] and " " not in row["paraphrase"]
-    ]
-    if not entries:
+def nearest(words: Sequence[str], count: int) -> list[Pair]:
+    """The pairs of words with the highest cosines of ENCODER."""
+    vectors = normalize_vectors(open_encoder(ENCODER).encode(list(words)))
+    values, pairs = np.empty(0, np.float32), np.empty((0, 2), np.int64)
+    for start in range(0, len(words), 1024):
+        cosines = vectors[start : start + 1024] @ vectors.T
+        cosines[np.arange(len(words)) <= np.arange(start, start + len(cosines))[:, None]] = -2
+        floor = np.partition(cosines.ravel(), -min(count, cosines.size))[-min(count, cosines.size)]
+        places = np.argwhere(cosines >= floor)
+        values = np.concatenate([values, cosines[tuple(places.T)]])
+        pairs = np.concatenate([pairs, places + np.array([start, 0])])
+        best = np.argsort(-values, kind="stable")[:count]
+        values, pairs = values[best], pairs[best]
+    return [frozenset((words[a], words[b])) for a, b in pairs.tolist()]
+
+
+def evaluate(lexicon: Path, data: Path, seed: int, record: bool) -> None:
+    """Print the table; with `record` write it into the page of results."""
+    entries = [frozenset((row["phrase"], row["paraphrase"])) for row in read_lexicon(lexicon)]
+    words = [entry for entry in entries if _of_words(entry)]
+    if not words:
         raise SystemExit(f"{lexicon} has no entry of two words")
-    ppdb = read_ppdb(folder)
-    table = {f"best {cutoff:,}": measure(entries[:cutoff], ppdb) for cutoff in CUTOFFS if cutoff < len(entries)}
-    table |= {"all": measure(entries, ppdb), "shuffled": measure(shuffled(entries, seed), ppdb)}
-    names = ("found", "found of known words", "in synonyms", "in XXXL", "antonyms")
-    print(f"{len(rows):,} entries in either direction, {len(entries):,} of them of two single words")
-    print(f"| | entries | {' | '.join(names)} |\n| --- |" + " ---: |" * (len(names) + 1))
-    for name, figures in table.items():
-        cells = [_cell(figures[column]) for column in names]
-        print(f"| {name} | {figures['entries']:,} | {' | '.join(cells)} |")
-    if output is not None:
-        with atomic_write(output) as temporary:
-            temporary.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    ppdb = read_ppdb(data / "phrase")
+    table = {f"best {cutoff:,} of words": measure(words[:cutoff], ppdb) for cutoff in CUTOFFS if cutoff < len(words)}
+    near = nearest(sorted({word for entry in words for word in entry}), len(words))
+    table |= {f"nearest {cutoff:,}": measure(near[:cutoff], ppdb) for cutoff in CUTOFFS if cutoff < len(words)}
+    table |= {"all": measure(entries, ppdb), f"nearest {len(words):,}": measure(near, ppdb)}
+    table["by chance"] = measure(shuffled(entries, seed), ppdb)
+    print(f"{len(entries):,} entries in either direction, {len(words):,} of them of two single words")
+    print(f"| | entries | {' | '.join(SHOWN)} |\n| --- |" + " ---: |" * (len(SHOWN) + 1))
+    rows = [[name, f"{of['entries']:,}", *(_cell(of[column]) for column in SHOWN)] for name, of in table.items()]
+    for row in rows:
+        print(f"| {' | '.join(row)} |")
+    if record:
+        _record({"columns": ["", "entries", *SHOWN], "align": "l" + "r" * (len(SHOWN) + 1), "rows": rows}, "PPDB")
 
 
-def draw(lexicon: Path, output: Path, size: int, seed: int, best: int) -> None:
-    """Write a sheet of entries that are drawn by seed, all as likely."""
-    if output.exists():
-        raise SystemExit(f"{output} exists already: name another file, or remove it")
-    rows = read_lexicon(lexicon)[: best or None]
-    drawn = generator(seed).permutation(len(rows))[:size]
-    with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        cells = (
-            [" ".join(str(rows[index][name]).split()) for name in ("phrase", "paraphrase", "score", "src", "tgt")]
-            for index in drawn
-        )
-        file.writelines(sheet_lines(COLUMNS, ((number, *row, "", "") for number, row in enumerate(cells, start=1))))
-    print(f"{len(drawn)} entries to judge in {output}")
+def contexts(phrases: set[str], texts: Sequence[Path], seed: int) -> dict[str, str]:
+    """For each phrase one of the sentences that have it, with the phrase in brackets."""
+    by_first: dict[str, list[list[str]]] = {}
+    for phrase in sorted(phrases):
+        by_first.setdefault(phrase.split()[0], []).append(phrase.split())
+    places: dict[str, list[str]] = {}
+    for path in texts:
+        sentences = [line.rpartition("\t")[2] for line in read_lines(path)]
+        for tokens in token_strings(sentences).to_pylist():
+            if len(tokens) > LONGEST:
+                continue
+            for start, token in enumerate(tokens):
+                for words in by_first.get(token, ()):
+                    end = start + len(words)
+                    if tokens[start:end] == words:
+                        marked = f"{' '.join(tokens[:start])} [{' '.join(words)}] {' '.join(tokens[end:])}"
+                        places.setdefault(" ".join(words), []).append(marked.strip())
+    draw = generator(seed, 5)
+    return {phrase: places[phrase][draw.integers(len(places[phrase]))] for phrase in sorted(places)}
 
 
-def count(sheets: Iterable[Path]) -> None:
-    """Print the shares of a sheet that was filled in."""
-    for sheet in sheets:
-        rows = read_sheet(sheet, COLUMNS, kind="sheet of entries", remedy="Give a sheet that `draw` wrote.")
+def draw(
+    lexicon: Path, texts: Sequence[Path], output: Path, sizes: Mapping[str, int], seed: int, beside: Path | None
+) -> None:
+    """Write a sheet of entries that are drawn by seed, all as likely, and its key."""
+    key = output.with_suffix(".key.tsv")
+    for path in (output, key):
+        if path.exists():
+            raise SystemExit(f"{path} exists already: name another file, or remove it")
+    entries, random = read_lexicon(lexicon), generator(seed)
+    rows = [
+        ("lexicon", row["phrase"], row["paraphrase"], row["score"])
+        for row in (entries[index] for index in random.permutation(len(entries))[: sizes["lexicon"]])
+    ]
+    phrases = sorted({row[side] for row in entries for side in ("phrase", "paraphrase")})
+    for system in ("nearest", "by chance"):
+        asked = [phrases[index] for index in random.permutation(len(phrases))[: sizes[system]]]
+        others = _nearest_phrase(asked, phrases) if system == "nearest" else list(random.permutation(phrases))
+        rows += [(system, phrase, other, "") for phrase, other in zip(asked, others, strict=False)]
+    where = contexts({row[1] for row in rows}, texts, seed)
+    rows = [(*row, where.get(row[1], f"[{row[1]}]")) for row in rows]
+    if beside is not None:
+        old = read_sheet(beside, ("phrase", "paraphrase", "src"), kind="sheet", remedy="Give a sheet with sentences.")
+        for index in random.permutation(len(old))[: sizes["beside"]]:
+            row = old[index]
+            rows.append((beside.stem, row["phrase"], row["paraphrase"], "", _marked(row)))
+    rows = [rows[index] for index in random.permutation(len(rows))]
+    numbered = list(enumerate(rows, start=1))
+    _write(output, COLUMNS, [(number, row[1], row[2], row[4], "", "") for number, row in numbered])
+    _write(key, KEY, [(number, row[0], row[3]) for number, row in numbered])
+    print(f"{len(rows)} entries to judge in {output}; the key is {key}")
+
+
+def count(sheets: Sequence[Path], key: Path, record: bool) -> None:
+    """Print the shares of filled-in sheets by system; with `record` write them into the page of results."""
+    remedy = "Give a sheet that `draw` wrote, and its key."
+    systems = {row["number"]: row["system"] for row in read_sheet(key, KEY, kind="key", remedy=remedy)}
+    read = [read_sheet(sheet, COLUMNS, kind="sheet of entries", remedy=remedy) for sheet in sheets]
+    for sheet, rows in zip(sheets, read, strict=True):
         for line, row in enumerate(rows, start=2):
             if row["verdict"] not in VERDICTS or row["antonym"] not in ("y", "n"):
                 raise SystemExit(f"{sheet}, line {line}: expected a verdict ({', '.join(VERDICTS)}) and antonym (y, n)")
-        print(f"{sheet.name}: {len(rows)} entries")
-        for verdict, label in VERDICTS.items():
-            print(f"{label}: {_cell(share(sum(row['verdict'] == verdict for row in rows), len(rows)))}")
-        print(f"antonyms: {_cell(share(sum(row['antonym'] == 'y' for row in rows), len(rows)))}")
+    columns = ["", "reader", *VERDICTS.values(), "antonyms"]
+    table = []
+    for system in dict.fromkeys(systems.values()):
+        for number, rows in enumerate(read, start=1):
+            own = [row for row in rows if systems[row["number"]] == system]
+            shares = [share(sum(row["verdict"] == verdict for row in own), len(own)) for verdict in VERDICTS]
+            shares.append(share(sum(row["antonym"] == "y" for row in own), len(own)))
+            table.append([f"{system}, {len(own)} pairs", str(number), *map(_cell, shares)])
+    for row in [columns, *table]:
+        print(f"| {' | '.join(row)} |")
+    notes = []
+    if len(read) == 2:
+        verdicts = [{row["number"]: row["verdict"] for row in rows} for rows in read]
+        both = [(verdicts[0][number], verdicts[1][number]) for number in systems]
+        notes = [f"Two readers agree on {_cell(share(sum(a == b for a, b in both), len(both)))}, κ {_kappa(both):.2f}."]
+        print(notes[0])
+    if record:
+        _record({"columns": columns, "align": "ll" + "r" * (len(columns) - 2), "rows": table, "notes": notes}, "Read")
 
 
-def _cell(figures: dict[str, float | int]) -> str:
-    return f"{figures['share']:.2%} [{figures['low']:.2%}, {figures['high']:.2%}]"
+def _kappa(both: Sequence[tuple[str, str]]) -> float:
+    """Cohen's κ of two readers."""
+    agreed = sum(a == b for a, b in both) / len(both)
+    shares = [
+        {verdict: [pair[side] for pair in both].count(verdict) / len(both) for verdict in VERDICTS} for side in (0, 1)
+    ]
+    chance = sum(shares[0][verdict] * shares[1][verdict] for verdict in VERDICTS)
+    return 1.0 if chance == 1 else (agreed - chance) / (1 - chance)
+
+
+def _record(figures: dict[str, Any], kind: str) -> None:
+    """Replace the columns and rows of the lexicon's table of a kind, 'PPDB' or 'Read'."""
+    topic = read_topic(TOPIC)
+    headings = [str(result.get("heading", "")) for result in topic["results"]]
+    topic["results"][headings.index(f"{HEADING}: {kind}")] |= figures
+    write_topic(TOPIC, topic)
+    write_pages()
+
+
+def _of_words(entry: Pair) -> bool:
+    return not any(" " in side for side in entry)
+
+
+def _nearest_phrase(asked: Sequence[str], phrases: Sequence[str]) -> list[str]:
+    """The phrase with the highest cosine to each, neither itself nor a part of it."""
+    encoder = open_encoder(ENCODER)
+    cosines = normalize_vectors(encoder.encode(asked)) @ normalize_vectors(encoder.encode(phrases)).T
+    neighbors = []
+    for phrase, row in zip(asked, cosines, strict=True):
+        order = (phrases[index] for index in np.argsort(-row, kind="stable"))
+        neighbors.append(next(other for other in order if f" {other} " not in f" {phrase} " not in f" {other} "))
+    return neighbors
+
+
+def _marked(row: Mapping[str, str]) -> str:
+    """The sentence of an older sheet, with the phrase in brackets."""
+    for text in (row["src"], row.get("tgt", "")):
+        sentence = " ".join(token_strings([text]).to_pylist()[0])
+        if f" {row['phrase']} " in f" {sentence} ":
+            return f" {sentence} ".replace(f" {row['phrase']} ", f" [{row['phrase']}] ", 1).strip()
+    return f"[{row['phrase']}]"
+
+
+def _write(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(sheet_lines(columns, rows))
+
+
+def _cell(figures: Mapping[str, float | int]) -> str:
+    if not figures["n"]:
+        return ""
+    value, low, high = (f"{round(100 * figures[name], 2):g}" for name in ("share", "low", "high"))
+    return f"{value} % [{low}, {high}]"
 
 
 def main() -> None:
@@ -156,24 +307,28 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     evaluating = commands.add_parser("evaluate")
     evaluating.add_argument("lexicon", type=Path)
-    evaluating.add_argument("--seed", type=int, default=1, help="of the row 'shuffled'")
-    evaluating.add_argument("-o", "--output", type=Path, help="write the table as JSON")
+    evaluating.add_argument("--seed", type=int, default=1, help="of the row 'by chance'")
     drawing = commands.add_parser("draw")
     drawing.add_argument("lexicon", type=Path)
-    drawing.add_argument("--size", type=int, default=100)
-    drawing.add_argument("--best", type=int, default=0, help="draw from so many entries with the best scores; 0: all")
+    drawing.add_argument("--text", type=Path, nargs="+", required=True, help="sentences, the last column of a line")
+    drawing.add_argument("--size", type=int, default=100, help="entries of the lexicon")
+    drawing.add_argument("--baselines", type=int, default=20, help="entries of each baseline")
+    drawing.add_argument("--beside", type=Path, help="a sheet of another lexicon: phrase, paraphrase, src, tgt")
     drawing.add_argument("--seed", type=int, default=1)
     drawing.add_argument("-o", "--output", type=Path, default=Path("sheet.tsv"))
     counting = commands.add_parser("count")
     counting.add_argument("sheets", type=Path, nargs="+")
+    counting.add_argument("--key", type=Path, required=True)
+    for command in (evaluating, counting):
+        command.add_argument("--record", action="store_true", help="write the table into the page of results")
     arguments = parser.parse_args()
     if arguments.command == "evaluate":
-        folder = Path(os.environ["PARALOOM_DATA"]) / "phrase/ppdb-lexical"
-        evaluate(arguments.lexicon, folder, arguments.output, arguments.seed)
+        evaluate(arguments.lexicon, Path(os.environ["PARALOOM_DATA"]), arguments.seed, arguments.record)
     elif arguments.command == "draw":
-        draw(arguments.lexicon, arguments.output, arguments.size, arguments.seed, arguments.best)
+        sizes = {"lexicon": arguments.size, **dict.fromkeys(("nearest", "by chance", "beside"), arguments.baselines)}
+        draw(arguments.lexicon, arguments.text, arguments.output, sizes, arguments.seed, arguments.beside)
     else:
-        count(arguments.sheets)
+        count(arguments.sheets, arguments.key, arguments.record)
 
 
 if __name__ == "__main__":

@@ -36,42 +36,47 @@ def run(name: str, *arguments: object, data: Path | None = None) -> str:
 def lexicon(tmp_path: Path) -> Path:
     """A lexicon, and PPDB's files in the folder of the corpora."""
     path = tmp_path / "lexicon.tsv"
-    header = "phrase\tparaphrase\tcount\tprobability\tinverse\tscore\tsrc\ttgt\n"
-    path.write_text(header + "".join(f"{a}\t{b}\t{n}\t.5\t.5\t{s}\tthe {a}\tthe {b}\n" for a, b, n, s in LEXICON))
+    header = "phrase\tparaphrase\tpivots\tprobability\tinverse\tscore\n"
+    path.write_text(header + "".join(f"{a}\t{b}\t{n}\t.5\t.5\t{s}\n" for a, b, n, s in LEXICON))
     folder = tmp_path / "phrase/ppdb-lexical"
     folder.mkdir(parents=True)
     (folder / "ppdb_synonyms.txt.gz").write_bytes(gzip.compress(b"large big\nbig large\nfilm movie\nhot large\n"))
     (folder / "ppdb_antonyms.txt").write_text("hot cold \ncold hot \n")
     (folder / "ppdb-1.0-xxxl-lexical.pairs.tsv.gz").write_bytes(gzip.compress(b"big\tlarge\nHome\thouse\n"))
+    (tmp_path / "phrase/ppdb-b2u").mkdir()
+    (tmp_path / "phrase/ppdb-b2u/ppdb.xxl.b2u.test").write_text("a\tDT\nlot\tNN\nmuch\nbig\tJJ\ncat\tNN\ntiger\n")
     return path
 
 
 @pytest.mark.slow
 def test_the_lexicon(lexicon: Path, tmp_path: Path) -> None:
-    printed = run("lexicon", "evaluate", lexicon, "-o", tmp_path / "figures.json", data=tmp_path)
+    printed = run("lexicon", "evaluate", lexicon, data=tmp_path)
     assert printed.startswith("4 entries in either direction, 3 of them of two single words\n")
-    figures = json.loads((tmp_path / "figures.json").read_text())["all"]
+    cells = next(line for line in printed.splitlines() if line.startswith("| all |")).split(" | ")
     # Of three pairs of synonyms one is there; of the two whose words are there, big large and hot large, one.
-    assert figures["found"]["share"] == pytest.approx(1 / 3) and figures["found of known words"]["share"] == 1 / 2
-    shares = [figures[name]["share"] for name in ("in synonyms", "in XXXL", "antonyms")]
-    assert shares == pytest.approx([1 / 3, 2 / 3, 1 / 3])
-    assert figures["antonyms"]["count"] == 1 and figures["antonyms"]["n"] == 3
+    shares = ["33.33", "50", "33.33", "66.67", "33.33", "50", "100"]
+    assert [cell.split(" ")[0] for cell in cells[1:]] == ["4", *shares]
 
-    sheet = tmp_path / "sheet.tsv"
-    run("lexicon", "draw", lexicon, "--size", 3, "-o", sheet)
+    sheet, key = tmp_path / "sheet.tsv", tmp_path / "sheet.key.tsv"
+    (tmp_path / "text.tsv").write_text("x\tIt is a big, hot house.\nx\tThanks a lot!\n")
+    drawing = ("lexicon", "draw", lexicon, "--text", tmp_path / "text.tsv", "--size", 3, "--baselines", 1, "-o", sheet)
+    run(*drawing)
     header, *rows = sheet.read_text().splitlines()
-    assert header.split("\t")[-2:] == ["verdict", "antonym"] and len(rows) == 3
-    answers = [row.removesuffix("\t\t") + end for row, end in zip(rows, ("\tk\tn", "\tk\tn", "\tw\ty"), strict=True)]
-    sheet.write_text("\n".join([header, *answers]) + "\n")
+    assert header.split("\t")[-2:] == ["verdict", "antonym"] and len(rows) == 5
+    assert all(f"[{row.split(chr(9))[1]}]" in row for row in rows)
+    systems = [line.split("\t")[1] for line in key.read_text().splitlines()[1:]]
+    assert sorted(systems) == ["by chance", "lexicon", "lexicon", "lexicon", "nearest"]
     with pytest.raises(AssertionError, match="exists already"):
-        run("lexicon", "draw", lexicon, "-o", sheet)
-    run("lexicon", "draw", lexicon, "--best", 1, "-o", tmp_path / "best.tsv")
-    assert "\tbig\tlarge\t0.9\tthe big\tthe large\t" in (tmp_path / "best.tsv").read_text()
-    printed = run("lexicon", "count", sheet)
-    assert "keeps the meaning: 66.67% [20.77%, 93.85%]" in printed and "antonyms: 33.33%" in printed
-    sheet.write_text("\n".join([header, *rows]) + "\n")
+        run(*drawing)
+    ends = ["\tk\tn" if system == "lexicon" else "\tw\ty" for system in systems]
+    other = ["\tk\tn", *ends[1:]]
+    for name, verdicts in (("one.tsv", ends), ("two.tsv", other)):
+        answers = [row.removesuffix("\t\t") + end for row, end in zip(rows, verdicts, strict=True)]
+        (tmp_path / name).write_text("\n".join([header, *answers]) + "\n")
+    printed = run("lexicon", "count", tmp_path / "one.tsv", tmp_path / "two.tsv", "--key", key)
+    assert "| lexicon, 3 pairs | 1 | 100 % [43.85, 100] |" in printed and "Two readers agree" in printed
     with pytest.raises(AssertionError, match="line 2: expected a verdict"):
-        run("lexicon", "count", sheet)
+        run("lexicon", "count", sheet, "--key", key)
 
 
 @pytest.mark.slow

@@ -89,12 +89,27 @@ def test_statistics_of_the_difference_of_sides(paraloom: Command, scored: Path) 
     assert paraloom("stats", scored, "--sample", 50)[1].startswith("50 pairs")
 
 
-def test_the_lexicon_has_the_replaced_word(paraloom: Command, scored: Path, tmp_path: Path) -> None:
-    status, _, err = paraloom("lexicon", scored, "-o", "lexicon.tsv", "--min-count", 5)
+def test_the_lexicon_of_bitext(paraloom: Command, scored: Path, tmp_path: Path) -> None:
+    german = "groß\tbig\ngroß\tlarge\nriesig\tlarge\nriesig\thuge\n"
+    (tmp_path / "de-en.tsv").write_text(4 * german, encoding="utf-8")
+    (tmp_path / "en-fr.tsv").write_text(4 * "tall\tgrand\nbig\tgrand\n", encoding="utf-8")
+    call = ("lexicon", "de-en.tsv", "en-fr.tsv", "-o", "lexicon.tsv")
+    status, _, err = paraloom(*call, "--pivot", "de,fr")
     assert status == 0, err
     lines = (tmp_path / "lexicon.tsv").read_text(encoding="utf-8").splitlines()
-    assert lines[0].split("\t")[:3] == ["phrase", "paraphrase", "count"]
-    assert any(line.startswith("big\tlarge\t") for line in lines)
+    assert lines[0].split("\t") == ["phrase", "paraphrase", "pivots", "probability", "inverse", "score"]
+    entries = {tuple(line.split("\t")[:3]) for line in lines[1:]}
+    assert {("big", "large", "1"), ("big", "tall", "1"), ("huge", "large", "1")} <= entries
+    assert paraloom("lexicon", "de-en.tsv", "--pivot", "en", "-o", "german.tsv")[0] == 0
+    assert "groß\triesig\t" in (tmp_path / "german.tsv").read_text(encoding="utf-8")
+    for pairs, options, message in (
+        (("de-en.tsv", "en-fr.tsv"), (), "of several languages: en, fr"),
+        (("de-en.tsv",), ("--pivot", "fr"), "no side of some pairs from 'de' to 'en' is in a pivot language (fr)"),
+        (("de-en.tsv",), ("--pivot", "de,en"), "both sides of some pairs from 'de' to 'en' are in a pivot language"),
+        ((scored,), (), "both sides of some pairs are in 'en'"),
+    ):
+        status, _, err = paraloom("lexicon", *pairs, *options, "-o", "other.tsv")
+        assert status == 1 and message in " ".join(err.split()), err
 
 
 def test_annotation_from_sheet_to_table(paraloom: Command, scored: Path, tmp_path: Path) -> None:

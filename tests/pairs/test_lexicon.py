@@ -1,10 +1,14 @@
-"""The lexicon: alignments of an artificial corpus with known links, phrases worked out by hand."""
+"""The lexicon: alignments of an artificial corpus with known links, pivoting by hand and by brute force."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections import Counter
 
-from paraloom.pairs.lexicon import LexiconConfig, paraphrase_lexicon
+import numpy as np
+import pytest
+
+from paraloom.core.errors import DataError
+from paraloom.pairs.lexicon import LexiconConfig, PhraseCounts, Phrases, Pivoted, count_phrases, pivot, pivot_lexicon
 from paraloom.text.phrase_kernels import phrase_pairs, symmetrize
 from paraloom.text.tokens import tokenize
 from paraloom.text.word_alignment import align_words
@@ -59,14 +63,102 @@ def test_phrases_are_consistent_with_the_links() -> None:
     }
 
 
-def test_the_lexicon_has_each_word_and_no_word_as_its_own_paraphrase() -> None:
-    a, b, _ = corpus(300)
-    table = paraphrase_lexicon(a, b, LexiconConfig(max_phrase_length=1)).to_pydict()
-    best = dict(reversed(list(zip(table["phrase"], table["paraphrase"], strict=True))))
-    assert all(best[word] == f"x{word}" for word in WORDS)
-    assert all(p != q for p, q in zip(table["phrase"], table["paraphrase"], strict=True))
-    assert all(
-        phrase in (src + " " + tgt)
-        for phrase, src, tgt in zip(table["phrase"], table["src"], table["tgt"], strict=True)
+def counted(rows: list[tuple[str, str, int]]) -> tuple[PhraseCounts, Phrases]:
+    """Counts of (foreign word, phrase, number), aligned word by word."""
+    phrases = Phrases(4)
+    foreign, own = zip(*((f, e) for f, e, number in rows for _ in range(number)), strict=True)
+    return count_phrases([(foreign, own)], phrases, LexiconConfig(null=0.0)), phrases
+
+
+def probabilities(pivoted: Pivoted, phrases: Phrases) -> dict[tuple[str, str], float]:
+    return dict(
+        zip(
+            zip(phrases.texts(pivoted.phrases), phrases.texts(pivoted.paraphrases), strict=True),
+            pivoted.probabilities.tolist(),
+            strict=True,
+        )
     )
-    assert all(0 < score <= 1 for score in table["score"])
+
+
+def test_pivoting_by_hand() -> None:
+    # groß is big 3 times of 4 and large once; riesig is large and huge, once each.
+    counts, phrases = counted([("groß", "big", 3), ("groß", "large", 1), ("riesig", "large", 1), ("riesig", "huge", 1)])
+    pivoted = probabilities(pivot(counts, phrases, discount=0), phrases)
+    assert pivoted == {
+        ("big", "large"): pytest.approx(1 * 1 / 4),
+        ("large", "big"): pytest.approx(1 / 2 * 3 / 4),
+        ("large", "huge"): pytest.approx(1 / 2 * 1 / 2),
+        ("huge", "large"): pytest.approx(1 * 1 / 2),
+    }
+    # Half an occurrence is taken off each count of a pair, not off the totals.
+    pivoted = probabilities(pivot(counts, phrases), phrases)
+    assert pivoted["big", "large"] == pytest.approx(2.5 / 3 * 0.5 / 4)
+    # Pairs that are too rare do not count as translations, but they are in the totals.
+    pivoted = probabilities(pivot(counts, phrases, min_count=2, discount=0), phrases)
+    assert pivoted == {}
+
+
+def test_pivoting_agrees_with_loops_over_all_phrases() -> None:
+    draw = np.random.default_rng(5)
+    rows = [(f"f{f}", f"e{chr(97 + e)}", int(n)) for (e, f), n in np.ndenumerate(draw.poisson(0.4, (12, 15))) if n]
+    counts, phrases = counted(rows)
+    pivoted = probabilities(pivot(counts, phrases, discount=0), phrases)
+    number = {(f, e): n for f, e, n in rows}
+    of_phrase, of_foreign = Counter[str](), Counter[str]()
+    for (f, e), n in number.items():
+        of_phrase[e] += n
+        of_foreign[f] += n
+    for one in of_phrase:
+        for two in of_phrase:
+            expected = sum(
+                number.get((f, one), 0) / of_phrase[one] * number.get((f, two), 0) / of_foreign[f] for f in of_foreign
+            )
+            assert pivoted.get((one, two), 0.0) == (pytest.approx(expected, rel=1e-9) if one != two else 0.0)
+
+
+def test_pivots_are_averaged_over_those_that_know_the_phrase() -> None:
+    german = [("groß", "big"), ("groß", "large"), ("Haus", "house"), ("Haus", "home"), ("5", "5"), ("5", "five")]
+    french = [("grand", "big"), ("grand", "tall"), ("grand", "large"), ("le chat noir", "the black cat")]
+    blocks = [[tuple(zip(*rows, strict=True))] for rows in (german, french)]
+    config = LexiconConfig(min_count=1, null=0.0)
+    table = pivot_lexicon(blocks, config).to_pylist()
+    entries = {(row["phrase"], row["paraphrase"]): row for row in table}
+    # Each count is 1, of which half is taken off.
+    german_p, french_p = 0.5 * 0.5 / 2, 0.5 * 0.5 / 3
+    assert entries["big", "large"]["probability"] == pytest.approx((german_p + french_p) / 2)
+    assert entries["big", "large"]["pivots"] == 2
+    # German does not know "tall" but "big": it counts as 0 from "big", and not at all from "tall".
+    assert entries["big", "tall"]["probability"] == pytest.approx(french_p / 2)
+    assert entries["tall", "big"]["probability"] == pytest.approx(french_p)
+    assert entries["tall", "big"]["score"] == pytest.approx((french_p * french_p / 2) ** 0.5)
+    assert entries["house", "home"]["pivots"] == 1
+    scores = [row["score"] for row in table]
+    assert scores == sorted(scores, reverse=True)
+    words = {word for pair in entries for word in pair}
+    assert not words & {"5", "five"} and "the black cat" not in words
+    limited = pivot_lexicon(blocks, LexiconConfig(min_count=1, null=0.0, max_paraphrases=1)).to_pylist()
+    assert [row["paraphrase"] for row in limited if row["phrase"] == "big"] == ["large"]
+
+
+def test_a_phrase_does_not_paraphrase_a_part_of_itself() -> None:
+    phrases = [("sehr groß", "very big"), ("sehr groß", "big"), ("sehr groß", "huge")]
+    table = pivot_lexicon([[tuple(zip(*(3 * phrases), strict=True))]], LexiconConfig(null=0.0, tension=0.0))
+    pivoted = {frozenset((row["phrase"], row["paraphrase"])) for row in table.to_pylist()}
+    assert frozenset(("very big", "big")) not in pivoted and frozenset(("big", "huge")) in pivoted
+
+
+def test_counts_of_blocks_add_up_and_stay_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b, _ = corpus(60)
+    whole, halves = Phrases(4), Phrases(4)
+    once = count_phrases([(a, b), (a, b)], whole)
+    twice = count_phrases([(a, b)], halves)
+    assert (once.pairs == twice.pairs).all() and (once.counts == 2 * twice.counts).all()
+    assert (whole.keys == halves.keys).all()
+    monkeypatch.setattr("paraloom.pairs.lexicon._MAX_COUNTED", 50)
+    pruned = count_phrases([(a, b), (a, b)], whole)
+    assert len(pruned.pairs) <= 50 and pruned.counts.min() > once.counts.min()
+
+
+def test_no_phrase_without_a_translation() -> None:
+    with pytest.raises(DataError, match="no phrase has a translation"):
+        pivot_lexicon([[(["1 2"], ["3 4"])], []])

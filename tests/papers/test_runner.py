@@ -22,7 +22,7 @@ from paraloom.papers.measurements import Accuracies
 from paraloom.papers.pnmt.rating_tables import range_orders
 from paraloom.papers.provenance import _code
 from paraloom.papers.published import PAPERS
-from paraloom.papers.runner import LOOP_TABLES, PAIR_TABLES, PHRASE_TABLES, RESULT_TABLES
+from paraloom.papers.runner import DOCUMENT_TABLES, LOOP_TABLES, PAIR_TABLES, PHRASE_TABLES, RESULT_TABLES
 from paraloom.papers.study import Study
 from paraloom.papers.tables import movement
 from paraloom.papers.verdicts import OUTCOMES, Order, summarize_verdicts
@@ -72,7 +72,7 @@ def sts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_published_table_can_be_reproduced() -> None:
-    assert sorted([*PAIR_TABLES, *LOOP_TABLES, *PHRASE_TABLES, *RESULT_TABLES]) == sorted(PAPERS)
+    assert sorted([*PAIR_TABLES, *LOOP_TABLES, *DOCUMENT_TABLES, *PHRASE_TABLES, *RESULT_TABLES]) == sorted(PAPERS)
     for table in PAPERS.values():
         assert all(len(row) == len(table.columns) for _, row in table.rows)
 
@@ -286,6 +286,17 @@ def test_tables_of_a_run_of_the_loop(paraloom: Command, tmp_path: Path) -> None:
     assert (tmp_path / "tables" / "park17-5.md").is_file()
 
 
+def test_the_table_of_a_run_that_aligned_documents(tmp_path: Path) -> None:
+    figures = {"documents": [8, 10], "precision": 0.5, "recall": 0.4, "f1": 0.4444, "gold": 7}
+    stages = [{"name": name, "folder": name, "figures": figures} for name in ("de-all", "de-multinews", "de-topics")]
+    run = {"name": "toy", "seed": 1, "digest": "d" * 64, "stages": stages}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    (table,) = reproduce_tables("multinews-2", documents=tmp_path, folder=tmp_path / "tables")
+    first, last = table.to_dict()["ours"]["rows"]
+    assert first == ["German, MultiNews as published, S + W + N of all pages, ours", 0.5, 0.4, 0.4444, 7.0]
+    assert last[0].startswith("German, all evidence") and "one page of 10" in table.baselines["random"]
+
+
 def phrase_run(folder: Path, seed: int) -> None:
     """Write the files of a run of examples/pgru.toml: more pairs and more contrasting phrases are better."""
     stages = []
@@ -443,6 +454,7 @@ def test_a_table_converts_to_a_dictionary(tmp_path: Path) -> None:
         (["park17-2"], "table 'park17-2' needs a run of `paraloom research selftrain`"),
         (["w17-9"], "table 'w17-9' needs pairs and similarity tasks"),
         (["all"], "'all' tables need pairs or a run"),
+        (["multinews-2"], "table 'multinews-2' needs a run of examples/help-documents.toml"),
         (["pgru-1"], "table 'pgru-1' needs runs of examples/pgru.toml"),
         (["pgru-1", "--phrases", "run"], "the run has no stage 'k99-of-100'"),
         (["pgru-1", "--phrases", "nowhere"], "run.json cannot be read"),

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs, filter_settings
-from paraloom.api.run import as_list, run_in
+from paraloom.api.run import as_list, input_stages_of, run_in
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit
@@ -71,27 +71,47 @@ def pair_statistics(
 
 
 def extract_lexicon(
-    pairs: PairsLike, output: str, *, seed: int = 1, on_error: OnError = "stop", **config: Unpack[LexiconSettings]
+    pairs: str | Path | Sequence[str | Path],
+    output: str,
+    *,
+    seed: int = 1,
+    on_error: OnError = "stop",
+    **config: Unpack[LexiconSettings],
 ) -> int:
-    """Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.
+    """Extract a paraphrase lexicon from bitext: phrases that have translations in common, scored.
+
+    Any language will do: with German and French bitext of English, German and French are the pivots of an English
+    lexicon; `pivot=["en"]` with German bitext makes a German one.
 
     Args:
-        pairs: Pairs in one language, in any form that `as_pairs` takes.
+        pairs: Bitext files, any number for each pivot language, such as de-en.tsv.gz.
         output: The table to write: .tsv, .jsonl or .parquet.
-        seed: Seed of the sample of pairs.
+        seed: Seed of every random choice.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        **config: Further fields of `paraloom.stages.ExtractLexicon`: `max_phrase_length`, `min_count`, `sample` …
+        **config: Further fields of `paraloom.stages.ExtractLexicon`: `pivot`, `max_phrase_length`, `min_score` …
 
     Returns:
         The number of entries.
 
+    Raises:
+        DataError: Pairs are in one language, or their languages leave open which one the lexicon is of.
+
     Reference:
-        Wieting and Gimpel (2018), §6.
+        Bannard and Callison-Burch (2005); Zhou et al. (2017), §2.1.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "de-en.tsv").write_text("groß\\tbig\\ngroß\\tlarge\\nklein\\tsmall\\n" * 2)
+        >>> extract_lexicon(folder / "de-en.tsv", f"{folder}/lexicon.tsv")
+        2
     """
     check_target(output)
-    corpus = open_pairs(pairs, on_error=on_error)
-    with _fitted(corpus, ExtractLexicon(name="found", pairs=(corpus.source,), **config), seed) as folder:
-        return write_table(read_shard(folder / "lexicon.parquet"), output)
+    stages, references = input_stages_of(pairs, "pairs", on_error=on_error)
+    with tempfile.TemporaryDirectory() as scratch:
+        stage = ExtractLexicon(name="found", pairs=references, **config)
+        result = run_in(Path(scratch) / "run", [*stages, stage], seed=seed)
+        return write_table(read_shard(result.stages[-1].folder / ARTIFACT / "lexicon.parquet"), output)
 
 
 def preview_filter(

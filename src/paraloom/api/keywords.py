@@ -56,9 +56,11 @@ class ExtractSettings(TypedDict, total=False):
 class LexiconSettings(TypedDict, total=False):
     """Fields of `paraloom.stages.ExtractLexicon`."""
 
+    pivot: Sequence[str]
     max_phrase_length: int
     min_count: int
-    sample: int
+    min_score: float
+    max_paraphrases: int
     iterations: int
     tension: float
     null: float

@@ -134,9 +134,14 @@ DECLARED = [
         name="align documents",
         of="pair_documents",
         stage="align-documents",
-        keys="evidence threshold",
+        keys="evidence method threshold",
         leave_out="decode",
-        settings={"threshold": {"help": "Minimum margin of a pair; default: a floor estimated from the pages."}},
+        settings={
+            "method": {
+                "help": "evidence, or as published: park17 (topics; give --translator) or multinews (sizes, names)."
+            },
+            "threshold": {"help": "Minimum margin of a pair; default: a floor estimated from the pages."},
+        },
         device=True,
         show=_show_documents,
         examples=("pages.de pages.en -o pairs.tsv", "pages.cs pages.en --encoder cs-en-encoder -o pairs.tsv"),

@@ -349,10 +349,13 @@ DECLARED = [
         name="lexicon",
         of="extract_lexicon",
         stage="extract-lexicon",
-        keys="max_phrase_length min_count",
+        keys="pivot max_phrase_length min_count min_score",
+        settings={"pairs": {"role": "input", "metavar": "BITEXT..."}},
         show=_show_lexicon,
-        help="Extract a paraphrase lexicon: phrases that can replace each other, scored, with examples.",
-        examples=("pairs.parquet -o lexicon.tsv",),
+        help="Extract a paraphrase lexicon from bitext: phrases that have translations in common, scored.\n\n"
+        "With German and French bitext of English the lexicon is of English; --pivot names the languages to pivot "
+        "through, so that --pivot en makes a German one.",
+        examples=("de-en.tsv.gz fr-en.tsv.gz --pivot de,fr -o lexicon.tsv", "de-en.tsv.gz --pivot en -o german.tsv"),
         watched=True,
     ),
     Command(

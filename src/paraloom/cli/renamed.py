@@ -92,7 +92,7 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
         "--encoder": "this option is gone: write --preset 'strict?model=MODEL&encoder=ENCODER'",
         "--best": "this option is gone: write --by 'COLUMN?best=lowest'",
     },
-    "lexicon": {"--sample": "this option is gone: 500,000 pairs at most; in a pipeline, sample of `extract-lexicon`"},
+    "lexicon": {"--sample": "this option is gone: bitext is read in blocks, all of it"},
     "tune": {
         "--seeds": "this option is gone; in Python, seeds of `paraloom.api.Tuning`",
         "--development": "this option is gone; in Python, development of `paraloom.api.Tuning`",

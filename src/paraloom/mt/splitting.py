@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias, cast, get_args
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import Variant
 from paraloom.mt.languages import language_of
+from paraloom.text.sentences import SENTENCE_END
 
 Long: TypeAlias = Literal["error", "split", "truncate", "reject"]
 """Treatment of a text that is longer than the model takes."""
 
 LONG: tuple[str, ...] = get_args(Long)
 
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"'»”’)\]]*\s+|(?<=[。！？；।۔])[\"'»”’）」』]*\s*")
 _CLAUSE = re.compile(r"(?<=[,;:–—])\s+|\s+(?=[–—-]\s)|(?<=[，、：،])\s*")
 _WORD = re.compile(r"\s+")
 
@@ -107,4 +107,4 @@ def _packed(parts: list[_Span], limit: int, lengths: Callable[[Sequence[_Span]],
     return packed
 
 
-_SEPARATORS = (_SENTENCE, _CLAUSE, _WORD)
+_SEPARATORS = (SENTENCE_END, _CLAUSE, _WORD)

@@ -1,20 +1,45 @@
-"""A paraphrase lexicon from sentence pairs: words aligned, phrase pairs counted and scored, with examples (PNMT §6)."""
+"""A paraphrase lexicon by bilingual pivoting: phrases of one language that have translations in common (PGRU §2.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import DataError
 from paraloom.text.buffers import Texts
-from paraloom.text.phrase_kernels import phrase_pairs
+from paraloom.text.phrase_kernels import hash_spans
 from paraloom.text.tokens import TokenLists, token_strings, tokenize
-from paraloom.text.word_alignment import WordAlignmentConfig, Words, align_words
+from paraloom.text.word_alignment import WordAlignmentConfig, align_words, aligned_phrases
+
+Ids = npt.NDArray[np.uint64]
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("phrase", "paraphrase")),
+        ("pivots", pa.int32()),
+        *((name, pa.float32()) for name in ("probability", "inverse", "score")),
+    ]
+)
+"""Columns of a lexicon: how many pivot languages have an entry, p(paraphrase | phrase), the reverse, their mean."""
+
+# Phrase pairs of a pivot that are counted at the same time, 32 bytes each; beyond them the rarest are forgotten.
+_MAX_COUNTED = 20_000_000
+# Translations of a phrase that are less probable than this are left out of the sum.
+_LEAST = 1e-3
+# Subtracted from each count: a phrase pair that was seen once is not certain.
+_DISCOUNT = 0.5
+# Phrases whose paraphrases are computed at a time.
+_BLOCK = 4096
+# By which the hash of a pair's first phrase is multiplied.
+_FIRST = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +48,9 @@ class LexiconConfig(WordAlignmentConfig, Config):
 
     Args:
         max_phrase_length: Maximum number of words of a phrase.
-        min_count: Minimum number of times that a phrase pair must occur.
+        min_count: Minimum number of times that a phrase and a translation must be aligned with each other.
+        min_score: Minimum score of an entry, the geometric mean of both probabilities.
+        max_paraphrases: Maximum number of paraphrases of a phrase, the best by score.
         iterations: Iterations of EM in each direction.
         tension: Strength of the diagonal prior of the word alignment, 0 or more.
         null: Probability that a word is aligned to none, 0 to 1.
@@ -34,89 +61,186 @@ class LexiconConfig(WordAlignmentConfig, Config):
 
     renamed_fields: ClassVar[Mapping[str, str]] = {"longest": "max_phrase_length", "least": "min_count"}
 
-    max_phrase_length: int = 3
+    max_phrase_length: int = 4
     min_count: int = 2
+    min_score: float = 0.02
+    max_paraphrases: int = 20
 
     def validate(self) -> None:
-        check_range(self, "max_phrase_length", "min_count", low=1)
+        check_range(self, "max_phrase_length", "min_count", "max_paraphrases", low=1)
+        check_range(self, "min_score", low=0, high=1)
 
 
-def paraphrase_lexicon(src: Texts, tgt: Texts, config: LexiconConfig | None = None) -> pa.Table:
-    """Extract phrases that paraphrase each other from sentence pairs.
+def pivot_lexicon(pivots: Iterable[Iterable[tuple[Texts, Texts]]], config: LexiconConfig | None = None) -> pa.Table:
+    """Extract phrases that paraphrase each other: p(e₂ | e₁) = Σ_f p(f | e₁) p(e₂ | f), the mean over the pivots.
+
+    Args:
+        pivots: For each pivot language its bitext in blocks, (foreign, own) texts each; words are aligned within a
+            block, so that memory is bounded by the largest of them.
+        config: Which entries to keep.
 
     Reference:
-        Wieting and Gimpel 2018 (PNMT), §6.
+        Bannard and Callison-Burch 2005, "Paraphrasing with bilingual parallel corpora", equations 1 to 3.
     """
     config = config or LexiconConfig()
-    a, b = tokenize(src), tokenize(tgt)
-    if not len(a.ids) or not len(b.ids):
-        raise DataError("cannot extract a lexicon: no pair has words on both sides")
-    a_of_b, b_of_a = align_words(a, b, config)
-    spans = _phrase_pairs(a_of_b, a, b_of_a, b, config.max_phrase_length)
-    strings = [token_strings(side) for side in (src, tgt)]
-    first, second = (
-        _phrases(strings[side], spans[:, 0], spans[:, 1 + 2 * side], spans[:, 2 + 2 * side]) for side in (0, 1)
+    phrases = Phrases(config.max_phrase_length)
+    pivoted = []
+    for blocks in pivots:
+        counts = count_phrases(blocks, phrases, config)
+        pivoted.append(pivot(counts, phrases, config.min_count))
+        phrases.keep(np.concatenate([part.known for part in pivoted]))
+    if not any(len(part.known) for part in pivoted):
+        raise DataError("cannot extract a lexicon: no phrase has a translation", remedy="Give more bitext.")
+    return _entries(pivoted, phrases, config)
+
+
+class Phrases:
+    """The words of phrases, by the phrase's hash."""
+
+    def __init__(self, max_length: int) -> None:
+        self.keys = np.empty(0, np.uint64)
+        self._ids = np.empty((0, max_length), np.uint64)
+        self._words: dict[int, str] = {}
+
+    def add(self, texts: Texts, tokens: TokenLists, starts: Ints, lengths: Ints) -> Ids:
+        """Add phrases of tokenized texts; returns the hash of each."""
+        keys = hash_spans(tokens.ids, starts, lengths)
+        ids, first = np.unique(tokens.ids, return_index=True)
+        new = np.flatnonzero([key not in self._words for key in ids.tolist()])
+        strings = token_strings(texts).values.take(pa.array(first[new])).to_pylist()
+        self._words.update(zip(ids[new].tolist(), strings, strict=True))
+        distinct, first = np.unique(keys, return_index=True)
+        first = first[~np.isin(distinct, self.keys, assume_unique=True)]
+        columns = np.arange(self._ids.shape[1])
+        positions = np.minimum(starts[first, None] + columns, len(tokens.ids) - 1)
+        rows = np.where(columns < lengths[first, None], tokens.ids[positions], np.uint64(0))
+        everything = np.concatenate([self.keys, keys[first]])
+        order = np.argsort(everything)
+        self.keys, self._ids = everything[order], np.concatenate([self._ids, rows])[order]
+        return keys
+
+    def keep(self, keys: Ids) -> None:
+        """Forget all phrases but these."""
+        kept = np.isin(self.keys, keys)
+        self.keys, self._ids = self.keys[kept], self._ids[kept]
+
+    def texts(self, keys: Ids) -> list[str]:
+        """The phrases with these hashes."""
+        return [" ".join(self._words[word] for word in row if word) for row in self._rows(keys).tolist()]
+
+    def of_letters(self, keys: Ids) -> npt.NDArray[np.bool_]:
+        """True for phrases whose words are all of letters: neither punctuation nor numbers."""
+        words = (key for key, word in self._words.items() if word.replace("'", "").replace("-", "").isalpha())
+        return np.asarray(np.isin(self._rows(keys), np.array([0, *words], np.uint64)).all(axis=1))
+
+    def _rows(self, keys: Ids) -> Ids:
+        rows: Ids = self._ids[np.searchsorted(self.keys, keys)]
+        return rows
+
+
+class PhraseCounts(NamedTuple):
+    """How often pairs of a foreign phrase and one of the language itself are aligned, each pair once."""
+
+    pairs: Ids
+    foreign: Ids
+    phrases: Ids
+    counts: Ints
+
+
+def count_phrases(
+    blocks: Iterable[tuple[Texts, Texts]], phrases: Phrases, config: LexiconConfig | None = None
+) -> PhraseCounts:
+    """Count the aligned phrases of a bitext, (foreign, own) texts, a block at a time."""
+    config = config or LexiconConfig()
+    empty = np.empty(0, np.uint64)
+    total = PhraseCounts(empty, empty, empty, np.empty(0, np.int64))
+    for foreign, own in blocks:
+        a, b = tokenize(foreign), tokenize(own)
+        if not len(a.ids) or not len(b.ids):
+            continue
+        spans = aligned_phrases(a, b, *align_words(a, b, config), config.max_phrase_length)
+        f = hash_spans(a.ids, a.offsets[spans[:, 0]] + spans[:, 1], spans[:, 2])
+        e = phrases.add(own, b, b.offsets[spans[:, 0]] + spans[:, 3], spans[:, 4])
+        total = _added(total, PhraseCounts(f * _FIRST ^ e, f, e, np.ones(len(f), np.int64)))
+    return total
+
+
+def _added(total: PhraseCounts, more: PhraseCounts) -> PhraseCounts:
+    """The sum of counts, without the rarest pairs where there are too many."""
+    pairs, foreign, phrases, counts = (np.concatenate(columns) for columns in zip(total, more, strict=True))
+    pairs, first, owners = np.unique(pairs, return_index=True, return_inverse=True)
+    counts = np.bincount(owners, counts).astype(np.int64)
+    total, floor = PhraseCounts(pairs, foreign[first], phrases[first], counts), 1
+    while len(total.pairs) > _MAX_COUNTED:
+        floor += 1
+        frequent = total.counts >= floor
+        total = PhraseCounts(*(column[frequent] for column in total))
+    return total
+
+
+class Pivoted(NamedTuple):
+    """Phrases that have a translation, and p(paraphrase | phrase) through one pivot language."""
+
+    known: Ids
+    phrases: Ids
+    paraphrases: Ids
+    probabilities: Floats
+
+
+def pivot(counts: PhraseCounts, phrases: Phrases, min_count: int = 1, discount: float = _DISCOUNT) -> Pivoted:
+    """p(e₂ | e₁) = Σ_f p(f | e₁) p(e₂ | f), of phrases of letters."""
+    from scipy import sparse
+
+    own, rows = np.unique(counts.phrases, return_inverse=True)
+    foreign, columns = np.unique(counts.foreign, return_inverse=True)
+    forward, backward = (
+        (counts.counts - discount) / np.bincount(owners, counts.counts)[owners] for owners in (rows, columns)
     )
-    totals: dict[str, int] = {}
-    occurrences: dict[tuple[str, str], list[int]] = {}
-    for i in range(len(spans)):
-        for phrase in (first[i], second[i]):
-            totals[phrase] = totals.get(phrase, 0) + 1
-        if first[i] != second[i] and _has_letter(first[i]) and _has_letter(second[i]):
-            for pair in ((first[i], second[i]), (second[i], first[i])):
-                occurrences.setdefault(pair, []).append(i)
-    rows = [
-        _entry(pair, len(indices), totals, int(spans[indices[0], 0]))
-        for pair, indices in occurrences.items()
-        if len(indices) >= config.min_count
-    ]
-    rows.sort(key=lambda row: (-row["score"], -row["count"], row["phrase"], row["paraphrase"]))
-    return _with_examples(rows, src, tgt)
-
-
-def _phrase_pairs(a_of_b: Words, a: TokenLists, b_of_a: Words, b: TokenLists, max_length: int) -> Words:
-    spans = np.empty((4 * len(a.ids) + 16, 5), np.int32)
-    while (count := phrase_pairs(a_of_b, a.offsets, b_of_a, b.offsets, max_length, spans)) > len(spans):
-        spans = np.empty((count, 5), np.int32)
-    return spans[:count]
-
-
-def _phrases(strings: pa.LargeListArray, rows: Words, starts: Words, lengths: Words) -> list[str]:
-    offsets = np.asarray(strings.offsets)
-    words = strings.values.to_pylist()
-    return [
-        " ".join(words[offsets[row] + start : offsets[row] + start + length])
-        for row, start, length in zip(rows, starts, lengths, strict=True)
-    ]
-
-
-def _entry(pair: tuple[str, str], count: int, totals: dict[str, int], row: int) -> dict[str, Any]:
-    probability, inverse = (count / totals[phrase] for phrase in pair)
-    return {
-        "phrase": pair[0],
-        "paraphrase": pair[1],
-        "count": count,
-        "probability": probability,
-        "inverse": inverse,
-        "score": (probability * inverse) ** 0.5,
-        "row": row,
-    }
-
-
-def _with_examples(rows: list[dict[str, Any]], src: Texts, tgt: Texts) -> pa.Table:
-    sides = [side if isinstance(side, list) else side.to_pylist() for side in (src, tgt)]  # type: ignore[union-attr]
-    schema = pa.schema(
-        [
-            *((name, pa.string()) for name in ("phrase", "paraphrase")),
-            ("count", pa.int32()),
-            *((name, pa.float32()) for name in ("probability", "inverse", "score")),
-            *((name, pa.string()) for name in ("src", "tgt")),
-        ]
+    kept = phrases.of_letters(own)[rows] & (counts.counts >= min_count) & (np.minimum(forward, backward) >= _LEAST)
+    there, back = (
+        sparse.csr_matrix((part[kept], (rows[kept], columns[kept])), (len(own), len(foreign)))
+        for part in (forward, backward)
     )
-    return pa.Table.from_pylist(
-        [{**row, "src": sides[0][row["row"]], "tgt": sides[1][row["row"]]} for row in rows], schema=schema
+    back = sparse.csr_matrix(back.T)
+    known = np.flatnonzero(np.diff(there.indptr))
+    parts: list[tuple[Ids, Ids, Floats]] = [(own[:0], own[:0], np.empty(0))]
+    for start in range(0, len(known), _BLOCK):
+        block = known[start : start + _BLOCK]
+        product = (there[block] @ back).tocoo()
+        first = block[product.row]
+        probable = (product.data >= _LEAST) & (first != product.col)
+        parts.append((own[first[probable]], own[product.col[probable]], product.data[probable]))
+    return Pivoted(own[known], *(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _entries(pivoted: list[Pivoted], phrases: Phrases, config: LexiconConfig) -> pa.Table:
+    """The entries of all pivots together, the best first."""
+    known, languages = np.unique(np.concatenate([part.known for part in pivoted]), return_counts=True)
+    one, two, values = (np.concatenate([part[column] for part in pivoted]) for column in (1, 2, 3))
+    pairs, first, owners, pivots = np.unique(
+        one * _FIRST ^ two, return_index=True, return_inverse=True, return_counts=True
     )
+    one, two = one[first], two[first]
+    # A pivot that knows the phrase and not the paraphrase counts as a probability of 0.
+    probability = np.bincount(owners, values) / languages[np.searchsorted(known, one)]
+    reverse = two * _FIRST ^ one
+    positions = np.minimum(np.searchsorted(pairs, reverse), max(0, len(pairs) - 1))
+    inverse = np.where(pairs[positions] == reverse, probability[positions], 0.0)
+    score = np.sqrt(probability * inverse)
+    rows = np.flatnonzero((score >= config.min_score) & (score > 0))
+    texts = [phrases.texts(column[rows]) for column in (one, two)]
+    part = [f" {a} " in f" {b} " or f" {b} " in f" {a} " for a, b in zip(*texts, strict=True)]
+    columns = [pa.array(text) for text in texts]
+    columns += [pa.array(values[rows]) for values in (pivots, probability, inverse, score)]
+    table = pa.table(columns, names=SCHEMA.names).cast(SCHEMA).filter(pa.array(~np.array(part, bool)))
+    order = [("score", "descending"), ("phrase", "ascending"), ("paraphrase", "ascending")]
+    return _best(table.sort_by(order), config.max_paraphrases)
 
 
-def _has_letter(phrase: str) -> bool:
-    return any(character.isalpha() for character in phrase)
+def _best(table: pa.Table, limit: int) -> pa.Table:
+    """The first `limit` entries of each phrase."""
+    _, owners = np.unique(table.column("phrase").to_numpy(), return_inverse=True)
+    order = np.argsort(owners, kind="stable")
+    ranks = np.empty(len(owners), np.int64)
+    ranks[order] = np.arange(len(owners)) - np.searchsorted(owners[order], owners[order])
+    return table.filter(pa.array(ranks < limit))

@@ -12,6 +12,7 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.papers import pair_tables
 from paraloom.papers.bbh22 import result_tables
 from paraloom.papers.catalog import entry_of
+from paraloom.papers.multinews import document_tables
 from paraloom.papers.park17 import loop_tables
 from paraloom.papers.park17.loop_tables import LoopRun
 from paraloom.papers.pgru import phrase_tables
@@ -37,6 +38,9 @@ PAIR_TABLES = {
 LOOP_TABLES = loop_tables.TABLES
 """Tables from a run of `selftrain`."""
 
+DOCUMENT_TABLES = document_tables.TABLES
+"""Tables from a run of examples/help-documents.toml."""
+
 PHRASE_TABLES = phrase_tables.TABLES
 """Tables from runs of examples/pgru.toml."""
 
@@ -50,6 +54,7 @@ def reproduce_tables(
     pairs: Mapping[str, str] | None = None,
     sts: str | Path | None = None,
     loop: str | Path | None = None,
+    documents: str | Path | None = None,
     phrases: Sequence[str | Path] = (),
     classifiers: Sequence[str | Path] = (),
     results: str | Path | None = None,
@@ -63,6 +68,7 @@ def reproduce_tables(
         pairs: Name → back-translated pairs of one source; filters are tuned on the first.
         sts: A folder of similarity tasks.
         loop: A run of `research selftrain`, for the tables of Park et al. (2017).
+        documents: A run of examples/help-documents.toml, for the table of Afli et al. (2017).
         phrases: A run of examples/pgru.toml, for the tables of Zhou et al. (2017), one for each seed.
         classifiers: A run of w17-8 of one source that was made before: FOLDER/w17-8/SOURCE.
         results: The folder docs/explanations/results, for the tables of Burchell et al. (2022).
@@ -71,11 +77,12 @@ def reproduce_tables(
 
     Reference:
         Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Burchell et al. (2022), BBH22; Park et al. (2017),
-        PARK17; Zhou et al. (2017), PGRU.
+        PARK17; Zhou et al. (2017), PGRU; Afli et al. (2017), MultiNews.
     """
     allowed = {
         **dict.fromkeys(PAIR_TABLES, bool(pairs)),
         **dict.fromkeys(LOOP_TABLES, loop is not None),
+        **dict.fromkeys(DOCUMENT_TABLES, documents is not None),
         **dict.fromkeys(PHRASE_TABLES, bool(phrases)),
         **dict.fromkeys(RESULT_TABLES, results is not None),
     }
@@ -88,6 +95,7 @@ def reproduce_tables(
         from_runs = bool(classifiers) and name in classifier_tables.TABLES
         _check_inputs(name, allowed[name], sts is not None or from_runs, study.recurrent_size != 0)
     run = None if loop is None else LoopRun(Path(loop))
+    document_run = None if documents is None else LoopRun(Path(documents), "paraloom run examples/help-documents.toml")
     phrase_runs = PhraseRuns([Path(path) for path in phrases]) if phrases else None
 
     def tables() -> Iterator[ReproducedTable]:
@@ -95,6 +103,8 @@ def reproduce_tables(
             yield from (RESULT_TABLES[name](Path(results), name) for name in names if name in RESULT_TABLES)
         if run is not None:
             yield from (LOOP_TABLES[name](run, name) for name in names if name in LOOP_TABLES)
+        if document_run is not None:
+            yield from (DOCUMENT_TABLES[name](document_run, name) for name in names if name in DOCUMENT_TABLES)
         if phrase_runs is not None:
             yield from (PHRASE_TABLES[name](phrase_runs, name) for name in names if name in PHRASE_TABLES)
         for name in names:
@@ -121,7 +131,7 @@ def _table_names(names: Sequence[str], allowed: Mapping[str, bool]) -> Sequence[
         if not names:
             raise ConfigError(
                 "'all' tables need pairs or a run of `paraloom research selftrain`",
-                remedy="Give --pairs and --sts, --loop, --phrases, --results, or --recipe.",
+                remedy="Give --pairs and --sts, --loop, --documents, --phrases, --results, or --recipe.",
             )
     for name in names:
         if name not in PAPERS:
@@ -133,6 +143,8 @@ def _check_inputs(name: str, allowed: bool, tasks: bool, recurrent: bool) -> Non
     """Check that a table has what it is made from."""
     if name in LOOP_TABLES and not allowed:
         raise ConfigError(f"table '{name}' needs a run of `paraloom research selftrain`", remedy="Give --loop.")
+    if name in DOCUMENT_TABLES and not allowed:
+        raise ConfigError(f"table '{name}' needs a run of examples/help-documents.toml", remedy="Give --documents.")
     if name in PHRASE_TABLES and not allowed:
         raise ConfigError(
             f"table '{name}' needs runs of examples/pgru.toml", remedy="Give --phrases, once for each seed."

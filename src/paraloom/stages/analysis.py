@@ -1,10 +1,10 @@
-"""Stages that analyze pairs: statistics of references and translations, a lexicon of paraphrases."""
+"""Stages that analyze pairs: statistics of references and translations, a lexicon of paraphrases from bitext."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
@@ -19,10 +20,12 @@ from paraloom.core.stats import Z_95, Estimate, Moments, merge_all
 from paraloom.evaluate.correlation import ranks
 from paraloom.evaluate.diversity.corpus_statistics import TextStatistics
 from paraloom.io import Corpus, write_shard
+from paraloom.io.bitext import UNKNOWN
 from paraloom.io.shards import rebatch
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, find_cut
-from paraloom.pairs.lexicon import LexiconConfig, paraphrase_lexicon
+from paraloom.pairs.lexicon import LexiconConfig, pivot_lexicon
 from paraloom.pairs.scoring.table import score
+from paraloom.text.buffers import Texts
 from paraloom.text.tokens import tokenize
 from paraloom.text.trees import skeleton
 
@@ -106,46 +109,107 @@ class PairStatistics(Fit):
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractLexicon(LexiconConfig, Fit):
-    """Extracts a paraphrase lexicon from pairs: phrases that are aligned with each other, scored, with examples.
+    """Extracts a paraphrase lexicon from bitext: phrases that have translations in common, scored.
 
     Args:
-        pairs: Corpora of pairs in one language.
-        sample: Maximum number of pairs to learn from, sampled at random; memory grows with it.
+        pairs: Corpora of sentences and their translations, with any number of pivot languages.
+        pivot: Languages to pivot through; default: the source language of each pair. The lexicon is of the other one.
 
     For the other fields see :class:`~paraloom.pairs.lexicon.LexiconConfig`.
 
     Raises:
         ConfigError: A setting is out of range.
-        DataError: When it runs: the corpora have no pairs.
+        DataError: When it runs: the corpora have no pairs, pairs are in one language or without a pivot language, or
+            their other languages differ.
 
     Reference:
-        Wieting and Gimpel 2018 (PNMT), §6.
+        Bannard and Callison-Burch 2005; Zhou, Huang and Ji 2017 (PGRU), §2.1.
 
     Example:
-        >>> ExtractLexicon(pairs=["filter"], min_count=5).max_phrase_length
-        3
+        >>> ExtractLexicon(pairs=["german-english", "french-english"], pivot=["de", "fr"]).max_phrase_length
+        4
     """
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
+    removed_fields: ClassVar[Mapping[str, str]] = {"sample": "Leave it out: bitext is read in blocks."}
 
     pairs: tuple[Ref, ...]
-    sample: int = 500_000
+    pivot: tuple[str, ...] = ()
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write lexicon.parquet."""
-        share = self.sample // max(1, len(context.paths("pairs")))
-        batches = [
-            batch.select(["src", "tgt"])
-            for path in context.paths("pairs")
-            for batch in _sampled(Corpus.open(path), share, context.seed)
-        ]
-        if not batches:
+        corpora = [Corpus.open(path) for path in context.paths("pairs")]
+        directions = [(corpus, direction) for corpus in corpora for direction in dict.fromkeys(_directions(corpus))]
+        sides = {direction: _pivot_side(direction, self.pivot) for _, direction in directions}
+        own = sorted({direction[1 - side] for direction, side in sides.items()})
+        if not own:
             raise DataError("cannot extract a lexicon: the corpora are empty")
-        table = pa.Table.from_batches(batches)
-        entries = paraphrase_lexicon(table.column("src"), table.column("tgt"), self)
+        if len(own) > 1:
+            raise DataError(
+                f"the lexicon would be of several languages: {', '.join(own)}",
+                remedy="Name the languages to pivot through, or give bitext with one common language.",
+            )
+        pivots = sorted({direction[side] for direction, side in sides.items()})
+        entries = pivot_lexicon((_bitext(directions, sides, pivot) for pivot in pivots), self)
         write_shard(folder / "lexicon.parquet", entries, entries.schema)
-        return {"pairs": table.num_rows, "entries": entries.num_rows}
+        return {"pairs": sum(corpus.rows for corpus in corpora), "pivots": list(pivots), "entries": entries.num_rows}
+
+
+# Pairs whose words are aligned together: enough to learn from, and some 1.5 GB of them if sentences are long.
+_ALIGNED_ROWS = 250_000
+
+Direction = tuple[str, str]
+
+
+def _directions(corpus: Corpus) -> Iterator[Direction]:
+    """The languages of the pairs of a corpus."""
+    for batch in corpus.batches(["src_lang", "tgt_lang"]):
+        for row in pa.Table.from_batches([batch]).group_by(["src_lang", "tgt_lang"]).aggregate([]).to_pylist():
+            yield row["src_lang"], row["tgt_lang"]
+
+
+def _pivot_side(direction: Direction, pivots: Sequence[str]) -> int:
+    """The side of pairs that is in a pivot language: 0 the source, 1 the target."""
+    if direction[0] == direction[1] != UNKNOWN:
+        raise DataError(
+            f"cannot pivot: both sides of some pairs are in '{direction[0]}'", remedy="Give sentences and translations."
+        )
+    if not pivots:
+        return 0
+    among = [language in pivots for language in direction]
+    if sum(among) != 1:
+        raise DataError(
+            f"cannot pivot: {'both sides' if all(among) else 'no side'} of some pairs from '{direction[0]}' to "
+            f"'{direction[1]}' {'are' if all(among) else 'is'} in a pivot language ({', '.join(pivots)})",
+            remedy="Name one language of each bitext.",
+        )
+    return among.index(True)
+
+
+def _bitext(
+    directions: Sequence[tuple[Corpus, Direction]], sides: Mapping[Direction, int], pivot: str
+) -> Iterator[tuple[Texts, Texts]]:
+    """The pairs with a pivot language, (foreign, own) texts, in blocks."""
+    parts: list[pa.Table] = []
+    for corpus, direction in directions:
+        side = sides[direction]
+        if direction[side] != pivot:
+            continue
+        for batch in corpus.batches(["src", "tgt", "src_lang", "tgt_lang"], _BATCH_ROWS, label=f"reading {pivot}"):
+            chosen = pc.and_(*(pc.equal(batch.column(2 + index), direction[index]) for index in (0, 1)))
+            columns = [batch.column(side), batch.column(1 - side)]
+            parts.append(pa.table(columns, names=["foreign", "own"]).filter(chosen))
+            if sum(part.num_rows for part in parts) >= _ALIGNED_ROWS:
+                yield _sides(parts)
+                parts = []
+    if parts:
+        yield _sides(parts)
+
+
+def _sides(parts: Sequence[pa.Table]) -> tuple[Texts, Texts]:
+    table = pa.concat_tables(parts)
+    return table.column(0), table.column(1)
 
 
 def _skeletons(batch: pa.RecordBatch, column: str) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""Inner loops of phrase extraction, compiled by numba: symmetrized word alignments and consistent phrase pairs."""
+"""Inner loops of phrase extraction, compiled by numba: symmetrized word alignments, consistent phrase pairs, hashes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import Ints
+from paraloom.text.token_kernels import PRIME, START, Ids, Ints, mix
 
 Words = npt.NDArray[np.int32]
 Grid = npt.NDArray[np.bool_]
+
+_ONE = np.uint64(1)
 
 
 @kernel
@@ -88,3 +90,21 @@ def _any_in_row(grid: Grid, i: int, m: int) -> bool:
         if grid[i, y]:
             return True
     return False
+
+
+@kernel
+def hash_span(ids: Ids, start: int, length: int) -> np.uint64:
+    """Hash the tokens ids[start:start + length]."""
+    value = START
+    for k in range(start, start + length):
+        value = (value ^ (np.uint64(ids[k]) + _ONE)) * PRIME
+    return mix(value)
+
+
+@kernel
+def hash_spans(ids: Ids, starts: Ints, lengths: Ints) -> Ids:
+    """`hash_span` of many."""
+    keys = np.empty(len(starts), np.uint64)
+    for k in range(len(starts)):
+        keys[k] = hash_span(ids, starts[k], lengths[k])
+    return keys

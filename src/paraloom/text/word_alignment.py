@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.text import word_alignment_kernels as kernels
+from paraloom.text.phrase_kernels import phrase_pairs
 from paraloom.text.tokens import TokenLists
 
 Words = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,3 +60,11 @@ def word_links(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None 
         probabilities = kernels.maximization(owners, counts, sums)
     links: Words = kernels.best_links(a.offsets, b.offsets, pairs, probabilities, config.tension, config.null)
     return links
+
+
+def aligned_phrases(a: TokenLists, b: TokenLists, b_links: Words, a_links: Words, max_length: int) -> Ints:
+    """Extract the phrase pairs of word-aligned sentences: row, start in a, words of a, start in b, words of b."""
+    spans = np.empty((4 * len(a.ids) + 16, 5), np.int32)
+    while (count := phrase_pairs(b_links, a.offsets, a_links, b.offsets, max_length, spans)) > len(spans):
+        spans = np.empty((count, 5), np.int32)
+    return spans[:count].astype(np.int64)

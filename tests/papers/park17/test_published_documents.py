@@ -13,16 +13,16 @@ from paraloom.papers.multinews.document_pairs import all_scores, pair_by_scores
 from paraloom.papers.park17 import topic_pairs
 from paraloom.papers.park17.topic_pairs import pair_by_topics
 
-SOURCE = documents(["our Zoo Riga since 1990\nis open\nagain", "nothing to see"], prefix="s")
+SOURCE = documents(["our Zoo Riga since 1990\nis. again", "nothing to see"], prefix="s")
 TARGET = documents(
-    ["der Zoo in Riga seit 1991 ist offen", "eins zwei\ndrei vier\nacht neun im Zoo", "nichts", "nichts zu sehen"],
+    ["der Zoo in Riga seit 1991 ist offen", "eins zwei acht. neun. im Zoo", "nichts", "nichts zu sehen"],
     prefix="t",
 )
 
 
 def test_scores_by_hand() -> None:
     [scores] = all_scores(SOURCE, TARGET)
-    # Lines: 3 and 1 against 1, 3, 1, 1.  Words: 8 and 3 against 8, 8, 1, 3.
+    # Sentences: 3 (in two lines) and 1 against 1, 3, 1, 1.  Words: 8 and 3 against 8, 8, 1, 3.
     assert scores.sentences == pytest.approx(np.array([[1 / 3, 1, 1 / 3, 1 / 3], [1, 1 / 3, 1, 1]]))
     assert scores.words == pytest.approx(np.array([[8 / 8, 8 / 8, 1 / 8, 3 / 8], [3 / 8, 3 / 8, 1 / 3, 1]]))
     # Names of the first source: Zoo, Riga, 1990.  The first target shares two of its three, the second has one, shared.

@@ -45,7 +45,7 @@ def test_the_loss_agrees_with_its_definition():
     config = PhraseConfig(num_negatives=5, dropout=0, margin=1.0)
     loss = _loss(data, np.array([0, 1]), config, Sum(), TABLE, np.random.default_rng(3))
     # The same random negatives, pair by pair in plain Python: the mean of Σ max(0, 1 − p₁·p₂ + p₁·c).
-    drawn = np.random.default_rng(3).choice(data.known, 5)
+    drawn = np.random.default_rng(3).choice(data.pairs.ravel(), (2, 5))
     vector = {word: row.astype(np.float64) for word, row in zip(WORDS, TABLE, strict=True)}
     phrases = ["black cat", "feline", "cat black", "dog", "hound"]
     numbers = {0: "black cat", 1: "feline"}
@@ -53,9 +53,9 @@ def test_the_loss_agrees_with_its_definition():
     numbers = texts + [t for t in phrases if t not in texts]
     of = {text: sum(vector[word] for word in text.split()) for text in numbers}
     total = 0.0
-    for example in examples:
+    for example, negatives in zip(examples, drawn, strict=True):
         right = of[example.phrase] @ of[example.paraphrase]
-        for number in drawn:
+        for number in negatives:
             contrast = numbers[number]
             if contrast not in (example.phrase, example.paraphrase):
                 total += max(0.0, 1 - right + of[example.phrase] @ of[contrast])

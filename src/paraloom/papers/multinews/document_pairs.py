@@ -12,6 +12,7 @@ from paraloom.alignment.candidates import word_counts
 from paraloom.alignment.document_evidence import image_vectors
 from paraloom.alignment.document_features import Documents
 from paraloom.alignment.document_pairs import DocumentPair
+from paraloom.text.sentences import count_sentences
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,7 +45,7 @@ def all_scores(source: Documents, target: Documents) -> Iterator[MultiNewsScores
     """
     from scipy import sparse
 
-    sentences = [side.paragraph_counts.astype(np.float64) for side in (source, target)]
+    sentences = [_sentence_counts(side) for side in (source, target)]
     words = [side.words.lengths.astype(np.float64) for side in (source, target)]
     columns = np.unique(np.concatenate([source.entities.ids, target.entities.ids]))
     names = [word_counts(side.entities, columns).minimum(1) for side in (source, target)]
@@ -93,6 +94,12 @@ def best_pairs(source: Documents, target: Documents, first: int, scores: Floats)
     return [
         DocumentPair(source.ids[first + row], names[row], score, margin) for row, (score, margin) in enumerate(figures)
     ]
+
+
+def _sentence_counts(documents: Documents) -> Floats:
+    paragraphs = documents.read_paragraphs(range(len(documents)))
+    counts = [sum(map(count_sentences, paragraphs[index])) for index in range(len(documents))]
+    return np.array(counts, np.float64)
 
 
 def _ratio(a: Floats, b: Floats) -> Floats:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
+from paraloom.core.stats import Estimate, wilson_interval
 from paraloom.papers.published import PAPERS, published_figures
 from paraloom.papers.tables import NOT_MEASURED, Baseline, Figure, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order, without_interval
@@ -22,19 +24,21 @@ _MIN_GOLD = 30
 
 
 class LoopRun:
-    """The figures of a run of `selftrain`."""
+    """The figures of a run of `selftrain`, or of a pipeline that aligns documents."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, command: str = "paraloom research selftrain LOOP.toml") -> None:
         self.folder = folder
         try:
             run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
             self.stages: dict[str, dict[str, Any]] = {stage["name"]: stage for stage in run["stages"]}
-            self.signature = signature("selftrain", run=run["name"], seed=run["seed"], digest=run["digest"][:12])
+            self.signature = signature(
+                command.split()[-2], run=run["name"], seed=run["seed"], digest=run["digest"][:12]
+            )
         except (OSError, KeyError, TypeError, ValueError):
             raise DataError(
                 "the folder is not that of a run of the loop",
                 file=folder,
-                remedy="Make one: `paraloom research selftrain LOOP.toml -o RUN`.",
+                remedy=f"Make one: `{command} -o RUN`.",
             ) from None
 
     def rounds(self, kind: str) -> list[int]:
@@ -81,7 +85,7 @@ def bead_kinds(run: LoopRun, name: str) -> ReproducedTable:
     )
     counts = f"how many: {', '.join(map(str, gold.values()))}"
     rows: list[Row] = [(f"round {number}, ours", f1), (counts, [None] * len(f1))]
-    return _table(run, name, rows, [note], orders=list(bead_orders(f1)))
+    return _table(run, name, rows, [note], orders=list(bead_orders(f1, gold)))
 
 
 def translation(run: LoopRun, name: str) -> ReproducedTable:
@@ -110,30 +114,54 @@ TABLES: dict[str, Callable[[LoopRun, str], ReproducedTable]] = {
 """Name of a table → the function that makes it from a run."""
 
 
-def round_orders(name: str, rows: Sequence[Row], columns: Sequence[str]) -> Iterator[Order]:
-    """The orders of a table by round: each column rises from a round to the next."""
+def round_orders(
+    name: str, rows: Sequence[Row], columns: Sequence[str], first_step: int = 0, items: Sequence[int] = ()
+) -> Iterator[Order]:
+    """The orders of a table by round: each column rises from a round to the next.
+
+    Args:
+        name: Name of the table.
+        rows: A row for each round.
+        columns: Names of the columns.
+        first_step: The paper's row that the first round corresponds to; negative where it has none.
+        items: How many items the figures of each round are shares of; empty where they are not shares.
+    """
     paper = list(published_figures(name).values())
-    rises = [after - before for before, after in zip(*paper[-2:], strict=True)]
-    # The columns of Table 6 are a run's own tests: the paper's rise is the mean over its two.
-    published = rises if len(rises) == len(columns) else [sum(rises) / len(rises)] * len(columns)
-    for (before, first), (after, second) in pairwise(rows):
+    for step, ((before, first), (after, second)) in enumerate(pairwise(rows), start=first_step):
+        rises = [b - a for a, b in zip(*paper[step : step + 2], strict=True)] if 0 <= step < len(paper) - 1 else []
+        # The columns of Table 6 are a run's own tests: the paper's rise is the mean over its two.
+        mean = sum(rises) / len(rises) if rises else None
+        published: Sequence[float | None] = rises if len(rises) == len(columns) else [mean] * len(columns)
+        counts = items[step - first_step : step - first_step + 2]
         for column, low, high, rise in zip(columns, first, second, published, strict=True):
             if isinstance(low, float) and isinstance(high, float):
                 claim = f"{column}: {after.removesuffix(', ours')} above {before.removesuffix(', ours')}"
-                yield Order(claim, rise, without_interval(high - low), decimals=4 if high <= 1 else 2)
+                ours = difference_of_shares(high, counts[1], low, counts[0]) if counts else without_interval(high - low)
+                yield Order(claim, rise, ours, decimals=4 if high <= 1 else 2)
 
 
-def bead_orders(f1: Sequence[Figure]) -> Iterator[Order]:
+def bead_orders(f1: Sequence[Figure], gold: Mapping[str, int]) -> Iterator[Order]:
     """The orders of PARK17 Table 5: which kinds of beads are easier than one to one, and which are harder."""
     paper = dict(zip(_KINDS, published_figures("park17-5")["after self-training"], strict=True))
     ours = dict(zip(_KINDS, f1, strict=True))
     for kind in _KINDS:
-        a, b = ours[kind], ours["1:1"]
-        if kind != "1:1" and isinstance(a, float) and isinstance(b, float):
+        if kind != "1:1" and isinstance(ours[kind], float) and isinstance(ours["1:1"], float):
             above = paper[kind] - paper["1:1"]
             easier, harder = (kind, "1:1") if above > 0 else ("1:1", kind)
-            difference = a - b if above > 0 else b - a
-            yield Order(f"{easier} easier than {harder}", abs(above), without_interval(difference), decimals=4)
+            shares = [(share, gold[side]) for side in (easier, harder) if isinstance(share := ours[side], float)]
+            yield Order(
+                f"{easier} easier than {harder}", abs(above), difference_of_shares(*shares[0], *shares[1]), decimals=4
+            )
+
+
+def difference_of_shares(a: float, of_a: int, b: float, of_b: int) -> Estimate:
+    """a − b with its 95 % interval, for shares (or F1, as if it were one) of independent items.
+
+    Reference:
+        Newcombe 1998, "Interval estimation for the difference between independent proportions", method 10.
+    """
+    (low_a, high_a), (low_b, high_b) = wilson_interval(a * of_a, of_a), wilson_interval(b * of_b, of_b)
+    return Estimate(a - b, a - b - math.hypot(a - low_a, high_b - b), a - b + math.hypot(high_a - a, b - low_b))
 
 
 def _precision_recall(run: LoopRun, name: str, kind: str) -> ReproducedTable:
@@ -142,7 +170,12 @@ def _precision_recall(run: LoopRun, name: str, kind: str) -> ReproducedTable:
         (f"round {number}, ours", [of_round[measure] for measure in _MEASURES]) for number, of_round in figures.items()
     ]
     note = _trend("F1", [of_round["f1"] for of_round in figures.values()])
-    return _table(run, name, rows, [note], orders=list(round_orders(name, rows, PAPERS[name].columns)))
+    # Documents are paired, and sentences of a test aligned, with the translator of the round before, or of the round;
+    # the paper's tables begin with its first translator, or with lengths alone.
+    first_step = min(figures) + ("translator-0" in run.stages) - (2 if kind == "documents" else 0)
+    items = [of_round["gold"] for of_round in figures.values() if "gold" in of_round]
+    orders = round_orders(name, rows, PAPERS[name].columns, first_step, items if len(items) == len(rows) else ())
+    return _table(run, name, rows, [note], orders=list(orders))
 
 
 def _table(
@@ -182,7 +215,7 @@ _CONDITIONS = (
         "`align sentences`, with a lexicon of its own",
         "the paper's aligner has its translator alone to go by",
     ),
-    ("seeds, intervals", "one, none", "one, none", ""),
+    ("seeds, intervals", "one, none", "one; of shares of independent items (Newcombe), seeds not included", ""),
 )
 
 

@@ -1,4 +1,4 @@
-"""Inner loops of the phrase-based translator, compiled by numba: hashes, lexical weights, and the stack decoder."""
+"""Inner loops of the phrase-based translator, compiled by numba: lexical weights and the stack decoder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, mix
+from paraloom.text.phrase_kernels import hash_span
 
 Ids = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
@@ -15,24 +15,6 @@ Floats = npt.NDArray[np.float64]
 _FLOOR = 1e-7  # probability of a word given words that it was never linked to
 _BITS = np.uint64(20)
 _ONE = np.uint64(1)
-
-
-@kernel
-def hash_span(ids: Ids, start: int, length: int) -> np.uint64:
-    """Hash the subwords ids[start:start + length]."""
-    value = START
-    for k in range(start, start + length):
-        value = (value ^ (np.uint64(ids[k]) + _ONE)) * PRIME
-    return mix(value)
-
-
-@kernel
-def hash_spans(ids: Ids, starts: Ints, lengths: Ints) -> Ids:
-    """`hash_span` of many."""
-    keys = np.empty(len(starts), np.uint64)
-    for k in range(len(starts)):
-        keys[k] = hash_span(ids, starts[k], lengths[k])
-    return keys
 
 
 @kernel

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.papers.park17 import phrase_kernels as kernels
-from paraloom.text.phrase_kernels import phrase_pairs
+from paraloom.text.phrase_kernels import hash_spans
 from paraloom.text.tokens import TokenLists
-from paraloom.text.word_alignment import WordAlignmentConfig, Words, align_words
+from paraloom.text.word_alignment import WordAlignmentConfig, Words, align_words, aligned_phrases
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -50,10 +50,10 @@ def build_table(
     """
     a, b = _lists(source), _lists(target)
     b_links, a_links = align_words(a, b, alignment)
-    spans = _phrase_spans(a, b, b_links, a_links, max_phrase_length)
+    spans = aligned_phrases(a, b, b_links, a_links, max_phrase_length)
     a_starts, b_starts = a.offsets[spans[:, 0]] + spans[:, 1], b.offsets[spans[:, 0]] + spans[:, 3]
-    a_keys = kernels.hash_spans(a.ids, a_starts, spans[:, 2])
-    b_keys = kernels.hash_spans(b.ids, b_starts, spans[:, 4])
+    a_keys = hash_spans(a.ids, a_starts, spans[:, 2])
+    b_keys = hash_spans(b.ids, b_starts, spans[:, 4])
     pairs, first, counts = np.unique(np.stack([a_keys, b_keys], axis=1), axis=0, return_index=True, return_counts=True)
     discounted = counts - DISCOUNT
     logs = np.log(discounted / _totals(pairs[:, 0], counts)) + np.log(discounted / _totals(pairs[:, 1], counts))
@@ -77,14 +77,6 @@ def build_table(
 def _lists(sentences: Sequence[Sequence[int]]) -> TokenLists:
     offsets = np.concatenate([[0], np.cumsum([len(words) for words in sentences])]).astype(np.int64)
     return TokenLists(np.array([word for words in sentences for word in words], np.uint64), offsets)
-
-
-def _phrase_spans(a: TokenLists, b: TokenLists, b_links: Words, a_links: Words, max_length: int) -> Ints:
-    """(row, start in a, words of a, start in b, words of b) of each phrase pair."""
-    spans = np.empty((8 * len(a.ids) + 16, 5), np.int32)
-    while (count := phrase_pairs(b_links, a.offsets, a_links, b.offsets, max_length, spans)) > len(spans):
-        spans = np.empty((count, 5), np.int32)
-    return spans[:count].astype(np.int64)
 
 
 def _totals(keys: npt.NDArray[np.uint64], counts: Ints) -> Floats:

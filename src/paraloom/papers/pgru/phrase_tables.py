@@ -145,7 +145,7 @@ def _table(runs: PhraseRuns, name: str, rows: Sequence[Row], orders: Sequence[Or
             (
                 "pairs",
                 "406,170 of PPDB S, phrases of any length",
-                f"{counts['used']:,}: bigrams of PPDB with a word, phrases of a lexicon of back-translations",
+                f"{counts['used']:,}: bigrams of PPDB with a word, phrases of a lexicon by pivoting",
                 "no phrases of PPDB S are among our data",
             ),
             *_CONDITIONS,
@@ -175,12 +175,17 @@ _CONDITIONS = (
     ("loss", "max-margin 1 of dot products", "max-margin 1 of dot products"),
     ("dropout, gradient norm", "0.5, 5", "0.5, 5"),
     ("optimizer, batch", "SGD 0.3, 128", "SGD 0.3, 128"),
-    ("epochs", "150", "150, the best of every fifth on development pairs", "a training may pass its best epoch"),
+    (
+        "epochs",
+        "150",
+        "30 of all pairs, 150 of fewer, the best of every fifth on development pairs",
+        "time; a training may pass its best epoch",
+    ),
     (
         "contrasting phrases",
         "k for each pair",
-        "k for each batch, compared with all its pairs",
-        "a hundredth of the cost",
+        "k for each pair, among the phrases of its batch",
+        "each is encoded once",
     ),
     ("early stopping for the tasks", "on each task's training set", "on development pairs", "one model for all tasks"),
 )

@@ -51,12 +51,11 @@ class PhraseConfig(Config):
     """Configuration of the training of a phrase encoder; the defaults are those of PGRU §2.5.
 
     Args:
-        network: Recurrent network: pgru, the GRU as the paper writes it; gru, lstm, blstm or gran. Word vectors are not
-            trained.
+        network: Recurrent network: pgru, the GRU as the paper writes it; gru (torch's), lstm, blstm or gran. Word
+            vectors are not trained.
         hidden_size: Dimension of the states of `pgru` and so of the phrase vectors (200 in the paper); 0 for that of
             the word vectors, which other networks always have.
-        num_negatives: k, phrases drawn at random for each mini-batch; every phrase of the batch is compared with all
-            of them. (The paper draws k for every pair, which is as good a sample at a hundred times the cost.)
+        num_negatives: k, phrases drawn at random for each pair, among those of its mini-batch, which are encoded once.
         margin: Of max(0, margin − s(p₁, p₂) + s(p₁, negative)).
         similarity: s, `dot` product or `cosine`.
         dropout: Of the network's output during training.
@@ -78,7 +77,7 @@ class PhraseConfig(Config):
         "share": "sample_fraction",
     }
 
-    network: str = "gru"
+    network: str = "pgru"
     hidden_size: int = 0
     num_negatives: int = 9
     margin: float = 1.0
@@ -303,11 +302,6 @@ class _Phrases:
         kept = [rows[known[rows].all(axis=1)] for rows, use in zip(negatives, usable, strict=True) if use]
         return cls(lists, pairs[usable], kept, counts)
 
-    @property
-    def known(self) -> npt.NDArray[np.int64]:
-        """Numbers of the phrases with a known word, which negatives are drawn from."""
-        return np.flatnonzero(np.diff(self.lists.offsets) > 0)
-
 
 def _sample(examples: Sequence[PhraseExample], fraction: float, draw: np.random.Generator) -> Sequence[PhraseExample]:
     if fraction == 1:
@@ -336,8 +330,8 @@ def _loss(
     explicit = [data.negatives[i] for i in batch]
     owners = np.repeat(np.arange(len(batch)), [len(rows) for rows in explicit])
     explicit_pairs = np.concatenate(explicit)
-    drawn = draw.choice(data.known, config.num_negatives)
-    needed, inverse = np.unique(np.concatenate([pairs.ravel(), explicit_pairs.ravel(), drawn]), return_inverse=True)
+    drawn = draw.choice(pairs.ravel(), (len(pairs), config.num_negatives))
+    needed, inverse = np.unique(np.concatenate([pairs.ravel(), explicit_pairs.ravel()]), return_inverse=True)
     rows, mask = padded(data.lists, needed)
     vectors = network(torch.from_numpy(table[rows]), torch.from_numpy(mask))
     vectors = torch.nn.functional.dropout(vectors, config.dropout, training=True)
@@ -346,12 +340,12 @@ def _loss(
     index = torch.from_numpy(inverse)
     first, second = vectors[index[: pairs.size].view(-1, 2)].unbind(1)
     positive = (first * second).sum(1)
-    random_negatives = vectors[index[pairs.size + explicit_pairs.size :]]
-    losses = torch.relu(config.margin - positive[:, None] + first @ random_negatives.T)
+    negatives = (first @ vectors.T).gather(1, torch.from_numpy(np.searchsorted(needed, drawn)))
+    losses = torch.relu(config.margin - positive[:, None] + negatives)
     # A phrase of the pair itself is not a negative of it.
-    own = torch.from_numpy((drawn[None, :, None] == pairs[:, None, :]).any(axis=2))
+    own = torch.from_numpy((drawn[:, :, None] == pairs[:, None, :]).any(axis=2))
     total = losses.masked_fill(own, 0).sum()
     if len(explicit_pairs):
-        one, two = vectors[index[pairs.size : pairs.size + explicit_pairs.size].view(-1, 2)].unbind(1)
+        one, two = vectors[index[pairs.size :].view(-1, 2)].unbind(1)
         total = total + torch.relu(config.margin - positive[torch.from_numpy(owners)] + (one * two).sum(1)).sum()
     return total / len(batch)
