@@ -116,8 +116,9 @@ def test_weights_of_another_graph_are_named(trained: Path, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_a_judge_of_another_language_starts_from_a_multilingual_model(base: Path, tmp_path: Path) -> None:
-    from paraloom.api import train_judge
     from tiny_transformer import save_tiny_multilingual
+
+    from paraloom.api import train_judge
 
     words = ("hund", "katze", "läuft", "schläft", "ein", "der", "und")
     table = labeled(1200)
