@@ -190,8 +190,8 @@ def page(paths: list[Path], origin: dict[str, str]) -> None:
     result |= {**origin, "rows": rows, "seeds": f"{min(row['draws'] for row in results):,} resamplings"}
     broken, kept = (100 * max(row[name] for row in alone) for name in ("broken", "yield"))
     result["notes"][1:] = [
-        f"Not shown: {METHODS['one cut']} by a Clopper–Pearson bound. It is broken in at most {broken:.1f} %, and keeps "
-        f"{kept:.0f} % or less."
+        f"Not shown: {METHODS['one cut']} by a Clopper–Pearson bound. It is broken in at most {broken:.1f} %, and "
+        f"keeps {kept:.0f} % or less."
     ]
     write_topic(FOLDER / "promised-precision.json", topic)
     write_pages()
