@@ -2,6 +2,7 @@
 
     PARALOOM_DATA=/path/to/corpora python benchmarks/judge.py sets -o runs/judge/sets.parquet
     PARALOOM_DATA=/path/to/corpora python benchmarks/judge.py measure runs/judge/sets.parquet -o runs/judge/figures.json
+    python benchmarks/judge.py limits runs/judge/sets.parquet -o runs/judge/limits.json
     python benchmarks/judge.py seeds runs/judge/sets.parquet runs/judge-seed-1 … -o runs/judge/seeds.json
     python benchmarks/judge.py seeds runs/judge/sets.parquet runs/judge-1 -o runs/judge/before.json
     python benchmarks/judge.py page runs/judge/figures.json runs/judge/seeds.json runs/judge/before.json --commit …
@@ -181,31 +182,23 @@ def auc(values: np.ndarray, labels: np.ndarray) -> float:
     return float((ranks[right].sum() - n * (n + 1) / 2) / (n * m))
 
 
-SCORERS = ("judge", "p_paraphrase", "cost", "english", "english-small", "overlap")
-"""What is compared: the judge, `p_paraphrase` without translators, the cost of a translation of the first side as one
-of the second, cosines of two encoders, word overlap."""
+SCORERS = ("judge", "p_paraphrase", "english", "english-small", "overlap")
+"""What is compared: the judge, `p_paraphrase` without translators, cosines of two encoders, word overlap."""
 TEXTS = ("Tatoeba", "captions", "questions", "news")
 PASSED = ("strict", "balanced", "0.5")
 """Presets, judging by the judge alone, and a threshold of the judge."""
 
 
 def scored(rows: list[Row]) -> dict[str, np.ndarray]:
-    """Values of each score of `SCORERS`; the cost is that of the four kinds of text only."""
+    """Values of each score of `SCORERS`."""
     pairs = pairs_of(rows)
-    first = pairs.score(GATE, encoder="english", paraphrase_model="paraphrases-en").to_arrow()
+    first = pairs.score(["judge", *GATE], encoder="english", paraphrase_model="paraphrases-en").to_arrow()
+    second = pairs.score([], encoder="english-small").to_arrow()
     columns = {
-        "judge": pairs.score(["judge"]).to_arrow()["judge"],
-        "p_paraphrase": first["p_paraphrase"], "english": first["paraphrase_score"],
-        "english-small": pairs.score([], encoder="english-small").to_arrow()["paraphrase_score"],
-        "overlap": first["unigram_overlap"],
+        "judge": first["judge"], "p_paraphrase": first["p_paraphrase"], "english": first["paraphrase_score"],
+        "english-small": second["paraphrase_score"], "overlap": first["unigram_overlap"],
     }  # fmt: skip
-    values = {name: np.nan_to_num(np.asarray(value.to_numpy(), np.float64), nan=0.0) for name, value in columns.items()}
-    values["cost"] = np.full(len(rows), np.nan)
-    inside = np.array([row["set"] in TEXTS for row in rows])
-    texts = pairs_of([row for row in rows if row["set"] in TEXTS])
-    costs = texts.score(["reverse_cost"], reverse_translator="en-de").to_arrow()["reverse_cost"]
-    values["cost"][inside] = -np.nan_to_num(np.asarray(costs.to_numpy(), np.float64), nan=99.0)
-    return values
+    return {name: np.nan_to_num(np.asarray(value.to_numpy(), np.float64), nan=0.0) for name, value in columns.items()}
 
 
 GATE = ("overlap", "chrf", "bleu1", "mismatch", "meaning", "ratio", "glitches")
@@ -299,11 +292,10 @@ FEWEST = 25
 
 def _areas(values: dict[str, np.ndarray], labels: np.ndarray, intervals: tuple[str, ...] = ("judge",)) -> Row:
     """Areas of scores, with the intervals of some."""
-    known = {name: value for name, value in values.items() if not np.isnan(value).any()}
-    result: Row = {name: round(auc(value, labels), 4) for name, value in known.items()}
+    result: Row = {name: round(auc(value, labels), 4) for name, value in values.items()}
     for name in intervals:
-        if name in known:
-            result[f"{name}, interval"] = [round(end, 4) for end in interval(known[name], labels)]
+        if name in values:
+            result[f"{name}, interval"] = [round(end, 4) for end in interval(values[name], labels)]
     return result
 
 
@@ -518,14 +510,20 @@ def page(found: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], c
         ends = dict.fromkeys(show(end).removesuffix(" %") for end in (min(values), max(values)))
         return f"{show(float(np.mean(values)))} ({' to '.join(ends)})"
 
-    def others(entry: dict[str, Any], names: tuple[str, ...] = SCORERS[1:]) -> list[str]:
-        return [cut(entry.get(name)) for name in names]
+    def others(entry: dict[str, Any]) -> list[str]:
+        return [cut(entry[name]) for name in SCORERS[1:]]
 
-    compared = [name for name in SCORERS[1:] if name != "cost"]
+    def passes(text: str) -> Iterator[list[str]]:
+        kinds = [f"{text}, {kind}" for kind in ("right", *SHOWN)]
+        for title, key in WAYS.items():
+            yield [text, title, *(percent(found["passed"].get(kind, {}).get(key)) for kind in kinds)]
+        known = [seeds["passed"].get(kind, {}).get("strict") for kind in kinds]
+        yield [text, "`strict`, three seeds", *("–" if values is None else spread(values, percent) for values in known)]
+
     tables = {
         "Sets that people labeled": [
             [name, f"{entry['right']:,} / {entry['wrong']:,}", area(entry), spread(seeds["sets"][name]),
-             cut(before["sets"][name][0]), *others(entry, tuple(compared))]
+             cut(before["sets"][name][0]), *others(entry)]
             for name, entry in found["sets"].items()
         ],
         "One change in a real paraphrase": [
@@ -533,10 +531,7 @@ def page(found: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], c
              cut(entry.get("seen")), area(entry, "left out"), *others(entry)]
             for name, entry in found["kinds"].items()
         ],
-        "What passes a preset": [
-            [text, title, *(percent(found["passed"].get(f"{text}, {kind}", {}).get(key)) for kind in ("right", *SHOWN))]
-            for text in TEXTS for title, key in WAYS.items()
-        ],
+        "What passes a preset": [row for text in TEXTS for row in passes(text)],
         "Right pairs where 5 % of wrong ones pass": [
             [text, percent(found["at_five_percent"][text]["judge"]), spread(seeds["at_five_percent"][text], percent),
              percent(before["at_five_percent"][text][0]),
@@ -586,6 +581,9 @@ def main() -> None:
     seeds.add_argument("sets", type=Path)
     seeds.add_argument("judges", type=Path, nargs="+")
     seeds.add_argument("-o", "--output", type=Path, required=True)
+    limits = commands.add_parser("limits", help="long and damaged texts, and speed")
+    limits.add_argument("sets", type=Path)
+    limits.add_argument("-o", "--output", type=Path, required=True)
     making = commands.add_parser("page", help="write the tables of the results page")
     making.add_argument("figures", type=Path, nargs=3, help="of `measure`, of `seeds`, and of `seeds` before")
     making.add_argument("--commit", required=True)
@@ -615,6 +613,10 @@ def main() -> None:
         table = compare_judges(rows, [(row["src"], row["tgt"]) for row in scored_rows[:800]])
         arguments.output.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
         return
+    if arguments.command == "limits":
+        found = {"formed": formed(rows), "long": long_texts(rows), "speed": speed(rows)}
+        arguments.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        return
     if arguments.command == "seeds":
         found = other_judges(rows, arguments.judges)
         arguments.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -632,7 +634,6 @@ def main() -> None:
             for name in stored.files
         }
     result = figures(rows, scored(rows), near_copies(rows), left_out)
-    result |= {"formed": formed(rows), "long": long_texts(rows), "speed": speed(rows)}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     for part in ("sets", "kinds"):
         for name, entry in result[part].items():

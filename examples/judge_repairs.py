@@ -127,7 +127,7 @@ class Repairs(Builder):
                 if dropped[0] - dropped[1] and dropped[1] - dropped[0]:
                     self.add(text, "dropped", lost, less, 0, 0, 0, (1, None), weight)
 
-    def make(self, sentences: int = 6500, replay: int = 110000, joined: int = 30000) -> list[Row]:
+    def make(self, sentences: int = 6500, replay: int = 110000) -> list[Row]:
         """All pairs; from so many sentences of each kind of text."""
         for text, values in self.text.items():
             for line in self.sample(dict.fromkeys(values), sentences):
@@ -145,47 +145,8 @@ class Repairs(Builder):
         for row in self.sample(real, 4 * sentences):
             a, b = self.other_words(row["src"], 1, self.synonyms), self.said_otherwise(row["tgt"])
             self.contrasts(row["origin"], a, b, real=True)
-        self.joined(joined)
         self.rows += [row for row in self.sample(self.old, replay * 2) if self.is_sound(row)][:replay]
         return self.rows
-
-    def joined(self, count: int) -> None:
-        """Add texts joined of two to four right pairs of one kind of text, and the same with one of them wrong."""
-        right: defaultdict[str, dict[str, Row]] = defaultdict(dict)
-        wrong: dict[str, Row] = {}
-        for row in [*self.rows, *self.old]:
-            if row["kind"] == "" and row["label"] == 1 and row["src"] != row["tgt"]:
-                if row["weight"] <= 2 and max(len(row[side].split()) for side in ("src", "tgt")) <= 22:
-                    right[row["origin"]].setdefault(row["src"], row)
-            elif row["label"] == 0 and row["kind"] in (*KINDS, "PAWS"):
-                wrong.setdefault(row["src"], row)
-        shares = {text: len(rows) ** 0.5 for text, rows in right.items()}
-        for text, rows in right.items():
-            listed = list(rows.values())
-            for _ in range(round(count * shares[text] / sum(shares.values()))):
-                chosen = [listed[i] for i in self.random.integers(0, len(listed), int(self.random.integers(2, 5)))]
-                glue = " " if self.random.random() < 0.7 else self.sample(("; ", ", and ", ", but ", " and "), 1)[0]
-                self.join(text, "", chosen, glue)
-                at = [i for i, row in enumerate(chosen) if row["src"] in wrong]
-                if at:
-                    i = at[int(self.random.integers(len(at)))]
-                    worse = wrong[chosen[i]["src"]]
-                    self.join(text, worse["kind"], [*chosen[:i], worse, *chosen[i + 1 :]], glue)
-
-    def join(self, text: str, kind: str, rows: Sequence[Row], glue: str) -> None:
-        """Add the pair of both sides joined: it says as much as the part that says least."""
-        sides = []
-        for name in ("src", "tgt"):
-            parts = [row[name] for row in rows]
-            if glue != " ":
-                parts = [part.rstrip(" .") for part in parts[:-1]] + parts[-1:]
-            sides.append(glue.join(parts))
-
-        def least(name: str) -> int | None:
-            values = {row[name] for row in rows}
-            return 0 if 0 in values else UNKNOWN if UNKNOWN in values else 1
-
-        self.add(text, kind, *sides, least("label"), least("forward"), least("backward"), (1, None))
 
     def is_sound(self, row: Row) -> bool:
         """False if a word was put in place of a related one and the pair counts as wrong."""

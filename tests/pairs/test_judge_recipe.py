@@ -48,7 +48,7 @@ class MadeUp:
             yield text, self.otherwise(text)
 
 
-def corpora(made_up: MadeUp, count: int = 150) -> dict[str, list[tuple[str, ...]]]:
+def corpora(made_up: MadeUp, count: int = 25) -> dict[str, list[tuple[str, ...]]]:
     """Path → rows of each file that the recipe reads."""
     files: dict[str, list[tuple[str, ...]]] = {}
     foreign = ("tatoeba/de", "tatoeba/fr", "tatoeba/cs", "tatoeba/tr", "tatoeba-2/es", "europarl-sample/de")

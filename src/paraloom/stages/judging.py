@@ -34,9 +34,11 @@ class TrainJudge(Fit):
 
     Args:
         pairs: Corpora of labeled pairs.
-        base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2: the judge starts
-            from its embeddings and its lowest layers. Or folder of a judge, whose training continues without dropout:
-            it keeps its layers and its tokens, and its weights become the mean of those before and after.
+        base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2, or, for another
+            language, of a multilingual one with the tokenizer of XLM-R, such as paraphrase-multilingual-MiniLM-L12-v2:
+            the judge starts from its embeddings and its lowest layers. Or folder of a judge, whose training continues
+            without dropout: it keeps its layers and its tokens, and its weights become the mean of those before and
+            after.
         layers: Number of layers.
         teacher_layers: Layers of a larger judge that is trained first and teaches the small one; 0 for none.
         vocab_size: Number of tokens that are kept, the most frequent ones of the pairs; 0 keeps all.
