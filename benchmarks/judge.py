@@ -1,7 +1,8 @@
 """How well the judge of meaning tells right pairs from wrong ones, compared with the other scores.
 
     PARALOOM_DATA=/path/to/corpora python benchmarks/judge.py sets -o runs/judge/sets.parquet
-    PARALOOM_DATA=/path/to/corpora python benchmarks/judge.py measure runs/judge/sets.parquet -o runs/judge/figures.json
+    git show 5baed467:src/paraloom/bundled/paraphrases-en/paraphrase_model.json > build/before/paraphrase_model.json
+    python benchmarks/judge.py measure runs/judge/sets.parquet --before build/before -o runs/judge/figures.json
     python benchmarks/judge.py limits runs/judge/sets.parquet -o runs/judge/limits.json
     python benchmarks/judge.py seeds runs/judge/sets.parquet runs/judge-seed-1 … -o runs/judge/seeds.json
     python benchmarks/judge.py seeds runs/judge/sets.parquet runs/judge-1 -o runs/judge/before.json
@@ -183,16 +184,17 @@ def auc(values: np.ndarray, labels: np.ndarray) -> float:
 
 
 SCORERS = ("judge", "p_paraphrase", "english", "english-small", "overlap")
-"""What is compared: the judge, `p_paraphrase` without translators, cosines of two encoders, word overlap."""
+"""What is compared: the judge, `p_paraphrase` without translators as it was before the judge, cosines of two encoders,
+word overlap."""
 TEXTS = ("Tatoeba", "captions", "questions", "news")
 PASSED = ("strict", "balanced", "0.5")
 """Presets, judging by the judge alone, and a threshold of the judge."""
 
 
-def scored(rows: list[Row]) -> dict[str, np.ndarray]:
-    """Values of each score of `SCORERS`."""
+def scored(rows: list[Row], before: Path) -> dict[str, np.ndarray]:
+    """Values of each score of `SCORERS`; `before` has the paraphrase model."""
     pairs = pairs_of(rows)
-    first = pairs.score(["judge", *GATE], encoder="english", paraphrase_model="paraphrases-en").to_arrow()
+    first = pairs.score(["judge", *GATE], encoder="english", paraphrase_model=before).to_arrow()
     second = pairs.score([], encoder="english-small").to_arrow()
     columns = {
         "judge": first["judge"], "p_paraphrase": first["p_paraphrase"], "english": first["paraphrase_score"],
@@ -508,7 +510,7 @@ def page(found: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], c
 
     def spread(values: list[float], show: Callable[[float], str] = cut) -> str:
         ends = dict.fromkeys(show(end).removesuffix(" %") for end in (min(values), max(values)))
-        return f"{show(float(np.mean(values)))} ({' to '.join(ends)})"
+        return f"{show(float(np.mean(values)))} ({' to '.join(ends)})" if len(values) > 1 else show(values[0])
 
     def others(entry: dict[str, Any]) -> list[str]:
         return [cut(entry[name]) for name in SCORERS[1:]]
@@ -518,7 +520,11 @@ def page(found: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], c
         for title, key in WAYS.items():
             yield [text, title, *(percent(found["passed"].get(kind, {}).get(key)) for kind in kinds)]
         known = [seeds["passed"].get(kind, {}).get("strict") for kind in kinds]
-        yield [text, "`strict`, three seeds", *("–" if values is None else spread(values, percent) for values in known)]
+        yield [
+            text,
+            "`strict`, trained again",
+            *("–" if values is None else spread(values, percent) for values in known),
+        ]
 
     tables = {
         "Sets that people labeled": [
@@ -548,13 +554,19 @@ def page(found: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], c
     topic = read_topic(path)
     for result in topic["results"]:
         if result.get("heading") in tables:
-            result |= {"rows": tables[result["heading"]], "commit": commit, "date": date}
+            trainings = len(next(iter(seeds["sets"].values())))
+            result |= {"rows": tables[result["heading"]], "commit": commit, "date": date, "seeds": str(trainings)}
     write_topic(path, topic)
     write_pages()
 
 
 SHOWN = ("words", "dropped", "replaced", "role", "negation", "number", "name")
-WAYS = {"`strict`": "strict", "`strict`, kind left out": "strict, left out", "`balanced`": "balanced"}
+WAYS = {
+    "`strict`": "strict",
+    "`strict`, kind left out": "strict, left out",
+    "`balanced`": "balanced",
+    "`judge` ≥ .5": "0.5",
+}
 
 
 def main() -> None:
@@ -590,6 +602,7 @@ def main() -> None:
     making.add_argument("--date", required=True)
     measure = commands.add_parser("measure")
     measure.add_argument("sets", type=Path)
+    measure.add_argument("--before", type=Path, required=True, help="folder of the paraphrase model before the judge")
     measure.add_argument("--left-out", type=Path, help="logits by judges that were trained without a kind, .npz")
     measure.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
@@ -633,7 +646,7 @@ def main() -> None:
             kinds.get(name, name.removeprefix("without-")): np.resize(stored[name][:, 0].astype(np.float64), len(rows))
             for name in stored.files
         }
-    result = figures(rows, scored(rows), near_copies(rows), left_out)
+    result = figures(rows, scored(rows, arguments.before), near_copies(rows), left_out)
     arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     for part in ("sets", "kinds"):
         for name, entry in result[part].items():
