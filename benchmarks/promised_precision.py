@@ -184,7 +184,9 @@ def page(paths: list[Path], origin: dict[str, str]) -> None:
     for (endless, name, precision, method), cells in table.items():
         first = method == next(iter(METHODS))
         corpus = f"{name}{', endless' if endless else ''}, {100 * precision:.0f} %" if first else ""
-        limit = f"{100 * limits[name, precision]:.0f}" if first and endless else ""
+        limit = (
+            (f"{100 * limits[name, precision]:.0f}" if limits[name, precision] else "–") if first and endless else ""
+        )
         rows.append([corpus, METHODS[method], *cells, limit])
     alone = [row for row in results if row["method"] == "one cut"]
     topic = read_topic(FOLDER / "promised-precision.json")

@@ -11,6 +11,9 @@
 Right pairs are real paraphrases of several kinds of text and edits that keep the meaning; wrong ones are the same text
 with one change, neighbors, other lines of the same topic, and labeled sets. Each kind of text is on both sides of the
 label, and each right pair of two different sentences comes back with a change on one side.
+
+`--limit 500` of both scripts reads so many lines of each file only. `paraloom train judge --seed` changes the seed of
+the continued training, and `benchmarks/judge.py calibrate` fits the probabilities.
 """
 
 from __future__ import annotations
