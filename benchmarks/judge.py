@@ -305,16 +305,17 @@ def other_judges(rows: list[Row], folders: list[Path]) -> dict[str, Any]:
     """Figures of other judges: the same parts, each figure a list with one value for each judge."""
     from paraloom.pairs.scoring.judge import Judge
 
-    copies, found = near_copies(rows), []
+    copies, results = near_copies(rows), []
     for folder in folders:
         judge = Judge.load(folder).probabilities([row["src"] for row in rows], [row["tgt"] for row in rows])[:, 0]
-        found.append(figures(rows, {"judge": np.nan_to_num(judge.astype(np.float64))}, copies, {}))
+        results.append(figures(rows, {"judge": np.nan_to_num(judge.astype(np.float64))}, copies, {}))
     keys = {"sets": "judge", "kinds": "judge", "at_five_percent": "judge", "calibration": "error"}
     result: dict[str, Any] = {
-        part: {name: [one[part][name][key] for one in found] for name in found[0][part]} for part, key in keys.items()
+        part: {name: [one[part][name][key] for one in results] for name in results[0][part]}
+        for part, key in keys.items()
     }
     result["passed"] = {
-        name: {what: [one["passed"][name][what] for one in found] for what in PASSED} for name in found[0]["passed"]
+        name: {what: [one["passed"][name][what] for one in results] for what in PASSED} for name in results[0]["passed"]
     }
     return result
 
@@ -490,7 +491,7 @@ def logits_by(folder: Path, rows: list[Row]) -> np.ndarray:
     return Judge.load(folder).encoder.logits([(row["src"], row["tgt"]) for row in rows])
 
 
-def page(found: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], commit: str, date: str) -> None:
+def page(measured: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], commit: str, date: str) -> None:
     """Write the tables of judge.json: the bundled judge, trainings with other seeds, and the judge before."""
     from results_pages import FOLDER, read_topic, write_pages, write_topic
 
@@ -518,7 +519,7 @@ def page(found: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], c
     def passes(text: str) -> Iterator[list[str]]:
         kinds = [f"{text}, {kind}" for kind in ("right", *SHOWN)]
         for title, key in WAYS.items():
-            yield [text, title, *(percent(found["passed"].get(kind, {}).get(key)) for kind in kinds)]
+            yield [text, title, *(percent(measured["passed"].get(kind, {}).get(key)) for kind in kinds)]
         known = [seeds["passed"].get(kind, {}).get("strict") for kind in kinds]
         yield [
             text,
@@ -530,24 +531,24 @@ def page(found: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], c
         "Sets that people labeled": [
             [name, f"{entry['right']:,} / {entry['wrong']:,}", area(entry), spread(seeds["sets"][name]),
              cut(before["sets"][name][0]), *others(entry)]
-            for name, entry in found["sets"].items()
+            for name, entry in measured["sets"].items()
         ],
         "One change in a real paraphrase": [
             [name, str(entry["wrong"]), area(entry), spread(seeds["kinds"][name]), cut(before["kinds"][name][0]),
              cut(entry.get("seen")), area(entry, "left out"), *others(entry)]
-            for name, entry in found["kinds"].items()
+            for name, entry in measured["kinds"].items()
         ],
         "What passes a preset": [row for text in TEXTS for row in passes(text)],
         "Right pairs where 5 % of wrong ones pass": [
-            [text, percent(found["at_five_percent"][text]["judge"]), spread(seeds["at_five_percent"][text], percent),
+            [text, percent(measured["at_five_percent"][text]["judge"]), spread(seeds["at_five_percent"][text], percent),
              percent(before["at_five_percent"][text][0]),
-             *(percent(found["at_five_percent"][text][name]) for name in SCORERS[1:])]
+             *(percent(measured["at_five_percent"][text][name]) for name in SCORERS[1:])]
             for text in TEXTS
         ],
         "Are the probabilities right?": [
             [name, percent(entry["right"]), percent(entry["mean"]), cut(entry["error"]),
              spread(seeds["calibration"][name])]
-            for name, entry in found["calibration"].items()
+            for name, entry in measured["calibration"].items()
         ],
     }  # fmt: skip
     path = FOLDER / "judge.json"
@@ -627,12 +628,12 @@ def main() -> None:
         arguments.output.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
         return
     if arguments.command == "limits":
-        found = {"formed": formed(rows), "long": long_texts(rows), "speed": speed(rows)}
-        arguments.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        result = {"formed": formed(rows), "long": long_texts(rows), "speed": speed(rows)}
+        arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         return
     if arguments.command == "seeds":
-        found = other_judges(rows, arguments.judges)
-        arguments.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        result = other_judges(rows, arguments.judges)
+        arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         return
     if arguments.command == "logits":
         named = dict(judge.split("=", 1) for judge in arguments.judges)

@@ -36,8 +36,8 @@ class MadeUp:
         pick = self.random.choice
         name, verb = pick(["Tom", "Mary", "John", "Anna"]), pick(["saw", "liked", "bought", "found"])
         adjective, noun = pick(["big", "quick", "clever", "ill"]), pick(["dog", "movie", "car", "house", "teacher"])
-        place = pick(["in London", "near the river", "before the war", "for 3 years", "with 12 friends"])
-        return f"{name} {verb} the {adjective} {noun} {place} and did not begin to {pick(['cook', 'sing', 'play'])}."
+        ending = pick(["in London", "near the river", "before the war", "for 3 years", "with 12 friends"])
+        return f"{name} {verb} the {adjective} {noun} {ending} and did not begin to {pick(['cook', 'sing', 'play'])}."
 
     def otherwise(self, text: str) -> str:
         words = [SYNONYMS.get(word, word) if self.random.random() < 0.7 else word for word in text.split()]
