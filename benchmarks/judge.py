@@ -1,13 +1,19 @@
 """How well the judge of meaning tells right pairs from wrong ones, compared with the other scores.
 
     PARALOOM_DATA=/path/to/corpora python benchmarks/judge.py sets -o runs/judge/sets.parquet
-    PARALOOM_DATA=/path/to/corpora python benchmarks/judge.py measure runs/judge/sets.parquet -o runs/judge/figures.json
+    git show 5baed467:src/paraloom/bundled/paraphrases-en/paraphrase_model.json > build/before/paraphrase_model.json
+    python benchmarks/judge.py measure runs/judge/sets.parquet --before build/before -o runs/judge/figures.json
+    python benchmarks/judge.py limits runs/judge/sets.parquet -o runs/judge/limits.json
+    python benchmarks/judge.py seeds runs/judge/sets.parquet runs/judge-seed-1 … -o runs/judge/seeds.json
+    python benchmarks/judge.py seeds runs/judge/sets.parquet runs/judge-1 -o runs/judge/before.json
+    python benchmarks/judge.py page runs/judge/figures.json runs/judge/seeds.json runs/judge/before.json --commit …
     python benchmarks/judge.py judges runs/judge/sets.parquet runs/quickstart/30-scored -o runs/judge/judges.json
 
 `sets` makes the pairs: sentences of Tatoeba, of news, questions and captions that no training saw, whose real
 paraphrases are right and come back with one change of each kind, and sets that people labeled. `measure` scores them
-and writes areas under the ROC curve, and the shares of right and wrong pairs above thresholds. `judges` compares
-judges: what they see in captions, and what a row of the quickstart costs.
+and writes areas under the ROC curve, and the shares of right and wrong pairs that pass. `seeds` does so for other
+judges, such as trainings with three seeds, and `page` writes the tables of docs/explanations/results/judge.json.
+`judges` compares judges: what they see in captions, and what a row of the quickstart costs.
 """
 
 from __future__ import annotations
@@ -181,28 +187,56 @@ def auc(values: np.ndarray, labels: np.ndarray) -> float:
 
 
 SCORERS = ("judge", "p_paraphrase", "english", "english-small", "overlap")
-"""What is compared: the judge, `p_paraphrase` without translators, cosines of two encoders, word overlap."""
+"""What is compared: the judge, `p_paraphrase` without translators as it was before the judge, cosines of two encoders,
+word overlap."""
+TEXTS = ("Tatoeba", "captions", "questions", "news")
+PASSED = ("strict", "balanced", "0.5")
+"""Presets, judging by the judge alone, and a threshold of the judge."""
 
 
-def scored(rows: list[Row]) -> dict[str, np.ndarray]:
-    """Values of each score of `SCORERS`, and of both directions of the judge."""
-    from paraloom import as_pairs
-
-    table = pa.table({
-        **{name: [row[name] for row in rows] for name in ("src", "tgt")},
-        **{name: ["en"] * len(rows) for name in ("src_lang", "tgt_lang")},
-    })  # fmt: skip
-    pairs = as_pairs(table)
-    surface = ["overlap", "chrf", "bleu1", "mismatch", "meaning", "ratio", "glitches"]
-    first = pairs.score(surface, encoder="english", paraphrase_model="paraphrases-en").to_arrow()
+def scored(rows: list[Row], before: Path) -> dict[str, np.ndarray]:
+    """Values of each score of `SCORERS`; `before` has the paraphrase model."""
+    pairs = pairs_of(rows)
+    first = pairs.score(["judge", *GATE], encoder="english", paraphrase_model=before).to_arrow()
     second = pairs.score([], encoder="english-small").to_arrow()
-    judged = pairs.score(["judge"]).to_arrow()
     columns = {
-        "judge": judged["judge"], "judge_forward": judged["judge_forward"], "judge_backward": judged["judge_backward"],
-        "p_paraphrase": first["p_paraphrase"], "english": first["paraphrase_score"],
+        "judge": first["judge"], "p_paraphrase": first["p_paraphrase"], "english": first["paraphrase_score"],
         "english-small": second["paraphrase_score"], "overlap": first["unigram_overlap"],
     }  # fmt: skip
     return {name: np.nan_to_num(np.asarray(value.to_numpy(), np.float64), nan=0.0) for name, value in columns.items()}
+
+
+GATE = ("overlap", "chrf", "bleu1", "mismatch", "meaning", "ratio", "glitches")
+"""Scores that `p_paraphrase` of version 0.2 reads of pairs without translators, and what tells near copies."""
+
+
+def pairs_of(rows: list[Row]) -> Any:
+    """The pairs as a corpus."""
+    from paraloom import as_pairs
+
+    columns = {name: [row[name] for row in rows] for name in ("src", "tgt")}
+    return as_pairs(pa.table({**columns, **{name: ["en"] * len(rows) for name in ("src_lang", "tgt_lang")}}))
+
+
+def near_copies(rows: list[Row]) -> np.ndarray:
+    """True for the pairs that no preset keeps, whatever the judge says."""
+    from paraloom.pairs.scoring.paraphrase_model import CHANGES, ParaphraseModelConfig
+
+    table = pairs_of(rows).score(["chrf", "meaning"]).to_arrow()
+    changes = np.fmax.reduce([np.asarray(table[name].to_numpy(), np.float64) for name in CHANGES])
+    return np.asarray((table["chrf"].to_numpy() > ParaphraseModelConfig(features=("judge",)).max_chrf) | (changes == 0))
+
+
+def passing(judge: np.ndarray, copies: np.ndarray) -> dict[str, np.ndarray]:
+    """Which pairs pass each of `PASSED`."""
+    from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
+    from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+
+    folder = bundled_path(PARAPHRASE_MODEL)
+    assert folder is not None
+    model = ParaphraseModel.load(folder)
+    presets = {name: (judge >= model.judge_threshold(name)) & ~copies for name in PASSED[:2]}
+    return {**presets, "0.5": judge >= 0.5}
 
 
 def interval(values: np.ndarray, labels: np.ndarray, seed: int = 1, draws: int = 200) -> tuple[float, float]:
@@ -215,52 +249,77 @@ def interval(values: np.ndarray, labels: np.ndarray, seed: int = 1, draws: int =
     return float(np.percentile(areas, 2.5)), float(np.percentile(areas, 97.5))
 
 
-def figures(rows: list[Row], values: dict[str, np.ndarray], left_out: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Areas, shares above thresholds, calibration; `left_out` has values of judges that never saw a kind."""
+def figures(
+    rows: list[Row], values: dict[str, np.ndarray], copies: np.ndarray, left_out: dict[str, np.ndarray]
+) -> dict[str, Any]:
+    """Areas, shares that pass, calibration; `left_out` has values of judges that never saw a kind."""
     sets, kinds, labels = (np.array([row[name] for row in rows]) for name in ("set", "kind", "label"))
     result: dict[str, Any] = {"sets": {}, "kinds": {}, "passed": {}, "calibration": {}, "at_five_percent": {}}
+    passed = passing(values["judge"], copies)
     for name in dict.fromkeys(sets.tolist()):
-        inside = sets == name
-        if set(kinds[inside]) == {""}:
-            result["sets"][name] = {
-                "right": int((labels[inside] == 1).sum()), "wrong": int((labels[inside] == 0).sum()),
-                **{score: round(auc(values[score][inside], labels[inside]), 4) for score in SCORERS},
-                "interval": [round(end, 4) for end in interval(values["judge"][inside], labels[inside])],
-            }  # fmt: skip
-            continue
-        for kind in sorted(set(kinds[inside]) - {""}):
-            rows_of = inside & ((kinds == kind) | (kinds == ""))
-            wrong = inside & (kinds == kind)
-            if wrong.sum() < 25:
+        inside, changed = sets == name, sorted(set(kinds[sets == name]) - {""})
+        for kind in changed or [""]:
+            chosen, wrong = inside & ((kinds == kind) | (kinds == "")), inside & (kinds == kind) & (labels == 0)
+            if kind and wrong.sum() < FEWEST:
                 continue
-            entry = {"wrong": int(wrong.sum()), "right": int((inside & (kinds == "")).sum())}
-            entry |= {score: round(auc(values[score][rows_of], labels[rows_of]), 4) for score in SCORERS}
-            if "seen" in left_out:
-                entry["seen"] = round(auc(left_out["seen"][rows_of], labels[rows_of]), 4)
+            entry = {"right": int((labels[chosen] == 1).sum()), "wrong": int(wrong.sum())}
+            entry |= _areas({score: value[chosen] for score, value in values.items()}, labels[chosen])
+            known = {"seen": left_out.get("seen"), "left out": left_out.get(kind)} if kind else {}
+            stored = {what: value[chosen] for what, value in known.items() if value is not None}
+            entry |= _areas(stored, labels[chosen], intervals=("left out",))
+            result["kinds" if kind else "sets"][f"{name}, {kind}" if kind else name] = entry
+        for kind, label in [(kind, 0) for kind in changed] + ([("", 1)] if changed else [("", 1), ("", 0)]):
+            chosen, right = inside & (kinds == kind) & (labels == label), inside & (kinds == "") & (labels == 1)
+            if chosen.sum() < FEWEST:
+                continue
+            entry = {what: round(float(kept[chosen].mean()), 4) for what, kept in passed.items()}
             if kind in left_out:
-                entry["left out"] = round(auc(left_out[kind][rows_of], labels[rows_of]), 4)
-            entry["interval"] = [round(end, 4) for end in interval(values["judge"][rows_of], labels[rows_of])]
-            result["kinds"][f"{name}, {kind}"] = entry
-    for threshold in (0.5, 0.8, 0.9):
-        for name in dict.fromkeys(sets.tolist()):
-            for kind in sorted(set(kinds[sets == name])):
-                for label in (1, 0):
-                    chosen = (sets == name) & (kinds == kind) & (labels == label)
-                    if chosen.sum() >= 25:
-                        key = f"{name}, {kind or ('right' if label else 'wrong')}"
-                        share = round(float((values["judge"][chosen] >= threshold).mean()), 4)
-                        result["passed"].setdefault(key, {})[str(threshold)] = share
-    for name in dict.fromkeys(sets.tolist()):
-        right, wrong = (sets == name) & (labels == 1), (sets == name) & np.isin(kinds, ("words", "dropped"))
-        if wrong.sum() < 25:
-            continue
-        result["at_five_percent"][name] = {
-            score: round(float((values[score][right] > np.quantile(values[score][wrong], 0.95)).mean()), 4)
-            for score in SCORERS
-        }
-    for name in dict.fromkeys(sets.tolist()):
-        inside = sets == name
+                # Where as many right pairs pass as with the preset.
+                cut = np.quantile(left_out[kind][right], 1 - passed["strict"][right].mean())
+                entry["strict, left out"] = round(float((left_out[kind][chosen] > cut).mean()), 4)
+            elif label and left_out:
+                entry["strict, left out"] = entry["strict"]
+            entry["pairs"] = int(chosen.sum())
+            result["passed"][f"{name}, {kind or ('right' if label else 'wrong')}"] = entry
+        right, wrong = inside & (labels == 1), inside & np.isin(kinds, ("words", "dropped"))
+        if wrong.sum() >= FEWEST:
+            result["at_five_percent"][name] = {
+                score: round(float((value[right] > np.quantile(value[wrong], 0.95)).mean()), 4)
+                for score, value in values.items()
+            }
         result["calibration"][name] = expected_error(values["judge"][inside], labels[inside])
+    return result
+
+
+FEWEST = 25
+"""Fewest pairs of which a figure is shown."""
+
+
+def _areas(values: dict[str, np.ndarray], labels: np.ndarray, intervals: tuple[str, ...] = ("judge",)) -> Row:
+    """Areas of scores, with the intervals of some."""
+    result: Row = {name: round(auc(value, labels), 4) for name, value in values.items()}
+    for name in intervals:
+        if name in values:
+            result[f"{name}, interval"] = [round(end, 4) for end in interval(values[name], labels)]
+    return result
+
+
+def other_judges(rows: list[Row], folders: list[Path]) -> dict[str, Any]:
+    """Figures of other judges: the same parts, each figure a list with one value for each judge."""
+    from paraloom.pairs.scoring.judge import Judge
+
+    copies, results = near_copies(rows), []
+    for folder in folders:
+        judge = Judge.load(folder).probabilities([row["src"] for row in rows], [row["tgt"] for row in rows])[:, 0]
+        results.append(figures(rows, {"judge": np.nan_to_num(judge.astype(np.float64))}, copies, {}))
+    keys = {"sets": "judge", "kinds": "judge", "at_five_percent": "judge", "calibration": "error"}
+    result: dict[str, Any] = {
+        part: {name: [one[part][name][key] for one in results] for name in results[0][part]}
+        for part, key in keys.items()
+    }
+    result["passed"] = {
+        name: {what: [one["passed"][name][what] for one in results] for what in PASSED} for name in results[0]["passed"]
+    }
     return result
 
 
@@ -435,6 +494,85 @@ def logits_by(folder: Path, rows: list[Row]) -> np.ndarray:
     return Judge.load(folder).encoder.logits([(row["src"], row["tgt"]) for row in rows])
 
 
+def page(measured: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any], commit: str, date: str) -> None:
+    """Write the tables of judge.json: the bundled judge, trainings with other seeds, and the judge before."""
+    from results_pages import FOLDER, read_topic, write_pages, write_topic
+
+    def cut(value: float | None) -> str:
+        if value is None:
+            return "–"
+        digits = 3 if 0.995 <= value < 0.9995 else 2
+        return f"{value:.{digits}f}".removeprefix("0")
+
+    def percent(value: float | None) -> str:
+        return "–" if value is None else f"{100 * value:.{0 if value >= 0.0995 or not value else 1}f} %"
+
+    def area(entry: dict[str, Any], name: str = "judge") -> str:
+        if name not in entry:
+            return "–"
+        return f"{cut(entry[name])} [{', '.join(cut(end) for end in entry[f'{name}, interval'])}]"
+
+    def spread(values: list[float], show: Callable[[float], str] = cut) -> str:
+        ends = dict.fromkeys(show(end).removesuffix(" %") for end in (min(values), max(values)))
+        return f"{show(float(np.mean(values)))} ({' to '.join(ends)})" if len(values) > 1 else show(values[0])
+
+    def others(entry: dict[str, Any]) -> list[str]:
+        return [cut(entry[name]) for name in SCORERS[1:]]
+
+    def passes(text: str) -> Iterator[list[str]]:
+        kinds = [f"{text}, {kind}" for kind in ("right", *SHOWN)]
+        for title, key in WAYS.items():
+            yield [text, title, *(percent(measured["passed"].get(kind, {}).get(key)) for kind in kinds)]
+        known = [seeds["passed"].get(kind, {}).get("strict") for kind in kinds]
+        yield [
+            text,
+            "`strict`, trained again",
+            *("–" if values is None else spread(values, percent) for values in known),
+        ]
+
+    tables = {
+        "Sets that people labeled": [
+            [name, f"{entry['right']:,} / {entry['wrong']:,}", area(entry), spread(seeds["sets"][name]),
+             cut(before["sets"][name][0]), *others(entry)]
+            for name, entry in measured["sets"].items()
+        ],
+        "One change in a real paraphrase": [
+            [name, str(entry["wrong"]), area(entry), spread(seeds["kinds"][name]), cut(before["kinds"][name][0]),
+             cut(entry.get("seen")), area(entry, "left out"), *others(entry)]
+            for name, entry in measured["kinds"].items()
+        ],
+        "What passes a preset": [row for text in TEXTS for row in passes(text)],
+        "Right pairs where 5 % of wrong ones pass": [
+            [text, percent(measured["at_five_percent"][text]["judge"]), spread(seeds["at_five_percent"][text], percent),
+             percent(before["at_five_percent"][text][0]),
+             *(percent(measured["at_five_percent"][text][name]) for name in SCORERS[1:])]
+            for text in TEXTS
+        ],
+        "Are the probabilities right?": [
+            [name, percent(entry["right"]), percent(entry["mean"]), cut(entry["error"]),
+             spread(seeds["calibration"][name])]
+            for name, entry in measured["calibration"].items()
+        ],
+    }  # fmt: skip
+    path = FOLDER / "judge.json"
+    topic = read_topic(path)
+    for result in topic["results"]:
+        if result.get("heading") in tables:
+            trainings = len(next(iter(seeds["sets"].values())))
+            result |= {"rows": tables[result["heading"]], "commit": commit, "date": date, "seeds": str(trainings)}
+    write_topic(path, topic)
+    write_pages()
+
+
+SHOWN = ("words", "dropped", "replaced", "role", "negation", "number", "name")
+WAYS = {
+    "`strict`": "strict",
+    "`strict`, kind left out": "strict, left out",
+    "`balanced`": "balanced",
+    "`judge` ≥ .5": "0.5",
+}
+
+
 def main() -> None:
     """Make the sets, or measure on them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -455,13 +593,28 @@ def main() -> None:
     fitting = commands.add_parser("calibrate", help="fit the probabilities of a judge to the sets for development")
     fitting.add_argument("sets", type=Path)
     fitting.add_argument("judge", type=Path)
+    seeds = commands.add_parser("seeds", help="figures of other judges: trainings with other seeds, or before one")
+    seeds.add_argument("sets", type=Path)
+    seeds.add_argument("judges", type=Path, nargs="+")
+    seeds.add_argument("-o", "--output", type=Path, required=True)
+    limits = commands.add_parser("limits", help="long and damaged texts, and speed")
+    limits.add_argument("sets", type=Path)
+    limits.add_argument("-o", "--output", type=Path, required=True)
+    making = commands.add_parser("page", help="write the tables of the results page")
+    making.add_argument("figures", type=Path, nargs=3, help="of `measure`, of `seeds`, and of `seeds` before")
+    making.add_argument("--commit", required=True)
+    making.add_argument("--date", required=True)
     measure = commands.add_parser("measure")
     measure.add_argument("sets", type=Path)
+    measure.add_argument("--before", type=Path, required=True, help="folder of the paraphrase model before the judge")
     measure.add_argument("--left-out", type=Path, help="logits by judges that were trained without a kind, .npz")
     measure.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
     if arguments.command == "calibrate":
         print(calibrate(pq.read_table(arguments.sets).to_pylist(), arguments.judge))
+        return
+    if arguments.command == "page":
+        page(*(json.loads(path.read_text("utf-8")) for path in arguments.figures), arguments.commit, arguments.date)
         return
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     if arguments.command == "sets":
@@ -477,6 +630,14 @@ def main() -> None:
         table = compare_judges(rows, [(row["src"], row["tgt"]) for row in scored_rows[:800]])
         arguments.output.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
         return
+    if arguments.command == "limits":
+        result = {"formed": formed(rows), "long": long_texts(rows), "speed": speed(rows)}
+        arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        return
+    if arguments.command == "seeds":
+        result = other_judges(rows, arguments.judges)
+        arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        return
     if arguments.command == "logits":
         named = dict(judge.split("=", 1) for judge in arguments.judges)
         np.savez_compressed(arguments.output, **{kind: logits_by(Path(folder), rows) for kind, folder in named.items()})
@@ -489,12 +650,11 @@ def main() -> None:
             kinds.get(name, name.removeprefix("without-")): np.resize(stored[name][:, 0].astype(np.float64), len(rows))
             for name in stored.files
         }
-    result = figures(rows, scored(rows), left_out)
-    result |= {"formed": formed(rows), "long": long_texts(rows), "speed": speed(rows)}
+    result = figures(rows, scored(rows, arguments.before), near_copies(rows), left_out)
     arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     for part in ("sets", "kinds"):
         for name, entry in result[part].items():
-            print(f"{name:<26}", *(f"{key} {value}" for key, value in entry.items() if key != "interval"))
+            print(f"{name:<26}", *(f"{key} {value}" for key, value in entry.items() if "interval" not in key))
 
 
 if __name__ == "__main__":

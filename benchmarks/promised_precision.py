@@ -1,13 +1,15 @@
 """Is a promised precision kept, and how much is kept with it? Cuts by labels, over resamplings of labeled sets.
 
-    PARALOOM_DATA=/path/to/corpora python benchmarks/promised_precision.py score -o build/promised.npz
+    PARALOOM_DATA=/path/to/corpora python benchmarks/promised_precision.py score -o build/promised.npz \
+        --readings runs/paraphrase-model/pairs.parquet
     python benchmarks/promised_precision.py measure build/promised.npz -o build/promised.json
     python benchmarks/promised_precision.py measure build/promised.npz --endless -o build/promised-endless.json
-    python benchmarks/promised_precision.py rows build/promised.json build/promised-endless.json
+    python benchmarks/promised_precision.py page build/promised.json build/promised-endless.json --commit … --date …
 
-`score` adds the judge to MRPC, Twitter-URL and SICK (tests), and to the pairs of the quickstart that were read. In each
-resampling the labels of other pairs are revealed, as the method asks for them. The corpus is the set itself or, with
-`--endless`, 10,000 pairs drawn from it with replacement, so that what is labeled is a small part of it.
+`score` adds the judge to MRPC, Twitter-URL and SICK (tests), to the pairs of the quickstart that were read, and to the
+captions, news and paraphrases that were read, which `examples/paraphrase_model.py` makes. In each resampling the labels
+of other pairs are revealed, as the method asks for them. The corpus is the set itself or, with `--endless`, 10,000
+pairs drawn from it with replacement, so that what is labeled is a small part of it.
 """
 
 from __future__ import annotations
@@ -20,12 +22,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
+from results_pages import FOLDER, read_topic, write_pages, write_topic
 from scipy.stats import beta, binom
 
 from paraloom.pairs.filtering.certified_cut import Ranking, certified_cut, next_to_label
 
 ROOT = Path(__file__).resolve().parents[1]
-SETS = {"MRPC": "MRPC", "Twitter": "Twitter-URL", "SICK": "SICK", "quickstart, read": "Quickstart, read"}
+SETS = {
+    "MRPC": "MRPC",
+    "Twitter": "Twitter-URL",
+    "SICK": "SICK",
+    "quickstart, read": "Quickstart, read",
+    "others, read": "Others, read",
+}
 LABELS = (60, 120, 200, 240)
 PRECISIONS = (0.8, 0.9)
 CONFIDENCE = 0.95
@@ -35,12 +45,12 @@ BLOCK = 50
 METHODS = {
     "read off": "cut read off the labels",
     "lowest bound": "lowest cut with a Clopper–Pearson bound",
-    "one cut": "one cut by half of the labels, Clopper–Pearson by the others",
+    "one cut": "one cut by half of the labels, tested by the others",
     "promised": "`filter --precision`",
 }
 
 
-def score(output: Path) -> None:
+def score(readings: Path, output: Path) -> None:
     """Write label and judge of each pair."""
     from paraloom import as_pairs
 
@@ -49,6 +59,8 @@ def score(output: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     rows = [row for row in module.labeled(Path(os.environ["PARALOOM_DATA"])) if row["set"] in SETS]
+    read = pq.read_table(readings, columns=["src", "tgt", "label", "labeled_set"]).to_pylist()
+    rows += [{**row, "set": "others, read"} for row in read if row["labeled_set"] != "quickstart"]
     pairs = as_pairs([(row["src"], row["tgt"]) for row in rows], src_lang="en", tgt_lang="en")
     judge = pairs.score(["judge"]).to_arrow()["judge"].to_numpy()
     np.savez(output, set=[row["set"] for row in rows], label=[row["label"] for row in rows], judge=judge)
@@ -86,14 +98,16 @@ def draw(scores: np.ndarray, labels: np.ndarray, precision: float, seed: int) ->
     """Threshold of each method at each number of labels, in one resampling."""
     order = np.random.default_rng(seed).permutation(len(scores))
     known, position = np.full(len(scores), -1, np.int8), np.argsort(order)
+    ranking = Ranking(scores, order, known)
+    _ = ranking.first, ranking.depths  # Computed once: they do not depend on the labels.
     result: dict[str, list[float | None]] = {name: [] for name in METHODS}
     for count in LABELS:
         while (left := count - int((known >= 0).sum())) > 0:
-            drawn = next_to_label(Ranking(scores, order, known), precision, CONFIDENCE)[:left]
+            drawn = next_to_label(ranking.with_labels(known), precision, CONFIDENCE)[:left]
             if not len(drawn):
                 break
             known[drawn] = labels[drawn]
-        result["promised"].append(certified_cut(Ranking(scores, order, known), precision, CONFIDENCE).threshold)
+        result["promised"].append(certified_cut(ranking.with_labels(known), precision, CONFIDENCE).threshold)
         for name in list(METHODS)[:-1]:
             chosen = position[:count]
             result[name].append(by_labels(name, scores[chosen], labels[chosen], precision))
@@ -155,22 +169,36 @@ def measure(scored: Path, output: Path, draws: int, endless: bool) -> None:
         output.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def table_rows(paths: list[Path]) -> None:
-    """Print the rows of the results page."""
+def page(paths: list[Path], origin: dict[str, str]) -> None:
+    """Write the table of the results page; one cut, which keeps next to nothing, is a sentence below it."""
     results = [row for path in paths for row in json.loads(path.read_text("utf-8"))]
-    for endless in (False, True):
-        for name in SETS.values():
-            for precision in PRECISIONS:
-                for method, words in METHODS.items():
-                    cells = [row for row in results if (row["set"], row["precision"], row["method"], row["endless"])
-                             == (name, precision, method, endless)]  # fmt: skip
-                    if cells:
-                        first = method == next(iter(METHODS))
-                        corpus = f"{name}{', endless' if endless else ''}, {100 * precision:.0f} %" if first else ""
-                        values = [f"{100 * cell['broken']:.1f} · {100 * cell['yield']:.0f}" for cell in cells]
-                        at_200 = next(cell["limit"] for cell in cells if cell["labels"] == 200)
-                        values.append(f"{100 * at_200:.0f}" if first and endless else "")
-                        print(json.dumps([corpus, words, *values], ensure_ascii=False) + ",")
+    table: dict[tuple[bool, str, float, str], list[str]] = {}
+    for row in results:
+        if row["method"] != "one cut":
+            key = (row["endless"], row["set"], row["precision"], row["method"])
+            table.setdefault(key, []).append(f"{100 * row['broken']:.1f} · {100 * row['yield']:.0f}")
+    limits = {
+        (row["set"], row["precision"]): row["limit"] for row in results if row["labels"] == 200 and row["endless"]
+    }
+    rows = []
+    for (endless, name, precision, method), cells in table.items():
+        first = method == next(iter(METHODS))
+        corpus = f"{name}{', endless' if endless else ''}, {100 * precision:.0f} %" if first else ""
+        limit = (
+            (f"{100 * limits[name, precision]:.0f}" if limits[name, precision] else "–") if first and endless else ""
+        )
+        rows.append([corpus, METHODS[method], *cells, limit])
+    alone = [row for row in results if row["method"] == "one cut"]
+    topic = read_topic(FOLDER / "promised-precision.json")
+    result = topic["results"][0]
+    result |= {**origin, "rows": rows, "seeds": f"{min(row['draws'] for row in results):,} resamplings"}
+    broken, kept = (100 * max(row[name] for row in alone) for name in ("broken", "yield"))
+    result["notes"][1:] = [
+        f"Not shown: {METHODS['one cut']} by a Clopper–Pearson bound. It is broken in at most {broken:.1f} %, and "
+        f"keeps {kept:.0f} % or less."
+    ]
+    write_topic(FOLDER / "promised-precision.json", topic)
+    write_pages()
 
 
 def main() -> None:
@@ -178,21 +206,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     scoring = commands.add_parser("score")
+    scoring.add_argument("--readings", type=Path, required=True, help="pairs.parquet of examples/paraphrase_model.py")
     scoring.add_argument("-o", "--output", type=Path, required=True)
     measuring = commands.add_parser("measure")
     measuring.add_argument("scored", type=Path)
     measuring.add_argument("-o", "--output", type=Path, required=True)
     measuring.add_argument("--draws", type=int, default=1000)
     measuring.add_argument("--endless", action="store_true")
-    printing = commands.add_parser("rows")
-    printing.add_argument("results", type=Path, nargs="+")
+    making = commands.add_parser("page", help="write the table of the results page")
+    making.add_argument("results", type=Path, nargs=2)
+    making.add_argument("--commit", required=True)
+    making.add_argument("--date", required=True)
     arguments = parser.parse_args()
     if arguments.command == "score":
-        score(arguments.output)
+        score(arguments.readings, arguments.output)
     elif arguments.command == "measure":
         measure(arguments.scored, arguments.output, arguments.draws, arguments.endless)
     else:
-        table_rows(arguments.results)
+        page(arguments.results, {"commit": arguments.commit, "date": arguments.date})
 
 
 if __name__ == "__main__":

@@ -11,6 +11,9 @@
 Right pairs are real paraphrases of several kinds of text and edits that keep the meaning; wrong ones are the same text
 with one change, neighbors, other lines of the same topic, and labeled sets. Each kind of text is on both sides of the
 label, and each right pair of two different sentences comes back with a change on one side.
+
+`--limit 500` of both scripts reads so many lines of each file only. `paraloom train judge --seed` changes the seed of
+the continued training, and `benchmarks/judge.py calibrate` fits the probabilities.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ from paraloom.api import train_judge
 from paraloom.io import read_lines
 from paraloom.pairs.lookalikes import names_in
 
+LIMIT: int | None = None
+"""Lines of each file that are read."""
 UNKNOWN = None
 Row = dict[str, Any]
 MANUALS = (
@@ -56,13 +61,13 @@ def is_held_out(text: str) -> bool:
 
 def lines(data: Path, name: str) -> Iterator[list[str]]:
     """Fields of a tab-separated file."""
-    for line in read_lines(str(data / name)):
+    for line in itertools.islice(read_lines(str(data / name)), LIMIT):
         yield line.split("\t")
 
 
 def sentences(data: Path, name: str) -> list[str]:
     """Sentences of a file of `sentences-en`."""
-    text = read_lines(str(data / f"sentences-en/{name}.txt.xz"))
+    text = itertools.islice(read_lines(str(data / f"sentences-en/{name}.txt.xz")), LIMIT)
     return [line for line in text if 4 <= len(line.split()) <= 40]
 
 
@@ -482,9 +487,11 @@ def caption_pairs(make: Builder, captions: list[list[str]]) -> None:
 
 def main() -> None:
     """Make the pairs, or train on them."""
+    global LIMIT
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     pairs = commands.add_parser("pairs")
+    pairs.add_argument("--limit", type=int, help="lines of each file that are read, for a small trial")
     pairs.add_argument("-o", "--output", type=Path, required=True)
     training = commands.add_parser("train")
     training.add_argument("pairs", type=Path)
@@ -503,6 +510,7 @@ def main() -> None:
             pq.write_table(table.filter(pa.array(kept)), pairs_file)
         train_judge(pairs_file, arguments.output, base=arguments.base, **recipe)
         return
+    LIMIT = arguments.limit
     rows = bundled_pairs(Path(os.environ["PARALOOM_DATA"]))
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), arguments.output)

@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import judge
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -206,8 +207,10 @@ def main() -> None:
     """Make the pairs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", type=Path, help="pairs of `examples/judge.py pairs`")
+    parser.add_argument("--limit", type=int, help="lines of each file that are read, for a small trial")
     parser.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
+    judge.LIMIT = arguments.limit
     repairs = Repairs(Path(os.environ["PARALOOM_DATA"]), pq.read_table(arguments.pairs).to_pylist())
     rows = repairs.make()
     pq.write_table(

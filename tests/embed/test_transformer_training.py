@@ -38,7 +38,7 @@ from paraloom.embed.transformer_network import (  # noqa: E402
     principal_embeddings,
 )
 from paraloom.embed.transformer_store import NetworkEncoder, load_transformer  # noqa: E402
-from paraloom.embed.transformer_vocabulary import prune, read_teacher, token_ids  # noqa: E402
+from paraloom.embed.transformer_vocabulary import TeacherVocabulary, prune, read_teacher, token_ids  # noqa: E402
 
 SMALL = TransformerConfig(
     layers=1,
@@ -287,9 +287,33 @@ def test_a_pruned_vocabulary_splits_every_word(teacher) -> None:
     assert prune(vocabulary, counts, 100) is vocabulary
     with pytest.raises(ConfigError, match="special tokens and single characters alone are 7"):
         prune(vocabulary, counts, 6)
-    other = {**vocabulary.tokenizer, "model": {**vocabulary.tokenizer["model"], "type": "Unigram"}}
-    with pytest.raises(ConfigError, match="Unigram cannot be pruned"):
+    other = {**vocabulary.tokenizer, "model": {**vocabulary.tokenizer["model"], "type": "BPE"}}
+    with pytest.raises(ConfigError, match="BPE cannot be pruned"):
         prune(type(vocabulary)(other, {}, vocabulary.words, None), counts, 8)
+
+
+def test_a_pruned_multilingual_vocabulary_keeps_the_characters_that_occur() -> None:
+    from tokenizers import Tokenizer
+
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁Hund", "▁bellt", "H", "u", "n", "d", "語", "▁pes", "<mask>"]
+    added = [{"id": pieces.index(name), "content": name, "special": True, "single_word": False, "lstrip": False,
+              "rstrip": False, "normalized": False} for name in ("<s>", "<pad>", "</s>", "<unk>", "<mask>")]  # fmt: skip
+    tokenizer = {
+        "version": "1.0", "added_tokens": added, "normalizer": None, "post_processor": None, "decoder": None,
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
+        "model": {"type": "Unigram", "unk_id": 3, "byte_fallback": False,
+                  "vocab": [[piece, -float(len(pieces) - len(piece))] for piece in pieces]},
+    }  # fmt: skip
+    counts = np.zeros(len(pieces), np.int64)
+    counts[[pieces.index("▁Hund"), pieces.index("▁bellt")]] = 5, 2
+    words = np.arange(len(pieces), dtype=np.float32)[:, None]
+    small = prune(TeacherVocabulary(tokenizer, {}, words, None), counts, 11)
+    kept = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁Hund", "H", "u", "n", "d", "<mask>"]
+    assert sorted(token_ids(small.tokenizer), key=token_ids(small.tokenizer).__getitem__) == kept
+    assert [pieces[int(row)] for row in small.words[:, 0]] == kept
+    encoded = Tokenizer.from_str(json.dumps(small.tokenizer)).encode("Hund und pes 語<mask>").tokens
+    assert encoded[:4] == ["▁Hund", "▁", "u", "n"]
+    assert encoded[-1] == "<mask>"
 
 
 def test_a_pruned_student_trains_and_loads(tmp_path, teacher) -> None:

@@ -114,6 +114,43 @@ def test_weights_of_another_graph_are_named(trained: Path, tmp_path: Path) -> No
         read_judge(copy)
 
 
+@pytest.mark.slow
+def test_a_judge_of_another_language_starts_from_a_multilingual_model(base: Path, tmp_path: Path) -> None:
+    from tiny_transformer import save_tiny_multilingual
+
+    from paraloom.api import train_judge
+
+    words = ("hund", "katze", "läuft", "schläft", "ein", "der", "und")
+    table = labeled(1200)
+    for column in ("src", "tgt"):
+        texts = [" ".join(dict(zip(WORDS, words, strict=True))[word] for word in text.split())
+                 for text in table[column].to_pylist()]  # fmt: skip
+        table = table.set_column(table.column_names.index(column), column, pa.array(texts))
+    write_table(table, str(tmp_path / "pairs.parquet"))
+    start = save_tiny_multilingual(tmp_path, words)
+    train_judge(
+        tmp_path / "pairs.parquet", tmp_path / "judge", base=start, layers=2, epochs=12, batch_size=32, vocab_size=40,
+        learning_rate=3e-3,
+    )  # fmt: skip
+    judge = Judge.load(tmp_path / "judge")
+    assert judge.encoder.tokenizer.get_vocab_size() == 40
+    assert judge.encoder.tokenizer.encode("ein hund", "der").tokens == ["<s>", "▁ein", "▁hund", "</s>", "▁der", "</s>"]
+    test = list(zip(table["src"].to_pylist()[:60], table["tgt"].to_pylist()[:60], strict=True))
+    values = judge.probabilities(*zip(*test, strict=True))[:, 0]
+    right = table["label"].to_numpy()[:60] == 1
+    assert np.mean(values[right][:, None] > values[~right][None, :]) > 0.9
+
+
+def test_special_tokens_that_a_base_lacks_are_named(trained: Path, tmp_path: Path) -> None:
+    from paraloom.api import train_judge
+
+    copy = shutil.copytree(trained, tmp_path / "copy")
+    (copy / "tokenizer_config.json").write_text('{"pad_token": "[PAD]"}')
+    with pytest.raises(ModelError, match="the base states no cls_token") as error:
+        train_judge(trained.parent / "pairs.parquet", tmp_path / "judge", base=copy)
+    assert "Add cls_token, sep_token to its tokenizer_config.json." in error.value.remedy
+
+
 def test_long_texts_have_the_value_of_their_worst_sentence() -> None:
     sentences = [f"The man in house {number} is walking his dog in the park near the old lake." for number in range(30)]
     changed = [*sentences[:20], "A woman is cooking dinner for two guests tonight.", *sentences[21:]]

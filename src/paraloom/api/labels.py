@@ -153,6 +153,7 @@ def train_judge(
     output: str | Path,
     *,
     base: str | Path,
+    seed: int = 1,
     on_error: OnError = "stop",
     **config: Any,
 ) -> RunResult:
@@ -164,6 +165,7 @@ def train_judge(
         output: Folder of the judge, for `Pairs.score(judge=…)`.
         base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2, or of a judge,
             or `english-judge`: its training continues.
+        seed: Seed of the order of the pairs, of dropout and of new weights.
         on_error: What happens with rows that cannot be read: 'stop' or 'reject'.
         **config: Fields of :class:`~paraloom.stages.TrainJudge`, such as `epochs` and `layers`.
 
@@ -174,7 +176,7 @@ def train_judge(
     folder = model_folder(base)
     assert folder is not None
     stage: Fit = TrainJudge(name="judge", pairs=references, base=folder, **config)
-    return run_stages([*stages, stage], str(output))
+    return run_stages([*stages, stage], str(output), seed=seed)
 
 
 def describe_paraphrase_model(model: str | Path = PARAPHRASE_MODEL) -> str:

@@ -79,19 +79,28 @@ def token_ids(tokenizer: dict[str, Any]) -> dict[str, int]:
 
 
 def prune(vocabulary: TeacherVocabulary, counts: npt.NDArray[np.int64], size: int) -> TeacherVocabulary:
-    """Keep the tokens that occur most often; special tokens and single characters stay, so that words still split."""
+    """Keep the tokens that occur most often; special tokens and single characters stay, so that words still split.
+
+    Of a vocabulary of type Unigram, which may have the characters of a hundred languages, those that occur stay.
+    """
     model = vocabulary.tokenizer["model"]
-    if model.get("type") != "WordPiece":
+    if model.get("type") not in ("WordPiece", "Unigram"):
         raise ConfigError(
-            f"a vocabulary of type {model.get('type')} cannot be pruned; expected WordPiece",
+            f"a vocabulary of type {model.get('type')} cannot be pruned; expected WordPiece or Unigram",
             remedy="Leave 'vocab_size' at 0.",
         )
     ids = token_ids(vocabulary.tokenizer)
     if len(ids) <= size:
         return vocabulary
-    prefix = model.get("continuing_subword_prefix", "##")
-    special = {token["content"] for token in vocabulary.tokenizer.get("added_tokens") or []} | {model["unk_token"]}
-    needed = [token for token in ids if token in special or len(token.removeprefix(prefix)) == 1]
+    special = {token["content"] for token in vocabulary.tokenizer.get("added_tokens") or []}
+    if model["type"] == "WordPiece":
+        prefix = model.get("continuing_subword_prefix", "##")
+        special.add(model["unk_token"])
+        needed = [token for token in ids if token in special or len(token.removeprefix(prefix)) == 1]
+    else:
+        special.add(model["vocab"][model["unk_id"]][0])
+        occurring = {character for token, number in ids.items() if counts[number] for character in token}
+        needed = [token for token in ids if token in special or token in occurring]
     if len(needed) > size:
         raise ConfigError(
             f"'vocab_size' is {size}, but special tokens and single characters alone are {len(needed)}",
@@ -102,7 +111,11 @@ def prune(vocabulary: TeacherVocabulary, counts: npt.NDArray[np.int64], size: in
     kept = sorted(ids[token] for token in [*needed, *frequent[: size - len(needed)]])
     new = {old: position for position, old in enumerate(kept)}
     tokenizer = copy.deepcopy(vocabulary.tokenizer)
-    tokenizer["model"]["vocab"] = {token: new[old] for token, old in model["vocab"].items() if old in new}
+    if model["type"] == "WordPiece":
+        tokenizer["model"]["vocab"] = {token: new[old] for token, old in model["vocab"].items() if old in new}
+    else:
+        tokenizer["model"]["vocab"] = [row for old, row in enumerate(model["vocab"]) if old in new]
+        tokenizer["model"]["unk_id"] = new[model["unk_id"]]
     for token in tokenizer.get("added_tokens") or []:
         token["id"] = new[token["id"]]
     _renumber(tokenizer.get("post_processor") or {}, {token: new[old] for token, old in ids.items() if old in new})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paraloom.pairs.judging.fitting import Base
 
 _LABEL = "label"
+_MAX_TOKENS = 2**16
 _UNKNOWN = 255
 
 
@@ -33,9 +34,11 @@ class TrainJudge(Fit):
 
     Args:
         pairs: Corpora of labeled pairs.
-        base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2: the judge starts
-            from its embeddings and its lowest layers. Or folder of a judge, whose training continues without dropout:
-            it keeps its layers and its tokens, and its weights become the mean of those before and after.
+        base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2, or, for another
+            language, of a multilingual one with the tokenizer of XLM-R, such as paraphrase-multilingual-MiniLM-L12-v2:
+            the judge starts from its embeddings and its lowest layers. Or folder of a judge, whose training continues
+            without dropout: it keeps its layers and its tokens, and its weights become the mean of those before and
+            after.
         layers: Number of layers.
         teacher_layers: Layers of a larger judge that is trained first and teaches the small one; 0 for none.
         vocab_size: Number of tokens that are kept, the most frequent ones of the pairs; 0 keeps all.
@@ -151,28 +154,80 @@ def _base(folder: Path, texts: list[str], vocab_size: int) -> Base:
     from paraloom.embed.transformer_vocabulary import prune, read_teacher
     from paraloom.pairs.judging.export import CONFIG, JUDGE_TYPE, TOKENIZER, read_judge
     from paraloom.pairs.judging.fitting import Base
+    from paraloom.pairs.scoring.cross_encoder import POSITIONS_AFTER_PADDING
 
     file = folder / CONFIG
     if file.is_file() and json.loads(file.read_text(encoding="utf-8")).get("model_type") == JUDGE_TYPE:
         settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
         tokenizer = json.loads((folder / TOKENIZER).read_text(encoding="utf-8"))
-        return Base(tokenizer, settings, judge=read_judge(folder))
+        return Base(tokenizer, _special_tokens(settings, folder), judge=read_judge(folder))
     vocabulary = read_teacher(folder)
+    special_tokens = _special_tokens(vocabulary.special_tokens, folder)
     tokenizer = Tokenizer.from_str(json.dumps(vocabulary.tokenizer))
     counts = np.zeros(len(vocabulary.words), np.int64)
     for encoding in tokenizer.encode_batch(texts, add_special_tokens=False):
         np.add.at(counts, encoding.ids, 1)
     if vocab_size:
         vocabulary = prune(vocabulary, counts, vocab_size)
+    if len(vocabulary.words) > _MAX_TOKENS:
+        raise ConfigError(
+            f"the tokenizer has {len(vocabulary.words):,} tokens, a judge {_MAX_TOKENS:,} at most",
+            file=folder,
+            remedy="Set 'vocab_size' to 14000, say: the most frequent tokens of the pairs are kept.",
+        )
     transformer = folder / json.loads((folder / "modules.json").read_text(encoding="utf-8"))[0]["path"]
     tensors = load_file(str(transformer / "model.safetensors"))
-    weights = {name.removeprefix("bert."): value.float().numpy() for name, value in tensors.items()}
+    prefixes = ("bert.", "roberta.")
+    weights = {
+        next((name.removeprefix(prefix) for prefix in prefixes if name.startswith(prefix)), name): value.float().numpy()
+        for name, value in tensors.items()
+    }
     if "encoder.layer.0.attention.self.query.weight" not in weights:
         raise ModelError(
             "the base of a judge must be a model of the family of BERT",
             file=folder,
             remedy="Name the folder of another model, such as all-MiniLM-L6-v2.",
         )
+    config = json.loads((transformer / "config.json").read_text(encoding="utf-8"))
+    if config.get("model_type") in POSITIONS_AFTER_PADDING:
+        # Its positions start after that of the padding.
+        places = "embeddings.position_embeddings.weight"
+        weights[places] = weights[places][vocabulary.pad_token_id + 1 :]
     weights["embeddings.word_embeddings.weight"] = vocabulary.words
-    heads = int(json.loads((transformer / "config.json").read_text(encoding="utf-8"))["num_attention_heads"])
-    return Base(vocabulary.tokenizer, vocabulary.special_tokens, weights, heads)
+    template = _pair_template(vocabulary.tokenizer, special_tokens)
+    return Base(template, special_tokens, weights, int(config["num_attention_heads"]))
+
+
+def _special_tokens(stated: dict[str, str], folder: Path) -> dict[str, str]:
+    """Tokens that a judge puts around the sides."""
+    from paraloom.pairs.judging.export import SPECIAL_TOKENS
+
+    missing = [name for name in SPECIAL_TOKENS if name not in stated]
+    if missing:
+        raise ModelError(
+            f"the base states no {missing[0]}",
+            file=folder,
+            remedy=f"Add {', '.join(missing)} to its tokenizer_config.json.",
+        )
+    return {name: stated[name] for name in SPECIAL_TOKENS}
+
+
+def _pair_template(tokenizer: dict[str, Any], special_tokens: dict[str, str]) -> dict[str, Any]:
+    """A tokenizer that puts the tokens around the sides as the training does, whatever its own template is."""
+    from paraloom.embed.transformer_vocabulary import token_ids
+
+    first, last, ids = special_tokens["cls_token"], special_tokens["sep_token"], token_ids(tokenizer)
+
+    def special(token: str, side: int) -> dict[str, Any]:
+        return {"SpecialToken": {"id": token, "type_id": side}}
+
+    single = [special(first, 0), {"Sequence": {"id": "A", "type_id": 0}}, special(last, 0)]
+    template = {
+        "type": "TemplateProcessing",
+        "single": single,
+        "pair": [*single, {"Sequence": {"id": "B", "type_id": 1}}, special(last, 1)],
+        "special_tokens": {
+            token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in dict.fromkeys((first, last))
+        },
+    }
+    return {**tokenizer, "post_processor": template}

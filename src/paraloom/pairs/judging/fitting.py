@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.batches import batched
 from paraloom.core.devices import default_device, parse_device
 from paraloom.core.errors import DataError
 from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork, JudgeShape, from_bert
@@ -23,6 +24,7 @@ MIN_PAIRS = 50
 _KEPT = 0.5
 _SET_ASIDE = 20
 _BATCH = 32
+_TEXTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,13 @@ def token_pairs(pairs: JudgedPairs, tokenizer: Any, max_tokens: int) -> TokenPai
     numbers: dict[str, int] = {}
     for text in (*pairs.sources, *pairs.targets):
         numbers.setdefault(text, len(numbers))
-    encodings = tokenizer.encode_batch(list(numbers), add_special_tokens=False)
-    lists = [encoding.ids[:max_tokens] for encoding in encodings]
+    lists = [
+        np.array(encoding.ids[:max_tokens], np.uint16)
+        for texts in batched(numbers, _TEXTS)  # All encodings at once would take gigabytes.
+        for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)
+    ]
     return TokenPairs(
-        tokens=np.array([token for ids in lists for token in ids], np.uint16),
+        tokens=np.concatenate([*lists, np.zeros(0, np.uint16)]),
         offsets=np.cumsum([0, *(len(ids) for ids in lists)], dtype=np.int64),
         sides=np.array([[numbers[a], numbers[b]] for a, b in zip(pairs.sources, pairs.targets, strict=True)], np.int32),
         labels=pairs.labels,

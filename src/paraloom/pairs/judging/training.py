@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from paraloom.core.progress import progress
 from paraloom.pairs.judging.network import OUTPUTS, JudgeNetwork
 
 UNKNOWN = 255
@@ -129,8 +133,6 @@ def train(
     config: JudgeConfig,
     *,
     soft: npt.NDArray[np.float32] | None = None,
-    stop: Callable[[], bool] = lambda: False,
-    progress: Callable[[int, int, float], None] = lambda step, steps, loss: None,
 ) -> float:
     """Train a network in position; returns the mean loss of the last tenth of the steps.
 
@@ -157,11 +159,11 @@ def train(
     importance = torch.tensor(_IMPORTANCE, device=device)
     network.train()
     losses: list[Tensor] = []
-    step = 0
-    while step < steps and not stop():
-        for rows in feeder.batches(config.batch, random):
-            if step >= steps:
-                break
+    order = itertools.chain.from_iterable(feeder.batches(config.batch, random) for _ in itertools.count())
+    # On a processor, the gradients of attention by plain products take a quarter less time.
+    attention = sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else nullcontext()
+    with attention, progress("training", steps, unit="batches") as advance:
+        for step, rows in enumerate(itertools.islice(order, steps), start=1):
             chosen = torch.from_numpy(rows).to(device)
             swap = torch.rand(len(rows), device=device) < 0.5
             inputs = feeder.inputs(rows, swap)
@@ -185,11 +187,9 @@ def train(
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             schedule.step()
-            step += 1
             if step > 0.9 * steps:
                 losses.append(loss.detach())
-            if step % 500 == 0:
-                progress(step, steps, float(loss.detach()))
+            advance(1)
     network.eval()
     return float(torch.stack(losses).mean()) if losses else float("nan")
 

@@ -39,7 +39,7 @@ _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _DEFAULT_MAX_LENGTH = 512
 _PAD_TOKENS = ("[PAD]", "<pad>")
 
-_POSITIONS_AFTER_PADDING = frozenset(
+POSITIONS_AFTER_PADDING = frozenset(
     [
         *("camembert", "data2vec-text", "ibert", "longformer", "mpnet", "roberta", "roberta-prelayernorm"),
         *("xlm-roberta", "xlm-roberta-xl", "xmod"),
@@ -401,7 +401,7 @@ def _pad_id(tokenizer: Any, settings: Mapping[str, Any], config: Mapping[str, An
 def _max_length(settings: Mapping[str, Any], config: Mapping[str, Any], pad_id: int) -> int:
     """Maximum number of tokens: the positions that the model has, or fewer if the tokenizer says so."""
     positions = config.get("max_position_embeddings") or config.get("n_positions")
-    if isinstance(positions, int) and config.get("model_type") in _POSITIONS_AFTER_PADDING:
+    if isinstance(positions, int) and config.get("model_type") in POSITIONS_AFTER_PADDING:
         positions -= pad_id + 1
     # A tokenizer without a limit has a huge number.
     given = (positions, settings.get("model_max_length"))
