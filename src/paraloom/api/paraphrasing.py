@@ -167,14 +167,8 @@ def paraphrase(
     for opened in map(as_paraphraser, several):
         trained = next(trained_parts(opened), None)
         if trained is not None:
-            parts += candidates_of(
-                trained,
-                selects=wanted.selects,
-                template=template,
-                like=like,
-                height=height or None,
-                decode=decode,
-            )
+            how = {"template": template, "like": like, "height": height or None, "decode": decode}
+            parts.append(candidates_of(trained, selects=wanted.selects, **how))
         elif template is not None or like is not None:
             raise ConfigError(
                 "'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder."

@@ -1,0 +1,46 @@
+"""Changes of English texts that are seldom right, and the words that changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, Edit, english_fault, english_words
+
+
+@pytest.mark.parametrize(
+    ("source", "candidate", "fault"),
+    [
+        ("There is a gap at terminal 1", "There is a gap at terminal 1 1", REPEATED),
+        ("the place where it changes", "the place, the place where it changes", REPEATED),
+        ("He had had enough.", "He had had it.", ""),
+        ("It was 72 years ago.", "It was 27 years ago.", MARKS),
+        ("missing for 10 months", "missing for ten months", ""),
+        ("missing for ten months", "missing for 10 months", ""),
+        ("What is volume 7 in?", "What is volume7 in?", MARKS),
+        ('Next to a "welcome" stone.', 'Beside a "welcome stone.', MARKS),
+        ('"I do not think so here."', 'Here, "I do not think so."', MARKS),
+        ("“It is,” he says.", '"It is," he says.', ""),
+        ("The crystals are like the alum crystals.", "The crystals are like the alum crystal.", FORMS),
+        ("near boxes", "near box", FORMS),
+        ("what is the cause of death?", "how is the cause of death?", FORMS),
+        ("whats the cause of death?", "What's the cause of death?", ""),
+        ("Australia's biggest producer", "Australia is biggest producer", FORMS),
+        ("it's a film", "It is a movie", ""),
+        ("They can't go and won't say.", "They cannot go and will not say.", ""),
+    ],
+)
+def test_faults(source: str, candidate: str, fault: str) -> None:
+    assert english_fault(english_words(source), english_words(candidate)) == fault
+
+
+@pytest.mark.parametrize(
+    ("source", "candidate", "edit"),
+    [
+        ("They're small.", "they are small", Edit("", "", False)),
+        ("Two small dogs run.", "Two little dogs run", Edit("small", "little", True)),
+        ("If it rains, we leave.", "We leave if it rains.", Edit("", "", True)),
+        ("We need to go now.", "We must go.", Edit("need to now", "must", True)),
+    ],
+)
+def test_words_that_changed(source: str, candidate: str, edit: Edit) -> None:
+    assert Edit.between(english_words(source), english_words(candidate)) == edit
