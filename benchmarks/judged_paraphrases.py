@@ -29,7 +29,7 @@ from paraloom.core.protocols import Variant
 from paraloom.core.stats import wilson_interval
 from paraloom.io import read_lines
 from paraloom.pairs.scoring.paraphrase_model import fit_logistic
-from paraloom.paraphrasing.edits import english_fault, english_words
+from paraloom.paraphrasing.edits import english_fault
 from paraloom.paraphrasing.selection_config import SelectionConfig
 
 KINDS = {
@@ -156,12 +156,12 @@ def fit(folder: Path, sheets: list[Path]) -> None:
         one for version in read_kept(folder).values() for preset in version.values() for kind in preset.values()
         for one in kind if one and all(identifier(*one) in verdict for verdict in verdicts)
     })  # fmt: skip
-    pairs = [one for one in pairs if not english_fault(*map(english_words, one))]
+    pairs = [one for one in pairs if not english_fault(*one)]
     right = np.array([all(verdict[identifier(*one)] for verdict in verdicts) for one in pairs], np.float64)
     model = as_paraphraser("english")
     candidates = [[Variant(tgt, 0.0, 1)] for _, tgt in pairs]
     scored = model.paraphraser.with_free_logprobs([src for src, _ in pairs], candidates)
-    everything = SelectionConfig(meaning=0, difference=0, fluency=0, probability=0, length_ratio=np.inf)
+    everything = SelectionConfig(meaning=0, difference=0, fluency=0, probability=0, length_ratio=100)
     selector = open_selector(judge=None, language="en")
     selector.config = everything
     firsts, seconds = [src for src, _ in pairs], [tgt for _, tgt in pairs]

@@ -176,7 +176,7 @@ def test_the_probability_reads_the_words_that_changed() -> None:
     found = {one.text: one.probability for one in kept[0]}
     expected = [
         logistic(-1.98, 1.02 * math.log(0.9999 / 0.0001), -3.09 * 0.25, 3.12 * change)
-        for change in (math.cos(math.radians(30)), 0.4, 0.2)
+        for change in (math.cos(math.radians(30)), 0.2, 0.2)
     ]
     assert [found[text] for text in texts] == pytest.approx(expected)
     nothing_known = selecting.probability_right([math.nan, 0.5], math.nan, math.nan)

@@ -8,12 +8,26 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-REPEATED, MARKS, FORMS = "repeats a word", "number or mark changed", "form or question word changed"
+REPEATED, MARKS, FORMS = "repeats a word", "name, number or mark changed", "form of a word changed"
 """What `english_fault` finds."""
 
 _TOKEN = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
 _MARK = re.compile(r"""["()\[\]{}<>$€£%@#]|.*\d.*""")
+_CAPITALIZED = re.compile(r"(?<=[\w,;] )[A-Z][^\W_]*(?=$|[\s.,;:!?)\"])")
 _QUESTIONS = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
+_CHOICES = (
+    frozenset(["in", "on", "at", "for", "of", "to", "by", "from", "with", "as", "than", "over", "above"]),
+    frozenset(["a", "an"]),
+    frozenset(["and", "or"]),
+)
+"""Function words of which one does not stand for another."""
+_AUXILIARY_FORMS = {
+    **dict.fromkeys(("am", "is", "are", "was", "were", "been", "being"), "be"),
+    **dict.fromkeys(("has", "had", "having"), "have"),
+    **dict.fromkeys(("does", "did", "done"), "do"),
+}
+_AUXILIARIES = frozenset([*_AUXILIARY_FORMS, "be", "have", "do", "will", "would", "can", "could", "may", "must", "to"])
+_ENDINGS = ("ing", "ed", "er", "es", "s", "d", "")
 _SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _DIGITS = frozenset(map(str, range(len(_SMALL))))
 _CONTRACTIONS = (
@@ -21,7 +35,7 @@ _CONTRACTIONS = (
     *((r"'ve\b", " have"), (r"'ll\b", " will"), (r"\bi'm\b", "i am"), (r"\bwhats\b", "what is")),
     (r"\b(it|he|she|that|what|who|there|here|where|how|when)'s\b", r"\1 is"),
 )
-_LONGEST_REPEAT = 3
+_LONGEST_REPEAT, _SHORTEST_STEM = 3, 3
 
 
 @lru_cache(maxsize=8192)
@@ -48,12 +62,25 @@ class Edit(NamedTuple):
         return cls(" ".join(lost.elements()), " ".join(new.elements()), first != second)
 
 
-def english_fault(source: Sequence[str], candidate: Sequence[str]) -> str:
-    """A change of the words of an English text that is seldom right; '' if there is none.
+def english_fault(source: str, candidate: str) -> str:
+    """A change of an English text that is seldom right; '' if there is none.
 
-    These are a repetition that the source lacks; other numbers, quotation marks or brackets; a noun in the other number
-    ("the alum crystal"); another question word; and a possessive that comes or goes ("Australia is biggest producer").
+    These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
+    word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
+    article or question word; and a possessive that comes or goes ("Australia is biggest producer").
     """
+    if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
+        return MARKS
+    return _fault_of_words(english_words(source), english_words(candidate))
+
+
+def _names(text: str) -> set[str]:
+    """Words with a capital that begin no sentence, in lower case; none where half of the words have a capital."""
+    found = _CAPITALIZED.findall(text)
+    return set() if 2 * len(found) > len(text.split()) else {word.lower() for word in found if word != "I"}
+
+
+def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
     before, after = _plain(source), _plain(candidate)
     if any(_repeats(after, length) > _repeats(before, length) for length in range(1, _LONGEST_REPEAT + 1)):
         return REPEATED
@@ -63,11 +90,27 @@ def english_fault(source: Sequence[str], candidate: Sequence[str]) -> str:
         marks = [word for word in some if _MARK.fullmatch(word)]
         if any(not (word in _DIGITS and _SMALL[int(word)] in others) for word in marks):
             return MARKS
-        if any(f"{word}s" in others or f"{word}es" in others for word in some if word.isalpha()):
-            return FORMS
         if any(word in _QUESTIONS or word.endswith("'s") for word in some):
             return FORMS
+    if any(words & lost.keys() and words & new.keys() for words in _CHOICES):
+        return FORMS
+    helped = bool(_AUXILIARIES.intersection(lost) ^ _AUXILIARIES.intersection(new))
+    forms = [{_AUXILIARY_FORMS.get(word, word) for word in words if word.isalpha()} for words in (lost, new)]
+    if any(_inflected(word, other, helped) for word in forms[0] for other in forms[1]):
+        return FORMS
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""
+
+
+def _inflected(word: str, other: str, helped: bool) -> bool:
+    """True if two words are forms of one word, unless an auxiliary helped."""
+    if word == other:  # two forms of one auxiliary
+        return True
+    stems = [{word[: len(word) - len(end)] for end in _ENDINGS if word.endswith(end)} for word in (word, other)]
+    stems = [{stem.removesuffix("e") for stem in of_word} | {
+        stem[:-1] for stem in of_word if stem[-2:-1] == stem[-1:]
+    } for of_word in stems]  # fmt: skip
+    common = max(map(len, stems[0] & stems[1]), default=0)
+    return common >= _SHORTEST_STEM and not helped
 
 
 def _plain(words: Sequence[str]) -> list[str]:

@@ -39,7 +39,7 @@ _RIGHT, _AVERAGES = (-1.98, 1.02, -3.09, 3.12), (math.nan, 0.55, 0.5)
 _NEVER = 1e-4
 """A probability of 0 or 1 would have infinite log-odds."""
 
-_ONE_SIDED, _REORDERED = 0.2, 0.4
+_ONE_SIDED, _REORDERED = 0.2, 0.2
 """In place of a cosine: words were only left out or added; the same words have another order."""
 
 _MAX_RUN = 3
@@ -158,15 +158,13 @@ class ParaphraseSelector:
         places: list[tuple[int, int]] = []
         candidates: list[ParaphraseLike] = []
         differences: list[float] = []
-        words_of: list[tuple[str, ...]] = []
         for row, (text, group) in enumerate(zip(texts, groups, strict=True)):
             source = text_units(text)
-            words_of.append(english_words(text))
             for index, candidate in enumerate(group):
                 units = text_units(candidate.text)
                 difference = unit_difference(source, units)
                 reasons[row][index] = self.rejection(source, units, candidate, difference) or (
-                    "" if self.judge is None else english_fault(words_of[row], english_words(candidate.text))
+                    "" if self.judge is None else english_fault(text, candidate.text)
                 )
                 if reasons[row][index] not in (REFUSED, EMPTY):
                     figures[row][index] = Measured(difference=difference)

@@ -135,7 +135,7 @@ class CandidateSelection(Config):
     preset: str = "strict"
     meaning: float | None = None
     difference: float | None = None
-    candidates: int = 10
+    candidates: int = 20
 
     def validate(self) -> None:
         check_preset(self.preset)
