@@ -30,7 +30,7 @@ from paraloom.core.stats import wilson_interval
 from paraloom.io import read_lines
 from paraloom.pairs.scoring.paraphrase_model import fit_logistic
 from paraloom.paraphrasing.edits import english_fault
-from paraloom.paraphrasing.selection_config import SelectionConfig
+from paraloom.paraphrasing.selection_config import CandidateSelection, SelectionConfig
 
 KINDS = {
     "everyday": "",
@@ -76,7 +76,7 @@ def keep(version: str, rows: int, seed: int, output: Path) -> None:
     selectors = {preset: open_selector(preset, judge=None, language="en") for preset in PRESETS}
     for kind in KINDS:
         texts, start = sentences(kind, rows, seed), time.process_time()
-        groups = paraphraser.paraphrase(texts, n=10)
+        groups = paraphraser.paraphrase(texts, n=CandidateSelection.candidates)
         seconds = {"candidates": time.process_time() - start}
         for preset, selector in selectors.items():
             start = time.process_time()

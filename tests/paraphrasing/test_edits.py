@@ -51,10 +51,11 @@ def test_faults(source: str, candidate: str, fault: str) -> None:
 @pytest.mark.parametrize(
     ("source", "candidate", "edit"),
     [
-        ("They're small.", "they are small", Edit("", "", False)),
-        ("Two small dogs run.", "Two little dogs run", Edit("small", "little", True)),
-        ("If it rains, we leave.", "We leave if it rains.", Edit("", "", True)),
-        ("We need to go now.", "We must go.", Edit("need to now", "must", True)),
+        ("They're small.", "they are small", Edit("", "", False, False)),
+        ("Two small dogs run.", "Two little dogs run", Edit("small", "little", True, True)),
+        ("If it rains, we leave.", "We leave if it rains.", Edit("", "", False, True)),
+        ("It can rain.", "It may rain.", Edit("", "", True, True)),
+        ("We need to go now.", "We must go.", Edit("need now", "", True, True)),
     ],
 )
 def test_words_that_changed(source: str, candidate: str, edit: Edit) -> None:

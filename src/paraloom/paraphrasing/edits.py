@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from paraloom.text.function_words import FUNCTION_WORDS
+
 REPEATED, MARKS, FORMS = "repeats a word", "name, number or mark changed", "form of a word changed"
 """What `english_fault` finds."""
 
@@ -27,6 +29,7 @@ _AUXILIARY_FORMS = {
     **dict.fromkeys(("does", "did", "done"), "do"),
 }
 _AUXILIARIES = frozenset([*_AUXILIARY_FORMS, "be", "have", "do", "will", "would", "can", "could", "may", "must", "to"])
+_FUNCTION_WORDS = frozenset([*FUNCTION_WORDS["en"].split(), *_AUXILIARIES, "because", "since", "might", "should"])
 _ENDINGS = ("ing", "ed", "er", "es", "s", "d", "")
 _SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _DIGITS = frozenset(map(str, range(len(_SMALL))))
@@ -48,18 +51,21 @@ def english_words(text: str) -> tuple[str, ...]:
 
 
 class Edit(NamedTuple):
-    """Words of one text that the other lacks, punctuation aside."""
+    """Content words of each text that the other lacks, whether function words differ, too, and the order."""
 
     lost: str
     new: str
+    functional: bool
     reordered: bool
 
     @classmethod
     def between(cls, source: Sequence[str], candidate: Sequence[str]) -> Edit:
         """Compare the words of two texts."""
         first, second = _plain(source), _plain(candidate)
-        lost, new = Counter(first) - Counter(second), Counter(second) - Counter(first)
-        return cls(" ".join(lost.elements()), " ".join(new.elements()), first != second)
+        lost, new = (Counter(first) - Counter(second)).elements(), (Counter(second) - Counter(first)).elements()
+        content = [[word for word in words if word not in _FUNCTION_WORDS] for words in (lost, new)]
+        functional = sorted(first) != sorted(second)
+        return cls(" ".join(content[0]), " ".join(content[1]), functional, first != second)
 
 
 def english_fault(source: str, candidate: str) -> str:

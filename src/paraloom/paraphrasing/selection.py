@@ -33,14 +33,14 @@ EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, DOUBTFUL, IMPROBABLE, DUPL
 )
 """Why a candidate is dropped, in the order in which it is checked."""
 
-_RIGHT, _AVERAGES = (-1.98, 1.02, -3.09, 3.12), (math.nan, 0.55, 0.5)
+_RIGHT, _AVERAGES = (-1.29, 0.95, -3.74, 2.69), (math.nan, 0.55, 0.5)
 """Of `probability_right`: the weights, the intercept first, and what stands for an unknown value."""
 
 _NEVER = 1e-4
 """A probability of 0 or 1 would have infinite log-odds."""
 
-_ONE_SIDED, _REORDERED = 0.2, 0.2
-"""In place of a cosine: words were only left out or added; the same words have another order."""
+_FUNCTIONAL, _ONE_SIDED, _REORDERED = 0.5, 0.2, 0.2
+"""In place of a cosine: only function words differ; content words were left out or added; the order alone differs."""
 
 _MAX_RUN = 3
 """A word that comes so often in a row, and does not in the text, is what decoders repeat."""
@@ -287,14 +287,14 @@ class ParaphraseSelector:
         return verdict, probability
 
     def _changes(self, texts: list[str], outputs: list[str]) -> npt.NDArray[np.float64]:
-        """How near in meaning the words that came are to those that went, float64 `(n,)`; see `probability_right`."""
+        """How near in meaning the content words that came and went are, float64 `(n,)`; see `probability_right`."""
         edits = [
             Edit.between(english_words(text), english_words(output))
             for text, output in zip(texts, outputs, strict=True)
         ]
         changes = np.array([
             np.nan if edit.lost and edit.new else _ONE_SIDED if edit.lost or edit.new
-            else _REORDERED if edit.reordered else 1.0
+            else _FUNCTIONAL if edit.functional else _REORDERED if edit.reordered else 1.0
             for edit in edits
         ], np.float64)  # fmt: skip
         replaced = np.flatnonzero(np.isnan(changes))
@@ -390,8 +390,8 @@ def probability_right(judge: npt.ArrayLike, fluency: npt.ArrayLike, change: npt.
     """The probability that a candidate says the same in good English.
 
     A logistic regression over the log-odds of the judge's lower verdict, the mean cost of a subword (as the paraphraser
-    finds it), and the cosine between the words that went and those that came: 1 where only contractions differ, less
-    for a new order or for words on one side only. An unknown cost or cosine counts as an average one.
+    finds it), and the cosine between the content words that went and those that came: 1 where only contractions differ,
+    less for a new order or for words on one side only. An unknown cost or cosine counts as an average one.
 
     Fitted to what two readers said of outputs of the bundled paraphraser (`benchmarks/judged_paraphrases.py fit`).
     """

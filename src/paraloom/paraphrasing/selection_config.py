@@ -45,7 +45,7 @@ class SelectionConfig(Config):
     meaning: float = 0.75
     difference: float = 0.2
     fluency: float = 0.45
-    probability: float = 0.6
+    probability: float = 0.65
     length_ratio: float = 2.0
     distinct: float = 0.15
     difference_weight: float = 0.3
