@@ -1,27 +1,34 @@
 """Are kept paraphrases right? Keeps paraphrases of unpicked sentences, and mixes those of several versions for readers.
 
-    python benchmarks/judged_paraphrases.py keep now --rows 34 --seed 31 -o build/judged
-    PYTHONPATH=../older/src python benchmarks/judged_paraphrases.py keep before --rows 34 --seed 31 -o build/judged
+    python benchmarks/judged_paraphrases.py keep now --seeds 33 34 -o build/judged
+    PYTHONPATH=../older/src python benchmarks/judged_paraphrases.py keep before --seeds 33 34 -o build/judged
     python benchmarks/judged_paraphrases.py draw build/judged
     python benchmarks/judged_paraphrases.py count build/judged reader-1.tsv reader-2.tsv
     python benchmarks/judged_paraphrases.py fit build/judged reader-1.tsv reader-2.tsv
 
 Reads six kinds of text of $PARALOOM_DATA, none of which the paraphraser was trained on. `sheet-*.tsv` have for each
-preset the pairs of sentence and best paraphrase once, shuffled, and do not say which version kept them. A reader writes
-behind each: 1 (same meaning, good English), 0 or ?; and 1 if more differs than spelling or a contraction.
+preset the pairs of sentence and best paraphrase once, shuffled, and do not say which version kept them. A line has an
+identifier, three empty columns, the sentence and the paraphrase. A reader fills the columns with 1, 0 or ?: the meaning
+is the same (nothing lost, added or changed); it is English that a careful writer could have written (faults of the
+sentence do not count); more differs than punctuation, case, an article or a contraction. The verdicts on all sheets may
+be in one file. `count --page FILE` puts the table into a file of docs/explanations/results.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
+import importlib.metadata
 import json
 import os
 import random
+import subprocess
 import time
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
+from results_pages import read_topic, write_pages, write_topic
 
 from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
 from paraloom.core.digests import digest
@@ -41,6 +48,8 @@ KINDS = {
     "science": "sentences-en/answers.student-beetle-sciEntsBank.txt.xz",
 }
 """Kind of text → file; everyday sentences are those of the quickstart."""
+
+HEADING = "Are kept paraphrases right?"
 
 PRESETS = ("strict", "loose")
 
@@ -69,13 +78,13 @@ def sentences(kind: str, rows: int, seed: int) -> list[str]:
     return random.Random(f"{kind} {seed}").sample(unique, rows)
 
 
-def keep(version: str, rows: int, seed: int, output: Path) -> None:
+def keep(version: str, rows: int, seeds: list[int], output: Path) -> None:
     """Write the best paraphrase of each sentence that each preset keeps, null where it keeps none."""
     kept: dict[str, dict[str, list[list[str | None]]]] = {preset: {} for preset in PRESETS}
     paraphraser = as_paraphraser("english")
     selectors = {preset: open_selector(preset, judge=None, language="en") for preset in PRESETS}
     for kind in KINDS:
-        texts, start = sentences(kind, rows, seed), time.process_time()
+        texts, start = [one for seed in seeds for one in sentences(kind, rows, seed)], time.process_time()
         groups = paraphraser.paraphrase(texts, n=CandidateSelection.candidates)
         seconds = {"candidates": time.process_time() - start}
         for preset, selector in selectors.items():
@@ -83,7 +92,7 @@ def keep(version: str, rows: int, seed: int, output: Path) -> None:
             best = [group[0].text if group else None for group in selector.select(texts, groups, 1).kept]
             seconds[preset] = time.process_time() - start
             kept[preset][kind] = [list(one) for one in zip(texts, best, strict=True)]
-            print(f"{kind}, {preset}: {sum(one is not None for one in best)} of {rows}", flush=True)
+            print(f"{kind}, {preset}: {sum(one is not None for one in best)} of {len(texts)}", flush=True)
         print(f"{kind}: " + ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items()), flush=True)
     output.mkdir(parents=True, exist_ok=True)
     (output / f"{version}.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
@@ -122,17 +131,17 @@ def draw(folder: Path, cell: int) -> None:
             for of_kind in drawn(of_version[preset], cell, preset).values() for one in of_kind
         })  # fmt: skip
         random.Random(preset).shuffle(pairs)
-        lines = "".join(f"{identifier(*pair)}\t\t\t{pair[0]}\t{pair[1]}\n" for pair in pairs)
+        lines = "".join(f"{identifier(*pair)}\t\t\t\t{pair[0]}\t{pair[1]}\n" for pair in pairs)
         (folder / f"sheet-{preset}.tsv").write_text(lines, encoding="utf-8")
         print(f"sheet-{preset}.tsv: {len(pairs)} pairs")
 
 
-def count(folder: Path, cell: int, sheets: list[Path]) -> None:
-    """Print the share of kept sentences, and of right ones among them by each reader."""
-    right, differs = ([verdicts_of(sheet, column) for sheet in sheets] for column in (1, 2))
-    names = [f"{what}, reader {number}" for number in range(1, len(sheets) + 1) for what in ("right", "and differs")]
-    print(f"| preset | version | kind of text | kept | read | {' | '.join(names)} |")
-    print("| --- | --- | --- | ---: | ---: |" + " ---: |" * len(names))
+def count(folder: Path, cell: int, sheets: list[Path]) -> tuple[list[str], list[list[str]]]:
+    """The table: the share of sentences with a kept paraphrase, and of what was read that which is right."""
+    meaning, good, different = ([verdicts_of(sheet, column) for sheet in sheets] for column in (1, 2, 3))
+    right = [{one: of[one] and english[one] for one in of} for of, english in zip(meaning, good, strict=True)]
+    names = [name for number in range(1, len(sheets) + 1) for name in (f"right, reader {number}", "and differs")]
+    rows = []
     for preset in PRESETS:
         for version, of_version in read_kept(folder).items():
             chosen = drawn(of_version[preset], cell, preset)
@@ -140,13 +149,54 @@ def count(folder: Path, cell: int, sheets: list[Path]) -> None:
                 kinds = [kind] if kind in KINDS else list(KINDS)
                 kept = [one for name in kinds for one in of_version[preset][name]]
                 read = [identifier(*one) for name in kinds for one in chosen[name]]
-                cells = [f"{sum(one is not None for one in kept)} of {len(kept)}", str(len(read))]
-                for of_right, of_differs in zip(right, differs, strict=True):
+                cells = [
+                    preset,
+                    version,
+                    kind,
+                    f"{sum(one is not None for one in kept)} of {len(kept)}",
+                    str(len(read)),
+                ]
+                for of_right, of_differs in zip(right, different, strict=True):
                     if unread := [one for one in read if one not in of_right]:
                         raise SystemExit(f"{len(unread)} pairs were not read: not what the verdicts are of")
                     cells += [_share([of_right[one] for one in read])]
                     cells += [_share([of_right[one] and of_differs[one] for one in read])]
-                print(f"| {preset} | {version} | {kind} | {' | '.join(cells)} |")
+                rows.append(cells)
+    return ["preset", "version", "kind of text", "kept", "read", *names], rows
+
+
+def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]]) -> None:
+    """Replace the table and its text in a file of results."""
+    topic = read_topic(path)
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout
+    result = {
+        "heading": HEADING,
+        "text": [
+            "Unpicked sentences of 6 to 20 words of six kinds of text, none of which the paraphraser was trained on; "
+            "of each the best paraphrase that a preset keeps. Readers, all language models, saw sentence and paraphrase "
+            "without knowing which version kept it. *Right* is what is good English and says the same; it *differs* "
+            "where more changes than punctuation, case, an article or a contraction. No sentence, weight or threshold "
+            "was chosen by this sample."
+        ],
+        "command": [
+            "python benchmarks/judged_paraphrases.py keep now --seeds 33 34 -o build/judged",
+            "python benchmarks/judged_paraphrases.py draw build/judged",
+            command,
+        ],
+        "commit": commit.strip(),
+        "date": str(datetime.date.today()),
+        "version": importlib.metadata.version("paraloom"),
+        "machine": "cores",
+        "seeds": "two samples",
+        "columns": columns,
+        "align": "lllrr" + "r" * (len(columns) - 5),
+        "rows": rows,
+    }
+    results = [result if one.get("heading") == HEADING else one for one in topic["results"]]
+    write_topic(path, topic | {"results": results})
+    write_pages()
 
 
 def fit(folder: Path, sheets: list[Path]) -> None:
@@ -196,8 +246,8 @@ def main() -> None:
     commands = parser.add_subparsers(required=True, dest="command")
     keeping = commands.add_parser("keep")
     keeping.add_argument("version")
-    keeping.add_argument("--rows", type=int, default=34)
-    keeping.add_argument("--seed", type=int, default=31)
+    keeping.add_argument("--rows", type=int, default=20)
+    keeping.add_argument("--seeds", type=int, nargs="+", default=[33, 34])
     keeping.add_argument("-o", "--output", type=Path, default=Path("build/judged"))
     drawing = commands.add_parser("draw")
     counting = commands.add_parser("count")
@@ -205,17 +255,24 @@ def main() -> None:
     for command in (drawing, counting, fitting):
         command.add_argument("folder", type=Path)
         command.add_argument("--cell", type=int, default=60)
+    counting.add_argument("--page", type=Path)
     for command in (counting, fitting):
         command.add_argument("sheets", type=Path, nargs="+")
     options = parser.parse_args()
     if options.command == "keep":
-        keep(options.version, options.rows, options.seed, options.output)
+        keep(options.version, options.rows, options.seeds, options.output)
     elif options.command == "draw":
         draw(options.folder, options.cell)
     elif options.command == "fit":
         fit(options.folder, options.sheets)
     else:
-        count(options.folder, options.cell, options.sheets)
+        columns, rows = count(options.folder, options.cell, options.sheets)
+        for cells in (columns, ["---"] * len(columns), *rows):
+            print(f"| {' | '.join(cells)} |")
+        if options.page:
+            sheets = " ".join(map(str, options.sheets))
+            command = f"python benchmarks/judged_paraphrases.py count {options.folder} {sheets} --page {options.page}"
+            write_page(options.page, command, columns, rows)
 
 
 if __name__ == "__main__":

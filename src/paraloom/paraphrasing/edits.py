@@ -16,6 +16,11 @@ REPEATED, MARKS, FORMS = "repeats a word", "name, number or mark changed", "form
 _TOKEN = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
 _MARK = re.compile(r"""["()\[\]{}<>$€£%@#]|.*\d.*""")
 _CAPITALIZED = re.compile(r"(?<=[\w,;] )[A-Z][^\W_]*(?=$|[\s.,;:!?)\"])")
+_ODD_CONTRACTION = re.compile(
+    r"\b(?!(?:i|you|he|she|it|we|they|that|there|who)')\w+'(?:ll|re|ve|d)\b|\w+'(?:s|re|ve|ll|m|d)(?=\W*$)",
+    re.IGNORECASE,
+)
+"""A contraction of another word than a pronoun, or at the end of a text: "the conductor'll", "where he's"."""
 _QUESTIONS = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
 _CHOICES = (
     frozenset(["in", "on", "at", "for", "of", "to", "by", "from", "with", "as", "than", "over", "above"]),
@@ -73,11 +78,12 @@ def english_fault(source: str, candidate: str) -> str:
 
     These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
     word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
-    article or question word; and a possessive that comes or goes ("Australia is biggest producer").
+    article or question word; a possessive that comes or goes ("Australia is biggest producer"); and odd contractions.
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
-    return _fault_of_words(english_words(source), english_words(candidate))
+    contracted = set(_ODD_CONTRACTION.findall(candidate.replace("’", "'"))) - set(_ODD_CONTRACTION.findall(source))
+    return FORMS if contracted else _fault_of_words(english_words(source), english_words(candidate))
 
 
 def _names(text: str) -> set[str]:
@@ -96,7 +102,9 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
         marks = [word for word in some if _MARK.fullmatch(word)]
         if any(not (word in _DIGITS and _SMALL[int(word)] in others) for word in marks):
             return MARKS
-        if any(word in _QUESTIONS or word.endswith("'s") for word in some):
+        if any(str(_SMALL.index(word)) not in others for word in some if word in _SMALL[2:]):
+            return MARKS
+        if any(word in _QUESTIONS or word == "its" or word.endswith("'s") for word in some):
             return FORMS
     if any(words & lost.keys() and words & new.keys() for words in _CHOICES):
         return FORMS
