@@ -175,7 +175,7 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         "heading": HEADING,
         "text": [
             "Unpicked sentences of 6 to 20 words of six kinds of text, none of which the paraphraser was trained on; "
-            "of each the best paraphrase that a preset keeps. Readers, all language models, saw sentence and paraphrase "
+            "of each the best paraphrase that a preset keeps. Readers, all language models, saw both "
             "without knowing which version kept it. *Right* is what is good English and says the same; it *differs* "
             "where more changes than punctuation, case, an article or a contraction. No sentence, weight or threshold "
             "was chosen by this sample."

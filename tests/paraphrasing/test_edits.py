@@ -28,7 +28,7 @@ from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, Edit, english_fa
         ("Four boys jump into a swimming pool.", "Four boys jump into a swim pool.", FORMS),
         ("Woman looking at dresses", "Woman look at dresses", FORMS),
         ("who recorded the song", "who recording the song", FORMS),
-        ("had you not told it", "have you not told it", FORMS),
+        ("had you not seen it", "have you not seen it", FORMS),
         ("which languages are spoken", "which languages is spoken", FORMS),
         ("A dog is running.", "A dog runs.", ""),
         ("He gets home at six.", "He gets home in six.", FORMS),

@@ -173,12 +173,12 @@ def test_the_probability_reads_the_words_that_changed() -> None:
     encoder.angles["in the garden the small dog sleeps"] = encoder.angles["the small dog sleeps in"] = 0
     texts = ["the little dog sleeps in the garden", "in the garden the small dog sleeps", "the small dog sleeps in"]
     kept = ParaphraseSelector(FREE, encoder, judge=Judge({})).select([SOURCE], [variants(*texts)], 5).kept
-    found = {one.text: one.probability for one in kept[0]}
+    by_text = {one.text: one.probability for one in kept[0]}
     expected = [
         logistic(-1.29, 0.95 * math.log(0.9999 / 0.0001), -3.74 * 0.25, 2.69 * change)
         for change in (math.cos(math.radians(30)), 0.2, 0.2)
     ]
-    assert [found[text] for text in texts] == pytest.approx(expected)
+    assert [by_text[text] for text in texts] == pytest.approx(expected)
     nothing_known = selecting.probability_right([math.nan, 0.5], math.nan, math.nan)
     assert nothing_known == pytest.approx([math.nan, logistic(-1.29, -3.74 * 0.55, 2.69 * 0.5)], nan_ok=True)
 

@@ -133,7 +133,7 @@ def paraphrase(
             gives.
         meaning: Minimum cosine to the text, 0 to 1, instead of the preset's.
         difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
-        candidates: Candidates of each text to select from, of each kind.
+        candidates: Candidates of each text to select from, of each paraphraser.
         encoder: What measures meaning: an encoder or its name; None or 'none' does not measure it.
         judge: The folder of a judge, which reads a text and a candidate at once; 'none' does not ask one. Default: the
             bundled one, for English by trained paraphrasers and round trips.
@@ -282,7 +282,7 @@ def paraphrase_files(
         preset: What is kept of the candidates; none keeps what the paraphraser gives.
         meaning: Minimum cosine to the text, 0 to 1: 0.65 is loose, 0.85 close. Default: the preset's.
         difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
-        candidates: Candidates of each text to select from, of each kind: free, by templates, round trip.
+        candidates: Candidates of each text to select from, of each paraphraser.
         encoder: Encoder that measures meaning; none does not measure it.
         judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for
             English by trained paraphrasers and round trips.

@@ -145,25 +145,25 @@ def _joined(
     parts: Sequence[Sequence[str]], groups: Sequence[list[ParaphraseLike]], selection: Selection, n: int
 ) -> tuple[list[list[ParaphraseLike]], Selection]:
     """Candidates and selection of texts from those of their parts."""
-    joined_groups: list[list[ParaphraseLike]] = []
-    joined = Selection([], selection.dropped, [], [], [])
+    candidates: list[list[ParaphraseLike]] = []
+    result = Selection([], selection.dropped, [], [], [])
     start = 0
     for of_text in parts:
         rows = range(start, start + len(of_text))
         start += len(of_text)
         fields = (selection.kept, selection.reasons, selection.positions, selection.measured)
         if len(rows) == 1:
-            joined_groups.append(groups[rows[0]])
+            candidates.append(groups[rows[0]])
             whole = [field[rows[0]] for field in fields]
         else:
             variants = [_of_parts(of_text, [selection.kept[row] for row in rows], rank) for rank in range(n)]
             distinct = list({one.text: one for one in variants if one is not None}.values())
-            joined_groups.append([one.candidate for one in distinct])
+            candidates.append([one.candidate for one in distinct])
             figures = [Measured(one.meaning, one.difference, one.judge) for one in distinct]
             whole = [distinct, [""] * len(distinct), list(range(len(distinct))), figures]
-        for field, values in zip((joined.kept, joined.reasons, joined.positions, joined.measured), whole, strict=True):
+        for field, values in zip((result.kept, result.reasons, result.positions, result.measured), whole, strict=True):
             field.append(values)  # type: ignore[arg-type]
-    return joined_groups, joined
+    return candidates, result
 
 
 def _of_parts(
@@ -183,9 +183,9 @@ def _of_parts(
         sum(one.candidate.tokens for one in chosen),
         pieces=len(parts),
     )
-    least = {
+    lowest = {
         name: min(getattr(one, name) for one in chosen)
         for name in ("score", "meaning", "fluency", "judge", "template", "probability")
     }
     whole = sum(map(len, parts))
-    return SelectedParaphrase(text=text, difference=difference / whole, candidate=candidate, **least)
+    return SelectedParaphrase(text=text, difference=difference / whole, candidate=candidate, **lowest)

@@ -88,8 +88,8 @@ def english_fault(source: str, candidate: str) -> str:
 
 def _names(text: str) -> set[str]:
     """Words with a capital that begin no sentence, in lower case; none where half of the words have a capital."""
-    found = _CAPITALIZED.findall(text)
-    return set() if 2 * len(found) > len(text.split()) else {word.lower() for word in found if word != "I"}
+    capitalized = _CAPITALIZED.findall(text)
+    return set() if 2 * len(capitalized) > len(text.split()) else {word.lower() for word in capitalized if word != "I"}
 
 
 def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:

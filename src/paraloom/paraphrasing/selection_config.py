@@ -26,8 +26,8 @@ class SelectionConfig(Config):
         length_ratio: Maximum ratio of the words of the longer side to those of the shorter, 1 or more; texts of up to
             five words may have three more. Inf for any.
         distinct: Minimum difference between two paraphrases that are kept for the same text, 0 to 1.
-        difference_weight: What a difference of 1 adds to the rank, 0 or more, where a cosine of 1 adds 1.
-        fluency_weight: What the highest fluency adds to the rank, 0 or more.
+        difference_weight: What a difference of 1 adds to the rank, 0 or more, where the probability or cosine adds as much as it is.
+        fluency_weight: What the highest fluency adds to the rank, 0 or more; it is in the probability where a judge is asked.
         template_weight: What the template that was asked for adds to the rank, 0 or more.
         variety_weight: What similarity to a better paraphrase of the same text takes from the rank, 0 or more.
 
@@ -126,7 +126,7 @@ class CandidateSelection(Config):
         preset: What is kept of the candidates: strict, balanced or loose; none keeps what the paraphraser gives.
         meaning: Minimum cosine to the text, 0 to 1, instead of the preset's: 0.65 is loose, 0.85 close.
         difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
-        candidates: Candidates of each text to select from, of each kind: free, by templates, round trip.
+        candidates: Candidates of each text to select from, of each paraphraser.
 
     Raises:
         ConfigError: The preset is unknown, a value is out of its range, or it has no effect without a selection.
