@@ -45,6 +45,8 @@ from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, Edit, english_fa
         ("That will happen.", "That'll happen.", ""),
         ("Its mission is set.", "It's mission is set.", FORMS),
         ("two dogs run", "three dogs run", MARKS),
+        ("1.9 million boxes", "1,9 million boxes", MARKS),
+        ("Man stands outside", "Men stands outside", FORMS),
         ("it's a film", "It is a movie", ""),
         ("They can't go and won't say.", "They cannot go and will not say.", ""),
     ],

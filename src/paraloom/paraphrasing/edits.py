@@ -13,7 +13,7 @@ from paraloom.text.function_words import FUNCTION_WORDS
 REPEATED, MARKS, FORMS = "repeats a word", "name, number or mark changed", "form of a word changed"
 """What `english_fault` finds."""
 
-_TOKEN = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|\w+(?:['-]\w+)*|[^\w\s]")
 _MARK = re.compile(r"""["()\[\]{}<>$€£%@#]|.*\d.*""")
 _CAPITALIZED = re.compile(r"(?<=[\w,;] )[A-Z][^\W_]*(?=$|[\s.,;:!?)\"])")
 _ODD_CONTRACTION = re.compile(
@@ -33,6 +33,7 @@ _AUXILIARY_FORMS = {
     **dict.fromkeys(("has", "had", "having"), "have"),
     **dict.fromkeys(("does", "did", "done"), "do"),
 }
+_PLURALS = {"men": "man", "women": "woman", "children": "child", "people": "person", "feet": "foot"}
 _AUXILIARIES = frozenset([*_AUXILIARY_FORMS, "be", "have", "do", "will", "would", "can", "could", "may", "must", "to"])
 _FUNCTION_WORDS = frozenset([*FUNCTION_WORDS["en"].split(), *_AUXILIARIES, "because", "since", "might", "should"])
 _ENDINGS = ("ing", "ed", "er", "es", "s", "d", "")
@@ -109,7 +110,10 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
     if any(words & lost.keys() and words & new.keys() for words in _CHOICES):
         return FORMS
     helped = bool(_AUXILIARIES.intersection(lost) ^ _AUXILIARIES.intersection(new))
-    forms = [{_AUXILIARY_FORMS.get(word, word) for word in words if word.isalpha()} for words in (lost, new)]
+    forms = [
+        {_AUXILIARY_FORMS.get(word, _PLURALS.get(word, word)) for word in words if word.isalpha()}
+        for words in (lost, new)
+    ]
     if any(_inflected(word, other, helped) for word in forms[0] for other in forms[1]):
         return FORMS
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""
@@ -117,7 +121,7 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
 
 def _inflected(word: str, other: str, helped: bool) -> bool:
     """True if two words are forms of one word, unless an auxiliary helped."""
-    if word == other:  # two forms of one auxiliary
+    if word == other:  # two forms of one auxiliary, or a plural without an ending
         return True
     stems = [{word[: len(word) - len(end)] for end in _ENDINGS if word.endswith(end)} for word in (word, other)]
     stems = [{stem.removesuffix("e") for stem in of_word} | {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -299,9 +300,11 @@ class ParaphraseSelector:
         ], np.float64)  # fmt: skip
         replaced = np.flatnonzero(np.isnan(changes))
         if self.encoder is not None and len(replaced):
-            changes[replaced] = text_cosines(
-                self.encoder, [edits[row].lost for row in replaced], [edits[row].new for row in replaced]
-            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # an encoder may not know a word by itself
+                changes[replaced] = text_cosines(
+                    self.encoder, [edits[row].lost for row in replaced], [edits[row].new for row in replaced]
+                )
         return changes
 
     def _apart(self, ones: dict[int, SelectedParaphrase], n: int, reasons: list[str]) -> list[int]:
@@ -349,7 +352,7 @@ def _as_given(text: str, candidate: ParaphraseLike) -> SelectedParaphrase:
 
 def text_units(text: str) -> list[str]:
     """The words of a text in lower case, without punctuation; of scripts without spaces, the characters."""
-    units = words(text, punctuation=False)
+    units = words(text.replace("’", "'"), punctuation=False)
     if text.isascii() or not WITHOUT_SPACES.search(text):
         return units
     return [part for unit in units for part in (unit if WITHOUT_SPACES.search(unit) else [unit])]

@@ -26,8 +26,8 @@ class SelectionConfig(Config):
         length_ratio: Maximum ratio of the words of the longer side to those of the shorter, 1 or more; texts of up to
             five words may have three more. Inf for any.
         distinct: Minimum difference between two paraphrases that are kept for the same text, 0 to 1.
-        difference_weight: What a difference of 1 adds to the rank, 0 or more, where the probability or cosine adds as much as it is.
-        fluency_weight: What the highest fluency adds to the rank, 0 or more; it is in the probability where a judge is asked.
+        difference_weight: What a difference of 1 adds to the rank, 0 or more, where a probability of 1 adds 1.
+        fluency_weight: What the highest fluency adds to the rank, 0 or more, where no judge is asked.
         template_weight: What the template that was asked for adds to the rank, 0 or more.
         variety_weight: What similarity to a better paraphrase of the same text takes from the rank, 0 or more.
 
@@ -72,14 +72,14 @@ class SelectionConfig(Config):
 
 SELECTION_PRESETS = {
     "strict": SelectionConfig(
-        meaning=0.85, probability=0.75, difference=0.1, distinct=0.1, difference_weight=0.1, variety_weight=0.2
+        meaning=0.85, probability=0.75, difference=0.1, distinct=0.1, difference_weight=0.75, variety_weight=0.2
     ),
     "balanced": SelectionConfig(),
     "loose": SelectionConfig(meaning=0.65, probability=0.45, difference=0.1, distinct=0.3, variety_weight=1.0),
 }
 """Name of a preset → what is kept.
 
-strict: replaces a text, such as a line of an interface: nine of ten are right, difference hardly counts.
+strict: replaces a text, such as a line of an interface: nine of ten are right; contractions come last.
 balanced: further texts with the same meaning: a copy teaches nothing, and a changed meaning is wrong.
 loose: several wordings of one text, such as the utterances of an intent: three of four are right, and they differ.
 """
