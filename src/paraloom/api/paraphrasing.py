@@ -167,7 +167,7 @@ def paraphrase(
     for opened in map(as_paraphraser, several):
         trained = next(trained_parts(opened), None)
         if trained is not None:
-            how = {"template": template, "like": like, "height": height or None, "decode": decode}
+            how: dict[str, Any] = {"template": template, "like": like, "height": height or None, "decode": decode}
             parts.append(candidates_of(trained, selects=wanted.selects, **how))
         elif template is not None or like is not None:
             raise ConfigError(

@@ -154,15 +154,16 @@ def _joined(
         fields = (selection.kept, selection.reasons, selection.positions, selection.measured)
         if len(rows) == 1:
             candidates.append(groups[rows[0]])
-            whole = [field[rows[0]] for field in fields]
+            whole: list[Any] = [field[rows[0]] for field in fields]
         else:
             variants = [_of_parts(of_text, [selection.kept[row] for row in rows], rank) for rank in range(n)]
             distinct = list({one.text: one for one in variants if one is not None}.values())
             candidates.append([one.candidate for one in distinct])
             figures = [Measured(one.meaning, one.difference, one.judge) for one in distinct]
             whole = [distinct, [""] * len(distinct), list(range(len(distinct))), figures]
-        for field, values in zip((result.kept, result.reasons, result.positions, result.measured), whole, strict=True):
-            field.append(values)  # type: ignore[arg-type]
+        collected: list[list[Any]] = [result.kept, result.reasons, result.positions, result.measured]
+        for field, values in zip(collected, whole, strict=True):
+            field.append(values)
     return candidates, result
 
 

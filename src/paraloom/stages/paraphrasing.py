@@ -388,7 +388,7 @@ def _open(
             opened.append(PivotParaphraser(there, home, pivots=pivots, decode=decode))
         elif (path / PARAPHRASER_FILE).is_file():
             trained = open_paraphraser(path, parser=parser)
-            given = {"template": template, "like": like, "height": height, "decode": decode}
+            given: dict[str, Any] = {"template": template, "like": like, "height": height, "decode": decode}
             opened.append(candidates_of(trained, selects=selection is not None, **given))
         else:
             opened.append(MonolingualParaphraser(open_translator(path, "sampling"), decode=decode))
