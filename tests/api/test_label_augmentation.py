@@ -23,12 +23,10 @@ from paraloom.api.paraphrase_sources import (
     open_paraphraser,
     open_selector,
 )
-from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
-from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.paraphrasing import augmentation, protection, selection
-from paraloom.paraphrasing.selection_config import SelectionConfig
+from paraloom.paraphrasing.selection_config import SELECTION_PRESETS, SelectionConfig
 
 ROWS = [
     {"id": 7, "text": "the red car is fast", "label": "car"},
@@ -312,8 +310,6 @@ def test_an_encoder_of_another_language() -> None:
     assert open_selector(language="de", encoder="none").encoder is None
     with pytest.raises(ConfigError, match="--meaning needs an encoder"):
         open_selector(encoder=None, meaning=0.5)
-    with pytest.raises(ConfigError, match="--entailment needs a model"):
-        open_selector(encoder=None, entailment=0.5)
 
 
 @pytest.mark.parametrize(
@@ -374,19 +370,14 @@ def test_what_names_a_paraphraser(tmp_path: Path) -> None:
     assert paraloom.augment_labels is augment_labels
 
 
-def test_the_presets_of_pairs_paraphrases_and_labeled_sets_are_one_gate() -> None:
-    folder = bundled_path(PARAPHRASE_MODEL)
-    assert folder is not None
-    model = ParaphraseModel.load(folder)
+def test_the_presets_of_paraphrases_and_labeled_sets_are_one_gate() -> None:
     own, other = RoundTripParaphraser("en-de", "de-en"), as_paraphraser(lambda texts: texts)
     evaluation = ParaphraserEvaluation({"round trip": own}, preset="strict")
     assert evaluation.selector is not None
     for selector in (
         _selector(own, "strict", None), open_selector("strict", judge=None, language="en"), evaluation.selector
     ):  # fmt: skip
-        assert selector.entailment is not None
-        assert selector.config.entailment == model.judge_threshold("strict")
-    assert model.judge_threshold("loose") < model.judge_threshold("balanced") < model.judge_threshold("strict")
-    assert _selector(own, SelectionConfig(entailment=0.3), None).config.entailment == 0.3
+        assert selector.judge is not None and selector.config == SELECTION_PRESETS["strict"]
+    assert _selector(own, SelectionConfig(probability=0.3), None).config.probability == 0.3
     # Of writers that are seldom wrong, the judge would drop more right candidates than wrong ones.
-    assert _selector(other, "strict", None).entailment is None
+    assert _selector(other, "strict", None).judge is None

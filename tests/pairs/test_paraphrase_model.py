@@ -203,15 +203,11 @@ def test_a_file_of_format_1_has_its_threshold_in_the_condition(tmp_path: Path) -
     assert ParaphraseModel.load(tmp_path).presets == {"strict": Preset(0.85, preset["where"])}
 
 
-def test_the_judge_is_read_as_log_odds_and_its_threshold_is_that_of_the_preset() -> None:
+def test_the_judge_is_read_as_log_odds() -> None:
     alone = LogisticModel((Feature("judge", 1.5, 0.5, 2.0, -9.0, 9.0),), -0.25)
-    model = ParaphraseModel((alone,), {"strict": Preset(0.9, ""), "loose": Preset(0.4, "")}, {})
-    for name, preset in model.presets.items():
-        assert alone.probability({"judge": [model.judge_threshold(name)]})[0] == pytest.approx(preset.threshold)
     assert alone.probability({"judge": [0.0, 1.0]}).tolist() == pytest.approx(
         [1 / (1 + np.exp(0.25 + 1.5 * (9.0 + 0.5) / 2)), 1 / (1 + np.exp(0.25 - 1.5 * (9.0 - 0.5) / 2))]
     )
-    assert ParaphraseModel((), {"strict": Preset(0.9, "")}, {}).judge_threshold("strict") == 1
 
 
 def test_a_reverse_cost_counts_only_within_the_depth_of_its_translator() -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
 from toy_paraphraser import LABELS, ToyParser, ToyTranslator
 
 from paraloom.api.paraphrase_sources import as_paraphraser
-from paraloom.paraphrasing.candidates import CombinedParaphraser, TemplateCandidates
+from paraloom.core.protocols import ParaphraseLike, Variant
+from paraloom.paraphrasing.candidates import SelectingParaphraser, TemplateCandidates
 from paraloom.paraphrasing.examples import ParsedPair
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.selection import ParaphraseSelector
+from paraloom.paraphrasing.selection_config import SelectionConfig
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
 
@@ -29,12 +35,33 @@ def test_options_are_those_of_every_call() -> None:
     assert model.signature != TemplateCandidates(paraphraser()).signature
 
 
-def test_free_candidates_and_those_of_templates_take_turns() -> None:
-    both = as_paraphraser(paraphraser())
-    assert isinstance(both, CombinedParaphraser) and len(both.paraphrasers) == 2
-    (variants,) = both.paraphrase(["it rains ."], n=3)
+def test_free_candidates_have_no_template() -> None:
+    free = as_paraphraser(paraphraser())
+    (variants,) = free.paraphrase(["it rains ."], n=3)
     assert sorted(one.text for one in variants) == sorted(CANDIDATES)
-    by_text = {one.text: getattr(one, "template", None) for one in variants}
-    assert by_text["rains now ."] is None and by_text["now , it rains ."] is not None
-    without = as_paraphraser(paraphraser(templates=False))
-    assert isinstance(without, CombinedParaphraser) and len(without.paraphrasers) == 1
+    assert {getattr(one, "template", None) for one in variants} == {None}
+
+
+class Sentences:
+    """Paraphrases sentences from a table, and takes one sentence at a time."""
+
+    signature, table = "sentences", {"a b.": ["a c.", "a d."], "g h.": ["g i."]}
+
+    def split(self, texts: Sequence[str]) -> list[list[str]]:
+        return [[f"{part}." for part in text.split(".") if part] or [text] for text in texts]
+
+    def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ParaphraseLike]]:
+        return [[Variant(one, -1.0, 2) for one in self.table.get(text, [])] for text in texts]
+
+
+def test_a_long_text_is_selected_by_sentences_and_keeps_the_others() -> None:
+    config = SelectionConfig(meaning=0, difference=0, fluency=0, distinct=0)
+    model = SelectingParaphraser(Sentences(), ParaphraseSelector(config), n=2, candidates=5)
+    groups, selection = model.answer(["a b.e f.g h.", "a b.", "e f.e f.", "e f."])
+    assert [[one.text for one in kept] for kept in selection.kept] == [
+        ["a c. e f. g i.", "a d. e f. g i."], ["a c.", "a d."], [], []
+    ]  # fmt: skip
+    assert [len(group) for group in groups] == [2, 2, 0, 0]
+    assert selection.positions == [[0, 1], [0, 1], [], []] and selection.reasons[0] == ["", ""]
+    # Of each of the twelve characters of the text, eight are in sentences of which half of the words differ.
+    assert selection.kept[0][0].difference == selection.measured[0][0].difference == pytest.approx(8 / 12 / 2)

@@ -24,7 +24,7 @@ from paraloom.paraphrasing.selection_config import (
 
 SOURCE = "the small dog sleeps in the garden"
 FREE = SelectionConfig(
-    **dict.fromkeys(("meaning", "difference", "fluency", "distinct"), 0.0),
+    **dict.fromkeys(("meaning", "difference", "fluency", "probability", "distinct"), 0.0),
     **dict.fromkeys(("difference_weight", "fluency_weight", "template_weight", "variety_weight"), 0.0),
 )
 
@@ -43,14 +43,16 @@ class Angles:
 
 
 class Judge:
-    """An entailment model with a table; 1 for pairs that are not in it."""
+    """A judge with a table; 1 for pairs that are not in it."""
 
     signature = "judge"
 
     def __init__(self, table: dict[tuple[str, str], float]) -> None:
         self.table = table
+        self.asked: list[str] = []
 
     def predict(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
+        self.asked += seconds
         return np.array([self.table.get(pair, 1.0) for pair in zip(firsts, seconds, strict=True)], np.float32)
 
 
@@ -148,12 +150,37 @@ def test_what_was_held_does_not_make_texts_alike() -> None:
     assert len(selector.select(["Ann runs"], [candidates], 2).kept[0]) == 2
 
 
-def test_both_directions_must_be_entailed() -> None:
-    texts = ["a little dog is asleep", "a dog is asleep outside"]
-    judge = Judge({(SOURCE, texts[0]): 0.9, (texts[0], SOURCE): 0.6, (texts[1], SOURCE): 0.2})
-    kept, dropped, *_ = ParaphraseSelector(FREE, entailment=judge).select([SOURCE], [variants(*texts)], 5)
-    assert [(one.text, round(one.entailment, 4), one.score) for one in kept[0]] == [(texts[0], 0.6, pytest.approx(0.6))]
-    assert dict(dropped) == {selecting.NOT_ENTAILED: 1}
+def logistic(*terms: float) -> float:
+    return 1 / (1 + math.exp(-sum(terms)))
+
+
+def test_both_orders_must_pass_the_judge() -> None:
+    texts = ["a little dog is asleep", "a dog is asleep outside", "a dog barks"]
+    judge = Judge({(SOURCE, texts[0]): 0.9, (texts[0], SOURCE): 0.6, (texts[1], SOURCE): 0.2, (SOURCE, texts[2]): 0.1})
+    config = SelectionConfig(**{**vars(FREE), "probability": 0.3, "length_ratio": 9})
+    kept, dropped, _, _, measured = ParaphraseSelector(config, judge=judge).select([SOURCE], [variants(*texts)], 5)
+    # The lower verdict, a cost of 0.25 for each token, and an unknown cosine of the words that changed.
+    expected = logistic(-1.29, 0.95 * math.log(0.6 / 0.4), -3.74 * 0.25, 2.69 * 0.5)
+    assert [(one.text, round(one.judge, 4)) for one in kept[0]] == [(texts[0], 0.6)]
+    assert kept[0][0].score == kept[0][0].probability == pytest.approx(expected)
+    assert dict(dropped) == {selecting.DOUBTFUL: 2}
+    assert [one.judge for one in measured[0]] == pytest.approx([0.6, 0.2, 0.1])
+    assert judge.asked == [*texts, SOURCE, SOURCE]  # of what fails in one order, the other is not asked
+
+
+def test_the_probability_reads_the_words_that_changed() -> None:
+    encoder = Angles({SOURCE: 0, "small": 10, "little": 40, "the little dog sleeps in the garden": 5})
+    encoder.angles["in the garden the small dog sleeps"] = encoder.angles["the small dog sleeps in"] = 0
+    texts = ["the little dog sleeps in the garden", "in the garden the small dog sleeps", "the small dog sleeps in"]
+    kept = ParaphraseSelector(FREE, encoder, judge=Judge({})).select([SOURCE], [variants(*texts)], 5).kept
+    by_text = {one.text: one.probability for one in kept[0]}
+    expected = [
+        logistic(-1.29, 0.95 * math.log(0.9999 / 0.0001), -3.74 * 0.25, 2.69 * change)
+        for change in (math.cos(math.radians(30)), 0.2, 0.2)
+    ]
+    assert [by_text[text] for text in texts] == pytest.approx(expected)
+    nothing_known = selecting.probability_right([math.nan, 0.5], math.nan, math.nan)
+    assert nothing_known == pytest.approx([math.nan, logistic(-1.29, -3.74 * 0.55, 2.69 * 0.5)], nan_ok=True)
 
 
 def test_fluency_is_the_mean_probability_of_tokens() -> None:
@@ -231,9 +258,9 @@ def test_nothing_to_select() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
+        ({"probability": 2}, "'probability' must be from 0 to 1"),
         ({"meaning": 1.01}, "'meaning' must be from 0 to 1, got 1.01"),
         ({"difference": -0.1}, "'difference' must be from 0 to 1, got -0.1"),
-        ({"entailment": 2}, "'entailment' must be from 0 to 1"),
         ({"length_ratio": 0.5}, "'length_ratio' must be 1 or more"),
         ({"variety_weight": -1}, "'variety_weight' must be 0 or more"),
         ({"menaing": 0.5}, "did you mean 'meaning'"),
@@ -269,7 +296,7 @@ def test_settings_of_a_selection_that_is_none() -> None:
 
 
 def test_the_signature_has_every_setting() -> None:
-    judge, configs = Judge({}), [SelectionConfig(), *(SelectionConfig(entailment=value) for value in (0.6, 0.9))]
+    judge, configs = Judge({}), [SelectionConfig(), *(SelectionConfig(probability=value) for value in (0.7, 0.9))]
     configs += [SelectionConfig(length_ratio=1.5), SelectionConfig(variety_weight=0.1)]
-    signatures = {ParaphraseSelector(config, entailment=judge).signature for config in configs}
+    signatures = {ParaphraseSelector(config, judge=judge).signature for config in configs}
     assert len(signatures) == len(configs)

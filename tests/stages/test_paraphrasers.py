@@ -320,7 +320,7 @@ def test_settings_of_training(settings: dict[str, object], message: str) -> None
         ({"meaning": 2.0}, "'meaning' must be from 0 to 1"),
         ({"preset": "looser"}, "unknown preset 'looser'.*loose"),
         ({"candidates": 0}, "'candidates' must be 1 or more"),
-        ({"candidates": 20, "preset": "none"}, "'candidates' is for a selection"),
+        ({"candidates": 30, "preset": "none"}, "'candidates' is for a selection"),
     ],
 )
 def test_settings_of_use(settings: dict[str, object], message: str) -> None:

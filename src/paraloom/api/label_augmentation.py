@@ -217,7 +217,7 @@ def _selector(
     judge = NO_ENCODER if not is_judged(paraphraser) else None
     if isinstance(selection, str):
         return open_selector(selection, encoder=encoder, judge=judge, language=language)
-    return ParaphraseSelector(selection, named_encoder(encoder, language), entailment=named_judge(judge, language))
+    return ParaphraseSelector(selection, named_encoder(encoder, language), judge=named_judge(judge, language))
 
 
 def _new_rows(

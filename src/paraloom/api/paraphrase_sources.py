@@ -18,14 +18,12 @@ from paraloom.mt.decoding import Beam
 from paraloom.mt.endpoint import EndpointTranslator
 from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.mt.prompts import PARAPHRASE
-from paraloom.pairs.scoring.cross_encoder import CrossEncoder
-from paraloom.paraphrasing.candidates import CombinedParaphraser, candidates_of, combined, kinds_of
+from paraloom.paraphrasing.candidates import TemplateCandidates, candidates_of, combined
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.references import ROUND_TRIP, RoundTripReference, endpoint_reference
 from paraloom.paraphrasing.round_trip import PIVOTS, MonolingualParaphraser, PivotParaphraser
-from paraloom.paraphrasing.selection import EntailmentModel, FluencyModel, ParaphraseSelector
+from paraloom.paraphrasing.selection import FluencyModel, ParaphraseSelector
 from paraloom.paraphrasing.selection_config import selection_config
-from paraloom.stages.paraphrasing import with_judge_threshold
 
 AnyParaphraser: TypeAlias = (
     ParaphraserLike
@@ -168,7 +166,9 @@ def open_paraphraser(
             parts.append(MonolingualParaphraser(cast(TranslatorLike, translator), decode=decode))
         else:
             trained = Paraphraser.load(text, parser=parser, device=device)
-            parts += candidates_of(trained, selects=selects, template=template, like=like, height=height, decode=decode)
+            parts.append(
+                candidates_of(trained, selects=selects, template=template, like=like, height=height, decode=decode)
+            )
     if not parts:
         raise ConfigError("a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en.")
     return combined(parts)
@@ -186,7 +186,7 @@ def as_paraphraser(paraphraser: AnyParaphraser, *, output: str = "-") -> Paraphr
     if isinstance(paraphraser, tuple):
         return RoundTripParaphraser.load(*paraphraser)
     if isinstance(paraphraser, ControlledParaphraser):
-        return CombinedParaphraser(kinds_of(paraphraser))
+        return TemplateCandidates(paraphraser)
     if hasattr(paraphraser, "paraphrase"):
         return cast(ParaphraserLike, paraphraser)
     if callable(paraphraser) and not isinstance(paraphraser, type):
@@ -201,25 +201,14 @@ def open_selector(
     *,
     meaning: float | None = None,
     difference: float | None = None,
-    entailment: float | None = None,
     encoder: str | Path | EncoderLike | None = "english",
-    cross_encoder: str | Path | EntailmentModel | None = None,
     judge: str | Path | None = "none",
     language_model: str | Path | FluencyModel | None = None,
     language: str | None = None,
 ) -> ParaphraseSelector:
     """A selector with models by name."""
-    config = selection_config(preset, meaning=meaning, difference=difference, entailment=entailment)
+    config = selection_config(preset, meaning=meaning, difference=difference)
     if encoder in (None, NO_ENCODER) and meaning is not None:
         raise ConfigError("--meaning needs an encoder", remedy="Name one with --encoder, or leave --meaning out.")
-    if entailment is not None and cross_encoder is None:
-        raise ConfigError("--entailment needs a model", remedy="Name its folder with --cross-encoder.")
-    opened = named_encoder(encoder, language)
-    if isinstance(cross_encoder, (str, Path)):
-        cross_encoder = CrossEncoder.load(cross_encoder)
-    if cross_encoder is None:
-        cross_encoder = named_judge(judge, language)
-        if cross_encoder is not None:
-            config = with_judge_threshold(config, preset)
-    fluency = named_language_model(language_model)
-    return ParaphraseSelector(config, opened, entailment=cross_encoder, language_model=fluency)
+    opened, fluency = named_encoder(encoder, language), named_language_model(language_model)
+    return ParaphraseSelector(config, opened, judge=named_judge(judge, language), language_model=fluency)

@@ -136,7 +136,7 @@ def paraphrase(
             gives.
         meaning: Minimum cosine to the text, 0 to 1, instead of the preset's.
         difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
-        candidates: Candidates of each text to select from, of each kind.
+        candidates: Candidates of each text to select from, of each paraphraser.
         encoder: What measures meaning: an encoder or its name; None or 'none' does not measure it.
         judge: The folder of a judge, which reads a text and a candidate at once; 'none' does not ask one. Default: the
             bundled one, for English by trained paraphrasers and round trips.
@@ -170,14 +170,8 @@ def paraphrase(
     for opened in map(as_paraphraser, several):
         trained = next(trained_parts(opened), None)
         if trained is not None:
-            parts += candidates_of(
-                trained,
-                selects=wanted.selects,
-                template=template,
-                like=like,
-                height=height or None,
-                decode=decode,
-            )
+            how: dict[str, Any] = {"template": template, "like": like, "height": height or None, "decode": decode}
+            parts.append(candidates_of(trained, selects=wanted.selects, **how))
         elif template is not None or like is not None:
             raise ConfigError(
                 "'template' and 'like' are for a trained paraphraser", remedy="Name english, or its folder."
@@ -290,7 +284,7 @@ def paraphrase_files(
         preset: What is kept of the candidates; none keeps what the paraphraser gives.
         meaning: Minimum cosine to the text, 0 to 1: 0.65 is loose, 0.85 close. Default: the preset's.
         difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
-        candidates: Candidates of each text to select from, of each kind: free, by templates, round trip.
+        candidates: Candidates of each text to select from, of each paraphraser.
         encoder: Encoder that measures meaning; none does not measure it.
         judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for
             English by trained paraphrasers and round trips.

@@ -1,4 +1,4 @@
-"""Candidates of several kinds for a selection: free ones, those of templates, those of other paraphrasers."""
+"""Candidates for a selection, those of several paraphrasers together, and the selection of each text or sentence."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import ParaphraseLike, ParaphraserLike
 from paraloom.paraphrasing.control import ControlledVariant
-from paraloom.paraphrasing.paraphraser import AUTO, ControlledParaphraser
-from paraloom.paraphrasing.selection import ParaphraseSelector, Selection, without_selection
+from paraloom.paraphrasing.paraphraser import ControlledParaphraser
+from paraloom.paraphrasing.selection import (
+    Measured,
+    ParaphraseSelector,
+    SelectedParaphrase,
+    Selection,
+    without_selection,
+)
 
 
 class TemplateCandidates:
@@ -31,10 +37,15 @@ class TemplateCandidates:
         """That of the paraphraser, and a digest of the options."""
         return f"{self.paraphraser.signature}|options:{digest(sorted(map(repr, self.options.items())))[:8]}"
 
+    def split(self, texts: Sequence[str]) -> list[list[str]]:
+        """The parts of each text: its sentences, where it is longer than the model takes."""
+        return self.paraphraser.split(texts)
+
     def paraphrase(self, texts: Sequence[str], *, n: int = 5, seed: int = 0) -> list[list[ControlledVariant]]:
         """Paraphrase texts, without a warning where no variant has the template."""
         groups = self.paraphraser.candidates(texts, n=n, seed=seed, **self.options)
-        return self.paraphraser.with_free_logprobs(texts, groups)
+        free = self.options.get("template") is None and self.options.get("like") is None
+        return groups if free else self.paraphraser.with_free_logprobs(texts, groups)
 
 
 class FreeParaphrases(TemplateCandidates):
@@ -79,12 +90,6 @@ def combined(paraphrasers: Sequence[ParaphraserLike]) -> ParaphraserLike:
     return paraphrasers[0] if len(paraphrasers) == 1 else CombinedParaphraser(paraphrasers)
 
 
-def kinds_of(trained: ControlledParaphraser, decode: str | None = None) -> list[ParaphraserLike]:
-    """The candidates of a trained paraphraser: free ones, and those of templates that suit a text."""
-    free = TemplateCandidates(trained, decode=decode)
-    return [free, TemplateCandidates(trained, template=AUTO)] if trained.templates.counts else [free]
-
-
 def candidates_of(
     trained: ControlledParaphraser,
     *,
@@ -93,11 +98,11 @@ def candidates_of(
     like: str | None = None,
     height: int | None = None,
     decode: str | None = None,
-) -> list[ParaphraserLike]:
+) -> TemplateCandidates:
     """What a trained paraphraser gives a selection to choose from, or writes by itself."""
     if template is not None or like is not None:
-        return [TemplateCandidates(trained, template=template, like=like, height=height, decode=decode)]
-    return kinds_of(trained, decode) if selects else [FreeParaphrases(trained, decode=decode)]
+        return TemplateCandidates(trained, template=template, like=like, height=height, decode=decode)
+    return (TemplateCandidates if selects else FreeParaphrases)(trained, decode=decode)
 
 
 class SelectingParaphraser:
@@ -120,8 +125,68 @@ class SelectingParaphraser:
         return own if self.selector is None else f"{own}|{self.selector.signature}"
 
     def answer(self, texts: Sequence[str], *, seed: int = 0) -> tuple[list[list[ParaphraseLike]], Selection]:
-        """The candidates of texts, and what is kept of them."""
-        groups = [list(group) for group in self.paraphraser.paraphrase(texts, n=self.candidates, seed=seed)]
+        """The candidates of texts, and what is kept of them.
+
+        A text that is longer than the paraphraser takes is selected by sentences; where nothing is good enough, the
+        sentence itself stays.
+        """
         if self.selector is None:
+            groups = [list(group) for group in self.paraphraser.paraphrase(texts, n=self.candidates, seed=seed)]
             return groups, without_selection(texts, groups, self.n)
-        return groups, self.selector.select(texts, groups, self.n)
+        split = getattr(self.paraphraser, "split", None)
+        parts: list[list[str]] = [[text] for text in texts] if split is None else split(texts)
+        flat = [part for of_text in parts for part in of_text]
+        groups = [list(group) for group in self.paraphraser.paraphrase(flat, n=self.candidates, seed=seed)]
+        selection = self.selector.select(flat, groups, self.n)
+        return (groups, selection) if len(flat) == len(parts) else _joined(parts, groups, selection, self.n)
+
+
+def _joined(
+    parts: Sequence[Sequence[str]], groups: Sequence[list[ParaphraseLike]], selection: Selection, n: int
+) -> tuple[list[list[ParaphraseLike]], Selection]:
+    """Candidates and selection of texts from those of their parts."""
+    candidates: list[list[ParaphraseLike]] = []
+    result = Selection([], selection.dropped, [], [], [])
+    start = 0
+    for of_text in parts:
+        rows = range(start, start + len(of_text))
+        start += len(of_text)
+        fields = (selection.kept, selection.reasons, selection.positions, selection.measured)
+        if len(rows) == 1:
+            candidates.append(groups[rows[0]])
+            whole: list[Any] = [field[rows[0]] for field in fields]
+        else:
+            variants = [_of_parts(of_text, [selection.kept[row] for row in rows], rank) for rank in range(n)]
+            distinct = list({one.text: one for one in variants if one is not None}.values())
+            candidates.append([one.candidate for one in distinct])
+            figures = [Measured(one.meaning, one.difference, one.judge) for one in distinct]
+            whole = [distinct, [""] * len(distinct), list(range(len(distinct))), figures]
+        collected: list[list[Any]] = [result.kept, result.reasons, result.positions, result.measured]
+        for field, values in zip(collected, whole, strict=True):
+            field.append(values)
+    return candidates, result
+
+
+def _of_parts(
+    parts: Sequence[str], kept: Sequence[Sequence[SelectedParaphrase]], rank: int
+) -> SelectedParaphrase | None:
+    """The paraphrase of a text from those of this rank of its parts; None if no part has one."""
+    ones = [of_part[min(rank, len(of_part) - 1)] if of_part else None for of_part in kept]
+    chosen = [one for one in ones if one is not None]
+    if not chosen:
+        return None
+    text = " ".join(part if one is None else one.text for part, one in zip(parts, ones, strict=True))
+    lengths = [len(part) for part, one in zip(parts, ones, strict=True) if one is not None]
+    difference = sum(one.difference * length for one, length in zip(chosen, lengths, strict=True))
+    candidate = ControlledVariant(
+        text,
+        sum(one.candidate.logprob for one in chosen),
+        sum(one.candidate.tokens for one in chosen),
+        pieces=len(parts),
+    )
+    lowest = {
+        name: min(getattr(one, name) for one in chosen)
+        for name in ("score", "meaning", "fluency", "judge", "template", "probability")
+    }
+    whole = sum(map(len, parts))
+    return SelectedParaphrase(text=text, difference=difference / whole, candidate=candidate, **lowest)

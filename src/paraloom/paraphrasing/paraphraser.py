@@ -185,10 +185,12 @@ class ControlledParaphraser:
             raise ConfigError(f"'n' must be 1 or more, got {n}")
         if template is not None and like is not None:
             raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
-        parts = self.translator.split(texts, reserve=2 * self.settings.control.max_labels + 2)
+        parts = self.split(texts)
         rows = [row for row, of_text in enumerate(parts) for _ in of_text]
         flat = [part for of_text in parts for part in of_text]
-        trees = self._trees(flat)
+        # A free paraphrase needs no parse of its text, but for SCPN, which always reads it.
+        free = template is None and like is None and not self.settings.max_parse_labels
+        trees = [None] * len(flat) if free else self._trees(flat)
         if template == AUTO:
             groups = self._by_templates(flat, trees, n, decode, seed)
         else:
@@ -197,6 +199,17 @@ class ControlledParaphraser:
             groups = self._decoded(flat, trees, of_parts, n, decode, seed)
         remaining = iter(groups)
         return [join_parts(list(islice(remaining, len(of_text))))[:n] for of_text in parts]
+
+    def split(self, texts: Sequence[str]) -> list[list[str]]:
+        """The parts of each text that are paraphrased: its sentences, where it is longer than the model takes.
+
+        Args:
+            texts: m texts.
+
+        Returns:
+            For each text its parts; the text alone if the model takes it.
+        """
+        return self.translator.split(texts, reserve=2 * self.settings.control.max_labels + 2)
 
     def with_free_logprobs(
         self, texts: Sequence[str], groups: Sequence[Sequence[ControlledVariant]]

@@ -1,8 +1,9 @@
-"""Selection of paraphrases: candidates are checked, ranked by meaning, fluency and difference, and kept apart."""
+"""Selection of paraphrases: candidates are checked, ranked by meaning and difference, and kept apart."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,16 +16,17 @@ from rapidfuzz.distance import Levenshtein
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.protocols import EncoderLike, ParaphraseLike
+from paraloom.paraphrasing.edits import REPEATED, Edit, english_fault, english_words
 from paraloom.paraphrasing.selection_config import SelectionConfig
 from paraloom.text.characters import WITHOUT_SPACES
 from paraloom.text.tokens import words
 
-EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, IMPROBABLE, DUPLICATE, SURPLUS = (
-    *("empty", "refused by the model", "cut off by the decoder", "repeats a word", "near copy of the text"),
+EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, DOUBTFUL, IMPROBABLE, DUPLICATE, SURPLUS = (
+    *("empty", "refused by the model", "cut off by the decoder", REPEATED, "near copy of the text"),
     *(
         "length",
         "meaning changed",
-        "another meaning",
+        "probably not right",
         "improbable",
         "near-duplicate of a better candidate",
         "over the limit",
@@ -32,19 +34,28 @@ EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, NOT_ENTAILED, IMPROBABLE, 
 )
 """Why a candidate is dropped, in the order in which it is checked."""
 
+_RIGHT, _AVERAGES = (-1.29, 0.95, -3.74, 2.69), (math.nan, 0.55, 0.5)
+"""Of `probability_right`: the weights, the intercept first, and what stands for an unknown value."""
+
+_NEVER = 1e-4
+"""A probability of 0 or 1 would have infinite log-odds."""
+
+_FUNCTIONAL, _ONE_SIDED, _REORDERED = 0.5, 0.2, 0.2
+"""In place of a cosine: only function words differ; content words were left out or added; the order alone differs."""
+
 _MAX_RUN = 3
 """A word that comes so often in a row, and does not in the text, is what decoders repeat."""
 
 
-class EntailmentModel(Protocol):
-    """A model that reads both texts at once, such as `paraloom.pairs.scoring.cross_encoder.CrossEncoder`."""
+class JudgeLike(Protocol):
+    """A model that reads both texts at once, such as `paraloom.pairs.scoring.judge.Judge`."""
 
     @property
     def signature(self) -> str:
         """The model and what its value is."""
 
     def predict(self, firsts: list[str], seconds: list[str]) -> npt.NDArray[np.float32]:
-        """How probably each of n first texts entails the second, float32 `(n,)`, 0 to 1."""
+        """How probably each of n second texts says what the first says, float32 `(n,)`, 0 to 1."""
 
 
 class FluencyModel(Protocol):
@@ -66,9 +77,10 @@ class SelectedParaphrase(NamedTuple):
     meaning: float
     difference: float
     fluency: float
-    entailment: float
+    judge: float
     template: float
     candidate: ParaphraseLike
+    probability: float = math.nan
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, without the candidate."""
@@ -94,19 +106,27 @@ class Selection(NamedTuple):
 
 
 class ParaphraseSelector:
-    """Keeps the best candidates of each text, far enough from the text and from one another."""
+    """Keeps the best candidates of each text, far enough from the text and from one another.
+
+    Args:
+        config: What a candidate must have.
+        encoder: Measures meaning: a cosine.
+        judge: Reads English text and candidate, in both orders. With it, a candidate has a probability to be right, by
+            :func:`probability_right`, and none of the faults of `paraloom.paraphrasing.edits`.
+        language_model: Measures fluency, instead of the paraphraser.
+    """
 
     def __init__(
         self,
         config: SelectionConfig | None = None,
         encoder: EncoderLike | None = None,
         *,
-        entailment: EntailmentModel | None = None,
+        judge: JudgeLike | None = None,
         language_model: FluencyModel | None = None,
     ) -> None:
         self.config = config or SelectionConfig()
         self.encoder = encoder
-        self.entailment = entailment
+        self.judge = judge
         self.language_model = language_model
 
     @property
@@ -116,7 +136,7 @@ class ParaphraseSelector:
             name: "none" if model is None else model.signature
             for name, model in (
                 ("encoder", self.encoder),
-                ("entailment", self.entailment),
+                ("judge", self.judge),
                 ("language_model", self.language_model),
             )
         }
@@ -144,7 +164,9 @@ class ParaphraseSelector:
             for index, candidate in enumerate(group):
                 units = text_units(candidate.text)
                 difference = unit_difference(source, units)
-                reasons[row][index] = self.rejection(source, units, candidate, difference)
+                reasons[row][index] = self.rejection(source, units, candidate, difference) or (
+                    "" if self.judge is None else english_fault(text, candidate.text)
+                )
                 if reasons[row][index] not in (REFUSED, EMPTY):
                     figures[row][index] = Measured(difference=difference)
                 if not reasons[row][index]:
@@ -155,7 +177,7 @@ class ParaphraseSelector:
         measured = self._measure([texts[row] for row, _ in places], candidates, differences, own_cores)
         by_row: list[dict[int, SelectedParaphrase]] = [{} for _ in texts]
         for (row, index), one in zip(places, measured, strict=True):
-            figures[row][index] = Measured(one.meaning, one.difference, one.entailment)
+            figures[row][index] = Measured(one.meaning, one.difference, one.judge)
             source, units = text_units(texts[row]), text_units(one.text)
             reasons[row][index] = self.rejection(source, units, one.candidate, one.difference, one)
             if not reasons[row][index]:
@@ -181,8 +203,8 @@ class ParaphraseSelector:
             return self._surface_fault(source, units, candidate, difference)
         if self.encoder is not None and not measured.meaning >= self.config.meaning:
             return DRIFT
-        if self.entailment is not None and not measured.entailment >= self.config.entailment:
-            return NOT_ENTAILED
+        if self.judge is not None and not measured.probability >= self.config.probability:
+            return DOUBTFUL
         if measured.fluency < self.config.fluency:  # not where it is NaN
             return IMPROBABLE
         return ""
@@ -216,31 +238,74 @@ class ParaphraseSelector:
         if self.encoder is not None and cores is not None:
             others = [str(getattr(candidate, "core", candidate.text)) for candidate in candidates]
             meaning = np.minimum(meaning, text_cosines(self.encoder, cores, others))
-        entailment = unknown
-        if self.entailment is not None:
-            entailment = np.minimum(self.entailment.predict(texts, outputs), self.entailment.predict(outputs, texts))
         if self.language_model is None:
             fluency = np.array([_mean_probability(candidate) for candidate in candidates])
         else:
             ratio = self.language_model.perplexity(texts) / self.language_model.perplexity(outputs)
             fluency = np.minimum(ratio, 1.0)
+        judged = probability = unknown
+        if self.judge is not None:
+            alive = np.ones(len(texts), bool) if self.encoder is None else meaning >= self.config.meaning
+            alive &= ~(fluency < self.config.fluency)
+            judged, probability = self._judged(texts, outputs, fluency, alive)
+        known = meaning if self.judge is None else probability
         results = []
         for row, candidate in enumerate(candidates):
-            template = _template_match(candidate)
-            value = float(meaning[row] if self.entailment is None else entailment[row])
+            template, fluent = _template_match(candidate), 0.0 if math.isnan(fluency[row]) else float(fluency[row])
+            different = differences[row]
+            if self.judge is not None:  # a contraction written in full is not much of a difference
+                different = unit_difference(english_words(texts[row]), english_words(outputs[row]))
             score = (
-                (0.0 if math.isnan(value) else value)
-                + self.config.difference_weight * differences[row]
-                + self.config.fluency_weight * (0.0 if math.isnan(fluency[row]) else float(fluency[row]))
+                (0.0 if math.isnan(known[row]) else float(known[row]))
+                + self.config.difference_weight * different
+                + (self.config.fluency_weight * fluent if self.judge is None else 0.0)
                 + self.config.template_weight * template
             )
             results.append(
                 SelectedParaphrase(
                     *(candidate.text, score, float(meaning[row]), differences[row], float(fluency[row])),
-                    *(float(entailment[row]), template, candidate),
+                    *(float(judged[row]), template, candidate, float(probability[row])),
                 )
             )
         return results
+
+    def _judged(
+        self, texts: list[str], outputs: list[str], fluency: npt.NDArray[np.float64], alive: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The lower verdict on both orders, and the probability to be right: NaN of candidates that are dropped anyway.
+
+        What does not pass in the first order is not asked about in the second.
+        """
+        assert self.judge is not None
+        verdict, probability, change = (np.full(len(texts), np.nan) for _ in range(3))
+        rows = np.flatnonzero(alive)
+        change[rows] = self._changes([texts[row] for row in rows], [outputs[row] for row in rows])
+        for first, second in ((texts, outputs), (outputs, texts)):
+            asked = self.judge.predict([first[row] for row in rows], [second[row] for row in rows])
+            verdict[rows] = np.fmin(verdict[rows], asked)
+            probability[rows] = probability_right(verdict[rows], fluency[rows], change[rows])
+            rows = rows[probability[rows] >= self.config.probability]
+        return verdict, probability
+
+    def _changes(self, texts: list[str], outputs: list[str]) -> npt.NDArray[np.float64]:
+        """How near in meaning the content words that came and went are, float64 `(n,)`; see `probability_right`."""
+        edits = [
+            Edit.between(english_words(text), english_words(output))
+            for text, output in zip(texts, outputs, strict=True)
+        ]
+        changes = np.array([
+            np.nan if edit.lost and edit.new else _ONE_SIDED if edit.lost or edit.new
+            else _FUNCTIONAL if edit.functional else _REORDERED if edit.reordered else 1.0
+            for edit in edits
+        ], np.float64)  # fmt: skip
+        replaced = np.flatnonzero(np.isnan(changes))
+        if self.encoder is not None and len(replaced):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # an encoder may not know a word by itself
+                changes[replaced] = text_cosines(
+                    self.encoder, [edits[row].lost for row in replaced], [edits[row].new for row in replaced]
+                )
+        return changes
 
     def _apart(self, ones: dict[int, SelectedParaphrase], n: int, reasons: list[str]) -> list[int]:
         """Numbers of the best ones, each far enough from those before it (maximal marginal relevance)."""
@@ -287,7 +352,7 @@ def _as_given(text: str, candidate: ParaphraseLike) -> SelectedParaphrase:
 
 def text_units(text: str) -> list[str]:
     """The words of a text in lower case, without punctuation; of scripts without spaces, the characters."""
-    units = words(text, punctuation=False)
+    units = words(text.replace("’", "'"), punctuation=False)
     if text.isascii() or not WITHOUT_SPACES.search(text):
         return units
     return [part for unit in units for part in (unit if WITHOUT_SPACES.search(unit) else [unit])]
@@ -322,6 +387,25 @@ def _mean_probability(candidate: ParaphraseLike) -> float:
     """Geometric mean of the probabilities of its tokens; NaN where they are unknown."""
     mean = candidate.logprob / max(1, candidate.tokens)
     return math.nan if math.isnan(mean) else math.exp(min(0.0, mean))
+
+
+def probability_right(judge: npt.ArrayLike, fluency: npt.ArrayLike, change: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """The probability that a candidate says the same in good English.
+
+    A logistic regression over the log-odds of the judge's lower verdict, the mean cost of a subword (as the paraphraser
+    finds it), and the cosine between the content words that went and those that came: 1 where only contractions differ,
+    less for a new order or for words on one side only. An unknown cost or cosine counts as an average one.
+
+    Fitted to what two readers said of outputs of the bundled paraphraser (`benchmarks/judged_paraphrases.py fit`).
+    """
+    odds = np.clip(np.asarray(judge, np.float64), _NEVER, 1 - _NEVER)
+    cost = -np.log(np.clip(np.asarray(fluency, np.float64), _NEVER, 1))
+    values = [np.log(odds / (1 - odds)), cost, np.asarray(change, np.float64)]
+    logits = _RIGHT[0] + sum(
+        weight * np.where(np.isnan(value), average, value)
+        for weight, value, average in zip(_RIGHT[1:], values, _AVERAGES, strict=True)
+    )
+    return np.asarray(1 / (1 + np.exp(-logits)), np.float64)
 
 
 def _template_match(candidate: ParaphraseLike) -> float:

@@ -22,13 +22,12 @@ class SelectionConfig(Config):
         fluency: Minimum fluency, 0 (anything) to 1: the geometric mean probability of the tokens, as the paraphraser
             finds them without a template; with a language model, the perplexity of the text divided by the candidate's.
             Candidates whose fluency is unknown pass.
-        entailment: Minimum probability, 0 to 1, that each side entails the other, where a judge or another model that
-            reads both sides is given.
+        probability: Minimum probability to be right, 0 to 1, where a judge is asked.
         length_ratio: Maximum ratio of the words of the longer side to those of the shorter, 1 or more; texts of up to
             five words may have three more. Inf for any.
         distinct: Minimum difference between two paraphrases that are kept for the same text, 0 to 1.
-        difference_weight: What a difference of 1 adds to the rank, 0 or more, where a cosine of 1 adds 1.
-        fluency_weight: What the highest fluency adds to the rank, 0 or more.
+        difference_weight: What a difference of 1 adds to the rank, 0 or more, where a probability of 1 adds 1.
+        fluency_weight: What the highest fluency adds to the rank, 0 or more, where no judge is asked.
         template_weight: What the template that was asked for adds to the rank, 0 or more.
         variety_weight: What similarity to a better paraphrase of the same text takes from the rank, 0 or more.
 
@@ -46,10 +45,10 @@ class SelectionConfig(Config):
     meaning: float = 0.75
     difference: float = 0.2
     fluency: float = 0.45
-    entailment: float = 0.5
+    probability: float = 0.65
     length_ratio: float = 2.0
     distinct: float = 0.15
-    difference_weight: float = 0.5
+    difference_weight: float = 0.3
     fluency_weight: float = 0.75
     template_weight: float = 0.5
     variety_weight: float = 0.5
@@ -60,7 +59,7 @@ class SelectionConfig(Config):
             "difference": "0.1 asks for one word in ten, 0.4 for four.",
             "fluency": "0.45 drops what the paraphraser itself finds improbable, 0 drops nothing.",
         }
-        for name in ("meaning", "difference", "fluency", "entailment", "distinct"):
+        for name in ("meaning", "difference", "fluency", "probability", "distinct"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise ConfigError(f"'{name}' must be from 0 to 1, got {value:g}", remedy=remedies.get(name))
@@ -73,16 +72,16 @@ class SelectionConfig(Config):
 
 SELECTION_PRESETS = {
     "strict": SelectionConfig(
-        meaning=0.85, entailment=0.9, difference=0.1, distinct=0.1, difference_weight=0.0, variety_weight=0.2
+        meaning=0.85, probability=0.75, difference=0.1, distinct=0.1, difference_weight=0.75, variety_weight=0.2
     ),
-    "balanced": SelectionConfig(entailment=0.75),
-    "loose": SelectionConfig(meaning=0.65, difference=0.2, distinct=0.3, difference_weight=1.0, variety_weight=1.0),
+    "balanced": SelectionConfig(),
+    "loose": SelectionConfig(meaning=0.65, probability=0.45, difference=0.1, distinct=0.3, variety_weight=1.0),
 }
 """Name of a preset → what is kept.
 
-strict: replaces a text, such as a line of an interface: meaning first, difference does not count.
+strict: replaces a text, such as a line of an interface: nine of ten are right; contractions come last.
 balanced: further texts with the same meaning: a copy teaches nothing, and a changed meaning is wrong.
-loose: several wordings of one text, such as the utterances of an intent: these must differ from one another.
+loose: several wordings of one text, such as the utterances of an intent: three of four are right, and they differ.
 """
 
 NO_SELECTION = "none"
@@ -127,7 +126,7 @@ class CandidateSelection(Config):
         preset: What is kept of the candidates: strict, balanced or loose; none keeps what the paraphraser gives.
         meaning: Minimum cosine to the text, 0 to 1, instead of the preset's: 0.65 is loose, 0.85 close.
         difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
-        candidates: Candidates of each text to select from, of each kind: free, by templates, round trip.
+        candidates: Candidates of each text to select from, of each paraphraser.
 
     Raises:
         ConfigError: The preset is unknown, a value is out of its range, or it has no effect without a selection.
@@ -136,7 +135,7 @@ class CandidateSelection(Config):
     preset: str = "strict"
     meaning: float | None = None
     difference: float | None = None
-    candidates: int = 10
+    candidates: int = 20
 
     def validate(self) -> None:
         check_preset(self.preset)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.bundled import JUDGE_MODEL, PARAPHRASE_MODEL, bundled_path
+from paraloom.bundled import JUDGE_MODEL, bundled_path
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, ParaphraseLike, ParaphraserLike, Variant
 from paraloom.core.references import reference_fields, split_reference
@@ -23,7 +23,6 @@ from paraloom.mt.decoding import Beam, parse_decoding
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
 from paraloom.mt.loading import open_translator
 from paraloom.pairs.scoring.judge import Judge
-from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 from paraloom.pairs.variants import variant_rows
 from paraloom.paraphrasing.candidates import (
     CombinedParaphraser,
@@ -101,7 +100,8 @@ class Paraphrase(CandidateSelection, Map):
     # 2: selections drop improbable candidates, automatic templates are the most probable ones, free variants no copies.
     # 3: candidates are selected by default, are free ones and those of templates, and English ones are judged.
     # 4: the judge passes what passes the preset of pairs.
-    version: ClassVar[str] = "4"
+    # 5: the judge's verdict, the paraphraser's cost and the words that changed give a probability to be right.
+    version: ClassVar[str] = "5"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
     removed_fields: ClassVar[Mapping[str, str]] = {
@@ -174,7 +174,6 @@ class Paraphrase(CandidateSelection, Map):
             yield "encoder", self.encoder or "english"
         if self.selects and self.judge != NO_ENCODER:
             yield "judge", self.judge or JUDGE_MODEL
-            yield "paraphrase_model", PARAPHRASE_MODEL
 
     def companions(self) -> tuple[Stage, ...]:
         """A stage for each endpoint: it keeps the answers, which a run that resumes does not pay for twice."""
@@ -270,8 +269,6 @@ class Paraphrase(CandidateSelection, Map):
         how = (self.template or None, self.like or None, self.height or None)
         models = (context.inputs.get("encoder"), context.inputs.get("judge"), self.judge is not None)
         thresholds = self.thresholds if self.selects else None
-        if thresholds is not None and "judge" in context.inputs:
-            thresholds = with_judge_threshold(thresholds, self.preset, context.inputs["paraphrase_model"])
         selection = None if thresholds is None else (thresholds, *models)
         return _open(
             tuple(parts), context.inputs.get("parser"), how, self.decode or None, selection, self.n, self.candidates
@@ -324,13 +321,6 @@ def is_judged(paraphraser: ParaphraserLike) -> bool:
     parts = paraphraser.paraphrasers if isinstance(paraphraser, CombinedParaphraser) else (paraphraser,)
     own = all(isinstance(part, (PivotParaphraser, TemplateCandidates, ControlledParaphraser)) for part in parts)
     return own and language_of_paraphraser(paraphraser) in (None, "en")
-
-
-def with_judge_threshold(config: SelectionConfig, preset: str, model: Path | None = None) -> SelectionConfig:
-    """What a selection asks for, with the least `judge` that passes the preset of pairs, by the bundled model."""
-    folder = model or bundled_path(PARAPHRASE_MODEL)
-    assert folder is not None
-    return replace(config, entailment=ParaphraseModel.load(folder).judge_threshold(preset))
 
 
 def check_text_language(texts: Iterable[str], paraphraser: ParaphraserLike) -> None:
@@ -398,9 +388,8 @@ def _open(
             opened.append(PivotParaphraser(there, home, pivots=pivots, decode=decode))
         elif (path / PARAPHRASER_FILE).is_file():
             trained = open_paraphraser(path, parser=parser)
-            opened += candidates_of(
-                trained, selects=selection is not None, template=template, like=like, height=height, decode=decode
-            )
+            given: dict[str, Any] = {"template": template, "like": like, "height": height, "decode": decode}
+            opened.append(candidates_of(trained, selects=selection is not None, **given))
         else:
             opened.append(MonolingualParaphraser(open_translator(path, "sampling"), decode=decode))
     selector = None
@@ -410,6 +399,6 @@ def _open(
         selector = ParaphraseSelector(
             thresholds,
             None if encoder is None else open_encoder(encoder),
-            entailment=Judge.load(judge) if judges and judge is not None else None,
+            judge=Judge.load(judge) if judges and judge is not None else None,
         )
     return SelectingParaphraser(combined(opened), selector, n=n, candidates=candidates)

@@ -19,7 +19,6 @@ from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.lazy import late
 from paraloom.pairs.scoring.models import (
-    JUDGE,
     MODEL_GROUPS,
     P_PARAPHRASE,
     REVERSE_COST,
@@ -169,19 +168,6 @@ class ParaphraseModel:
             remedy=f"Add {'them' if len(missing) > 1 else 'it'} with "
             f"`paraloom score PAIRS --with {','.join(missing)} -o SCORED`.",
         )
-
-    def judge_threshold(self, preset: str) -> float:
-        """The lowest `judge` with which a pair passes a preset where no other score is known.
-
-        1 where no regression reads the judge alone.
-        """
-        alone = next((model for model in self.models if model.names == (JUDGE.name,)), None)
-        if alone is None:
-            return 1.0
-        (feature,), threshold = alone.features, self.presets[preset].threshold
-        odds = np.log(threshold / (1 - threshold))
-        value = feature.center + feature.scale * (odds - alone.intercept) / feature.weight
-        return float(1 / (1 + np.exp(-value)))
 
     def save(self, folder: Path) -> None:
         """Write the model as JSON into a folder, which is created if needed."""

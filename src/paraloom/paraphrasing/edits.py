@@ -1,0 +1,142 @@
+"""Where two English texts differ: the words that changed, and changes that paraphrasers seldom get right."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from paraloom.text.function_words import FUNCTION_WORDS
+
+REPEATED, MARKS, FORMS = "repeats a word", "name, number or mark changed", "form of a word changed"
+"""What `english_fault` finds."""
+
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|\w+(?:['-]\w+)*|[^\w\s]")
+_MARK = re.compile(r"""["()\[\]{}<>$€£%@#]|.*\d.*""")
+_CAPITALIZED = re.compile(r"(?<=[\w,;] )[A-Z][^\W_]*(?=$|[\s.,;:!?)\"])")
+_ODD_CONTRACTION = re.compile(
+    r"\b(?!(?:i|you|he|she|it|we|they|that|there|who)')\w+'(?:ll|re|ve|d)\b|\w+'(?:s|re|ve|ll|m|d)(?=\W*$)",
+    re.IGNORECASE,
+)
+"""A contraction of another word than a pronoun, or at the end of a text: "the conductor'll", "where he's"."""
+_QUESTIONS = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
+_CHOICES = (
+    frozenset(["in", "on", "at", "for", "of", "to", "by", "from", "with", "as", "than", "over", "above"]),
+    frozenset(["a", "an"]),
+    frozenset(["and", "or"]),
+)
+"""Function words of which one does not stand for another."""
+_AUXILIARY_FORMS = {
+    **dict.fromkeys(("am", "is", "are", "was", "were", "been", "being"), "be"),
+    **dict.fromkeys(("has", "had", "having"), "have"),
+    **dict.fromkeys(("does", "did", "done"), "do"),
+}
+_PLURALS = {"men": "man", "women": "woman", "children": "child", "people": "person", "feet": "foot"}
+_AUXILIARIES = frozenset([*_AUXILIARY_FORMS, "be", "have", "do", "will", "would", "can", "could", "may", "must", "to"])
+_FUNCTION_WORDS = frozenset([*FUNCTION_WORDS["en"].split(), *_AUXILIARIES, "because", "since", "might", "should"])
+_ENDINGS = ("ing", "ed", "er", "es", "s", "d", "")
+_SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_DIGITS = frozenset(map(str, range(len(_SMALL))))
+_CONTRACTIONS = (
+    *((r"\bcan(?:'t|not)\b", "can not"), (r"\bwon't\b", "will not"), (r"n't\b", " not"), (r"'re\b", " are")),
+    *((r"'ve\b", " have"), (r"'ll\b", " will"), (r"\bi'm\b", "i am"), (r"\bwhats\b", "what is")),
+    (r"\b(it|he|she|that|what|who|there|here|where|how|when)'s\b", r"\1 is"),
+)
+_LONGEST_REPEAT, _SHORTEST_STEM = 3, 3
+
+
+@lru_cache(maxsize=8192)
+def english_words(text: str) -> tuple[str, ...]:
+    """Words and marks in lower case, contractions written in full: "It's" is "it is", whatever it may stand for."""
+    plain = text.lower().translate({ord("’"): "'", ord("“"): '"', ord("”"): '"'})
+    for pattern, full in _CONTRACTIONS:
+        plain = re.sub(pattern, full, plain)
+    return tuple(_TOKEN.findall(plain))
+
+
+class Edit(NamedTuple):
+    """Content words of each text that the other lacks, whether function words differ, too, and the order."""
+
+    lost: str
+    new: str
+    functional: bool
+    reordered: bool
+
+    @classmethod
+    def between(cls, source: Sequence[str], candidate: Sequence[str]) -> Edit:
+        """Compare the words of two texts."""
+        first, second = _plain(source), _plain(candidate)
+        lost, new = (Counter(first) - Counter(second)).elements(), (Counter(second) - Counter(first)).elements()
+        content = [[word for word in words if word not in _FUNCTION_WORDS] for words in (lost, new)]
+        functional = sorted(first) != sorted(second)
+        return cls(" ".join(content[0]), " ".join(content[1]), functional, first != second)
+
+
+def english_fault(source: str, candidate: str) -> str:
+    """A change of an English text that is seldom right; '' if there is none.
+
+    These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
+    word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
+    article or question word; a possessive that comes or goes ("Australia is biggest producer"); and odd contractions.
+    """
+    if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
+        return MARKS
+    contracted = set(_ODD_CONTRACTION.findall(candidate.replace("’", "'"))) - set(_ODD_CONTRACTION.findall(source))
+    return FORMS if contracted else _fault_of_words(english_words(source), english_words(candidate))
+
+
+def _names(text: str) -> set[str]:
+    """Words with a capital that begin no sentence, in lower case; none where half of the words have a capital."""
+    capitalized = _CAPITALIZED.findall(text)
+    return set() if 2 * len(capitalized) > len(text.split()) else {word.lower() for word in capitalized if word != "I"}
+
+
+def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
+    before, after = _plain(source), _plain(candidate)
+    if any(_repeats(after, length) > _repeats(before, length) for length in range(1, _LONGEST_REPEAT + 1)):
+        return REPEATED
+    first, second = Counter(source), Counter(candidate)
+    lost, new = first - second, second - first
+    for some, others in ((lost, new), (new, lost)):
+        marks = [word for word in some if _MARK.fullmatch(word)]
+        if any(not (word in _DIGITS and _SMALL[int(word)] in others) for word in marks):
+            return MARKS
+        if any(str(_SMALL.index(word)) not in others for word in some if word in _SMALL[2:]):
+            return MARKS
+        if any(word in _QUESTIONS or word == "its" or word.endswith("'s") for word in some):
+            return FORMS
+    if any(words & lost.keys() and words & new.keys() for words in _CHOICES):
+        return FORMS
+    helped = bool(_AUXILIARIES.intersection(lost) ^ _AUXILIARIES.intersection(new))
+    forms = [
+        {_AUXILIARY_FORMS.get(word, _PLURALS.get(word, word)) for word in words if word.isalpha()}
+        for words in (lost, new)
+    ]
+    if any(_inflected(word, other, helped) for word in forms[0] for other in forms[1]):
+        return FORMS
+    return MARKS if source[:1] == ('"',) != candidate[:1] else ""
+
+
+def _inflected(word: str, other: str, helped: bool) -> bool:
+    """True if two words are forms of one word, unless an auxiliary helped."""
+    if word == other:  # two forms of one auxiliary, or a plural without an ending
+        return True
+    stems = [{word[: len(word) - len(end)] for end in _ENDINGS if word.endswith(end)} for word in (word, other)]
+    stems = [{stem.removesuffix("e") for stem in of_word} | {
+        stem[:-1] for stem in of_word if stem[-2:-1] == stem[-1:]
+    } for of_word in stems]  # fmt: skip
+    common = max(map(len, stems[0] & stems[1]), default=0)
+    return common >= _SHORTEST_STEM and not helped
+
+
+def _plain(words: Sequence[str]) -> list[str]:
+    """The words without the marks."""
+    return [word for word in words if word[0].isalnum()]
+
+
+def _repeats(words: Sequence[str], length: int) -> int:
+    """How often a stretch of so many words follows itself."""
+    starts = range(len(words) - 2 * length + 1)
+    return sum(words[at : at + length] == words[at + length : at + 2 * length] for at in starts)

@@ -1,0 +1,69 @@
+"""Changes of English texts that are seldom right, and the words that changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, Edit, english_fault, english_words
+
+
+@pytest.mark.parametrize(
+    ("source", "candidate", "fault"),
+    [
+        ("There is a gap at terminal 1", "There is a gap at terminal 1 1", REPEATED),
+        ("the place where it changes", "the place, the place where it changes", REPEATED),
+        ("He had had enough.", "He had had it.", ""),
+        ("It was 72 years ago.", "It was 27 years ago.", MARKS),
+        ("missing for 10 months", "missing for ten months", ""),
+        ("missing for ten months", "missing for 10 months", ""),
+        ("What is volume 7 in?", "What is volume7 in?", MARKS),
+        ('Next to a "welcome" stone.', 'Beside a "welcome stone.', MARKS),
+        ('"I do not think so here."', 'Here, "I do not think so."', MARKS),
+        ("“It is,” he says.", '"It is," he says.', ""),
+        ("The crystals are like the alum crystals.", "The crystals are like the alum crystal.", FORMS),
+        ("near boxes", "near box", FORMS),
+        ("what is the cause of death?", "how is the cause of death?", FORMS),
+        ("whats the cause of death?", "What's the cause of death?", ""),
+        ("Australia's biggest producer", "Australia is biggest producer", FORMS),
+        ("Four boys jump into a swimming pool.", "Four boys jump into a swim pool.", FORMS),
+        ("Woman looking at dresses", "Woman look at dresses", FORMS),
+        ("who recorded the song", "who recording the song", FORMS),
+        ("had you not seen it", "have you not seen it", FORMS),
+        ("which languages are spoken", "which languages is spoken", FORMS),
+        ("A dog is running.", "A dog runs.", ""),
+        ("He gets home at six.", "He gets home in six.", FORMS),
+        ("alive or dead?", "alive and dead?", FORMS),
+        ("We need to go.", "We must go.", ""),
+        ("near the house", "close to the house", ""),
+        ("a large dog", "a big dog", ""),
+        ("It works, Ann Miyoshi says.", "It works, Ann Miyorow says.", MARKS),
+        ("a christmas carol", "a Christmas carol", ""),
+        ("Why I Left A Big City", "Why I Left A Large City", ""),
+        ("the singer bob", "the singing bob", FORMS),
+        ("We have no clue where he is.", "We have no clue where he's.", FORMS),
+        ("The conductor will make it go.", "The conductor'll make it go.", FORMS),
+        ("That will happen.", "That'll happen.", ""),
+        ("Its mission is set.", "It's mission is set.", FORMS),
+        ("two dogs run", "three dogs run", MARKS),
+        ("1.9 million boxes", "1,9 million boxes", MARKS),
+        ("Man stands outside", "Men stands outside", FORMS),
+        ("it's a film", "It is a movie", ""),
+        ("They can't go and won't say.", "They cannot go and will not say.", ""),
+    ],
+)
+def test_faults(source: str, candidate: str, fault: str) -> None:
+    assert english_fault(source, candidate) == fault
+
+
+@pytest.mark.parametrize(
+    ("source", "candidate", "edit"),
+    [
+        ("They're small.", "they are small", Edit("", "", False, False)),
+        ("Two small dogs run.", "Two little dogs run", Edit("small", "little", True, True)),
+        ("If it rains, we leave.", "We leave if it rains.", Edit("", "", False, True)),
+        ("It can rain.", "It may rain.", Edit("", "", True, True)),
+        ("We need to go now.", "We must go.", Edit("need now", "", True, True)),
+    ],
+)
+def test_words_that_changed(source: str, candidate: str, edit: Edit) -> None:
+    assert Edit.between(english_words(source), english_words(candidate)) == edit
