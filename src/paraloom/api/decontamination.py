@@ -27,7 +27,7 @@ from paraloom.core.results import text_table
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.io import open_write, read_lines
 from paraloom.io.compression import without_compression
-from paraloom.io.records import Record, read_records, read_schema, write_records
+from paraloom.io.records import RECORD_FORMATS, Record, read_records, read_schema, write_records
 from paraloom.pairs.filtering.held_out import NEAR, HeldOut
 
 RECORD = "contamination.json"
@@ -101,7 +101,7 @@ def decontaminate(
     The training text is streamed; memory holds the tests, some 700 bytes for each text.
 
     Args:
-        train: Training text: .txt (a text per line), .tsv, .csv, .jsonl or .parquet, plain or compressed.
+        train: Training text: a text per line, or .tsv, .csv, .jsonl or .parquet, plain or compressed.
         against: Test sets, in the same formats.
         output: Where to write the rows that are near to no test, in the format of the (single) training file; the
             others are listed in OUTPUT.rejected.jsonl, with the reason. Default: count only.
@@ -183,9 +183,13 @@ def _check_output(output: str | Path, sources: Sequence[str | Path], tests: Sequ
 
 
 def _rows(path: str | Path) -> Iterator[Record]:
-    if without_compression(path).suffix in (".txt", ""):
+    if not _is_table(path):
         return (Record(row, {"text": line}) for row, line in enumerate(read_lines(path), 1))
     return read_records(path, header=False)
+
+
+def _is_table(path: str | Path) -> bool:
+    return without_compression(path).suffix in RECORD_FORMATS
 
 
 def _is_text(value: object) -> bool:
@@ -239,7 +243,7 @@ def _levels(rows: Sequence[Record], index: HeldOut) -> npt.NDArray[np.int8]:
 
 
 def _write(marked: Iterable[tuple[str | Path, Record, int]], source: str | Path, output: str | Path) -> None:
-    plain = without_compression(source).suffix in (".txt", "")
+    plain = not _is_table(source)
     schema = None if plain else read_schema(source)
     columns = [] if plain else list(next(_rows(source), Record(0, {})).values)
     with open_write(rejected_file(output)) as rejected:
