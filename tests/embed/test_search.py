@@ -28,11 +28,30 @@ def test_search_is_exact(block, monkeypatch, tmp_path):
     monkeypatch.setattr(module, "BLOCK", block)
     corpus, queries = vectors(300), vectors(20, seed=1)
     np.save(tmp_path / "corpus.npy", corpus)
-    result = module.search(queries, np.load(tmp_path / "corpus.npy", mmap_mode="r"), k=5)
+    result = module.search(queries, np.load(tmp_path / "corpus.npy", mmap_mode="r"), k=5, neighbors=0)
     cosines = normalize_vectors(queries) @ normalize_vectors(corpus).T
     expected = np.argsort(-cosines, axis=1)[:, :5]
     assert np.array_equal(result.rows, expected)
     np.testing.assert_allclose(result.cosines, np.take_along_axis(cosines, expected, 1), atol=1e-5)
+
+
+def margins(queries, corpus, k):
+    """The formula of Artetxe and Schwenk 2019, (1) with the ratio, over all pairs."""
+    cosines = normalize_vectors(queries) @ normalize_vectors(corpus).T
+    forward = np.sort(cosines, axis=1)[:, -k:].mean(axis=1)
+    backward = np.sort(cosines, axis=0)[-k:].mean(axis=0)
+    return cosines / ((forward[:, None] + backward[None]) / 2)
+
+
+@pytest.mark.parametrize("block", [7, 65_536])
+def test_search_orders_by_the_margin(block, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", block)
+    corpus, queries = np.abs(vectors(16)), np.abs(vectors(40, seed=1))  # positive cosines: all margins are defined
+    for neighbors in (1, 4):
+        result = module.search(queries, corpus, k=5, neighbors=neighbors)
+        expected = np.argsort(-margins(queries, corpus, neighbors), axis=1)[:, :5]
+        assert np.array_equal(result.rows, expected)
+    assert (np.diff(module.search(queries[:1], corpus, k=5).cosines) <= 0).all(), "one query: by cosine"
 
 
 def test_a_corpus_smaller_than_k():
@@ -46,7 +65,10 @@ def test_a_corpus_smaller_than_k():
 def test_of_equal_cosines_the_lower_row_is_first(monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 4)
     corpus = np.float32([[0, 1], [2, 0], [0, 0], [1, 0]] * 5)
-    assert module.search(np.float32([[1, 0], [0, 0]]), corpus, k=4).rows.tolist() == [[1, 3, 5, 7], [0, 1, 2, 3]]
+    assert module.search(np.float32([[1, 0], [0, 0]]), corpus, k=4, neighbors=0).rows.tolist() == [
+        [1, 3, 5, 7],
+        [0, 1, 2, 3],
+    ]
 
 
 def test_mining_finds_the_pairs_of_an_exhaustive_comparison(tmp_path, monkeypatch):

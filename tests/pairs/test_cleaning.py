@@ -94,11 +94,39 @@ def test_values_out_of_range_are_errors(values: dict[str, float], message: str) 
 
 def test_held_out_texts_are_compared_without_case_and_punctuation() -> None:
     held_out = HeldOut([["“Yes,” he said.", "", "..."], ["Straße"], []])
-    assert len(held_out) == 2
-    texts = ["yes he said", "Yes  he said!", "yes she said", "", "?!", None, "STRASSE", "straße."]
-    assert held_out.contains(texts).tolist() == [True, True, False, False, False, False, False, True]  # type: ignore[arg-type]
+    assert len(held_out.hashes) == 2
+    texts = ["yes he said", "Yes  he said!", "yes she was", "", "?!", None, "STRASSE", "straße."]
+    assert held_out.find(texts).tolist() == [1, 1, 0, 0, 0, 0, 0, 1]  # type: ignore[arg-type]
 
 
 def test_an_empty_set_of_texts_contains_none() -> None:
-    assert HeldOut([]).contains(["a"]).tolist() == HeldOut([[""]]).contains(["a"]).tolist() == [False]
-    assert HeldOut([["a"]]).contains([]).tolist() == []
+    assert HeldOut([]).find(["a"]).tolist() == HeldOut([[""]]).find(["a"]).tolist() == [0]
+    assert HeldOut([["a"]]).find([]).tolist() == []
+
+
+def test_levels_are_those_of_a_hand_count() -> None:
+    words = [f"w{chr(97 + k)}{chr(97 + k)}x" for k in range(20)]
+    held_out = HeldOut([[" ".join(words)], ["The cat sat on the mat."]])
+    texts = [
+        " ".join(["before", *words[:13], "after"]),  # 13 words in a row
+        " ".join([*words[:12], "other", *["none"] * 9]),  # 12
+        " ".join(words[:7]),  # 7 words: neither 8 in a row nor half of the 5-grams
+        "the cat sat on the hat",  # 5-grams of both: 20 of 24
+        "a dog ran by the lake",
+    ]
+    assert held_out.find(texts).tolist() == [2, 3, 0, 4, 0]
+    assert held_out.met([" ".join(words), "The cat sat on the mat."]).tolist() == [2, 4]
+    assert HeldOut([["the cat sat on the mat"]], equal_only=True).find(texts).tolist() == [0] * 5
+
+
+def test_near_duplicates_are_those_of_exact_jaccard_similarity() -> None:
+    def similarity(one: str, other: str) -> float:
+        grams = [{f" {text} "[i : i + 5] for i in range(len(text) - 2)} for text in (one, other)]
+        return len(grams[0] & grams[1]) / len(grams[0] | grams[1])
+
+    text = "seven green ships sailed home"
+    for other in ("ship", "boats", "yachts"):
+        exact = similarity(text, text.replace("ships", other))
+        for threshold in (exact - 0.2, exact + 0.2):  # 64 hashes estimate it
+            near = HeldOut([[text]], similarity=threshold).find([text.replace("ships", other)]).tolist()
+            assert near == [4 if threshold < exact else 0]

@@ -141,9 +141,9 @@ def test_a_variant_that_is_a_test_sentence_is_rejected(folder: Path) -> None:
         f'{TO_BITEXT}src_lang = "tr"\ntag = "<BT>"\nheld_out = ["test"]\n',
         folder,
     ).stages[-1]
-    expected = ["<BT> one A DOG. 1", "<BT> one A CAT. 0", "<BT> one A CAT. 1"]
-    assert [row["src"] for row in read_rows(result.folder)] == expected
-    assert count_reasons(result.folder) == {"src: in a held-out corpus": 1}
+    assert [row["src"] for row in read_rows(result.folder)] == ["<BT> one A CAT. 0", "<BT> one A CAT. 1"]
+    near = "src: near-duplicate: near a held-out text"
+    assert count_reasons(result.folder) == {"src: in a held-out corpus": 1, near: 1}
 
 
 def test_the_chosen_variants_are_those_of_the_decoding(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from paraloom.api.canonicalization import check_english as check_english
     from paraloom.api.canonicalization import open_canonicalizer as open_canonicalizer
     from paraloom.api.control import measure_control as measure_control
+    from paraloom.api.decontamination import decontaminate as decontaminate
     from paraloom.api.documents import align_paired_documents as align_paired_documents
     from paraloom.api.documents import pair_documents as pair_documents
     from paraloom.api.documents import pivot_documents as pivot_documents
@@ -145,6 +146,7 @@ _MODULES = {
         "preview_filter",
     ),
     "augmentation": ("augment",),
+    "decontamination": ("decontaminate",),
     "documents": ("align_paired_documents", "pair_documents", "pivot_documents"),
     "encoders": (
         "distill_encoder",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.methods import aligner_config
+from paraloom.api.decontamination import near_training
+from paraloom.api.model_references import model_folder
 from paraloom.api.pair_inputs import read_pairs
 from paraloom.api.translators import AnyTranslator, named_model
 from paraloom.bundled import ALIGNMENT_ENCODER
@@ -24,6 +26,7 @@ from paraloom.evaluate.compare import EncoderComparison, compare_encoders
 from paraloom.evaluate.mteb import write_mteb
 from paraloom.evaluate.resampling import SAMPLES
 from paraloom.evaluate.sts import STSResult, evaluate_sts
+from paraloom.evaluate.sts_tasks import find_tasks, read_task
 from paraloom.evaluate.translation import TranslationResult, evaluate_translation
 from paraloom.io import read_lines
 from paraloom.io.formats.alignments import read_gold_documents
@@ -76,7 +79,10 @@ def evaluate_similarity(
     )
     if mteb is not None:
         write_mteb(table, mteb)
-    return table
+    root, present, _ = find_tasks(folder, tasks or None)
+    texts = ([*pairs.first, *pairs.second] for pairs in (read_task(root, task) for task in present))
+    near = near_training(model_folder(next(iter(paths), None)), texts)
+    return replace(table, signature=f"{table.signature}|near-training:{near}")
 
 
 def compare_on_similarity(
@@ -151,12 +157,15 @@ class TranslatorResult(EvaluationResult):
         costs: Costs of the translations, in nats per token.
         development_costs: Those of the translator's development text; None if its folder does not have them.
         failed: Sentences that a language model did not translate; their translations count as empty.
+        near_training: How much of the text is near the translator's training text; 'unknown' if
+            `decontaminate` did not record it.
     """
 
     translation: TranslationResult
     costs: CostDistribution
     development_costs: CostDistribution | None
     failed: int = 0
+    near_training: str = "unknown"
 
     def to_dict(self) -> dict[str, Any]:
         """The figures of `TranslationResult`, the failed sentences, and percentiles of the costs, if they are known."""
@@ -164,6 +173,7 @@ class TranslatorResult(EvaluationResult):
         return {
             **self.translation.to_dict(),
             "failed": self.failed,
+            "near_training": self.near_training,
             "cost_percentiles": self.costs.percentiles() if self.costs.sentences else None,
             "development_cost_percentiles": known.percentiles() if known is not None else None,
         }
@@ -172,6 +182,8 @@ class TranslatorResult(EvaluationResult):
         """A line for each metric, and one for each distribution of costs."""
         costs = self.costs.format() if self.costs.sentences else "unknown, without log-probabilities of the server"
         lines = [self.translation.format(), f"costs, nats per token: {costs}"]
+        if self.near_training != "unknown":
+            lines.append(f"near the training text: {self.near_training}")
         if self.failed:
             lines.insert(
                 1, f"{self.failed:,} of {self.translation.n:,} sentences have no translation, and count as empty"
@@ -233,6 +245,7 @@ def evaluate_translator(
         CostDistribution.of(best),
         getattr(model, "costs", None),
         sum(bool(variant.reason) for variant in best),
+        near_training(getattr(model, "folder", None), [[*sources, *references]]),
     )
     if save_costs:
         assert isinstance(model, Translator)

@@ -44,7 +44,10 @@ def search_lines(
     k: int = 5,
     vectors: str | Path | None = None,
 ) -> Iterator[Hit]:
-    """Find the sentences of a file that are nearest to each line of another.
+    """Find the sentences of a file that are nearest to each line of another, by the margin of their cosines.
+
+    Reference:
+        Artetxe and Schwenk 2019: see `paraloom.embed.search.search`.
 
     Args:
         encoder: A bundled name such as english, a folder, or a sentence-transformers model.
@@ -54,7 +57,7 @@ def search_lines(
         vectors: Vectors of the corpus, from `encode`; default: encode it now.
 
     Yields:
-        The sentences with their cosines, best first, for each query.
+        The sentences with their cosines, highest margin first (of a single query, highest cosine), for each query.
     """
     texts = list(read_lines(queries))
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder

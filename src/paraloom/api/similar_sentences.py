@@ -48,7 +48,7 @@ def search(
         encoder: An encoder, its name or folder.
 
     Returns:
-        For each query its k nearest sentences, nearest first, each with `text`, `cosine` and `row`, from 0; for one
+        For each query its k nearest sentences, by their margin, each with `text`, `cosine` and `row`, from 0; for one
         query, its list alone.
 
     Raises:

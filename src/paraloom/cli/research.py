@@ -114,7 +114,29 @@ _PARAPHRASER: dict[str, dict[str, Any]] = {
     "paraphraser": {"role": "input", "complete": ""},
     "pairs": _PAIRS,
 }
+
+
+def _show_contamination(result: Any, values: Mapping[str, Any]) -> None:
+    print_result(result, values["as_json"])
+    if values["output"] is not None and not values["as_json"]:
+        conclude(values["output"])
+
+
 DECLARED = [
+    Command(
+        name="research decontaminate",
+        of="decontaminate",
+        flags={"against": "--against"},
+        settings={
+            "train": {"metavar": "TRAIN...", "role": "input"},
+            "against": {"separated": False, "metavar": "TEST", "help": "A test set. Repeatable."},
+        },
+        show=_show_contamination,
+        help="Find the test text in training text: equal texts, 13 and 8 words in a row, near-duplicates; with -o, "
+        "leave it out.",
+        examples=("train.tsv --against test.tsv -o clean.tsv",),
+        watched=True,
+    ),
     Command(
         name="research augment",
         run=_augment,

@@ -25,6 +25,12 @@ DISTINCT = "distinct"
 IN_HELD_OUT = "in a held-out corpus"
 """Reason for which a text of a test set is rejected."""
 
+LEVELS = ("", "equal", "13 words in a row", "8 words in a row", "near-duplicate")
+"""How near a text is to a test set, the surest first; index 0: not at all."""
+
+HELD_OUT = ("", IN_HELD_OUT, *(f"{level}: near a held-out text" for level in LEVELS[2:]))
+"""Why a text of each level is rejected."""
+
 
 _NOT_BEST = "not the best"
 

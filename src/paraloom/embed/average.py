@@ -20,6 +20,7 @@ from paraloom.embed import average_kernels
 from paraloom.embed.nibbles import MAX_NIBBLE, pack_nibbles
 from paraloom.embed.spec import Spec
 from paraloom.embed.vocabulary import Vocabulary
+from paraloom.text.buffers import string_array
 
 Vectors = npt.NDArray[np.float32]
 
@@ -134,10 +135,12 @@ class SentenceEncoder:
 
         def fill(start: int) -> None:
             chunk = sentences[start : start + _CHUNK]
-            texts = chunk if isinstance(chunk, pa.Array) else pa.array(chunk, pa.large_string())
-            span = slice(start, start + len(texts))
+            if not isinstance(chunk, pa.Array):
+                # Of few sentences, pa.array takes longer than their encoding: it imports pandas.
+                chunk = string_array(chunk) if len(starts) == 1 else pa.array(chunk, pa.large_string())
+            span = slice(start, start + len(chunk))
             for name, column in columns.items():
-                known[span] |= self.parts[name].add_to(texts, vectors[span], column)
+                known[span] |= self.parts[name].add_to(chunk, vectors[span], column)
 
         starts = range(0, len(sentences), _CHUNK)
         if self.threads > 1 and len(starts) > 1:

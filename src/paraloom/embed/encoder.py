@@ -239,7 +239,7 @@ class Encoder:
     def search(
         self, queries: str | Sequence[str], corpus: Sequence[str], k: int = 5, *, vectors: Vectors | None = None
     ) -> list[Found] | list[list[Found]]:
-        """Find the sentences of a corpus with the highest cosine to each query; exact.
+        """Find the sentences of a corpus that are nearest to each query, by margin; of a single query, by cosine.
 
         Args:
             queries: One sentence, or several.
@@ -248,7 +248,7 @@ class Encoder:
             vectors: Vectors `(n, d)` of the corpus, from `encode`: for a corpus that is searched more than once.
 
         Returns:
-            For each query its k nearest sentences, nearest first, each with `text`, `cosine` and `row`, from 0; for one
+            For each query its k nearest sentences, best first, each with `text`, `cosine` and `row`, from 0; for one
             query, its list alone.
 
         Raises:

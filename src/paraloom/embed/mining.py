@@ -15,7 +15,7 @@ from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import Advance, progress
 from paraloom.embed import mining_kernels
 from paraloom.embed.average import Vectors
-from paraloom.embed.search import BLOCK, SearchResult, check_vectors, faiss_library, unit_block
+from paraloom.embed.search import BLOCK, NEIGHBORS, SearchResult, check_vectors, faiss_library, unit_block
 from paraloom.embed.threads import ThreadTeam, available_threads
 
 Retrieval: TypeAlias = Literal["max", "intersection", "forward", "backward"]
@@ -25,9 +25,6 @@ StoredVectors: TypeAlias = npt.NDArray[np.floating[Any]]
 MARGIN_THRESHOLD = 1.2
 """Margin from which a pair is taken for a translation: about the best one for averages of subwords in three languages
 (`benchmarks/bilingual.py`). CCMatrix has 1.06, for the vectors of LASER."""
-
-NEIGHBORS = 4
-"""k of the margin score."""
 
 # Cosines that are in memory at a time: 4,096 × 8,192, 128 MB.
 _ROWS, _COLUMNS = 4096, 8192

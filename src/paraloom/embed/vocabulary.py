@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ModelError
 from paraloom.embed import list_kernels
-from paraloom.text.buffers import Texts
+from paraloom.text.buffers import Texts, text_buffers
 from paraloom.text.ngrams import (
     character_ngrams,
     spell_word_bigrams,
@@ -190,12 +190,7 @@ class VocabularyCounter:
 
 def hash_entries(entries: Sequence[str]) -> IdArray:
     """`paraloom.text.tokens.token_hash` of n entries, uint64 `(n,)`."""
-    array = pa.array(entries, pa.large_string())
     if not entries:
         return np.empty(0, np.uint64)
-    _, offsets, data = array.buffers()
-    bounds = np.frombuffer(offsets, np.int64, len(array) + 1)
-    content = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
-    for values in (bounds, content):
-        values.setflags(write=False)
+    content, bounds = text_buffers(entries)
     return hash_spans(content, bounds[:-1], bounds[1:])

@@ -15,7 +15,7 @@ from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.lazy import late
 from paraloom.core.protocols import Variant
-from paraloom.core.reasons import IN_HELD_OUT
+from paraloom.core.reasons import HELD_OUT
 from paraloom.core.schema import PAIRS, VARIANTS, require
 from paraloom.pairs.backtranslation import PIECES, flatten_variants
 
@@ -171,7 +171,8 @@ def _faults(
         repeated = pc.fill_null(batch.column("repeated"), False).to_numpy(zero_copy_only=False)
         tests.append((repeated, "an earlier variant says the same"))
     if held_out is not None:
-        tests.append((held_out.contains(texts), f"src: {IN_HELD_OUT}"))
+        levels = held_out.find(texts)
+        tests += [(levels == level, f"src: {reason}") for level, reason in enumerate(HELD_OUT) if level]
     reasons = np.full(batch.num_rows, None, object)
     for fails, reason in reversed(tests):
         reasons[fails] = reason

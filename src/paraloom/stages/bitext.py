@@ -15,7 +15,7 @@ import pyarrow as pa
 from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError
 from paraloom.core.lazy import late
-from paraloom.core.reasons import IN_HELD_OUT
+from paraloom.core.reasons import HELD_OUT
 from paraloom.core.schema import LANGUAGE_OF, PAIRS, require
 from paraloom.core.stage import Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
@@ -423,8 +423,8 @@ class Clean(CleaningRules, Map):
     To remove copies within the corpus, use :class:`FindDuplicates` with a similarity of 1.
 
     Args:
-        held_out: Corpora of test sets. A line is rejected if one of its sides occurs in one of them, on either side;
-            case and punctuation do not count.
+        held_out: Corpora of test sets. A line is rejected if one of its sides is equal to a text of theirs, on either
+            side, shares 8 words in a row with it, or is a near-duplicate; case and punctuation do not count.
         languages: All languages that may occur, two or more. A side is rejected if its text is more probably in
             another of them than in the one it is labeled with, or if none can be identified; a side without a label
             is kept. Default: languages are not identified.
@@ -446,7 +446,7 @@ class Clean(CleaningRules, Map):
         [False]
     """
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     inputs: ClassVar[tuple[str, ...]] = ("held_out",)
 
     held_out: tuple[Ref, ...] = ()
@@ -474,8 +474,9 @@ class Clean(CleaningRules, Map):
         if self.held_out:
             held = held_out(context.paths("held_out"))
             for name in columns:
-                kept = np.array([reason is None for reason in reasons])
-                reasons[kept & held.contains(batch.column(name))] = f"{name}: {IN_HELD_OUT}"
+                levels = held.find(batch.column(name))
+                for row in np.flatnonzero(levels):
+                    reasons[row] = reasons[row] or f"{name}: {HELD_OUT[levels[row]]}"
         if self.languages:
             self._identify(batch, columns, reasons)
         batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array([reason is None for reason in reasons]))

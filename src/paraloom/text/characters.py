@@ -27,6 +27,17 @@ _JOINERS |= dict.fromkeys(".,:", DIGIT_JOINER)
 _BY_CATEGORY = {"L": LETTER, "M": LETTER, "N": DIGIT, "Z": SPACE, "Cc": SPACE, "Cf": SPACE}
 
 
+class _ClassOf(dict[str, int]):
+    """Class of each category, looked up once."""
+
+    def __missing__(self, category: str) -> int:
+        self[category] = _BY_CATEGORY.get(category[0], _BY_CATEGORY.get(category, OTHER))
+        return self[category]
+
+
+_CLASS_OF = _ClassOf()
+
+
 def character_class(character: str) -> int:
     """Classify a character: letters and marks (L*, M*), digits (N*), joiners of these, white space, all others.
 
@@ -35,16 +46,18 @@ def character_class(character: str) -> int:
     joiner = _JOINERS.get(character)
     if joiner is not None:
         return joiner
-    category = unicodedata.category(character)
-    return _BY_CATEGORY.get(category[0], _BY_CATEGORY.get(category, OTHER))
+    return _CLASS_OF[unicodedata.category(character)]
 
 
 @cache
 def class_table() -> npt.NDArray[np.uint8]:
-    """Class of every code point, uint8 `(0x110000,)`; computed once per process, in a tenth of a second."""
+    """Class of every code point, uint8 `(0x110000,)`; computed once per process."""
     table = np.full(0x110000, OTHER, np.uint8)
     for first, last in _ASSIGNED:
-        table[first:last] = [character_class(chr(point)) for point in range(first, last)]
+        categories = map(unicodedata.category, map(chr, range(first, last)))
+        table[first:last] = np.fromiter(map(_CLASS_OF.__getitem__, categories), np.uint8, last - first)
+    for joiner, value in _JOINERS.items():
+        table[ord(joiner)] = value
     table.setflags(write=False)
     return table
 

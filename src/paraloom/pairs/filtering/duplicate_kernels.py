@@ -39,3 +39,25 @@ def hash_bands(sketches: Sketches, width: int) -> Ids:
                 value = mix((value ^ np.uint64(sketches[row, k])) * PRIME)
             hashes[row, band] = value
     return hashes
+
+
+@kernel
+def mark_similar(sketches, left, right, rows, known, similarity, marked):
+    """Whether a known sketch agrees with each of n in a share of `similarity` or more: bool (n,).
+
+    left, right: int64 (n, bands): the `rows` from left to right are those of the known sketches that share a band.
+    marked: bool (known,), set True for the sketches that agree.
+    """
+    size = sketches.shape[1]
+    least = similarity * size
+    similar = np.zeros(len(sketches), np.bool_)
+    for i in range(len(sketches)):
+        for band in range(left.shape[1]):
+            for place in range(left[i, band], right[i, band]):
+                row = rows[place]
+                agree = 0
+                for k in range(size):
+                    agree += sketches[i, k] == known[row, k]
+                if agree >= least:
+                    similar[i] = marked[row] = True
+    return similar

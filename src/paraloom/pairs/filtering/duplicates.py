@@ -53,17 +53,18 @@ class DuplicateConfig(Config):
             raise ConfigError("'columns' is empty", remedy="Name at least one text column.")
 
 
-def sketches(texts: Texts) -> npt.NDArray[np.uint32]:
+def sketches(texts: Texts, *, plain: bool = False) -> npt.NDArray[np.uint32]:
     """Compute a MinHash sketch of each text.
 
     The share of positions where two sketches agree estimates the Jaccard similarity of the texts' character 5-grams,
-    with a standard error of at most 0.06.
+    with a standard error of at most 0.06. Plain texts are in lower case and without punctuation already.
 
     Reference:
         Broder 1997, "On the resemblance and containment of documents".
     """
     # Texts of one or two letters are padded: without any n-gram all of them would count as equal.
-    lists = character_ngrams(pc.utf8_rpad(without_punctuation(texts), NGRAM_ORDER - 2), NGRAM_ORDER)
+    plain_texts = texts if plain else without_punctuation(texts)
+    lists = character_ngrams(pc.utf8_rpad(plain_texts, NGRAM_ORDER - 2), NGRAM_ORDER, lower=not plain)
     return minhash(lists.ids, lists.offsets, SKETCH_SIZE)
 
 
@@ -169,8 +170,7 @@ def _store_bands(
     database: Connection, batch_sketches: npt.NDArray[np.uint32], first_row: int, similarity: float
 ) -> None:
     # The last band is the whole sketch: equal texts meet in it, whatever else is in the other ones.
-    widths = (_band_width(similarity), SKETCH_SIZE)
-    hashes = np.concatenate([hash_bands(batch_sketches, width) for width in widths], axis=1)
+    hashes = np.concatenate([sketch_bands(batch_sketches, similarity), hash_bands(batch_sketches, SKETCH_SIZE)], axis=1)
     rows, bands = hashes.shape
     table = pa.table(
         {
@@ -182,6 +182,12 @@ def _store_bands(
     database.register("fresh", table)
     database.execute("INSERT INTO bands SELECT * FROM fresh")
     database.unregister("fresh")
+
+
+def sketch_bands(rows: npt.NDArray[np.uint32], similarity: float) -> npt.NDArray[np.uint64]:
+    """Hashes of parts of each sketch, of which two texts of this similarity share one: uint64 (n, bands)."""
+    bands: npt.NDArray[np.uint64] = hash_bands(rows, _band_width(similarity))
+    return bands
 
 
 def _band_width(similarity: float) -> int:

@@ -1,41 +1,152 @@
-"""Texts of test sets, remembered as hashes, so that none of them ends up in training data."""
+"""Texts of test sets as an index, so that neither they nor their near-duplicates end up in training data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraloom.core.lazy import late
 from paraloom.text import token_kernels as kernels
 from paraloom.text.buffers import Texts, text_buffers
+from paraloom.text.ngrams import ngrams
 from paraloom.text.normalize import lowercase, normalize
-from paraloom.text.tokens import token_hash
+from paraloom.text.tokens import token_hash, tokenize
+
+_duplicates = "paraloom.pairs.filtering.duplicates"
+sketches, sketch_bands = late(f"{_duplicates}:sketches"), late(f"{_duplicates}:sketch_bands")
+mark_similar = late("paraloom.pairs.filtering.duplicate_kernels:mark_similar")
 
 _EMPTY = np.uint64(0)
 
+NEAR = 0.5
+"""Jaccard similarity of near-duplicates of test texts: one word of eight is replaced."""
+
+ORDERS = (13, 8)
+"""Words in a row that a training text and a test text must not share: the rules of GPT-3 and of PaLM."""
+
+Bools = npt.NDArray[np.bool_]
+
+
+class _Keys:
+    """A set of 64-bit keys, and which of them were looked up."""
+
+    def __init__(self, keys: Iterable[npt.NDArray[np.uint64]]) -> None:
+        self.keys = np.unique(np.concatenate([np.empty(0, np.uint64), *keys]))
+        self.met = np.zeros(len(self.keys), np.bool_)
+
+    def find(self, keys: npt.NDArray[np.uint64]) -> tuple[Bools, npt.NDArray[np.intp]]:
+        """Whether each key is in the set, and its position if it is."""
+        if not len(self.keys):
+            return np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.intp)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return self.keys[places] == keys, places
+
+    def look_up(self, keys: npt.NDArray[np.uint64]) -> Bools:
+        """Whether each key is in the set, remembered."""
+        found, places = self.find(keys)
+        self.met[places[found]] = True
+        return found
+
+    def was_met(self, keys: npt.NDArray[np.uint64]) -> Bools:
+        """Whether each key of the set was looked up."""
+        found, places = self.find(keys)
+        return found & self.met[places] if len(self.met) else found
+
+
+class _Features(NamedTuple):
+    """What texts are compared by: a hash of each, n-grams of words by order, and MinHash sketches."""
+
+    hashes: npt.NDArray[np.uint64]
+    grams: tuple[tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]], ...]
+    sketches: npt.NDArray[np.uint32]
+
 
 class HeldOut:
-    """A set of texts at eight bytes each; case, punctuation and runs of white space do not matter."""
+    """Test texts, by which training texts are found that are equal or near to one of them.
 
-    def __init__(self, texts: Iterable[Texts]) -> None:
-        hashes = [_hashes(column) for column in texts]
-        known = np.concatenate(hashes) if hashes else np.empty(0, np.uint64)
-        self._hashes = np.unique(known[known != _EMPTY])
+    Case, punctuation and runs of white space do not matter. A text takes some 700 bytes; with `equal_only`, eight.
 
-    def __len__(self) -> int:
-        return len(self._hashes)
+    Args:
+        texts: Columns of test texts.
+        similarity: Jaccard similarity of character 5-grams from which on two texts are near-duplicates.
+        equal_only: Find equal texts only.
 
-    def contains(self, texts: Texts) -> npt.NDArray[np.bool_]:
-        """Look up texts in the set."""
-        hashes = _hashes(texts)
-        if not len(self._hashes):
-            return np.zeros(len(hashes), np.bool_)
-        positions = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
-        contained: npt.NDArray[np.bool_] = self._hashes[positions] == hashes
-        return contained
+    Reference:
+        Brown et al. 2020, "Language models are few-shot learners", appendix C (13-grams); Chowdhery et al. 2022,
+        "PaLM", §8 (8-grams); Broder 1997 (near-duplicates).
+    """
+
+    def __init__(self, texts: Iterable[Texts], *, similarity: float = NEAR, equal_only: bool = False) -> None:
+        self.similarity, self.equal_only = similarity, equal_only
+        features = [self._features(column) for column in texts]
+        self._equal = _Keys(of.hashes[of.hashes != _EMPTY] for of in features)
+        self._grams = [_Keys(of.grams[i][0] for of in features) for i in range(0 if equal_only else len(ORDERS))]
+        if equal_only:
+            return
+        # Equal texts have equal sketches.
+        known = [of.sketches[of.hashes != _EMPTY] for of in features if len(of.hashes)]
+        self._sketches = np.unique(np.concatenate(known), axis=0) if known else np.empty((0, 64), np.uint32)
+        self._similar = np.zeros(len(self._sketches), np.bool_)
+        bands = sketch_bands(self._sketches, similarity)
+        order = np.argsort(bands, axis=None, kind="stable")
+        self._bands, self._rows = bands.ravel()[order], order // max(1, bands.shape[1])
+
+    @property
+    def hashes(self) -> npt.NDArray[np.uint64]:
+        """Hashes of the texts, ascending."""
+        return self._equal.keys
+
+    def find(self, texts: Texts) -> npt.NDArray[np.int8]:
+        """The level of each text, an index of `reasons.HELD_OUT`."""
+        of = self._features(texts)
+        near = [self._equal.look_up(of.hashes)]
+        for keys, (grams, offsets) in zip(self._grams, of.grams, strict=True):
+            near.append(_any(keys.look_up(grams), offsets))
+        if not self.equal_only:
+            bands = sketch_bands(of.sketches, self.similarity)
+            left, right = (np.searchsorted(self._bands, bands, side) for side in ("left", "right"))
+            known = (self._rows, self._sketches, self.similarity, self._similar)
+            near.append(mark_similar(of.sketches, left, right, *known))
+        return _levels(near, of.hashes)
+
+    def met(self, texts: Texts) -> npt.NDArray[np.int8]:
+        """How near the texts that `find` was given came to each of these test texts, an index of `reasons.HELD_OUT`."""
+        of = self._features(texts)
+        near = [self._equal.was_met(of.hashes)]
+        for keys, (grams, offsets) in zip(self._grams, of.grams, strict=True):
+            near.append(_any(keys.was_met(grams), offsets))
+        if not self.equal_only:
+            similar = {row.tobytes() for row in self._sketches[self._similar]}
+            near.append(np.array([row.tobytes() in similar for row in of.sketches], np.bool_))
+        return _levels(near, of.hashes)
+
+    def _features(self, texts: Texts) -> _Features:
+        plain = comparable(texts)
+        hashes = _hashes(plain)
+        if self.equal_only:
+            return _Features(hashes, (), np.empty((len(hashes), 0), np.uint32))
+        words = tokenize(plain)
+        grams = (ngrams(words, order) for order in ORDERS)
+        return _Features(hashes, tuple((of.ids, of.offsets) for of in grams), sketches(plain, plain=True))
+
+
+def _any(found: Bools, offsets: npt.NDArray[np.int64]) -> Bools:
+    """Whether any item of each list was found."""
+    counts = np.concatenate([[0], np.cumsum(found)])
+    some: Bools = counts[offsets[1:]] > counts[offsets[:-1]]
+    return some
+
+
+def _levels(near: list[Bools], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int8]:
+    levels = np.zeros(len(hashes), np.int8)
+    for level in range(len(near), 0, -1):
+        levels[near[level - 1] & (hashes != _EMPTY)] = level
+    return levels
 
 
 def comparable(texts: Texts) -> pa.Array:
@@ -49,9 +160,9 @@ def without_punctuation(texts: Texts) -> pa.Array:
     return pc.utf8_trim(words, characters=" ")
 
 
-def _hashes(texts: Texts) -> npt.NDArray[np.uint64]:
+def _hashes(plain: pa.Array) -> npt.NDArray[np.uint64]:
     """A hash of each text: uint64 (n,); 0 for a text without words."""
-    data, offsets = text_buffers(comparable(texts))
+    data, offsets = text_buffers(plain)
     hashes: npt.NDArray[np.uint64] = kernels.hash_spans(data, offsets[:-1], offsets[1:])
     return np.where(np.diff(offsets) > 0, np.where(hashes == _EMPTY, 1, hashes), _EMPTY).astype(np.uint64)
 

@@ -1,0 +1,250 @@
+"""Decontamination: injected leaks that are found, false alarms, speed; and what the bundled models saw of each test.
+
+    PARALOOM_DATA=… python benchmarks/decontamination.py leaks
+    PARALOOM_DATA=… python benchmarks/decontamination.py speed --rows 1000000
+    PARALOOM_DATA=… python benchmarks/decontamination.py models --record
+    PARALOOM_DATA=… python benchmarks/decontamination.py means
+
+`leaks`: sentences of eight words or more of three tests (news of 2019, captions, questions), 2,000 of each with
+replacement, written as training text would have them: as they are, in capitals, within a longer line, with two letters
+swapped, a word dropped, a word replaced by another sentence's. False: lines of 2013 and earlier that are flagged
+against news of 2019, which they cannot hold. The similarity was chosen on news of 2020 and 2021, STS and 300,000
+other lines. Beside it the obvious: equal strings, equal but for case and punctuation, 13 words in a row.
+`models`: the text files that the pipelines of the bundled models read, before any cleaning, against each test.
+`means`: STS of the bundled encoders with and without the subsets of which more than a hundredth is near.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from paraloom.api import evaluate_similarity
+from paraloom.api.decontamination import decontaminate
+from paraloom.core.stats import wilson_interval
+from paraloom.io import read_lines
+from paraloom.pairs.filtering.held_out import HeldOut
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("PARALOOM_DATA", ""))
+BEFORE_2014 = ("forum.reddit-posts", "headlines.reddit-press", "questions.reddit-titles", "titles.reddit-other-links")
+USED = 60_000
+"""Lines of each file on which the similarity was chosen."""
+
+JUDGE = (
+    *(
+        f"bitext/{name}"
+        for name in ("tatoeba-2/es-en", "gnome-help/de-en", "debian-handbook/de-en", "python-docs/es-en")
+    ),
+    *(f"bitext/{name}" for name in ("opensource-guide/de-en", "privacyguides/fr-en", "rust-book/de-en", "ntrex/is-en")),
+    *("bitext/europarl-sample/de-en", "simplewiki/kauchak-v2-dev.normal-simple", "paraphrase/tatoeba-pivot/pairs"),
+    *(f"paraphrase/bible-verses/{name}" for name in ("BSB", "WEB", "OEB", "BBE", "UST", "OET-RV")),
+    *(f"paraphrase/{name}" for name in ("coco-captions-val/captions", "onestopenglish/pairs", "paws-wiki/dev")),
+    *("paraphrase/wiki-split/tune+validation", "paraphrase/text2sql/questions"),
+)
+"""What examples/judge.py reads, .tsv.gz."""
+
+MODELS = {
+    "english": "bundled-encoder",
+    "english-small": "bundled-encoder",
+    "multilingual": "bundled-multilingual",
+    "de-en": "bundled-de-en",
+    "en-de": "bundled-en-de",
+    "english-paraphraser": "bundled-paraphraser",
+    "english-judge": "",
+}
+TESTS = {
+    **{
+        f"STS {path.parent.name} {path.name.removesuffix('.test.tsv')}": path
+        for path in sorted((DATA / "sts").glob("201*/*.test.tsv"))
+    },
+    "STS-B dev": DATA / "sts/stsbenchmark/sts-dev.tsv",
+    "SICK test": DATA / "sts/sick2014/SICK.test.tsv",
+    "PIT test": DATA / "sts/pit2015/pit2015.test.tsv",
+    "MRPC test": DATA / "paraphrase/mrpc/msr_paraphrase_test.tsv",
+    "Quora test": DATA / "paraphrase/quora-50k/test.tsv.gz",
+    "Twitter-URL test": DATA / "paraphrase/twitter-url/test.votes.tsv.gz",
+    "PAWS-Wiki test": DATA / "paraphrase/paws-wiki/test.half1.tsv.gz",
+    "Multi30k 2016, English": DATA / "bitext/multi30k/task1/test_2016_flickr.en.gz",
+    "Multi30k 2016, German": DATA / "bitext/multi30k/task1/test_2016_flickr.de.gz",
+    "NTREX de-en": DATA / "bitext/ntrex/de-en.tsv.gz",
+    "TREC test": DATA / "classification/trec/test.tsv",
+    "SST-2 test": DATA / "classification/sst2/test.tsv.gz",
+}
+
+
+def lines(name: str, start: int = 0, stop: int | None = None) -> Iterator[str]:
+    """Lines of a file of English sentences."""
+    return itertools.islice(read_lines(DATA / f"sentences-en/{name}.txt.xz"), start, stop)
+
+
+def changes(others: list[list[str]], draw: random.Random) -> dict[str, Callable[[list[str]], list[str]]]:
+    """The ways in which a test sentence gets into training text."""
+
+    def swapped(words: list[str]) -> list[str]:
+        at = draw.choice([k for k, word in enumerate(words) if len(word) > 1])
+        cut = draw.randrange(len(words[at]) - 1)
+        word = words[at]
+        return [*words[:at], word[:cut] + word[cut + 1] + word[cut] + word[cut + 2 :], *words[at + 1 :]]
+
+    def dropped(words: list[str]) -> list[str]:
+        at = draw.randrange(len(words))
+        return words[:at] + words[at + 1 :]
+
+    def replaced(words: list[str]) -> list[str]:
+        at = draw.randrange(len(words))
+        return [*words[:at], draw.choice(draw.choice(others)), *words[at + 1 :]]
+
+    return {
+        "as it is": lambda words: words,
+        "in capitals": lambda words: [*(word.upper() for word in words), "!"],
+        "within a longer line": lambda words: [*draw.choice(others)[:12], *words, *draw.choice(others)[:12]],
+        "two letters swapped": swapped,
+        "a word dropped": dropped,
+        "a word replaced": replaced,
+    }
+
+
+def share(count: int, n: int, digits: int = 1) -> str:
+    """Percent with a Wilson interval."""
+    low, high = wilson_interval(count, n)
+    return f"{100 * count / n:.{digits}f} [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
+
+
+def measure_leaks(count: int = 2000) -> None:
+    """Found and false, by kind of leak."""
+    draw = random.Random(1)
+    news = [line.split("\t")[1] for line in read_lines(DATA / "bitext/ntrex/de-en.tsv.gz")]
+    captions = list(read_lines(TESTS["Multi30k 2016, English"]))
+    questions = [text for line in read_lines(TESTS["Quora test"]) for text in line.split("\t")[:2]]
+    train = [line for name in BEFORE_2014 for line in lines(name, USED, USED + 250_000)]
+    print(f"{len(train):,} lines; tests: {len(news):,} {len(captions):,} {len(questions):,}")
+    others = [line.split() for line in train[:20_000] if line.split()]
+    print("| leak | equal strings | equal but for case | 13 words in a row | **all levels** |")
+    for kind, change in changes(others, draw).items():
+        found = np.zeros(4, int)
+        for test in (news, captions, questions):
+            index = HeldOut([test])
+            long = [words for words in map(str.split, test) if len(words) >= 8]
+            leaked = [" ".join(change(draw.choice(long))) for _ in range(count)]
+            level = index.find(leaked)
+            thirteen = np.array([words >= 13 for words in (len(text.split()) for text in leaked)])
+            shares = (level == 1) & thirteen | (level == 2)
+            known = set(test)
+            found += [sum(text in known for text in leaked), (level == 1).sum(), shares.sum(), (level > 0).sum()]
+        print("|", kind, "|", " | ".join(share(int(one), 3 * count) for one in found), "|", flush=True)
+    index = HeldOut([news])
+    levels = np.concatenate([index.find(train[k : k + 10_000]) for k in range(0, len(train), 10_000)])
+    known = set(news)
+    of = [sum(text in known for text in train), (levels == 1).sum(), (levels == 2).sum(), (levels > 0).sum()]
+    print("| false |", " | ".join(share(int(one), len(train), 4) for one in of), "|")
+    for row in np.flatnonzero(levels)[:20]:
+        print("   ", levels[row], train[row][:150])
+
+
+def measure_speed(rows: int) -> None:
+    """Rows a second of `decontaminate`, from file to file, against all tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        train = Path(folder) / "train.txt"
+        texts = itertools.islice(itertools.cycle(line for name in BEFORE_2014 for line in lines(name)), rows)
+        train.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+        decontaminate(TESTS["TREC test"], TESTS["TREC test"])  # compiles
+        clock, processor = time.perf_counter(), time.process_time()
+        result = decontaminate(train, list(TESTS.values()), Path(folder) / "clean.txt")
+        seconds = time.perf_counter() - clock, time.process_time() - processor
+    tests = sum(of.texts for of in result.tests)
+    print(f"{rows:,} rows against {tests:,} test texts: {seconds[0]:.1f} s, processor {seconds[1]:.1f} s")
+    print(
+        f"{rows / seconds[1]:,.0f} rows per second of a processor; 10 million on two: {5e6 * seconds[1] / rows:.0f} s"
+    )
+
+
+def training_text(example: str) -> Iterator[str]:
+    """The text that a pipeline reads, but for its tests and the sample."""
+    if not example:
+        for name in JUDGE:
+            yield from read_lines(DATA / f"{name}.tsv.gz")
+        return
+    for stage in tomllib.loads((ROOT / f"examples/{example}.toml").read_text(encoding="utf-8"))["stage"]:
+        if stage["name"] == "sample" or "test" in stage["name"]:
+            continue
+        files = [stage["source"]] if stage["use"] == "read-pairs" else stage.get("text_files", [])
+        for file in files:
+            name = file.replace("${PARALOOM_DATA}", str(DATA))
+            start, _, rest = name.partition("{")
+            sides, _, end = rest.partition("}")
+            for side in sides.split(","):
+                yield from itertools.islice(read_lines(f"{start}{side}{end}"), stage.get("limit") or None)
+
+
+def measure_models(models: list[str], *, record: bool) -> dict[str, dict[str, float]]:
+    """The share of each test that is near the training text of each model, in percent."""
+    shares: dict[str, dict[str, float]] = {}
+    decontaminate(TESTS["TREC test"], TESTS["TREC test"])  # compiles
+    with tempfile.TemporaryDirectory() as folder:
+        for model in models:
+            example = MODELS[model]
+            train = Path(folder) / f"{example or model}.tsv"
+            seen = train.with_suffix(".txt")
+            if not seen.exists():
+                fields = (field for line in training_text(example) for field in line.split("\t"))
+                seen.write_text("".join(f"{field}\n" for field in fields), encoding="utf-8")
+            of_model = ROOT / "src/paraloom/bundled" / model
+            processor = time.process_time()
+            found = decontaminate(seen, list(TESTS.values()), model=of_model if record else None)
+            shares[model] = {name: 100 * of.total / of.texts for name, of in zip(TESTS, found.tests, strict=True)}
+            print(model, f"{found.training.texts:,} texts", json.dumps(found.training.near), end=" ")
+            print(f"{found.training.texts / (time.process_time() - processor):,.0f} per processor second", flush=True)
+            for name, of in zip(TESTS, found.tests, strict=True):
+                print(f"    {name}: {of.total} of {of.texts} {json.dumps(of.near)}", flush=True)
+    print("| test |", " | ".join(models), "|")
+    for name in TESTS:
+        print("|", name, "|", " | ".join(f"{shares[model][name]:.1f}" for model in models), "|")
+    return shares
+
+
+def measure_means() -> None:
+    """Means of Pearson × 100 over the years, with and without the subsets that are near the training text."""
+    result = evaluate_similarity(["english", "english-small"], DATA / "sts", resamples=0)
+    years = ("2012", "2013", "2014", "2015")
+    print(result.signature)
+    for system in result.systems:
+        rows = [row for row in system.rows if row.group in years and row.subset not in ("mean", "all")]
+        for title, left_out in (("all", ()), ("without OnWN and answers-students", ("OnWN", "answers-students"))):
+            means = [
+                np.mean([row.pearson for row in rows if row.group == year and row.subset not in left_out])
+                for year in years
+            ]
+            print("|", system.name, "|", title, "|", " | ".join(f"{one:.1f}" for one in (*means, np.mean(means))), "|")
+
+
+def main() -> None:
+    """Measure one part."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=["leaks", "speed", "models", "means"])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--record", action="store_true", help="write contamination.json beside the bundled models")
+    options = parser.parse_args()
+    if options.part == "leaks":
+        measure_leaks()
+    elif options.part == "speed":
+        measure_speed(options.rows)
+    elif options.part == "models":
+        measure_models(options.models, record=options.record)
+    else:
+        measure_means()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,274 @@
+"""Test text in training text: found, counted from both sides, and left out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraloom.api.outputs import check_output
+from paraloom.api.rejected import rejected_file
+from paraloom.core.batches import batched
+from paraloom.core.digests import signature
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.progress import progress
+from paraloom.core.reasons import HELD_OUT, LEVELS
+from paraloom.core.results import text_table
+from paraloom.evaluate.base import EvaluationResult
+from paraloom.io import open_write, read_lines
+from paraloom.io.compression import without_compression
+from paraloom.io.records import RECORD_FORMATS, Record, read_records, read_schema, write_records
+from paraloom.pairs.filtering.held_out import NEAR, HeldOut
+
+RECORD = "contamination.json"
+"""File in the folder of a model: how much of each test is near its training text."""
+
+_ROWS = 10_000  # rows that are compared at a time
+
+
+@dataclass(frozen=True)
+class TestOverlap(EvaluationResult):
+    """Texts of one file that are near to other text.
+
+    Args:
+        name: The file.
+        texts: Texts of three words or more; of training text, rows.
+        near: How many are near, by `paraloom.core.reasons.LEVELS`: each counts once, by the surest level.
+        digest: Of the texts of a test, whatever their order.
+    """
+
+    name: str
+    texts: int
+    near: Mapping[str, int]
+    digest: str = ""
+
+    @property
+    def total(self) -> int:
+        """Texts that are near at any level."""
+        return sum(self.near.values())
+
+    def cells(self) -> list[str]:
+        """The row of a table."""
+        share = f"{100 * self.total / max(1, self.texts):.2f}"
+        return [self.name, f"{self.texts:,}", *(f"{self.near.get(level, 0):,}" for level in LEVELS[1:]), share]
+
+    def format(self) -> str:
+        """A line of counts."""
+        return "  ".join(self.cells())
+
+
+@dataclass(frozen=True)
+class Contamination(EvaluationResult):
+    """What `decontaminate` found.
+
+    Args:
+        training: Rows of the training text that are near to a test.
+        tests: Texts of each test that are near to the training text.
+        signature: How it was measured.
+    """
+
+    training: TestOverlap
+    tests: tuple[TestOverlap, ...]
+    signature: str
+
+    def format(self) -> str:
+        """A table of the training text and the tests, by level; the last column is the share of all levels."""
+        rows = [of.cells() for of in (self.training, *self.tests)]
+        return "\n".join([*text_table(["", "texts", *LEVELS[1:], "%"], rows), "", self.signature])
+
+
+def decontaminate(
+    train: str | Path | Sequence[str | Path],
+    against: str | Path | Sequence[str | Path],
+    output: str | Path | None = None,
+    *,
+    similarity: float = NEAR,
+    model: str | Path | None = None,
+) -> Contamination:
+    """Find the test text in training text: equal texts, 13 and 8 words in a row, near-duplicates.
+
+    Rows are compared without case, punctuation and runs of white space; of a table all fields of three words or more.
+    The training text is streamed; memory holds the tests, some 700 bytes for each text.
+
+    Args:
+        train: Training text: a text per line, or .tsv, .csv, .jsonl or .parquet, plain or compressed.
+        against: Test sets, in the same formats.
+        output: Where to write the rows that are near to no test, in the format of the (single) training file; the
+            others are listed in OUTPUT.rejected.jsonl, with the reason. Default: count only.
+        similarity: Jaccard similarity of character 5-grams from which on two texts are near-duplicates, above 0 to 1.
+        model: Folder of the model that learns from the training text: the shares are kept there, and evaluations on
+            these tests print them in their signatures.
+
+    Returns:
+        Counts by level, of the training rows and of the texts of each test.
+
+    Raises:
+        ConfigError: `similarity` is out of range, a format is unknown, or `output` has another one than `train`.
+        DataError: A file cannot be read, or a test has no text.
+
+    Reference:
+        Brown et al. 2020, "Language models are few-shot learners", appendix C; Broder 1997 (near-duplicates).
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "train.txt").write_text("The dog sleeps.\\nStocks fell again today.\\n")
+        >>> _ = (folder / "test.tsv").write_text("4.5\\tthe dog sleeps\\tThe cat sleeps there.\\n")
+        >>> found = decontaminate(folder / "train.txt", folder / "test.tsv", folder / "clean.txt")
+        >>> found.training.total, found.tests[0].total, (folder / "clean.txt").read_text()
+        (1, 1, 'Stocks fell again today.\\n')
+    """
+    sources, tests = ([paths] if isinstance(paths, (str, Path)) else list(paths) for paths in (train, against))
+    if not 0 < similarity <= 1:
+        raise ConfigError(f"'similarity' is {similarity}; expected above 0 to 1")
+    if output is not None:
+        _check_output(output, sources, tests)
+    texts = [_test_texts(path) for path in tests]
+    index = HeldOut(texts, similarity=similarity)
+    counts: Counter[int] = Counter()
+    marked = _marked(sources, index, counts)
+    if output is None:
+        deque(marked, maxlen=0)
+    else:
+        _write(marked, sources[0], output)
+    of_training = TestOverlap(
+        " + ".join(Path(path).name for path in sources), counts.total(), {LEVELS[k]: counts[k] for k in counts if k}
+    )
+    overlaps = []
+    for path, of_test in zip(tests, texts, strict=True):
+        levels = Counter(index.met(of_test).tolist())
+        near = {LEVELS[k]: levels[k] for k in sorted(levels) if k}
+        overlaps.append(TestOverlap(Path(path).name, len(of_test), near, text_digest(of_test)))
+    how = signature("contamination", levels="equal+13+8+near", similarity=similarity, tests=len(tests))
+    result = Contamination(of_training, tuple(overlaps), how)
+    if model is not None:
+        _record(result, Path(model))
+    return result
+
+
+def near_training(model: str | Path | None, tests: Iterable[Iterable[str]]) -> str:
+    """The part of a signature that says how much of some tests is near a model's training text: '0.7%', 'unknown'."""
+    file = Path(model or "") / RECORD
+    known = json.loads(file.read_text(encoding="utf-8")) if model is not None and file.is_file() else {}
+    found = [known.get(text_digest([text for text in of_test if _is_text(text)])) for of_test in tests]
+    if not found or None in found:
+        return "unknown"
+    return f"{100 * sum(one['near'] for one in found) / sum(one['texts'] for one in found):.1f}%"
+
+
+def text_digest(texts: Sequence[str]) -> str:
+    """A digest of a set of texts, whatever their order, case and punctuation."""
+    return sha256(HeldOut([texts], equal_only=True).hashes.tobytes()).hexdigest()[:16]
+
+
+def _check_output(output: str | Path, sources: Sequence[str | Path], tests: Sequence[str | Path]) -> None:
+    check_output(output, [*sources, *tests])
+    kinds = {without_compression(path).suffix for path in (*sources, output)}
+    if len(sources) > 1 or len(kinds) > 1:
+        raise ConfigError(
+            "the rows that are kept are written in the format of one training file",
+            file=output,
+            remedy=f"Name one training file, and an output that ends in {without_compression(sources[0]).suffix}.",
+        )
+
+
+def _rows(path: str | Path) -> Iterator[Record]:
+    if not _is_table(path):
+        return (Record(row, {"text": line}) for row, line in enumerate(read_lines(path), 1))
+    return read_records(path, header=False)
+
+
+def _is_table(path: str | Path) -> bool:
+    return without_compression(path).suffix in RECORD_FORMATS
+
+
+def _is_text(value: object) -> bool:
+    """Labels, numbers and names say nothing; scripts without blanks have words of a letter."""
+    return isinstance(value, str) and (len(value.split()) > 2 or not (value.isascii() or len(value) < 6))
+
+
+def _test_texts(path: str | Path) -> list[str]:
+    texts = list(dict.fromkeys(value for row in _rows(path) for value in row.values.values() if _is_text(value)))
+    if not texts:
+        raise DataError("the test has no text of three words or more", file=path)
+    return texts
+
+
+def _marked(
+    sources: Sequence[str | Path], index: HeldOut, counts: Counter[int]
+) -> Iterator[tuple[str | Path, Record, int]]:
+    """All rows, in order, with the level of each; counted."""
+    threads = len(os.sched_getaffinity(0))
+    pending: deque[tuple[str | Path, tuple[Record, ...], Future[npt.NDArray[np.int8]]]] = deque()
+
+    def done() -> Iterator[tuple[str | Path, Record, int]]:
+        path, rows, future = pending.popleft()
+        levels = future.result().tolist()
+        counts.update(levels)
+        advance(len(rows))
+        yield from zip([path] * len(rows), rows, levels, strict=True)
+
+    with progress("comparing", unit="rows") as advance, ThreadPoolExecutor(threads) as pool:
+        for path in sources:
+            for rows in batched(_rows(path), _ROWS):
+                pending.append((path, rows, pool.submit(partial(_levels, rows, index))))
+                if len(pending) > 2 * threads:
+                    yield from done()
+        while pending:
+            yield from done()
+
+
+def _levels(rows: Sequence[Record], index: HeldOut) -> npt.NDArray[np.int8]:
+    """The surest level of the texts of each row."""
+    places, texts = [], []
+    for place, row in enumerate(rows):
+        for value in row.values.values():
+            if _is_text(value):
+                places.append(place)
+                texts.append(value)
+    levels = np.full(len(rows), len(LEVELS), np.int8)
+    found = index.find(texts)
+    np.minimum.at(levels, places, np.where(found, found, len(LEVELS)).astype(np.int8))
+    return np.where(levels < len(LEVELS), levels, 0).astype(np.int8)
+
+
+def _write(marked: Iterable[tuple[str | Path, Record, int]], source: str | Path, output: str | Path) -> None:
+    plain = not _is_table(source)
+    schema = None if plain else read_schema(source)
+    columns = [] if plain else list(next(_rows(source), Record(0, {})).values)
+    with open_write(rejected_file(output)) as rejected:
+
+        def kept() -> Iterator[dict[str, Any]]:
+            for path, row, level in marked:
+                if not level:
+                    yield row.values
+                    continue
+                text = "\t".join(str(value) for value in row.values.values())
+                of = {"file": str(path), "row": row.row, "reason": HELD_OUT[level], "text": text}
+                rejected.write((json.dumps(of, ensure_ascii=False) + "\n").encode())
+
+        if not plain:
+            write_records(kept(), output, columns, schema, header=False)
+            return
+        with open_write(output) as stream:
+            stream.writelines(f"{values['text']}\n".encode() for values in kept())
+
+
+def _record(result: Contamination, folder: Path) -> None:
+    """Keep the shares of tests in the folder of a model, next to those of other tests."""
+    if not folder.is_dir():
+        raise ConfigError("the folder of the model does not exist", file=folder, remedy="Train the model first.")
+    file = folder / RECORD
+    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    known |= {of.digest: {"name": of.name, "texts": of.texts, "near": of.total} for of in result.tests}
+    file.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
