@@ -296,8 +296,9 @@ def test_a_pruned_multilingual_vocabulary_keeps_the_characters_that_occur() -> N
     from tokenizers import Tokenizer
 
     pieces = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁Hund", "▁bellt", "H", "u", "n", "d", "語", "▁pes", "<mask>"]
-    added = [{"id": pieces.index(name), "content": name, "special": True, "single_word": False, "lstrip": False,
-              "rstrip": False, "normalized": False} for name in ("<s>", "<pad>", "</s>", "<unk>", "<mask>")]  # fmt: skip
+    plain = {"special": True, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    special = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
+    added = [{"id": pieces.index(name), "content": name, **plain} for name in special]
     tokenizer = {
         "version": "1.0", "added_tokens": added, "normalizer": None, "post_processor": None, "decoder": None,
         "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},

@@ -81,7 +81,7 @@ def extract_lexicon(
     """Extract a paraphrase lexicon from bitext: phrases that have translations in common, scored.
 
     Any language will do: with German and French bitext of English, German and French are the pivots of an English
-    lexicon; `pivot=["en"]` with German bitext makes a German one.
+    lexicon; `pivot=("en",)` with German bitext makes a German one.
 
     Args:
         pairs: Bitext files, any number for each pivot language, such as de-en.tsv.gz.

@@ -160,10 +160,11 @@ def near_training(model: str | Path | None, tests: Iterable[Iterable[str]]) -> s
     """The part of a signature that says how much of some tests is near a model's training text: '0.7%', 'unknown'."""
     file = Path(model or "") / RECORD
     known = json.loads(file.read_text(encoding="utf-8")) if model is not None and file.is_file() else {}
-    found = [known.get(text_digest([text for text in of_test if _is_text(text)])) for of_test in tests]
-    if not found or None in found:
+    digests = [text_digest([text for text in of_test if _is_text(text)]) for of_test in tests]
+    if not digests or not all(digest in known for digest in digests):
         return "unknown"
-    return f"{100 * sum(one['near'] for one in found) / sum(one['texts'] for one in found):.1f}%"
+    near, texts = (sum(known[digest][name] for digest in digests) for name in ("near", "texts"))
+    return f"{100 * near / texts:.1f}%"
 
 
 def text_digest(texts: Sequence[str]) -> str:
@@ -209,7 +210,7 @@ def _marked(
 ) -> Iterator[tuple[str | Path, Record, int]]:
     """All rows, in order, with the level of each; counted."""
     threads = len(os.sched_getaffinity(0))
-    pending: deque[tuple[str | Path, tuple[Record, ...], Future[npt.NDArray[np.int8]]]] = deque()
+    pending: deque[tuple[str | Path, list[Record], Future[npt.NDArray[np.int8]]]] = deque()
 
     def done() -> Iterator[tuple[str | Path, Record, int]]:
         path, rows, future = pending.popleft()

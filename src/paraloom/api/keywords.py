@@ -56,7 +56,7 @@ class ExtractSettings(TypedDict, total=False):
 class LexiconSettings(TypedDict, total=False):
     """Fields of `paraloom.stages.ExtractLexicon`."""
 
-    pivot: Sequence[str]
+    pivot: tuple[str, ...]
     max_phrase_length: int
     min_count: int
     min_score: float

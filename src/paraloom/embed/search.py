@@ -91,7 +91,8 @@ def search(
     places = np.where(nearest.rows >= 0, np.searchsorted(rows, nearest.rows), -1)
     scores = mining_kernels.margins(nearest.cosines, places, own, means)
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    return SearchResult(*(np.take_along_axis(of, order, axis=1) for of in nearest))
+    cosines, rows = nearest
+    return SearchResult(np.take_along_axis(cosines, order, axis=1), np.take_along_axis(rows, order, axis=1))
 
 
 def _nearest(queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int) -> SearchResult:

@@ -174,7 +174,9 @@ def _added(total: PhraseCounts, more: PhraseCounts) -> PhraseCounts:
     while len(total.pairs) > _MAX_COUNTED:
         floor += 1
         frequent = total.counts >= floor
-        total = PhraseCounts(*(column[frequent] for column in total))
+        total = PhraseCounts(
+            total.pairs[frequent], total.foreign[frequent], total.phrases[frequent], total.counts[frequent]
+        )
     return total
 
 
