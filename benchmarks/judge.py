@@ -514,7 +514,7 @@ def page(measured: dict[str, Any], seeds: dict[str, Any], before: dict[str, Any]
 
     def spread(values: list[float], show: Callable[[float], str] = cut) -> str:
         ends = dict.fromkeys(show(end).removesuffix(" %") for end in (min(values), max(values)))
-        return f"{show(float(np.mean(values)))} ({' to '.join(ends)})" if len(values) > 1 else show(values[0])
+        return f"{show(float(np.mean(values)))} ({' to '.join(ends)})" if len(ends) > 1 else show(values[0])
 
     def others(entry: dict[str, Any]) -> list[str]:
         return [cut(entry[name]) for name in SCORERS[1:]]
