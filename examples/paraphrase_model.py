@@ -65,8 +65,8 @@ ALTERNATIVES = {
     "judge, both costs, cosine": (*CONFIG.features, "paraphrase_score"),
 }
 """What a regression of back-translations may read, for the table that says what it should."""
-DRAWN = {"rows": 40, "seed": 7}
-"""How the paraphrases were drawn that `benchmarks/readings/judged` has verdicts of."""
+DRAWN = "at commit 22c394b8: python benchmarks/judged_paraphrases.py draw --rows 40 --seed 7 -o DIR/judged"
+"""How the paraphrases were drawn that `benchmarks/readings/judged` has verdicts of; today's selection keeps others."""
 DESCRIPTION = (
     "For English sentence pairs. Fitted to verdicts of two language models on back-translations of everyday sentences, "
     "captions and news, and on outputs of the bundled paraphraser and of round trips."
@@ -120,10 +120,10 @@ def back_translations(kind: str, bitext: list[Row]) -> list[Row]:
 
 
 def paraphrases(folder: Path) -> list[Row]:
-    """The paraphrases that were read, made again where the folder does not have them, with scores and verdicts."""
+    """The paraphrases that were read, with scores and verdicts."""
     judged = benchmark("judged_paraphrases")
     if not (folder / "key.json").is_file():
-        judged.draw(**DRAWN, output=folder)
+        raise SystemExit(f"{folder}/key.json not found; {DRAWN}")
     key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
     pairs = sorted({tuple(pair) for kind in key.values() for kept in kind.values() for pair in kept if pair})
     readers = [
