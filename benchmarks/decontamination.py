@@ -132,7 +132,7 @@ def measure_leaks(count: int = 2000) -> None:
     others = [line.split() for line in train[:20_000] if line.split()]
     print("| leak | equal strings | equal but for case | 13 words in a row | **all levels** |")
     for kind, change in changes(others, draw).items():
-        found = np.zeros(4, int)
+        counts = np.zeros(4, int)
         for test in (news, captions, questions):
             index = HeldOut([test])
             long = [words for words in map(str.split, test) if len(words) >= 8]
@@ -141,8 +141,8 @@ def measure_leaks(count: int = 2000) -> None:
             thirteen = np.array([words >= 13 for words in (len(text.split()) for text in leaked)])
             shares = (level == 1) & thirteen | (level == 2)
             known = set(test)
-            found += [sum(text in known for text in leaked), (level == 1).sum(), shares.sum(), (level > 0).sum()]
-        print("|", kind, "|", " | ".join(share(int(one), 3 * count) for one in found), "|", flush=True)
+            counts += [sum(text in known for text in leaked), (level == 1).sum(), shares.sum(), (level > 0).sum()]
+        print("|", kind, "|", " | ".join(share(int(one), 3 * count) for one in counts), "|", flush=True)
     index = HeldOut([news])
     levels = np.concatenate([index.find(train[k : k + 10_000]) for k in range(0, len(train), 10_000)])
     known = set(news)
@@ -201,11 +201,11 @@ def measure_models(models: list[str], *, record: bool) -> dict[str, dict[str, fl
                 seen.write_text("".join(f"{field}\n" for field in fields), encoding="utf-8")
             of_model = ROOT / "src/paraloom/bundled" / model
             processor = time.process_time()
-            found = decontaminate(seen, list(TESTS.values()), model=of_model if record else None)
-            shares[model] = {name: 100 * of.total / of.texts for name, of in zip(TESTS, found.tests, strict=True)}
-            print(model, f"{found.training.texts:,} texts", json.dumps(found.training.near), end=" ")
-            print(f"{found.training.texts / (time.process_time() - processor):,.0f} per processor second", flush=True)
-            for name, of in zip(TESTS, found.tests, strict=True):
+            result = decontaminate(seen, list(TESTS.values()), model=of_model if record else None)
+            shares[model] = {name: 100 * of.total / of.texts for name, of in zip(TESTS, result.tests, strict=True)}
+            print(model, f"{result.training.texts:,} texts", json.dumps(result.training.near), end=" ")
+            print(f"{result.training.texts / (time.process_time() - processor):,.0f} per processor second", flush=True)
+            for name, of in zip(TESTS, result.tests, strict=True):
                 print(f"    {name}: {of.total} of {of.texts} {json.dumps(of.near)}", flush=True)
     print("| test |", " | ".join(models), "|")
     for name in TESTS:

@@ -38,8 +38,8 @@ def main() -> None:
     names, draw = names_in([text for pair in right for text in pair]), generator(1)
     sets: dict[str, list[tuple[str, str, str]]] = {}
     for kind in KINDS:
-        made = [(a, b, lookalike(a, kind, draw, names)) for a, b in right]
-        sets[kind] = [(a, b, changed) for a, b, changed in made if changed]
+        changes = [(a, b, lookalike(a, kind, draw, names)) for a, b in right]
+        sets[kind] = [(a, b, changed) for a, b, changed in changes if changed]
     systems: dict[str, System] = {
         "overlap": Overlap.count([text for pair in right for text in pair]),
         **{name: open_encoder(name) for name in options.encoders},

@@ -29,15 +29,15 @@ def test_lines_near_a_test_are_left_out_and_listed(tmp_path: Path, test_file: Pa
     (tmp_path / "train.txt").write_text(
         "\n".join([CLEAN[0], LEAK, CLEAN[1], "A slow fox slept in the sun.", CLEAN[2], ""])
     )
-    found = decontaminate(tmp_path / "train.txt", test_file, tmp_path / "clean.txt")
+    result = decontaminate(tmp_path / "train.txt", test_file, tmp_path / "clean.txt")
     assert (tmp_path / "clean.txt").read_text().splitlines() == CLEAN
     rejected = [json.loads(line) for line in rejected_file(tmp_path / "clean.txt").read_text().splitlines()]
     assert [(row["row"], row["reason"]) for row in rejected] == [
         (2, "in a held-out corpus"),
         (4, "near-duplicate: near a held-out text"),
     ]
-    assert found.training.near == found.tests[0].near == {"equal": 1, "near-duplicate": 1}
-    assert (found.training.texts, found.tests[0].texts) == (5, 2)
+    assert result.training.near == result.tests[0].near == {"equal": 1, "near-duplicate": 1}
+    assert (result.training.texts, result.tests[0].texts) == (5, 2)
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet", ".tsv.gz"])
@@ -50,9 +50,9 @@ def test_tables_keep_their_format(tmp_path: Path, test_file: Path, suffix: str) 
         pq.write_table(pa.Table.from_pylist(rows), train)
     else:
         write_records(rows, train, ["1", "2"], header=False)
-    found = decontaminate(train, [test_file], output)
+    result = decontaminate(train, [test_file], output)
     assert [row.values for row in read_records(output, header=False)] == rows[:1]
-    assert found.training.near == {"8 words in a row": 1}
+    assert result.training.near == {"8 words in a row": 1}
 
 
 def test_labels_and_numbers_are_no_text(tmp_path: Path, test_file: Path) -> None:

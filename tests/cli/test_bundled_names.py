@@ -84,11 +84,11 @@ OTHERS = {
         "research evaluate-exemplars paraphraser",
         "research evaluate-exemplars --parser",
     ),
-    *("papers run --parser", "train paraphraser --parser"),
+    *("papers run --parser", "train paraphraser --parser", "decontaminate --model"),
     *("research evaluate-control paraphraser", "research evaluate-exemplars paraphraser"),
 }
 """A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take parsed
-pairs, and one that trains on them (their own tests name parsers); models of a server."""
+pairs, and one that trains on them (their own tests name parsers); a folder that is written to; models of a server."""
 
 SLOW = {
     "align documents --translator",

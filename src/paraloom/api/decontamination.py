@@ -124,8 +124,8 @@ def decontaminate(
         >>> folder = Path(tempfile.mkdtemp())
         >>> _ = (folder / "train.txt").write_text("The dog sleeps.\\nStocks fell again today.\\n")
         >>> _ = (folder / "test.tsv").write_text("4.5\\tthe dog sleeps\\tThe cat sleeps there.\\n")
-        >>> found = decontaminate(folder / "train.txt", folder / "test.tsv", folder / "clean.txt")
-        >>> found.training.total, found.tests[0].total, (folder / "clean.txt").read_text()
+        >>> result = decontaminate(folder / "train.txt", folder / "test.tsv", folder / "clean.txt")
+        >>> result.training.total, result.tests[0].total, (folder / "clean.txt").read_text()
         (1, 1, 'Stocks fell again today.\\n')
     """
     sources, tests = ([paths] if isinstance(paths, (str, Path)) else list(paths) for paths in (train, against))
@@ -232,14 +232,14 @@ def _marked(
 def _levels(rows: Sequence[Record], index: HeldOut) -> npt.NDArray[np.int8]:
     """The surest level of the texts of each row."""
     places, texts = [], []
-    for place, row in enumerate(rows):
+    for index_of_row, row in enumerate(rows):
         for value in row.values.values():
             if _is_text(value):
-                places.append(place)
+                places.append(index_of_row)
                 texts.append(value)
     levels = np.full(len(rows), len(LEVELS), np.int8)
-    found = index.find(texts)
-    np.minimum.at(levels, places, np.where(found, found, len(LEVELS)).astype(np.int8))
+    near = index.find(texts)
+    np.minimum.at(levels, places, np.where(near, near, len(LEVELS)).astype(np.int8))
     return np.where(levels < len(LEVELS), levels, 0).astype(np.int8)
 
 

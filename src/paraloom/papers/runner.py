@@ -120,7 +120,7 @@ def reproduce_tables(
 
 def module_of(name: str) -> str:
     """The module that makes a table."""
-    makers = {**PAIR_TABLES, **LOOP_TABLES, **PHRASE_TABLES, **RESULT_TABLES}
+    makers = {**PAIR_TABLES, **LOOP_TABLES, **DOCUMENT_TABLES, **PHRASE_TABLES, **RESULT_TABLES}
     return str(makers[name].__module__)
 
 

@@ -197,7 +197,10 @@ def test_columns_of_the_table_of_rounds() -> None:
             "key 'use' names a translator, but each round of self-training trains its own",
         ),
         ("source = 'ko'\ntarget = 'en'\n[first]\nurl = 'http://x/v1'", r"Give a translator .* as \[initial_translator"),
-        ("source = 'ko'\ntarget = 'en'\n[initial_translator]\nmodel = 'ko-en'", "'use' must be load-translator, "),
+        (
+            "source = 'ko'\ntarget = 'en'\n[initial_translator]\nmodel = 'ko-en'",
+            "must be load-translator or load-",
+        ),
         (
             "source = 'ko'\ntarget = 'en'\n[first]\nsteps = 1\n[initial_translator]\nuse = 'load-endpoint'",
             "'initial_translator' takes its place",

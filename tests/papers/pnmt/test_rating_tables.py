@@ -29,18 +29,20 @@ RATINGS = {"encoder": np.array([20.0, 30.0, 80.0, 90.0]), "round trip": np.array
 def test_rows_are_means_of_the_pairs_of_a_range() -> None:
     [(low, figures), (high, above)] = range_rows(FACTS, RATINGS)
     assert (low, high) == ("range 0.2 to 0.4", "range 0.8 to 1")
-    assert figures[:4] == [None, None, 7.0, 0.1] and above[3] == pytest.approx(0.6)
-    mean, lower, upper = figures[4]
+    assert figures[:6] == [None, None, None, None, 7.0, 0.1] and above[5] == pytest.approx(0.6)
+    mean, lower, upper = figures[6]
     # Two values 10 apart have a standard error of 5.
     assert (mean, upper - mean, mean - lower) == (25.0, pytest.approx(9.8, abs=0.01), pytest.approx(9.8, abs=0.01))
-    assert figures[5][0] == 5.0 and math.isnan(figures[5][1]) and above[5][0] == 5.0
+    assert figures[7][0] == 5.0 and math.isnan(figures[7][1]) and above[7][0] == 5.0
 
 
 def test_orders_compare_ranges_in_a_row() -> None:
-    encoder, round_trip = range_orders(range_rows(FACTS, RATINGS))
-    assert encoder.claim == "encoder: range 0.8 to 1 above range 0.2 to 0.4"
-    assert encoder.published == pytest.approx(71) and encoder.outcome == "agrees"
-    assert round_trip.outcome == "undecided"
+    (undecided,) = range_orders(range_rows(FACTS, RATINGS))  # of the round trip, one value has no interval
+    assert undecided.claim == "range 0.8 to 1 above range 0.2 to 0.4, by both judges"
+    assert undecided.published == pytest.approx(71) and undecided.outcome == "no power"
+    both = {"encoder": RATINGS["encoder"], "round trip": np.array([1.0, 2.0, 70.0, 71.0])}
+    (agrees,) = range_orders(range_rows(FACTS, both))
+    assert agrees.outcome == "agrees" and agrees.ours.value == 60.0
 
 
 def test_correlations_leave_out_what_is_not_known() -> None:

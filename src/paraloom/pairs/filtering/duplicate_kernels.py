@@ -49,15 +49,15 @@ def mark_similar(sketches, left, right, rows, known, similarity, marked):
     marked: bool (known,), set True for the sketches that agree.
     """
     size = sketches.shape[1]
-    least = similarity * size
+    enough = similarity * size
     similar = np.zeros(len(sketches), np.bool_)
     for i in range(len(sketches)):
         for band in range(left.shape[1]):
-            for place in range(left[i, band], right[i, band]):
-                row = rows[place]
+            for position in range(left[i, band], right[i, band]):
+                row = rows[position]
                 agree = 0
                 for k in range(size):
                     agree += sketches[i, k] == known[row, k]
-                if agree >= least:
+                if agree >= enough:
                     similar[i] = marked[row] = True
     return similar

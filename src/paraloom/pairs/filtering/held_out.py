@@ -48,14 +48,14 @@ class _Keys:
 
     def look_up(self, keys: npt.NDArray[np.uint64]) -> Bools:
         """Whether each key is in the set, remembered."""
-        found, places = self.find(keys)
-        self.met[places[found]] = True
-        return found
+        known, places = self.find(keys)
+        self.met[places[known]] = True
+        return known
 
     def was_met(self, keys: npt.NDArray[np.uint64]) -> Bools:
         """Whether each key of the set was looked up."""
-        found, places = self.find(keys)
-        return found & self.met[places] if len(self.met) else found
+        known, places = self.find(keys)
+        return known & self.met[places] if len(self.met) else known
 
 
 class _Features(NamedTuple):
@@ -135,9 +135,9 @@ class HeldOut:
         return _Features(hashes, tuple((of.ids, of.offsets) for of in grams), sketches(plain, plain=True))
 
 
-def _any(found: Bools, offsets: npt.NDArray[np.int64]) -> Bools:
-    """Whether any item of each list was found."""
-    counts = np.concatenate([[0], np.cumsum(found)])
+def _any(near: Bools, offsets: npt.NDArray[np.int64]) -> Bools:
+    """Whether any item of each list was near."""
+    counts = np.concatenate([[0], np.cumsum(near)])
     some: Bools = counts[offsets[1:]] > counts[offsets[:-1]]
     return some
 

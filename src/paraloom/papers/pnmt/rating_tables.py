@@ -160,7 +160,8 @@ def range_orders(rows: Sequence[Row]) -> list[Order]:
     orders = []
     for (lower, below), (higher, above) in pairwise(ranges):
         both = [_estimate(above[column]) - _estimate(below[column]) for column in (-2, -1)]
-        ours = min(both, key=lambda difference: difference.value / (difference.high - difference.low))
+        unknown = [difference for difference in both if not math.isfinite(difference.high - difference.low)]
+        ours = min(unknown or both, key=lambda difference: difference.value / (difference.high - difference.low))
         orders.append(Order(f"{higher} above {lower}, by both judges", strong[higher] - strong[lower], ours))
     return orders
 
