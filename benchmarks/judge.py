@@ -235,7 +235,8 @@ def passing(judge: np.ndarray, copies: np.ndarray) -> dict[str, np.ndarray]:
     folder = bundled_path(PARAPHRASE_MODEL)
     assert folder is not None
     model = ParaphraseModel.load(folder)
-    presets = {name: (judge >= model.judge_threshold(name)) & ~copies for name in PASSED[:2]}
+    probability = model.find(["judge"]).probability({"judge": judge})
+    presets = {name: (probability >= model.presets[name].threshold) & ~copies for name in PASSED[:2]}
     return {**presets, "0.5": judge >= 0.5}
 
 

@@ -268,7 +268,9 @@ def main() -> None:
     print("\n".join(f"| {' | '.join(cells)} |" for cells in alternatives(readings)))
     print(f"\n| `p_paraphrase` | {' | '.join(counts)} |\n| --- |" + " ---: |" * len(counts))
     print("\n".join(f"| {' | '.join(cells)} |" for cells in reliability(readings)))
-    judges = {name: round(model.judge_threshold(name), 3) for name in model.presets}
+    judge = np.linspace(0, 1, 1001)
+    probability = model.find(["judge"]).probability({"judge": judge})
+    judges = {name: float(judge[np.argmax(probability >= one.threshold)]) for name, one in model.presets.items()}
     print(f"\nThe judge alone passes a preset from: {judges}. {time.monotonic() - started:.0f} seconds.")
     if options.bundle:
         put_into_the_package(options.output)
