@@ -118,7 +118,8 @@ def test_the_example_pipelines_are_well_formed(
     for name in ("TEACHER", "GERMAN", "ENGLISH", "DOCUMENTS", "CAPTIONS", "PARSER", "DE_EN", "BUNDLED", "LEXICON"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("LANGUAGE", "de")
-    for name in re.findall(r"\$\{(?:GERMAN|ENGLISH|DOCUMENTS|CAPTIONS|BUNDLED)\}/([\w./${}-]+)", text):
+    monkeypatch.setenv("PAIRS", str(tmp_path))
+    for name in re.findall(r"\$\{(?:GERMAN|ENGLISH|DOCUMENTS|CAPTIONS|BUNDLED|PAIRS)\}/([\w./${}-]+)", text):
         (tmp_path / name.replace("${LANGUAGE}", "de")).mkdir(parents=True, exist_ok=True)
     if "[[stage]]" in text:
         assert read_pipeline(path).steps
