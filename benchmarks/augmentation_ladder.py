@@ -137,8 +137,8 @@ def read_texts(
         tests = held_out[::2], held_out[1::2]
     else:
         tests = captions("val", source, data), captions("test_2016_flickr", source, data)
-    held = [HeldOut([[pair[side] for test in tests for pair in test]]) for side in (0, 1)]
-    known = [held[side].contains([pair[side] for pair in pairs]) for side in (0, 1)]
+    held = [HeldOut([[pair[side] for test in tests for pair in test]], equal_only=True) for side in (0, 1)]
+    known = [held[side].find([pair[side] for pair in pairs]) > 0 for side in (0, 1)]
     parallel = shuffled([pair for pair, out in zip(pairs, known[0] | known[1], strict=True) if not out])
     if from_english:
         parallel, tests = swapped(parallel), (swapped(tests[0]), swapped(tests[1]))
@@ -213,9 +213,9 @@ class Ladder:
 
     def synthetic(self, cell: Cell) -> Pairs:
         """Pairs of back-translations and the sentences that they translate, without useless ones."""
-        held = HeldOut([[source for source, _ in [*self.texts.test, *self.texts.development]]])
+        held = HeldOut([[source for source, _ in [*self.texts.test, *self.texts.development]]], equal_only=True)
         rows = [(text, target) for target, group in self.back_translations(cell) for text in group if text]
-        repeated = held.contains([text for text, _ in rows])
+        repeated = held.find([text for text, _ in rows]) > 0
         tag = f"{TAG} " if cell.tag == "tagged" else ""
         return [(tag + text, target) for (text, target), known in zip(rows, repeated, strict=True) if not known]
 
@@ -256,9 +256,9 @@ class Ladder:
     def _monolingual(self, pairs: int) -> list[str]:
         """Sentences that are neither in the parallel text nor in the tests."""
         known = [*self.texts.parallel[:pairs], *self.texts.development, *self.texts.test]
-        held = HeldOut([[target for _, target in known]])
+        held = HeldOut([[target for _, target in known]], equal_only=True)
         texts = self.texts.monolingual
-        return [text for text, out in zip(texts, held.contains(texts), strict=True) if not out]
+        return [text for text, out in zip(texts, held.find(texts) > 0, strict=True) if not out]
 
     def _variants(self, cell: Cell, folder: Path, sentences: list[str]) -> list[list[str]]:
         """Back-translations of sentences; those of fewer sentences are a part of those of more."""

@@ -174,6 +174,8 @@ class VariantsToBitext(TrainingPairs, Map):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("held_out",)
+    # 2: variants that are near to a held-out text are rejected, too.
+    version: ClassVar[str] = "2"
     output_schema: ClassVar[str] = "PAIRS"
     input_columns: ClassVar[tuple[str, ...]] = (*VARIANTS.names, *ORIGINALS.names)
 
