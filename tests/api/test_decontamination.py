@@ -11,7 +11,7 @@ import pytest
 
 from paraloom.api.decontamination import decontaminate, near_training
 from paraloom.api.rejected import rejected_file
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, ModelError
 
 TEST = "The quick brown fox jumps over the lazy dog.\tA slow fox sleeps in the sun."
 LEAK = "the quick brown fox jumps over the lazy dog"
@@ -69,6 +69,9 @@ def test_signatures_say_what_was_recorded(tmp_path: Path, test_file: Path) -> No
     decontaminate(tmp_path / "train.txt", test_file, model=model)
     assert near_training(model, [texts[::-1]]) == "50.0%", "the order of a test's texts does not matter"
     assert near_training(model, [texts, ["another test of words"]]) == "unknown"
+    (model / "contamination.json").write_text('{"digest": 3}')
+    with pytest.raises(ModelError, match="cannot be read"):
+        near_training(model, [texts])
 
 
 def test_bad_input_is_named(tmp_path: Path, test_file: Path) -> None:

@@ -20,12 +20,13 @@ from paraloom.api.outputs import check_output
 from paraloom.api.rejected import rejected_file
 from paraloom.core.batches import batched
 from paraloom.core.digests import signature
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.progress import progress
 from paraloom.core.reasons import HELD_OUT, LEVELS
 from paraloom.core.results import text_table
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.io import open_write, read_lines
+from paraloom.io.atomic import atomic_write
 from paraloom.io.compression import without_compression
 from paraloom.io.records import RECORD_FORMATS, Record, read_records, read_schema, write_records
 from paraloom.pairs.filtering.held_out import NEAR, HeldOut
@@ -131,6 +132,8 @@ def decontaminate(
     sources, tests = ([paths] if isinstance(paths, (str, Path)) else list(paths) for paths in (train, against))
     if not 0 < similarity <= 1:
         raise ConfigError(f"'similarity' is {similarity}; expected above 0 to 1")
+    if model is not None and not Path(model).is_dir():
+        raise ConfigError("the folder of the model does not exist", file=model, remedy="Train the model first.")
     if output is not None:
         _check_output(output, sources, tests)
     texts = [_test_texts(path) for path in tests]
@@ -158,13 +161,12 @@ def decontaminate(
 
 def near_training(model: str | Path | None, tests: Iterable[Iterable[str]]) -> str:
     """The part of a signature that says how much of some tests is near a model's training text: '0.7%', 'unknown'."""
-    file = Path(model or "") / RECORD
-    known = json.loads(file.read_text(encoding="utf-8")) if model is not None and file.is_file() else {}
+    known = {} if model is None else _recorded(Path(model))
     digests = [text_digest([text for text in of_test if _is_text(text)]) for of_test in tests]
     if not digests or not all(digest in known for digest in digests):
         return "unknown"
-    near, texts = (sum(known[digest][name] for digest in digests) for name in ("near", "texts"))
-    return f"{100 * near / texts:.1f}%"
+    counts = [known[digest] for digest in digests]
+    return f"{100 * sum(near for near, _, _ in counts) / sum(texts for _, texts, _ in counts):.1f}%"
 
 
 def text_digest(texts: Sequence[str]) -> str:
@@ -267,9 +269,23 @@ def _write(marked: Iterable[tuple[str | Path, Record, int]], source: str | Path,
 
 def _record(result: Contamination, folder: Path) -> None:
     """Keep the shares of tests in the folder of a model, next to those of other tests."""
-    if not folder.is_dir():
-        raise ConfigError("the folder of the model does not exist", file=folder, remedy="Train the model first.")
+    counts = _recorded(folder) | {of.digest: (of.total, of.texts, of.name) for of in result.tests}
+    known = {digest: {"name": name, "texts": texts, "near": near} for digest, (near, texts, name) in counts.items()}
+    with atomic_write(folder / RECORD) as temporary:
+        temporary.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _recorded(folder: Path) -> dict[str, tuple[int, int, str]]:
+    """Digest of a test → texts near the training text, texts, and its name, as `_record` kept them."""
     file = folder / RECORD
-    known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    known |= {of.digest: {"name": of.name, "texts": of.texts, "near": of.total} for of in result.tests}
-    file.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if not file.is_file():
+        return {}
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+        return {digest: (int(one["near"]), int(one["texts"]), str(one["name"])) for digest, one in known.items()}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelError(
+            f"the record of near tests cannot be read ({error})",
+            file=file,
+            remedy="Delete it, and decontaminate again.",
+        ) from None
