@@ -5,7 +5,7 @@
 
 Rows of the table: *none*, the training rows alone; *repeat*, each of them as often as with paraphrases; *synonyms*,
 one or two phrases replaced by the lexicon (`paraloom research lexicon PAIRS -o FILE`); *round-trip*, by two
-translators; *free* and *templates*, by the paraphraser. All but the first two go the way of `augment-labels`:
+translators; *free* and *templates*, by the paraphraser. All but the first two are made by `LabelAugmenter`:
 placeholders, candidates, selection. The classifier is a logistic regression on TF-IDF or on the vectors of an
 encoder; the strength of its penalty is chosen in five folds of the training rows, without paraphrases of the fold
 that is tested. Differences from *none* and *repeat* are means over seeds, with 95 % intervals by Student's t over the

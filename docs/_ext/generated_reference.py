@@ -16,7 +16,7 @@ API_GROUPS: dict[str, tuple[str, ...]] = {
         *("read_pairs", "as_pairs", "Pairs", "backtranslate", "score", "filter_pairs"),
         *("pair_statistics", "augment", "diversity", "explore", "publish"),
     ),
-    "Paraphrasers": ("paraphrase", "Paraphraser", "RoundTripParaphraser", "EndpointParaphraser", "augment_labels"),
+    "Paraphrasers": ("paraphrase", "Paraphraser", "RoundTripParaphraser", "EndpointParaphraser"),
     "Translators": ("Translator", "Variant", "train_translator", "TranslatorConfig", "evaluate_translation"),
     "Encoders": (
         *("Encoder", "train_encoder", "distill_encoder", "EncoderConfig"),

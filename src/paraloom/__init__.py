@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from paraloom.api.encoders import distill_encoder as distill_encoder
     from paraloom.api.encoders import train_encoder as train_encoder
     from paraloom.api.extract import extract_documents as extract_documents
-    from paraloom.api.label_augmentation import augment_labels as augment_labels
     from paraloom.api.mining import mine_translations as mine_translations
     from paraloom.api.pair_functions import backtranslate as backtranslate
     from paraloom.api.pair_functions import filter_pairs as filter_pairs
@@ -88,7 +87,6 @@ _EXPORTS = {
     "align_files": "paraloom.api.alignment",
     "as_pairs": "paraloom.api.pair_inputs",
     "augment": "paraloom.api.augmentation",
-    "augment_labels": "paraloom.api.label_augmentation",
     "backtranslate": "paraloom.api.pair_functions",
     "distill_encoder": "paraloom.api.encoders",
     "diversity": "paraloom.evaluate.diversity.measures",

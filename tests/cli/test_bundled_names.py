@@ -41,9 +41,6 @@ CASES: dict[str, tuple[object, ...]] = {
     "augment --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", "--method", "base", "--outputs", 1),
     "variants --translator": ("de.txt", "--translator", "de-en", "-o", "o.tsv", *INLINE),
     "paraphrase --encoder": (*("A dog sleeps.", "--paraphraser", "round-trip:en-de,de-en", "--encoder", "english"),),
-    "augment-labels --encoder": (
-        *("set.csv", "--paraphraser", "round-trip:en-de,de-en", "--encoder", "english", "-o", "o.csv"),
-    ),
     "align sentences --translator": ("de.txt", "en.txt", "--translator", "de-en", "-o", "o.vecalign"),
     "align sentences --encoder": ("en.txt", "en.txt", "--encoder", "english", "-o", "o.vecalign"),
     "align documents --translator": ("de", "en", "--translator", "de-en", "-o", "o.tsv"),
@@ -68,7 +65,6 @@ CASES: dict[str, tuple[object, ...]] = {
     "distill words teacher": ("english", "words.txt", "-o", "o"),
     "distill encoder teacher": ("english", "en.txt", "--steps", 2, "--dimension", 8, "-o", "o"),
     "paraphrase --paraphraser": ("A dog sleeps.", "--paraphraser", "english", "-n", 1),
-    "augment-labels --paraphraser": ("set.csv", "--paraphraser", "english", "-o", "o.csv"),
     "evaluate paraphraser model": ("english", "en.tsv", "--candidates", 2),
     "parse --parser": ("pairs.tsv", "--parser", "english", "--columns", "tgt", "-o", "o.parquet", *INLINE),
     "diversity --parser": ("variants.tsv", "--parser", "english"),

@@ -70,8 +70,6 @@ def test_canonicalize_without_a_model(paraloom: Command) -> None:
     status, out, err = paraloom("canonicalize", "u r late, becuase of 2 trains")
     assert (status, out) == (0, "You are late, because of 2 trains.\n")
     assert "1 text: 1 changed" in err
-    status, _, err = paraloom("canonicalize", "u r late", "--model", "english")
-    assert status == 2 and "this option is gone" in " ".join(err.split())
     german = ["Das ist nicht der Hund, den wir gesehen haben.", "Ich habe sie mit dir in der Stadt getroffen."] * 3
     status, _, err = paraloom("canonicalize", *german)
     assert (status, "the texts are German, and the rules are for English" in err) == (1, True)

@@ -169,7 +169,6 @@ def test_mined_translations_on_standard_output(bilingual_encoder, paraloom, tmp_
     [
         (["--gold", "text.txt"], "--gold is for translations"),
         (["--index", "exact"], "--index is for translations"),
-        (["--bilingual", "text.txt"], "--bilingual: this option is gone: where two texts are named"),
         (["text.txt", "--below", 0.5], "--below is for paraphrases"),
         (["text.txt", "--vectors", "v.npy"], "--vectors is for paraphrases"),
     ],

@@ -18,9 +18,6 @@ def test_ensembles_are_gone(tmp_path: Path, paraloom: Command) -> None:
     (tmp_path / "text.txt").write_text("mi lo ka\n")
     status, _, err = paraloom("translate", "de-en+de-en", tmp_path / "text.txt", "-o", tmp_path / "out.txt")
     assert status == 1 and "ensembles are gone" in err and "Name one translator" in err
-    assert paraloom("average-checkpoints", "a", "b", "-o", "c")[0] == 2
-    status, _, err = paraloom("train", "translator", "--average-last", "3", "--bitext", "x.tsv", "-o", "c")
-    assert status == 2 and "moving average of the weights" in " ".join(err.replace("│", " ").split())
     with pytest.raises(ConfigError, match="key 'average_last' is gone"):
         check_keys(TranslatorConfig, {"average_last": 2})
     with pytest.raises(ConfigError, match="stage 'load-ensemble' is gone"):

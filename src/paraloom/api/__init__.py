@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from paraloom.api.fetching import remove_model as remove_model
     from paraloom.api.first_rows import preview as preview
     from paraloom.api.first_rows import preview_output as preview_output
-    from paraloom.api.label_augmentation import augment_labels as augment_labels
     from paraloom.api.labels import describe_paraphrase_model as describe_paraphrase_model
     from paraloom.api.labels import evaluate_lookalikes as evaluate_lookalikes
     from paraloom.api.labels import evaluate_scores as evaluate_scores
@@ -169,7 +168,6 @@ _MODULES = {
     ),
     "extract": ("ExtractConfig", "extract_documents"),
     "first_rows": ("preview", "preview_output"),
-    "label_augmentation": ("augment_labels",),
     "labels": (
         "describe_paraphrase_model",
         "evaluate_lookalikes",

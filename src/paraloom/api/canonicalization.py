@@ -12,10 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from paraloom.api.labeled_sets import TEXT_NAMES, choose_column
 from paraloom.api.named_models import named_protector
 from paraloom.api.outputs import check_output
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.io import open_write, read_lines
 from paraloom.io.compression import PIPE, without_compression
@@ -39,6 +38,7 @@ FORM, STATUS, REASON = COLUMNS = ("canonical", "canonical_status", "canonical_re
 
 _TYPES = dict.fromkeys(COLUMNS, pa.string())
 _NOT_TEXT = "not a text"
+_TEXT_NAMES = ("text", "sentence", "question", "utterance", "review", "comment", "tweet", "content", "message", "query")
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _survey(path: str, text: str | int | None, header: bool) -> tuple[list[str],
     first, sample, total, column = True, list[str](), 0, ""
     for record in read_records(path, header=header):
         if first:
-            column, first = choose_column(path, "text", text, TEXT_NAMES, list(record.values)), False
+            column, first = _text_column(path, text, list(record.values)), False
         columns.update(dict.fromkeys(record.values))
         total += 1
         if len(sample) < SAMPLE_ROWS and isinstance(value := record.values.get(column), str):
@@ -189,6 +189,19 @@ def _survey(path: str, text: str | int | None, header: bool) -> tuple[list[str],
             remedy="Give the table as it was before, or rename that column.",
         )
     return list(columns), column, sample, total
+
+
+def _text_column(path: str, given: str | int | None, names: Sequence[str]) -> str:
+    """The column that was named, or the first one that is named as texts often are."""
+    if given is not None and str(given) in names:
+        return str(given)
+    remedy = f"Name the column of the text with --text; the columns are {', '.join(names)}."
+    if given is not None:
+        raise ConfigError(f"column '{given}' not found{nearest(str(given), list(names))}", file=path, remedy=remedy)
+    noticed = next((name for known in _TEXT_NAMES for name in names if name.lower() == known), None)
+    if noticed is None:
+        raise ConfigError("the column of the text was not noticed", file=path, remedy=remedy)
+    return noticed
 
 
 def _schema(path: str, header: bool) -> pa.Schema:

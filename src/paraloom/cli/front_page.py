@@ -26,7 +26,6 @@ MODULES: dict[str, str] = {
     "evaluate": "Encoders",
     "syntax": "Translation",
     "paraphraser_evaluation": "Paraphrase pairs",
-    "label_augmentation": "Paraphrase pairs",
     "canonicalization": "Paraphrase pairs",
     "papers": "More",
     "research": "More",

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import ParaphraseLike, ParaphraserLike
 from paraloom.paraphrasing.protection import Protector
@@ -106,13 +105,6 @@ class LabelAugmenter:
                 self._known.add(_key(one.text))
                 results[row].append(one)
         return results
-
-
-def method_name(paraphraser: ParaphraserLike, selector: ParaphraseSelector) -> str:
-    """What made rows: the paraphraser's kind and digests of both, for the column of provenance."""
-    parts = getattr(paraphraser, "paraphrasers", [paraphraser])
-    kinds = "+".join(dict.fromkeys(part.signature.partition("|")[0] for part in parts))
-    return f"{kinds}#{digest([paraphraser.signature, selector.signature])[:8]}"
 
 
 def _restored(candidate: ParaphraseLike, text: str, core: str) -> RestoredCandidate:

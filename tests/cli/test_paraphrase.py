@@ -1,4 +1,4 @@
-"""The commands paraphrase and augment-labels with the bundled translators, and with an endpoint."""
+"""The command paraphrase with the bundled translators, and with an endpoint."""
 
 from __future__ import annotations
 
@@ -25,36 +25,6 @@ def labeled(tmp_path: Path) -> Path:
     path = tmp_path / "set.csv"
     path.write_text(SET, encoding="utf-8")
     return path
-
-
-def test_augment_labels_by_a_round_trip(paraloom: Command, labeled: Path) -> None:
-    call = ("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP, "--preset", "loose")
-    status, out, err = paraloom(*call)
-    assert status == 0, err
-    assert "text: text; label: label" in out and "all" in out and "Written in " in err
-    lines = (labeled.parent / "more.csv").read_text(encoding="utf-8").splitlines()
-    assert lines[0].endswith("augmented_from,augmented_by,augmented_meaning,augmented_difference,augmented_fluency")
-    assert [line[: -len(",,,,,")] for line in lines[1:4]] == SET.splitlines()[1:]
-    assert all(line.split(",")[1] in ("indoor", "outdoor") for line in lines[4:])
-    status, _, err = paraloom(*call)
-    assert status == 0 and "up to date" in err
-    figures = json.loads(paraloom(*call, "--force", "--json")[1])
-    assert figures["output"] == "more.csv" and figures["rows"] == 3 and figures["written"] == len(lines) - 1
-    assert [one["label"] for one in figures["labels"]] == ["outdoor", "indoor"]
-
-
-def test_bad_calls(paraloom: Command, labeled: Path) -> None:
-    status, _, err = paraloom("augment-labels", "set.csv", "-o", "more.csv")
-    assert status == 2 and "--paraphraser" in err
-    status, _, err = paraloom("augment-labels", "set.csv", "-o", "more.csv", "--forward", "en-de")
-    assert status == 2 and "round-trip:" in " ".join(err.replace("│", " ").split())
-    status, _, err = paraloom("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP, "--meaning", 3)
-    assert status == 2 and "this option is gone" in " ".join(err.replace("│", " ").split())
-    assert paraloom("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP, "--preset", "best")[0] == 2
-    labeled.write_text(SET + "A dog sleeps.,\n", encoding="utf-8")
-    status, _, err = paraloom("augment-labels", "set.csv", "-o", "more.csv", *ROUND_TRIP)
-    assert status == 1 and "set.csv, row 4: the label, 'label', is missing" in err
-    assert not (labeled.parent / "more.csv").exists()
 
 
 def test_paraphrase_by_a_round_trip(paraloom: Command) -> None:
@@ -139,25 +109,6 @@ def test_options_without_effect_are_errors(
 ) -> None:
     status, _, err = paraloom(*call)
     assert status == 1 and message in " ".join(err.split())
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (("paraphrase", "Go.", "--forward", "en-de"), "round-trip:"),
-        (("paraphrase", "Go.", "--model", "english"), "--model: this option is now called --paraphraser"),
-        (("paraphrase", "Go.", "--preset", "augmentation"), "this preset is now called balanced"),
-        (("paraphrase", "Go.", "--preset=corpus"), "write --preset loose --difference 0.35"),
-        (("paraphrase", "Go.", "--cross-encoder", "x"), "this option is gone"),
-        (("evaluate", "paraphraser", "none", "x.tsv", "--no-selection"), "write --preset none"),
-        (("train", "paraphraser", "x.tsv", "-o", "y", "--max-height", 3), "the key 'max_height' of the stage"),
-    ],
-)
-def test_options_of_earlier_versions_say_what_to_write(
-    paraloom: Command, call: tuple[object, ...], message: str
-) -> None:
-    status, _, err = paraloom(*call)
-    assert status == 2 and message in " ".join(err.replace("│", " ").split())
 
 
 def test_an_endpoint(paraloom: Command) -> None:
