@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from paraloom.api.canonicalization import canonicalize_file as canonicalize_file
     from paraloom.api.canonicalization import check_english as check_english
     from paraloom.api.canonicalization import open_canonicalizer as open_canonicalizer
-    from paraloom.api.control import measure_control as measure_control
     from paraloom.api.decontamination import decontaminate as decontaminate
     from paraloom.api.documents import align_paired_documents as align_paired_documents
     from paraloom.api.documents import pair_documents as pair_documents
@@ -42,9 +41,6 @@ if TYPE_CHECKING:
     from paraloom.api.evaluate import evaluate_similarity as evaluate_similarity
     from paraloom.api.evaluate import evaluate_translation_files as evaluate_translation_files
     from paraloom.api.evaluate import evaluate_translator as evaluate_translator
-    from paraloom.api.exemplars import find_exemplars as find_exemplars
-    from paraloom.api.exemplars import measure_exemplars as measure_exemplars
-    from paraloom.api.exemplars import write_exemplars as write_exemplars
     from paraloom.api.extract import ExtractConfig as ExtractConfig
     from paraloom.api.extract import extract_documents as extract_documents
     from paraloom.api.fetching import fetch_model as fetch_model
@@ -93,8 +89,6 @@ if TYPE_CHECKING:
     from paraloom.api.scores import train_word_counts as train_word_counts
     from paraloom.api.search import mine_lines as mine_lines
     from paraloom.api.search import search_lines as search_lines
-    from paraloom.api.selftraining import read_loop as read_loop
-    from paraloom.api.selftraining import selftrain as selftrain
     from paraloom.api.status import run_status as run_status
     from paraloom.api.syntax import add_parses as add_parses
     from paraloom.api.syntax import train_parser as train_parser
@@ -131,111 +125,4 @@ if TYPE_CHECKING:
     from paraloom.pipeline.stage_docs import describe_stage as describe_stage
     from paraloom.pipeline.stage_docs import describe_stages as describe_stages
 
-
-_MODULES = {
-    "alignment": ("AlignFilesConfig", "align_files"),
-    "alignment_evaluation": ("evaluate_alignment_files",),
-    "canonicalization": ("Canonicalization", "canonicalize_file", "check_english", "open_canonicalizer"),
-    "analysis": (
-        "draw_labels",
-        "draw_sheet",
-        "explain_empty_filter",
-        "extract_lexicon",
-        "pair_statistics",
-        "preview_filter",
-    ),
-    "augmentation": ("augment",),
-    "decontamination": ("decontaminate",),
-    "documents": ("align_paired_documents", "pair_documents", "pivot_documents"),
-    "encoders": (
-        "distill_encoder",
-        "distill_words",
-        "encode_file",
-        "export_encoder",
-        "similarity_of_lines",
-        "train_encoder",
-    ),
-    "endpoints": ("answers_file", "named_translator", "with_answers"),
-    "evaluate": (
-        "compare_on_similarity",
-        "evaluate_classification_tasks",
-        "evaluate_comet_files",
-        "evaluate_document_pairs",
-        "evaluate_sentence_aligner",
-        "evaluate_similarity",
-        "evaluate_translation_files",
-        "evaluate_translator",
-    ),
-    "extract": ("ExtractConfig", "extract_documents"),
-    "first_rows": ("preview", "preview_output"),
-    "labels": (
-        "describe_paraphrase_model",
-        "evaluate_lookalikes",
-        "evaluate_scores",
-        "train_judge",
-        "train_paraphrase_model",
-    ),
-    "mining": ("MinedLines", "mine_translations"),
-    "fetching": ("fetch_model", "remove_model"),
-    "models": ("find_model", "list_models"),
-    "outputs": ("check_output", "content_digest", "files_named", "is_up_to_date", "record_output", "set_aside"),
-    "paraphrasers": (
-        "Paraphraser",
-        "count_templates",
-        "train_paraphraser",
-    ),
-    "paraphrase_evaluation": ("ParaphraserEvaluation", "measure_paraphrasers", "read_references"),
-    "paraphrase_sources": (
-        "AnyParaphraser",
-        "EndpointParaphraser",
-        "RoundTripParaphraser",
-        "open_paraphraser",
-        "open_selector",
-    ),
-    "paraphrasing": ("ParaphrasedFiles", "paraphrase", "paraphrase_files", "plan_paraphrases"),
-    "pair_functions": ("backtranslate", "filter_pairs", "score"),
-    "pair_inputs": ("as_pairs", "read_pairs"),
-    "pairs": ("Pairs",),
-    "publishing": ("publish",),
-    "quickstart": ("run_quickstart",),
-    "scores": ("train_language_model", "train_word_counts"),
-    "search": ("mine_lines", "search_lines"),
-    "status": ("run_status",),
-    "urls": ("fetch_input",),
-    "syntax": ("add_parses", "train_parser"),
-    "translators": ("train_translator", "translate_file"),
-    "tuning": ("Tuning", "TuningResult", "tune"),
-    "variants": ("format_diversity", "measure_diversity", "translate_variants"),
-    "work_folders": ("clean_work_folders",),
-    "yields": ("FEW_PAIRS",),
-}
-_DOMAIN = {
-    "aligner_config": "paraloom.alignment.methods",
-    "COLUMNS": "paraloom.pairs.scoring.table",
-    "GROUPS": "paraloom.pairs.scoring.table",
-    "READERS": "paraloom.io.bitext",
-    "check_sheet": "paraloom.evaluate.paraphrase_sheet",
-    "evaluate_phrase_tasks": "paraloom.papers.pgru.phrase_tasks",
-    "find_syntax_groups": "paraloom.papers.bbh22.syntax_group_stages",
-    "count_sheet": "paraloom.evaluate.paraphrase_sheet",
-    "write_sheet": "paraloom.evaluate.paraphrase_sheet",
-    "SCORES": "paraloom.pairs.scoring.table",
-    "StageDescription": "paraloom.pipeline.stage_docs",
-    "describe_stage": "paraloom.pipeline.stage_docs",
-    "EndpointUsage": "paraloom.mt.endpoint",
-    "is_endpoint": "paraloom.mt.endpoint_config",
-    "describe_stages": "paraloom.pipeline.stage_docs",
-    "precision_on": "paraloom.core.devices",
-    "use_device": "paraloom.core.devices",
-    "workers_on": "paraloom.core.devices",
-    "format_preview": "paraloom.pairs.filtering.filters",
-    "summarize_preview": "paraloom.pairs.filtering.filters",
-    "is_device": "paraloom.io.bitext",
-    "join_sides": "paraloom.io.formats.names",
-    "summarize_ratings": "paraloom.pairs.annotation",
-    "without_compression": "paraloom.io.compression",
-}
-
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__, {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names} | _DOMAIN
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 
 def lazy_exports(
-    package: str, exports: Mapping[str, str]
+    package: str, others: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Values that a package assigns to `__getattr__`, `__dir__` and `__all__`.
 
+    The names are those that its source imports for type checkers, each on a line `from MODULE import NAME as NAME`.
+
     Args:
         package: Name of the package.
-        exports: Public name → module that defines it. A module is exported under its own last name.
+        others: Further names → module that defines each. A module is exported under its own last name.
     """
+    source = Path(sys.modules[package].__file__ or "").read_text(encoding="utf-8")
+    exports = {
+        name: f"{package}.{name}" if module == package else module
+        for module, name in re.findall(r"^    from (\S+) import (\w+) as \w+$", source, re.MULTILINE)
+    } | dict(others or {})
 
     def load(name: str) -> Any:
         if name not in exports:

@@ -18,13 +18,4 @@ if TYPE_CHECKING:
     from paraloom.mt.streams import translate_stream as translate_stream
     from paraloom.mt.translator import Translator as Translator
 
-_MODULES = {
-    "config": ("TranslatorConfig",),
-    "decoding": ("Beam", "Decoding", "Diverse", "Mbr", "Nucleus", "Sampling", "TopK", "parse_decoding"),
-    "streams": ("best_translations", "translate_stream"),
-    "translator": ("Translator",),
-}
-
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__, {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

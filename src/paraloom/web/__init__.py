@@ -17,19 +17,4 @@ if TYPE_CHECKING:
     from paraloom.web.session import launcher as launcher
     from paraloom.web.session import opened as opened
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {
-        "Demo": "paraloom.web.demo",
-        "DocumentsReport": "paraloom.web.documents_data",
-        "ExploreServer": "paraloom.web.server",
-        "demo_server": "paraloom.web.demo",
-        "gallery": "paraloom.web.demo",
-        "launcher": "paraloom.web.session",
-        "opened": "paraloom.web.session",
-        "write_aligned_documents": "paraloom.web.documents_page",
-        "write_files_report": "paraloom.web.files_page",
-        "write_rating_page": "paraloom.web.rating_page",
-        "write_report": "paraloom.web.report",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__)
