@@ -34,7 +34,7 @@ from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 SEED = 50
 """No earlier sample has it."""
 SIZE = 60
-SURFACE = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "glitches", "translation_cost")
+SURFACE = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "translation_cost")
 TOPIC, HEADING = FOLDER / "kept-pairs.json", "Are the pairs right?"
 SYSTEMS = ("before", "now")
 

@@ -206,7 +206,7 @@ def scored(rows: list[Row], before: Path) -> dict[str, np.ndarray]:
     return {name: np.nan_to_num(np.asarray(value.to_numpy(), np.float64), nan=0.0) for name, value in columns.items()}
 
 
-GATE = ("overlap", "chrf", "bleu1", "mismatch", "meaning", "ratio", "glitches")
+GATE = ("overlap", "chrf", "bleu1", "mismatch", "meaning", "ratio")
 """Scores that `p_paraphrase` of version 0.2 reads of pairs without translators, and what tells near copies."""
 
 

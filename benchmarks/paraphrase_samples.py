@@ -44,7 +44,7 @@ OLD_FILTERS = {
 }
 """What the presets are compared with: the README of version 0.1, and the scores that ParaNMT is filtered by."""
 
-SCORES = ("common", "chrf", "ratio", "mismatch", "meaning", "glitches")
+SCORES = ("common", "chrf", "ratio", "mismatch", "meaning")
 LABELS = {"k": "keeps the meaning", "p": "partly", "w": "wrong"}
 SIZE = 60
 READINGS = ("number", "pair_id", "filters", "meaning_1", "copy_1", "meaning_2", "copy_2")

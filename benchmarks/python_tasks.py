@@ -115,8 +115,8 @@ def evaluate__sacrebleu(hypotheses: list[str], references: list[str]) -> Any:
 def filter__paraloom() -> Any:
     import paraloom
 
-    pairs = paraloom.read_pairs("bitext.{de,en}").score(["length", "ratio", "wrong_language"])
-    kept = pairs.filter("word_ratio <= 3 and src_tokens <= 60 and tgt_tokens <= 60 and wrong_language <= 0.5")
+    pairs = paraloom.read_pairs("bitext.{de,en}").score(["length", "ratio"])
+    kept = pairs.filter("word_ratio <= 3 and src_tokens <= 60 and tgt_tokens <= 60")
     return kept.drop_duplicates().write("kept.parquet")
 
 

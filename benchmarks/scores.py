@@ -37,7 +37,7 @@ OURS = {
     "chrf": ["chrf"],
     "edit_distance": ["edit_distance"],
 }
-RULES = ("meaning", "glitches")
+RULES = ("meaning",)
 """Groups that no other library has: timed without a peer."""
 
 

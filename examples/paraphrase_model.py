@@ -53,9 +53,9 @@ READINGS = ROOT / "benchmarks/readings"
 CONFIG = ParaphraseModelConfig(
     features=("judge", "translation_cost", "reverse_cost"), fallbacks=(("judge", "translation_cost"), ("judge",))
 )
-SCORES = ("judge", "chrf", "mismatch", "meaning", "glitches", "translation_cost")
+SCORES = ("judge", "chrf", "mismatch", "meaning", "translation_cost")
 """What the regressions read of the pairs, what tells near copies, and what is compared with them."""
-RULES = ("name_mismatch", "quantity_mismatch", "negation_mismatch", "wrong_language")
+RULES = ("name_mismatch", "quantity_mismatch", "negation_mismatch")
 ALTERNATIVES = {
     "judge": ("judge",),
     "costs, rules": ("translation_cost", "reverse_cost", *RULES),

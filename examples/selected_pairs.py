@@ -56,7 +56,7 @@ def pairs(data: Path, translator: str) -> list[Stage]:
         JoinPairs(name="bitext", corpora=("captions", "news")),
         BackTranslate(name="backtranslated", input="bitext", translator=translator, decode="beam:5,shortlist=1"),
         Score(name="scored-by-rules", input="backtranslated", encoder="english", reverse_translator="en-de",
-              scores=("common", "chrf", "ratio", "mismatch", "meaning", "glitches")),
+              scores=("common", "chrf", "ratio", "mismatch", "meaning")),
         Score(name="scored", input="scored-by-rules", scores=("chrf",), paraphrase_model=PARAPHRASE_MODEL),
     ]  # fmt: skip
 

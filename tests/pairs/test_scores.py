@@ -14,8 +14,7 @@ from sacrebleu.metrics import BLEU
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.schema import signature_of
-from paraloom.pairs.scoring import rules, surface
-from paraloom.pairs.scoring.foreign_words import KNOWN_LANGUAGES
+from paraloom.pairs.scoring import surface
 from paraloom.pairs.scoring.scorer import Column
 from paraloom.pairs.scoring.similarity import bleu_plus_one, overlap, shared_ngrams
 from paraloom.pairs.scoring.table import COLUMNS, GROUPS, SCORES, find_scorers, score
@@ -168,4 +167,3 @@ def test_scores_are_described(column: Column) -> None:
 def test_what_signatures_name_is_what_computes() -> None:
     """Descriptions of scores are read without importing what computes them."""
     assert (surface.BLEU_ORDER, surface.CHRF_ORDER, surface.CHRF_BETA) == (BLEU_ORDER, CHRF_ORDER, CHRF_BETA)
-    assert len(KNOWN_LANGUAGES) == rules.KNOWN_LANGUAGES

@@ -13,19 +13,15 @@ from commands import Command
 import paraloom as library
 from paraloom.api import evaluate_lookalikes, evaluate_scores, train_paraphrase_model
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.protocols import Variant
 from paraloom.core.stage import StageContext
 from paraloom.io import Corpus
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
-from paraloom.stages import labels as label_stages
 from paraloom.stages.bitext import CommonTranslations, JoinPairs
 from paraloom.stages.labels import (
     EvaluateScores,
     LabelPairs,
     MakeLookalikes,
-    MismatchPairs,
     ReadLabeledPairs,
-    RoundTripPairs,
     read_labeled,
     signs_of,
 )
@@ -47,9 +43,15 @@ def batch_of(pairs: list[tuple[str, str]]) -> pa.RecordBatch:
 
 
 def write_labeled(path: Path) -> Path:
-    """Right pairs, look-alikes and neighbors, scored."""
+    """Right pairs, look-alikes, and each first side with the second side of the next pair, scored."""
     right = library.as_pairs(RIGHT, src_lang="en", tgt_lang="en")
-    parts = [right.then(LabelPairs()), right.then(MakeLookalikes()), right.then(MismatchPairs())]
+    neighbors = [(a, b) for (a, _), (_, b) in zip(RIGHT, [*RIGHT[1:], RIGHT[0]], strict=True)]
+    mismatched = library.as_pairs(neighbors, src_lang="en", tgt_lang="en")
+    parts = [
+        right.then(LabelPairs()),
+        right.then(MakeLookalikes()),
+        mismatched.then(LabelPairs(label=0, kind="neighbor")),
+    ]
     tables = [part.score(["bleu1", "chrf", "meaning"]).to_arrow() for part in parts]
     tables[1] = tables[1].select(tables[0].schema.names)
     pq.write_table(pa.concat_tables([table.select(tables[0].schema.names) for table in tables]), path)
@@ -95,54 +97,6 @@ def test_lookalikes_are_kept_and_pairs_without_one_rejected() -> None:
     assert (copies[0]["tgt"], copies[0]["kind"]) == ("It is not late.", "negation, copy")
     with pytest.raises(ConfigError, match="unknown kind"):
         MakeLookalikes(kinds=("nagation",))
-
-
-def test_neighbors_are_wrong_unless_they_are_twins() -> None:
-    rows = MismatchPairs().apply(batch_of([("a", "A1"), ("a", "A2"), ("b", "B")]), CONTEXT).to_pylist()
-    assert [(row["src"], row["tgt"], row["keep"]) for row in rows] == [
-        ("a", "A2", False),
-        ("a", "B", True),
-        ("b", "A1", True),
-    ]
-    assert {row["kind"] for row in rows} == {"neighbor"}
-
-
-class Fake:
-    """Translates by a table; unknown texts come back as they are."""
-
-    target = "de"
-
-    def __init__(self, table: dict[str, str]) -> None:
-        self.table = table
-
-    def translate(self, sentences: list[str], *, seed: int = 0) -> list[list[Variant]]:
-        return [[Variant(self.table.get(text, text), -1.0, 2)] for text in sentences]
-
-
-def test_round_trips_are_labeled_by_the_hidden_second_side(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    there = Fake({"He is not at home.": "DE1", "The house is red.": "DE2", "It rains a lot.": "DE3", "Go!": "DE4"})
-    back = Fake({"DE1": "He is not at home!", "DE2": "xyz", "DE3": "It rains cats.", "DE4": "GO AWAY."})
-    monkeypatch.setattr(
-        label_stages, "_translator", lambda folder, decode: there if folder == tmp_path / "there" else back
-    )
-    pairs = [
-        ("He's out.", "He is not at home."),
-        ("A red house.", "The house is red."),
-        ("Much rain.", "It rains a lot."),
-        ("Go away.", "Go!"),
-    ]
-    context = StageContext(seed=1, inputs={"translator": tmp_path / "there", "back_translator": tmp_path / "back"})
-    rows = RoundTripPairs(translator="there", back_translator="back").apply(batch_of(pairs), context).to_pylist()
-    assert [(row["tgt"], row["label"], row["keep"], row["pivot"], row["kind"]) for row in rows[:2]] == [
-        ("He is not at home!", 1, True, "DE1", ""),
-        ("xyz", 0, True, "DE2", "weak translation"),
-    ]
-    assert [(row["keep"], row["reason"]) for row in rows[2:]] == [
-        (False, "neither clearly right nor clearly wrong"),
-        (False, "a copy of the first side"),
-    ]
-    with pytest.raises(ConfigError, match="wrong_below"):
-        RoundTripPairs(translator="a", back_translator="b", right_above=30)
 
 
 def test_common_translations_need_no_model(tmp_path: Path) -> None:

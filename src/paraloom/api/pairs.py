@@ -49,7 +49,7 @@ split_reference = late("paraloom.core.references:split_reference")
 
 _SHOWN_COLUMNS = 12
 
-PRESET_SCORES = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning", "glitches")
+PRESET_SCORES = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning")
 """Scores that a preset computes, so that a reader sees why a pair was rejected."""
 
 

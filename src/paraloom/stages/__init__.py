@@ -42,9 +42,7 @@ if TYPE_CHECKING:
     from paraloom.stages.labels import EvaluateScores as EvaluateScores
     from paraloom.stages.labels import LabelPairs as LabelPairs
     from paraloom.stages.labels import MakeLookalikes as MakeLookalikes
-    from paraloom.stages.labels import MismatchPairs as MismatchPairs
     from paraloom.stages.labels import ReadLabeledPairs as ReadLabeledPairs
-    from paraloom.stages.labels import RoundTripPairs as RoundTripPairs
     from paraloom.stages.labels import TrainParaphraseModel as TrainParaphraseModel
     from paraloom.stages.pairs import BackTranslate as BackTranslate
     from paraloom.stages.pairs import DropDuplicates as DropDuplicates
@@ -95,8 +93,6 @@ STAGES: dict[str, str] = {
     "read-labeled-pairs": "paraloom.stages.labels:ReadLabeledPairs",
     "label-pairs": "paraloom.stages.labels:LabelPairs",
     "make-lookalikes": "paraloom.stages.labels:MakeLookalikes",
-    "mismatch-pairs": "paraloom.stages.labels:MismatchPairs",
-    "round-trip-pairs": "paraloom.stages.labels:RoundTripPairs",
     "train-paraphrase-model": "paraloom.stages.labels:TrainParaphraseModel",
     "train-judge": "paraloom.stages.judging:TrainJudge",
     "evaluate-scores": "paraloom.stages.labels:EvaluateScores",

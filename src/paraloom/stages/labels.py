@@ -16,14 +16,10 @@ import pyarrow as pa
 
 from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError, suggestion
-from paraloom.core.protocols import TranslatorLike
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
-from paraloom.core.stage_cache import cached_per_stage
 from paraloom.evaluate.discrimination import DiscriminationResult, evaluate_discrimination
 from paraloom.io import Corpus, read_lines
-from paraloom.mt.decoding import parse_decoding
-from paraloom.mt.loading import open_translator
 from paraloom.pairs.lookalikes import KINDS, make_lookalikes
 from paraloom.pairs.scoring.models import REVERSE_COST, REVERSE_OUT_OF_DEPTH
 from paraloom.pairs.scoring.paraphrase_model import (
@@ -34,9 +30,7 @@ from paraloom.pairs.scoring.paraphrase_model import (
     train_paraphrase_model,
     within_depth,
 )
-from paraloom.pairs.scoring.table import COLUMNS, missing_column, score
-from paraloom.text.buffers import code_points
-from paraloom.text.chrf import chrf_from_points
+from paraloom.pairs.scoring.table import COLUMNS, missing_column
 
 LABEL, SET, KIND = "label", "labeled_set", "kind"
 """Columns of labeled pairs: 1 for a right pair and 0 for a wrong one, the set that it belongs to, what is wrong."""
@@ -219,139 +213,6 @@ class MakeLookalikes(Map):
         order = np.argsort(result.column("_source").to_numpy(), kind="stable")
         result = result.append_column(pa.field("keep", pa.bool_()), pa.array(keep))
         return result.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string())).take(order)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MismatchPairs(Map):
-    """Pairs each first side with the second side of a neighboring pair: wrong paraphrases on the same subject.
-
-    Args:
-        labeled_set: Name of the set. Default: unchanged where pairs have one, else their `origin`.
-
-    Example:
-        >>> rows = [{"src": "a", "tgt": "A", "origin": "toy"}, {"src": "b", "tgt": "B", "origin": "toy"}]
-        >>> batch = MismatchPairs().apply(pa.RecordBatch.from_pylist(rows), StageContext(seed=1))
-        >>> [(row["src"], row["tgt"]) for row in batch.to_pylist()]
-        [('a', 'B'), ('b', 'A')]
-    """
-
-    input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
-
-    labeled_set: str = ""
-
-    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The pairs with the second side of the next row, the last one with that of the first; twins are rejected."""
-        rows = np.roll(np.arange(batch.num_rows), -1)
-        moved = batch.column("tgt").take(pa.array(rows))
-        original = [(text or "").lower() for text in batch.column("tgt").to_pylist()]
-        sources = [(text or "").lower() for text in batch.column("src").to_pylist()]
-        keep = [
-            original[row] not in (original[index], sources[index]) and sources[row] != sources[index]
-            for index, row in enumerate(rows)
-        ]
-        batch = batch.set_column(batch.schema.get_field_index("tgt"), batch.schema.field("tgt"), moved)
-        batch = _labeled(batch, 0, self.labeled_set, "neighbor").append_column(
-            pa.field("keep", pa.bool_()), pa.array(keep)
-        )
-        reasons = [None if kept else "the next pair has the same text" for kept in keep]
-        return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoundTripPairs(Map):
-    """Replaces the second side of right pairs by its round trip through another language, and labels the result.
-
-    The result is what back-translation gives, good or bad; whether it is right follows from the second side, a human
-    paraphrase that later scores do not see: right where the round trip is nearly the same and no rule finds a changed
-    fact (number, negation, name, role), wrong where it is far from it, rejected in between.
-
-    Args:
-        translator: Translates the second side into the pivot.
-        back_translator: Translates the pivot back.
-        decode: How the pivot is translated back; 'sampling' gives more wrong pairs than a beam.
-        pivot_decode: How the pivot is made. The likeliest one suits scores of the same translator better than what a
-            person would write; a random one, 'topk:10', does not.
-        right_above: chrF of the round trip against the second side from which on a pair is right.
-        wrong_below: chrF up to which it is wrong.
-        labeled_set: Name of the set. Default: unchanged where pairs have one, else their `origin`.
-
-    Raises:
-        ConfigError: The bounds are not 0 ≤ wrong_below < right_above ≤ 100.
-
-    Example:
-        >>> RoundTripPairs(translator="en-de", back_translator="de-en", decode="sampling").right_above
-        85.0
-    """
-
-    version: ClassVar[str] = "3"
-    inputs: ClassVar[tuple[str, ...]] = ("translator", "back_translator")
-    input_columns: ClassVar[tuple[str, ...]] = tuple(PAIRS.names)
-
-    translator: Ref
-    back_translator: Ref
-    decode: str = "beam:5"
-    pivot_decode: str = "greedy"
-    right_above: float = 85.0
-    wrong_below: float = 40.0
-    labeled_set: str = ""
-
-    def validate(self) -> None:
-        parse_decoding(self.decode)
-        parse_decoding(self.pivot_decode)
-        if not 0 <= self.wrong_below < self.right_above <= 100:
-            raise ConfigError("'wrong_below' must be 0 or more and below 'right_above', which must be 100 at most")
-
-    def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
-        """The batch with the new `tgt`, `pivot` and its language, `logprob`, `tokens` and labels; some are rejected."""
-        there = _translator(context.inputs["translator"], self.pivot_decode)
-        back = _translator(context.inputs["back_translator"], self.decode)
-        paraphrases = [text or "" for text in batch.column("tgt").to_pylist()]
-        pivots = [variants[0].text for variants in there.translate(paraphrases, seed=context.seed)]
-        best = [variants[0] for variants in back.translate(pivots, seed=context.seed)]
-        returned = [variant.text for variant in best]
-        chrf = chrf_from_points(code_points(returned), code_points(paraphrases))
-        right = (chrf >= self.right_above) & ~_changes_a_fact(paraphrases, returned)
-        wrong = chrf <= self.wrong_below
-        original = [(text or "").lower() for text in batch.column("src").to_pylist()]
-        copied = np.array([text.lower() == src for text, src in zip(returned, original, strict=True)], bool)
-        batch = _labeled(batch.select(PAIRS.names), 0, self.labeled_set, "weak translation")
-        columns = {
-            "tgt": pa.array(returned, pa.string()),
-            LABEL: pa.array(right.astype(np.int8)),
-            KIND: pa.array(np.where(right, "", "weak translation"), pa.string()),
-        }
-        for name, values in columns.items():
-            batch = batch.set_column(batch.schema.get_field_index(name), pa.field(name, values.type), values)
-        languages = pa.array([getattr(there, "target", None)] * len(pivots), pa.string())
-        batch = batch.append_column(pa.field("pivot", pa.string()), pa.array(pivots, pa.string()))
-        batch = batch.append_column(pa.field("pivot_lang", pa.string()), languages)
-        # What `translation_cost` is computed from.
-        batch = batch.append_column("logprob", pa.array([variant.logprob for variant in best], pa.float32()))
-        batch = batch.append_column("tokens", pa.array([variant.tokens for variant in best], pa.int32()))
-        keep = (right | wrong) & ~copied
-        reasons = [
-            None if kept else "a copy of the first side" if copy else "neither clearly right nor clearly wrong"
-            for kept, copy in zip(keep, copied, strict=True)
-        ]
-        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(keep))
-        return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
-
-
-_FACTS = ("quantity_mismatch", "number_mismatch", "negation_mismatch", "name_mismatch")
-
-
-def _changes_a_fact(texts: Sequence[str], changed: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Where a rule says that a text differs from the other in a number, a negation, a name or a role."""
-    scored = score(pa.RecordBatch.from_pydict({"src": list(texts), "tgt": list(changed)}), _FACTS)
-    changes = np.zeros(len(texts), np.bool_)
-    for name in _FACTS:
-        changes |= _numbers(scored, name) > 0
-    return changes
-
-
-@cached_per_stage(4)
-def _translator(folder: Path, decode: str) -> TranslatorLike:
-    return open_translator(folder, decode)
 
 
 @dataclass(frozen=True, kw_only=True)

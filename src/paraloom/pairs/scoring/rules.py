@@ -1,4 +1,4 @@
-"""The scorers of rules: meaning that a pair keeps, and degenerate output of translators."""
+"""The scorers of rules: meaning that a pair keeps."""
 
 from __future__ import annotations
 
@@ -8,23 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.lazy import late, load_object
+from paraloom.core.lazy import late
 from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.word_classes import ClassifiedWords
 
-_MEANING_IN, _CLASSES_IN, _FOREIGN_IN = (
-    f"paraloom.pairs.scoring.{module}:" for module in ("meaning", "word_classes", "foreign_words")
-)
+_MEANING_IN, _CLASSES_IN = (f"paraloom.pairs.scoring.{module}:" for module in ("meaning", "word_classes"))
 quantity_mismatch = late(f"{_MEANING_IN}quantity_mismatch")
 negation_mismatch = late(f"{_MEANING_IN}negation_mismatch")
 order_inversions, content_missing = late(f"{_MEANING_IN}order_inversions"), late(f"{_MEANING_IN}content_missing")
 classify, text_languages = late(f"{_CLASSES_IN}classify"), late(f"{_CLASSES_IN}text_languages")
-language_indices, wrong_language = late(f"{_CLASSES_IN}language_indices"), late(f"{_FOREIGN_IN}wrong_language")
-
-KNOWN_LANGUAGES = 26
-"""Number of languages that `wrong_language` knows."""
 
 _SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
 _LISTS = ("lists", "en,de")
@@ -53,12 +47,6 @@ def _of_both(
 def _content_missing(pairs: PairBatch, side: Side) -> Values:
     other: Side = "tgt" if side == "src" else "src"
     return content_missing(words_of(pairs, side), words_of(pairs, other))
-
-
-def _wrong_language(pairs: PairBatch) -> Values:
-    known = load_object(f"{_FOREIGN_IN}KNOWN_LANGUAGES")
-    indices = language_indices(pairs.batch.column("tgt_lang"), None, known)
-    return wrong_language(words_of(pairs, "tgt"), indices)
 
 
 def _mismatch(
@@ -111,20 +99,6 @@ MEANING: tuple[Scorer, ...] = (
             parameters=(("match", "stem"),),
         )
         for side, which in _SIDES
-    ),
-)
-"""In the order in which columns are added."""
-
-DEGENERATE: tuple[Scorer, ...] = (
-    Scorer(
-        name="wrong_language",
-        description="share of the words of the second side that are function words of other languages",
-        compute=_wrong_language,
-        input_columns=("tgt", "tgt_lang"),
-        direction="lower",
-        maximum=1,
-        unit="share",
-        parameters=(("languages", KNOWN_LANGUAGES),),
     ),
 )
 """In the order in which columns are added."""

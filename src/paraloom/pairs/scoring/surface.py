@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.lazy import late
-from paraloom.pairs.scoring.rules import DEGENERATE, MEANING
+from paraloom.pairs.scoring.rules import MEANING
 from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
 
 # What computes is imported for the scores that are asked for: here is what all of them are.
@@ -271,7 +271,6 @@ SURFACE: tuple[Scorer, ...] = (
     *_REPETITION,
     *_MISMATCH,
     *MEANING,
-    *DEGENERATE,
 )
 """In the order in which columns are added."""
 
@@ -283,7 +282,6 @@ SURFACE_GROUPS: dict[str, tuple[str, ...]] = {
     "repetition": tuple(scorer.name for scorer in _REPETITION),
     "mismatch": tuple(scorer.name for scorer in _MISMATCH),
     "meaning": tuple(scorer.name for scorer in MEANING),
-    "glitches": tuple(scorer.name for scorer in DEGENERATE),
     "common": (
         *("src_tokens", "tgt_tokens", "length_ratio", "translation_cost"),
         *("unigram_overlap", "bigram_overlap", "trigram_overlap", "bleu1"),

@@ -39,6 +39,7 @@ JUDGED = frozenset(column.name for column in MODEL_GROUPS["judge"])
 REMOVED = frozenset(
     [
         *("quantifier_mismatch", "pronoun_mismatch", "truncation", "copied_source", "role_swap", "unit_mismatch"),
+        *("glitches", "wrong_language"),
         *(f"{side}_{name}" for side in ("src", "tgt") for name in ("character_runs", "loop")),
     ]
 )

@@ -127,15 +127,12 @@ def classify(points: Points, languages: npt.NDArray[np.int32]) -> ClassifiedWord
     return ClassifiedWords(points[0], ids, starts, ends, kinds, values, offsets, rows, languages)
 
 
-def language_indices(
-    languages: pa.Array, unknown: str | None = DEFAULT, known: Sequence[str] = LANGUAGES
-) -> npt.NDArray[np.int32]:
-    """Index of each language among the known ones, int32 `(n,)`; -1 for any other."""
+def language_indices(languages: pa.Array) -> npt.NDArray[np.int32]:
+    """Index of each language in `LANGUAGES`, int32 `(n,)`; English where it is unknown, -1 for any other."""
     codes = pc.replace_substring_regex(pc.utf8_lower(languages.cast(pa.string())), "[-_].*", "")
     codes = pc.fill_null(codes, UNKNOWN)
-    if unknown is not None:
-        codes = pc.if_else(pc.is_in(codes, pa.array([UNKNOWN, ""])), unknown, codes)
-    positions = pc.fill_null(pc.index_in(codes, pa.array(known)), -1)
+    codes = pc.if_else(pc.is_in(codes, pa.array([UNKNOWN, ""])), DEFAULT, codes)
+    positions = pc.fill_null(pc.index_in(codes, pa.array(LANGUAGES)), -1)
     return np.asarray(positions.to_numpy(zero_copy_only=False), np.int32)
 
 
@@ -202,8 +199,8 @@ def _decimal_marks() -> npt.NDArray[np.int32]:
     return np.array([ord(_DECIMAL_MARKS.get(language, "\0")) for language in LANGUAGES], np.int32)
 
 
-def text_languages(batch: pa.RecordBatch, column: str, unknown: str | None = DEFAULT) -> npt.NDArray[np.int32]:
+def text_languages(batch: pa.RecordBatch, column: str) -> npt.NDArray[np.int32]:
     """`language_indices` of the texts of a batch by its column `src_lang` or `tgt_lang`, which may be missing."""
     known = column in batch.schema.names
     languages = batch.column(column) if known else pa.nulls(batch.num_rows, pa.string())
-    return language_indices(languages, unknown)
+    return language_indices(languages)

@@ -162,12 +162,3 @@ DANGLING = {
     "de": "der das dem des ein eine einen einem einer und oder aber mit von weil wenn dass sehr als zum zur im",
 }
 """Words that end no sentence."""
-
-ENGLISH_HOMOGRAPHS = (
-    "al am bare ben bin care chi co com come con da dan dar de del dem den der des di die dig do door dos dove du ed "
-    "el em end er era es est et eu fu go ha ham han hat hay hem hen ho hoe hun inn la las le les los ma man mas me men "
-    "met min mint mod mon mot non nu op os par pas per plus po pod por pour pro proto sale san sans se sedan sen "
-    "sin son "
-    "sub sus tai te ten til till ton tu un um vain van ville von war ya"
-)
-"""Function words of other languages that English texts have as words, names or quotes; for `wrong_language`."""
