@@ -125,24 +125,6 @@ def test_annotation_from_sheet_to_table(paraloom: Command, scored: Path, tmp_pat
     assert status == 1 and "strength is ''" in err
 
 
-@pytest.mark.slow
-def test_tuning_ranks_selections_and_resumes(paraloom: Command, scored: Path, data: Path) -> None:
-    call = ["tune", scored, "--sts", data / "sts", "--size", 100, "--epochs", 2, "--random-seeds", 2, "--spec", "word"]
-    status, out, err = paraloom(*call, "--grid", "rank = 0", "-o", "tuned", "--workers", 1)
-    assert status == 0, err
-    assert "rank = 0" in out and "over 2 seeds" in out
-    verdict = json.loads(next(Path("tuned").glob("*-verdict")).joinpath("artifact/result.json").read_text())
-    figures = {row["selection"]: row for row in verdict["selections"]}
-    assert figures["rank = 0"]["seeds"] == figures["random"]["seeds"] == 2
-    difference = figures["rank = 0"]["test_pearson"] - figures["random"]["test_pearson"]
-    assert figures["rank = 0"]["difference"]["mean"] == pytest.approx(difference, abs=2e-3)
-    assert f"{difference:+.2f}" in out and "random pairs" in out and "with 100 pairs" in out
-    status, out, err = paraloom(*call, "--grid", "rank = 0", "--grid", "rank = 1", "-o", "tuned", "--workers", 1)
-    assert status == 0 and "rank = 1" in out, err
-    status, _, err = paraloom(*call, "--grid", "w17-overlp", "-o", "tuned")
-    assert status == 1 and "w17-overlap" in err
-
-
 def test_near_duplicates_are_rejected(scored: Path, tmp_path: Path) -> None:
     text = f"""
         [[stage]]

@@ -15,7 +15,6 @@ from toy_bilingual import save_bilingual_encoder
 
 import paraloom as library
 import paraloom.papers as papers
-import paraloom.web as reports
 from paraloom import api
 from paraloom.api.harvest import Harvest, HarvestedPair
 from paraloom.api.quickstart import Quickstart
@@ -114,32 +113,6 @@ def test_a_run_ends_like_other_commands(paraloom: Command, run: RunResult) -> No
     assert [stage["state"] for stage in plan] == ["done", "done"]
 
 
-@pytest.mark.parametrize(
-    ("low", "then"),
-    [
-        (0.5, "filter scored.parquet --where 'src_tokens > 5' -o kept.parquet"),
-        (-0.5, "train encoder --pairs scored.parquet -o encoder"),
-    ],
-)
-def test_tune(
-    paraloom: Command, scored: Path, low: float, then: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    difference = {"mean": 1.0, "low": low, "high": 2.0}
-    verdict = [
-        {"selection": "src_tokens > 5", "pairs": 3, "difference": difference},
-        {"selection": "random", "pairs": 3},
-    ]
-    tuned = api.TuningResult([], "src_tokens > 5", verdict)
-    monkeypatch.setattr(api, "tune", lambda *_, **__: tuned)
-    monkeypatch.setattr(reports, "write_report", lambda _, page: page)
-    call = ("tune", "scored.parquet", "--sts", tmp_path, "--grid", "src_tokens > 5", "-o", "tuned")
-    status, out, err = paraloom(*call)
-    assert status == 0, err
-    assert "src_tokens > 5" in out and "Written in " in err and f"Next: paraloom {then}" in err
-    figures = json.loads(paraloom(*call, "--json")[1])
-    assert (figures["winner"], figures["output"]) == ("src_tokens > 5", "tuned")
-
-
 def test_reproduce(paraloom: Command, scored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = ReproducedTable("w17-9", PAPERS["w17-9"], [("ours", [1.0, 2.0, 3.0, 4.0])], "")
     monkeypatch.setattr(papers, "reproduce_tables", lambda *_, **__: iter([table]))
@@ -149,7 +122,6 @@ def test_reproduce(paraloom: Command, scored: Path, monkeypatch: pytest.MonkeyPa
     assert status == 0, err
     assert "Of 1 order" in out
     assert "1 table with 1 row" in err and "Written in " in err and ": tables" in err
-    assert "Next: paraloom research tune scored.parquet --sts sts" in err
     status, out, err = paraloom(*call, "--json")
     figures = json.loads(out)
     assert (figures["summary"], [table["name"] for table in figures["tables"]]) == (

@@ -151,7 +151,7 @@ def test_every_command_with_an_output_can_be_forced(paraloom: Command) -> None:
     from cli_commands import commands, options
 
     runs = {"run", "report", "papers run"}
-    runs |= {f"research {name}" for name in ("selftrain", "augment", "tune", "diversity", "show documents")}
+    runs |= {f"research {name}" for name in ("selftrain", "augment", "diversity", "show documents")}
     for path, command in commands().items():
         if "--output" in options(command):
             assert ("--force" in options(command)) == (path not in runs), path

@@ -94,9 +94,6 @@ if TYPE_CHECKING:
     from paraloom.api.syntax import train_parser as train_parser
     from paraloom.api.translators import train_translator as train_translator
     from paraloom.api.translators import translate_file as translate_file
-    from paraloom.api.tuning import Tuning as Tuning
-    from paraloom.api.tuning import TuningResult as TuningResult
-    from paraloom.api.tuning import tune as tune
     from paraloom.api.urls import fetch_input as fetch_input
     from paraloom.api.variants import format_diversity as format_diversity
     from paraloom.api.variants import measure_diversity as measure_diversity

@@ -11,7 +11,6 @@ from typing import Any, Literal
 from paraloom.api.filter_grids import Candidate, expand_grids
 from paraloom.api.run import input_stages, run_in
 from paraloom.core.config import Config, check_keys, check_range
-from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Ref, Stage
 from paraloom.evaluate.development import DEVELOPMENT
 from paraloom.pipeline.fit import ARTIFACT
@@ -25,7 +24,7 @@ RANDOM = "random"
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning(Config):
-    """Configuration of `tune`.
+    """Configuration of `compare_candidates`.
 
     Args:
         pairs: Scored pairs: a corpus folder or a file.
@@ -37,7 +36,7 @@ class Tuning(Config):
         size: Number of pairs of each selection, drawn at random from those that the filter keeps (24,000 in W17).
         epochs: Maximum number of passes over the pairs; the best one counts.
         seeds: How many times each candidate is drawn and trained.
-        random_seeds: How many times the random selection is drawn and trained, and the best candidate in the end.
+        random_seeds: How many times the random selection is drawn and trained.
         encoder: Further fields of `paraloom.stages.TrainEncoder`.
         bad_rows: 'stop' at a row of the pairs that cannot be read, or 'reject' it.
 
@@ -65,91 +64,6 @@ class Tuning(Config):
         return expand_grids(self.grids)
 
 
-@dataclass(frozen=True)
-class TuningResult:
-    """Result of `tune`.
-
-    Args:
-        selections: A row per selection, the best on the development tasks first, as the stage `CompareSelections`
-            writes them.
-        winner: Label of the best selection that is not random.
-        verdict: Rows of the winner and the random selection, `random_seeds` trainings of each, with figures on the test
-            tasks and their difference.
-    """
-
-    selections: list[dict[str, Any]]
-    winner: str
-    verdict: list[dict[str, Any]]
-
-    @property
-    def beats_random(self) -> bool:
-        """Whether the best selection is known to be better than random pairs: the interval is above zero."""
-        difference = next(row["difference"] for row in self.verdict if row["selection"] == self.winner)
-        return bool(difference.get("low", -1) > 0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All rows, and the sentence that sums them up."""
-        return {
-            "selections": self.selections,
-            "winner": self.winner,
-            "verdict": self.verdict,
-            "conclusion": self.conclusion(),
-        }
-
-    def format(self) -> str:
-        """A table of the selections, the test figures beside those of the untrained encoders, and the conclusion."""
-        lines = [f"{'selection':<44} {'pairs':>8} {'epoch':>6} {'Pearson':>8}"]
-        for row in self.selections:
-            interval = f"  [{row['low']:.2f}, {row['high']:.2f}] over {row['seeds']} seeds" if "low" in row else ""
-            figures = f"{row['pairs']:>8,} {row['epoch']:>6} {row['dev_pearson']:>8.2f}"
-            lines.append(f"{row['selection']:<44} {figures}{interval}")
-        for row in self.verdict:
-            if "test_pearson" in row:
-                untrained = (
-                    f", untrained {row['untrained_test_pearson']:.2f}" if "untrained_test_pearson" in row else ""
-                )
-                lines.append(f"{row['selection']} on the test tasks: {row['test_pearson']:.2f}{untrained}")
-        return "\n".join([*lines, self.conclusion()])
-
-    def conclusion(self) -> str:
-        """One sentence: does the best selection beat random selection on the test tasks?"""
-        by_label = {row["selection"]: row for row in self.verdict}
-        row, random = by_label[self.winner], by_label[RANDOM]
-        difference = row["difference"]
-        interval = f" [{difference['low']:+.2f}, {difference['high']:+.2f}]" if "low" in difference else ""
-        figures = (
-            f"with {row['pairs']:,} pairs, Pearson on the test tasks is {difference['mean']:+.2f}{interval} "
-            f"against {random['pairs']:,} random pairs"
-        )
-        start = ""
-        if "untrained_test_pearson" in row:
-            gain = row["test_pearson"] - row["untrained_test_pearson"]
-            start = f" Against the untrained encoder that its trainings started from it is {gain:+.2f}."
-        if self.beats_random:
-            return f"{self.winner} beats random selection: {figures}.{start}"
-        return (
-            "No selection is known to beat random selection. The best on the development tasks, "
-            f"{self.winner}: {figures}.{start}"
-        )
-
-
-def tune(tuning: Tuning, folder: str | Path, *, workers: int | None = None, seed: int = 1) -> TuningResult:
-    """Find the filter whose pairs train the best encoder; if stopped, the same call resumes.
-
-    All candidates are compared on the development tasks; only the best one and the random selection are evaluated on
-    the test tasks.
-
-    Reference:
-        Wieting et al. (2017), §5.
-    """
-    rows = _rows(run_in(folder, tuning_stages(tuning), name="tune", seed=seed, workers=workers))
-    winner = next((row["selection"] for row in rows if row["selection"] != RANDOM), None)
-    if winner is None:
-        raise ConfigError("no candidates to compare with the random selection", remedy="Name a grid or a condition.")
-    stages = tuning_stages(tuning, winner=winner)
-    return TuningResult(rows, winner, _rows(run_in(folder, stages, name="tune", seed=seed, workers=workers)))
-
-
 def compare_candidates(
     tuning: Tuning,
     folder: str | Path,
@@ -159,12 +73,18 @@ def compare_candidates(
     workers: int | None = None,
     seed: int = 1,
 ) -> list[dict[str, Any]]:
-    """Train an encoder on each candidate and on random pairs, without choosing one."""
+    """Train an encoder on each candidate and on random pairs; the rows have the best on the development tasks first.
+
+    If stopped, the same call resumes.
+
+    Reference:
+        Wieting et al. (2017), §5.
+    """
     stages = tuning_stages(tuning, test_figures=test_figures)
     return _rows(run_in(folder, stages, name="tune", seed=seed, engine=engine, workers=workers))
 
 
-def tuning_stages(tuning: Tuning, *, winner: str | None = None, test_figures: bool = False) -> list[Stage]:
+def tuning_stages(tuning: Tuning, *, test_figures: bool = False) -> list[Stage]:
     """The stages of a tuning: for each candidate a filter and an encoder, then their comparison, named `tuned`."""
     stages, pairs = input_stages(tuning.pairs, on_error=tuning.bad_rows)
     tasks: dict[str, Any] = {"sts": tuning.sts, "development": tuning.development}
@@ -176,13 +96,6 @@ def tuning_stages(tuning: Tuning, *, winner: str | None = None, test_figures: bo
     for training in everything:
         stages += training.stages(tuning, pairs)
     stages.append(CompareSelections(name="tuned", **_compared(everything), **(tasks if test_figures else {})))
-    if winner is not None:
-        candidate = trainings[winner][0].candidate
-        further = [_Training(candidate, number) for number in range(tuning.seeds + 1, tuning.random_seeds + 1)]
-        for training in further:
-            stages += training.stages(tuning, pairs)
-        both = _compared([*trainings[RANDOM], *trainings[winner], *further])
-        stages.append(CompareSelections(name="verdict", **both, **tasks, against=RANDOM))
     return stages
 
 

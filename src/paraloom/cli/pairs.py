@@ -1,4 +1,4 @@
-"""Commands that make and select pairs: backtranslate, score, filter, stats, lexicon, tune, judge."""
+"""Commands that make and select pairs: backtranslate, score, filter, stats, lexicon, judge."""
 
 from __future__ import annotations
 
@@ -165,31 +165,6 @@ def _show_lexicon(count: int, values: Mapping[str, Any]) -> None:
     conclude(output, counted=True)
 
 
-def _tune(
-    output: Path = Path("runs/tune"),
-    *,
-    workers: int | None = None,
-    on_error: OnError = "stop",
-    seed: int = 1,
-    as_json: bool = False,
-    **options: Any,
-) -> None:
-    """Tune a filter.
-
-    Args:
-        output: Run folder.
-    """
-    encoder = {"spec": options.pop("spec")} if "spec" in options else {}
-    tuning = api.Tuning(**options, encoder=encoder, bad_rows=on_error)
-    tuned = api.tune(tuning, output, workers=workers, seed=seed)
-    page = reports.write_report(output, output / "report.html")
-    if as_json:
-        typer.echo(as_written(output, report=page, **tuned.to_dict()))
-        return
-    typer.echo(f"{tuned.format()}\nReport: {page}")
-    conclude(output, _use_of_selection(tuning, tuned), rows=False)
-
-
 def _use_of_scores(names: Sequence[str]) -> str:
     """The command that comes after `score`: a filter by a score that was added, or else a look at the rows.
 
@@ -207,16 +182,6 @@ def _use_of_scores(names: Sequence[str]) -> str:
         if score in added:
             return f'filter {{output}} --where "{condition}" -o kept.parquet'
     return "head {output}"
-
-
-def _use_of_selection(tuning: api.Tuning, tuned: api.TuningResult) -> str:
-    """The command that keeps the best selection; if it is not known to beat random pairs, one that trains on all."""
-    pairs = shlex.quote(tuning.pairs)
-    if not tuned.beats_random:
-        return f"train encoder --pairs {pairs} -o encoder"
-    settings = next(candidate.settings for candidate in tuning.candidates() if candidate.label == tuned.winner)
-    criteria = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in settings.items())
-    return f"filter {pairs} {criteria} -o kept.parquet"
 
 
 def _judge_sample(
@@ -356,21 +321,6 @@ DECLARED = [
         "With German and French bitext of English the lexicon is of English; --pivot names the languages to pivot "
         "through, so that --pivot en makes a German one.",
         examples=("de-en.tsv.gz fr-en.tsv.gz --pivot de,fr -o lexicon.tsv", "de-en.tsv.gz --pivot en -o german.tsv"),
-        watched=True,
-    ),
-    Command(
-        name="tune",
-        run=_tune,
-        of="Tuning",
-        stage="train-encoder",
-        keys="spec",
-        leave_out="seeds development encoder bad_rows",
-        flags={"grids": "--grid", "pairs": ""},
-        settings={"grids": {"separated": False}, "pairs": {"role": "pairs"}},
-        help="Find the filter whose pairs train the best encoder, against random pairs; if stopped, run it again to "
-        "resume.",
-        examples=('scored.parquet --sts data/sts --grid w17-overlap --grid "src_tokens > 5" -o runs/tune',),
-        resumes=True,
         watched=True,
     ),
     Command(

@@ -93,9 +93,8 @@ def _run(
     if recipe is not None:
         conclude(output, rows=False)
         return
-    loop, tasks = options.get("loop"), shlex.quote(str(options.get("sts")))
-    then = f"research tune {shlex.quote(next(iter(sources.values())))} --sts {tasks}" if sources else ""
-    conclude(output, then or (f"explore {shlex.quote(str(loop))}" if loop else ""), rows=False)
+    loop = options.get("loop")
+    conclude(output, f"explore {shlex.quote(str(loop))}" if loop else "", rows=False)
 
 
 def _named(text: str) -> tuple[str, str]:

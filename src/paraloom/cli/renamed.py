@@ -18,7 +18,7 @@ MOVED: dict[str, str] = {
         name: f"research {name}"
         for name in (
             *("canonicalize", "diversity", "exemplars", "export", "judge", "lexicon", "parse", "publish", "selftrain"),
-            *("show", "similarity", "stats", "syntax-groups", "templates", "tune", "variants"),
+            *("show", "similarity", "stats", "syntax-groups", "templates", "variants"),
         )
     },
 }

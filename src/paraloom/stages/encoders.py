@@ -12,10 +12,10 @@ from statistics import fmean, stdev
 from typing import Any, ClassVar, Literal
 
 from paraloom.core.config import base_config
-from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit, Json, Ref, Stage, StageContext
-from paraloom.core.stats import student_t_quantile, welch_interval
+from paraloom.core.stats import student_t_quantile
 from paraloom.embed.average import quantize
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.encoder import open_encoder
@@ -317,10 +317,9 @@ class CompareSelections(Fit):
             mean and a confidence interval.
         sts: Folder of similarity tasks for the test figures.
         development: The tasks of the development figures, as of :class:`TrainEncoder`.
-        against: A label: rows of the others get the difference of their test figures to this one's.
 
     Raises:
-        ConfigError: `encoders`, `selections` and `labels` differ in length, or `against` is not a label.
+        ConfigError: `encoders`, `selections` and `labels` differ in length.
 
     Reference:
         Wieting, Mallinson and Gimpel 2017 (W17), §5.
@@ -338,7 +337,6 @@ class CompareSelections(Fit):
     labels: tuple[str, ...]
     sts: Ref | None = None
     development: str = DEVELOPMENT
-    against: str | None = None
 
     def validate(self) -> None:
         if not len(self.encoders) == len(self.selections) == len(self.labels):
@@ -346,8 +344,6 @@ class CompareSelections(Fit):
                 "keys 'encoders', 'selections' and 'labels' must have the same length, not "
                 f"{len(self.encoders)}, {len(self.selections)} and {len(self.labels)}"
             )
-        if self.against is not None and self.against not in self.labels:
-            raise ConfigError(f"key 'against': unknown label '{self.against}'{nearest(self.against, self.labels)}")
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: rows, best first."""
@@ -364,11 +360,6 @@ class CompareSelections(Fit):
                     run["untrained_test_pearson"] = mean_test_pearson(start, context.inputs["sts"], self.development)
             runs.setdefault(label, []).append(run)
         rows = [_row(label, of_label) for label, of_label in runs.items()]
-        if self.against is not None and self.sts is not None:
-            base = [run["test_pearson"] for run in runs[self.against]]
-            for row in rows:
-                if row["selection"] != self.against:
-                    row["difference"] = difference([run["test_pearson"] for run in runs[row["selection"]]], base)
         rows.sort(key=lambda row: -row["dev_pearson"])
         (folder / "result.json").write_text(json.dumps({"selections": rows}, indent=1) + "\n", encoding="utf-8")
         return {"best": rows[0]["selection"], "epoch": rows[0]["epoch"], "dev_pearson": rows[0]["dev_pearson"]}
@@ -393,15 +384,6 @@ def mean_test_pearson(encoder: Path, sts: Path, development: str) -> float:
     if not tests:
         raise ConfigError("no file is left to test on", file=sts, remedy="Give a folder with test tasks, too.")
     return fmean(tests)
-
-
-def difference(ours: Sequence[float], base: Sequence[float]) -> dict[str, float]:
-    """The mean of `ours` minus that of `base`, with Welch's 95 % interval if each has two values or more."""
-    result = {"mean": round(fmean(ours) - fmean(base), 3)}
-    if min(len(ours), len(base)) > 1:
-        interval = welch_interval(ours, base)
-        result |= {"low": round(interval.low, 3), "high": round(interval.high, 3)}
-    return result
 
 
 def _row(label: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
