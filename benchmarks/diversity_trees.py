@@ -27,9 +27,9 @@ from paraloom.evaluate.diversity.trees import read_trees
 from paraloom.syntax.treebank import read_brackets
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from plain_trees import Prepared, parse, partial_kernel_by_length, subset_kernel
+from plain_trees import Prepared, parse, subset_kernel
 
-SETTINGS = {"st": TreeKernel("st"), "sst": TreeKernel("sst"), "ptk": TreeKernel("ptk"), "bbh22": BBH22}
+SETTINGS = {"st": TreeKernel("st"), "sst": TreeKernel("sst"), "bbh22": BBH22}
 BATCH = 900
 SCRIPT = 640
 """Pairs per second of BBH22's script on these trees (subset trees); it fails on 1.5 % of them."""
@@ -54,10 +54,7 @@ def plain(texts: list[str], setting: TreeKernel) -> None:
     for first, second in zip(texts[::2], texts[1::2], strict=True):
         a, b = Prepared(parse(first)), Prepared(parse(second))
         for x, y in ((a, b), (a, a), (b, b)):
-            if setting.kind == "ptk":
-                partial_kernel_by_length(x, y, setting.decay, setting.height_decay)
-            else:
-                subset_kernel(x, y, setting.decay, int(setting.kind == "sst"), setting.bare_words)
+            subset_kernel(x, y, setting.decay, int(setting.kind == "sst"), setting.bare_words)
 
 
 def rates(call: Callable[[], None], pairs: int, rounds: int) -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import defaultdict
 from typing import Any
@@ -88,54 +87,3 @@ def subset_kernel(a: Prepared, b: Prepared, decay: float, sigma: int = 1, bare_w
     # Only nodes of one production have anything in common.
     places = [x for x in range(len(a.nodes)) if bare_words or a.children[x]]
     return sum(delta(x, y) for x in places for y in b.alike.get(a.productions[x], ()))
-
-
-def partial_kernel(a: Node, b: Node, decay: float, height_decay: float) -> float:
-    """Partial trees, by all subsequences of children: exponential, for small trees."""
-
-    def delta(x: Node, y: Node) -> float:
-        if name(x) != name(y):
-            return 0.0
-        if is_leaf(x):
-            return height_decay * decay**2
-        total = decay**2
-        for length in range(1, min(len(x), len(y))):
-            for first in itertools.combinations(range(1, len(x)), length):
-                for second in itertools.combinations(range(1, len(y)), length):
-                    weight = decay ** (first[-1] - first[0] + second[-1] - second[0] - 2 * (length - 1))
-                    for i, j in zip(first, second, strict=True):
-                        weight *= delta(x[i], y[j])
-                        if not weight:
-                            break
-                    total += weight
-        return height_decay * total
-
-    return sum(delta(x, y) for x in nodes(a) for y in nodes(b))
-
-
-def partial_kernel_by_length(a: Prepared, b: Prepared, decay: float, height_decay: float) -> float:
-    """Partial trees, by the recursion of Moschitti 2006 over the length of the subsequences: for real trees."""
-    known: dict[tuple[int, int], float] = {}
-
-    def delta(x: int, y: int) -> float:
-        if a.names[x] != b.names[y]:
-            return 0.0
-        if not a.children[x]:
-            return height_decay * decay**2
-        if (x, y) not in known:
-            m, o = len(a.children[x]), len(b.children[y])
-            single = [[delta(c, d) for d in b.children[y]] for c in a.children[x]]
-            ends = [row[:] for row in single]
-            total = decay**2 + sum(map(sum, ends))
-            for _ in range(2, min(m, o) + 1):
-                up_to = [[0.0] * (o + 1) for _ in range(m + 1)]
-                for k in range(1, m + 1):
-                    for r in range(1, o + 1):
-                        up_to[k][r] = ends[k - 1][r - 1] + decay * (up_to[k][r - 1] + up_to[k - 1][r])
-                        up_to[k][r] -= decay**2 * up_to[k - 1][r - 1]
-                ends = [[single[k][r] * up_to[k][r] for r in range(o)] for k in range(m)]
-                total += sum(map(sum, ends))
-            known[x, y] = height_decay * total
-        return known[x, y]
-
-    return sum(delta(x, y) for x in range(len(a.nodes)) for y in b.named.get(a.names[x], ()))

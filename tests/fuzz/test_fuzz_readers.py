@@ -33,7 +33,7 @@ from paraloom.io.texts import read_texts
 from paraloom.pipeline.manifest import JOURNAL, Manifest
 from paraloom.pipeline.toml import parse_pipeline
 from paraloom.stages.variants import ReadVariants
-from paraloom.syntax.parsers.files import read_parses
+from paraloom.syntax.treebank import read_treebank
 
 pytestmark = pytest.mark.slow
 
@@ -246,10 +246,10 @@ READERS: dict[str, tuple[tuple[bytes, ...], Callable[[Path, bytes], object]]] = 
     "beads to score": ((BEADS, LADDER), at("a.txt", read_bead_file)),
     "gold documents": ((GOLD,), at("a.jsonl", read_gold_documents)),
     "gold rows": ((b"1\t2\n3\t1\n",), at("a.tsv", read_gold_rows)),
-    "conllu": ((CONLLU,), at("a.conllu", lambda path: drain(read_parses(path)))),
+    "conllu": ((CONLLU,), at("a.conllu", lambda path: drain(read_treebank(path)))),
     "brackets": (
         (b"(S (NP (DT the) (NN dog)) (VP (VBZ sleeps)))\n\n",),
-        at("a.mrg", lambda path: drain(read_parses(path))),
+        at("a.mrg", lambda path: drain(read_treebank(path))),
     ),
     "variants": (
         (VARIANTS,),

@@ -1,4 +1,4 @@
-"""spaCy, Stanza and parse files, as parsers and as stages, with their errors."""
+"""spaCy and Stanza, as parsers and as stages, with their errors."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, ParaloomError
+from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, ParaloomError
 from paraloom.core.protocols import ParserLike
-from paraloom.core.schema import PAIRS, VARIANTS, signature_of
+from paraloom.core.schema import PAIRS, VARIANTS
 from paraloom.core.stage import StageContext
 from paraloom.io import Corpus, write_corpus
 from paraloom.papers.bbh22.productions import ProductionCounts, root_production
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.toml import parse_pipeline
 from paraloom.syntax.parsers.loading import load_parser
-
-GO = "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_\n\n"
-"""A sentence of CoNLL-U."""
 
 
 def _pairs(folder: Path, targets: list[str]) -> Path:
@@ -47,66 +44,6 @@ def _variants(folder: Path, texts: list[str]) -> Path:
 def _run(folder: Path, stage: str) -> Corpus:
     result = run_pipeline(parse_pipeline(f"[[stage]]\n{stage}", file=folder / "toy.toml"), folder / "run", workers=1)
     return Corpus.open(result.stages[-1].folder)
-
-
-READ = 'use = "read-parses"\ncorpus = "pairs"\nparses = ["trees.txt"]\n'
-
-
-def test_parses_of_a_file_become_a_column(tmp_path: Path) -> None:
-    _pairs(tmp_path / "pairs", ["Go", "!", "Stop"])
-    (tmp_path / "trees.txt").write_text("(S (VP Go))\n\n(S (VP Stop))\n")
-    corpus = _run(tmp_path, READ)
-    assert corpus.head(3).column("tgt_parse").to_pylist() == ["(S (VP Go))", None, "(S (VP Stop))"]
-    assert signature_of(corpus.schema.field("tgt_parse")).startswith("parses|file:")
-
-
-@pytest.mark.parametrize(("lines", "row"), [(2, 3), (4, 4), (9, 4), (1, 2)])
-def test_too_few_or_too_many_parses_are_refused(tmp_path: Path, lines: int, row: int) -> None:
-    _pairs(tmp_path / "pairs", ["Go", "!", "Stop"])
-    (tmp_path / "trees.txt").write_text("(S (VP Go))\n" * lines)
-    with pytest.raises(DataError, match=f"expected 3 trees, .* got {lines}") as error:
-        _run(tmp_path, READ)
-    assert error.value.file == str(tmp_path / "trees.txt") and error.value.row == row
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ('columns = ["text"]', "column 'text' not found"),
-        ('columns = ["src", "tgt"]', "the same length, 1 or more, not 1 and 2"),
-        ('output_schema = "VARIANTS"', "the corpus has the schema PAIRS"),
-    ],
-)
-def test_parses_that_do_not_fit_the_corpus_are_refused(tmp_path: Path, more: str, message: str) -> None:
-    _pairs(tmp_path / "pairs", ["Go"])
-    (tmp_path / "trees.txt").write_text("(S (VP Go))\n")
-    with pytest.raises(ConfigError, match=message):
-        _run(tmp_path, READ + more)
-
-
-def test_the_command_reads_parses_of_files_and_folders(
-    tmp_path: Path, paraloom: Callable[..., tuple[int, str, str]]
-) -> None:
-    (tmp_path / "pairs.tsv").write_text("src\ttgt\nJdi\tGo\nStůj\tStop\n")
-    (tmp_path / "trees.txt").write_text("(S (VP Go))\n()\n")
-    (tmp_path / "trees.conllu").write_text(f"{GO}# none\n")
-    status, _, err = paraloom(
-        "parse", "pairs.tsv", "--parses", "tgt=trees.txt", "--parses", "src=trees.conllu", "-o", "parsed.parquet"
-    )
-    assert status == 0, err
-    table = pq.read_table(tmp_path / "parsed.parquet")
-    assert table.column("tgt_parse").to_pylist() == ["(S (VP Go))", None]
-    assert table.column("src_parse").to_pylist() == ["(root Go)", None]
-    _variants(tmp_path / "variants", ["Go", "Stop"])
-    assert paraloom("parse", "variants", "--parses", "text=trees.txt", "-o", "more.parquet")[0] == 0
-    assert pq.read_table(tmp_path / "more.parquet").column("text_parse").to_pylist() == ["(S (VP Go))", None]
-    (tmp_path / "v.tsv").write_text("pair_id\trank\ttext\n1\t0\tGo\n1\t1\tStop\n")
-    status, _, err = paraloom("parse", "v.tsv", "--parses", "text=trees.txt", "-o", "of-table.parquet")
-    assert status == 0, err
-    assert pq.read_table(tmp_path / "of-table.parquet").column("text_parse").to_pylist() == ["(S (VP Go))", None]
-    for wrong in ([], ["--parser", "x", "--parses", "tgt=trees.txt"], ["--parses", "trees.txt"]):
-        status, _, err = paraloom("parse", "pairs.tsv", *wrong, "-o", "none.parquet")
-        assert status == 1 and ("Give exactly one of them" in err or "COLUMN=FILE" in err)
 
 
 class Mute:

@@ -9,12 +9,9 @@ from typing import Any, Literal
 from paraloom.api.model_references import encoder_folder
 from paraloom.api.run import input_stages, run_stages
 from paraloom.bundled import PARSER, bundled_path
-from paraloom.core.errors import ConfigError
-from paraloom.core.stage import Stage
-from paraloom.io import Corpus
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.syntax import Parse, ReadParses, TrainParser
+from paraloom.stages.syntax import Parse, TrainParser
 
 
 def train_parser(
@@ -51,8 +48,7 @@ def add_parses(
     pairs: str | Path,
     output: str,
     *,
-    parser: str | Path | None = None,
-    parses: Sequence[str | Path] = (),
+    parser: str | Path,
     columns: Sequence[str] = ("src", "tgt"),
     engine: str = "local",
     workers: int | None = None,
@@ -66,7 +62,6 @@ def add_parses(
         pairs: Pairs: a corpus folder, a file with both sides, PREFIX.{de,en}, or a file of each side.
         output: Where to write; the suffix decides the format.
         parser: english, a folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse].
-        parses: Instead of a parser: COLUMN=FILE with existing parses, a tree per line, or .conllu.
         columns: The text columns.
         engine: local, inline, or ray (pip install 'paraloom[cluster]').
         workers: Processes; default: one per core. The result is the same.
@@ -75,19 +70,8 @@ def add_parses(
     Returns:
         The result, with the numbers of rows.
     """
-    if bool(parser) == bool(parses):
-        raise ConfigError("expected either 'parser' or 'parses'", remedy="Give exactly one of them.")
-    # Parses from files are matched line by line: the rows must stay as they are.
-    stages, reference = input_stages(str(pairs), on_error=on_error, empty_sides="keep" if parses else None)
-    stage: Stage
-    if parser:
-        stage = Parse(input=reference, columns=tuple(columns), **parser_fields(str(parser)))
-    else:
-        files = dict(_column_and_file(str(text)) for text in parses)
-        if len(files) < len(parses):
-            raise ConfigError("'parses' names a column twice", remedy="Give each column one file.")
-        kind = stages[0].output_schema if stages else Corpus.open(Path(str(reference))).kind
-        stage = ReadParses(corpus=reference, columns=tuple(files), parses=tuple(files.values()), output_schema=kind)
+    stages, reference = input_stages(str(pairs), on_error=on_error)
+    stage = Parse(input=reference, columns=tuple(columns), **parser_fields(str(parser)))
     return run_stages([*stages, stage], output, engine=engine, workers=workers, on_error=on_error)
 
 
@@ -97,10 +81,3 @@ def parser_fields(name: str) -> dict[str, Any]:
         return {"parser": str(bundled)}
     folder = Path(name.removeprefix("spacy:"))
     return {"parser": str(folder.absolute())} if folder.is_dir() or ":" not in name else {"model": name}
-
-
-def _column_and_file(text: str) -> tuple[str, Path]:
-    column, equals, path = text.partition("=")
-    if not equals or not path:
-        raise ConfigError(f"expected COLUMN=FILE, got '{text}'", remedy="Write, for example, tgt=trees.txt.")
-    return column, Path(path).absolute()

@@ -29,13 +29,8 @@ DECLARED = [
     Command(
         name="parse",
         of="add_parses",
-        settings={
-            "parses": {
-                "metavar": "COLUMN=FILE",
-                "help": "Existing parses: a tree per line, or .conllu. Repeatable.",
-            },
-            "columns": {"help": "The text columns, separated by commas."},
-        },
+        flags={"parser": "--parser"},
+        settings={"columns": {"help": "The text columns, separated by commas."}},
         then="syntax-groups {output} -o groups",
         examples=("pairs.parquet --parser parser-en -o parsed.parquet",),
         watched=True,

@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from paraloom.stages.sentences import LoadEncoder as LoadEncoder
     from paraloom.stages.sentences import ReadSentences as ReadSentences
     from paraloom.stages.syntax import Parse as Parse
-    from paraloom.stages.syntax import ReadParses as ReadParses
     from paraloom.stages.syntax import TrainParser as TrainParser
     from paraloom.stages.translators import EvaluateTranslator as EvaluateTranslator
     from paraloom.stages.translators import LoadTranslator as LoadTranslator
@@ -98,7 +97,6 @@ STAGES: dict[str, str] = {
     "evaluate-scores": "paraloom.stages.labels:EvaluateScores",
     "train-parser": "paraloom.stages.syntax:TrainParser",
     "parse": "paraloom.stages.syntax:Parse",
-    "read-parses": "paraloom.stages.syntax:ReadParses",
     "train-paraphraser": "paraloom.stages.paraphrasers:TrainParaphraser",
     "paraphrase": "paraloom.stages.paraphrasing:Paraphrase",
     "syntax-groups": "paraloom.papers.bbh22.syntax_group_stages:SyntaxGroups",

@@ -69,7 +69,7 @@ class MeasureDiversity(Fit):
         limit: Maximum number of sources. They are sampled by a hash of `pair_id`, so that corpora of the same sources
             are measured on the same ones (30,000 in BBH22).
         trees: Column of bracketed trees, such as 'text_parse'. Default: no tree kernels.
-        kernels: Tree kernels: 'st', 'sst', 'ptk', or 'bbh22', the setting of the script of BBH22.
+        kernels: Tree kernels: 'st', 'sst', or 'bbh22', the setting of the script of BBH22.
         labels: Labels that trees may have; a tree with another one fails. Default: any.
 
     Raises:

@@ -1,10 +1,9 @@
-"""Stages that train a parser, parse sentences, and read parses from files."""
+"""Stages that train a parser, and parse sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -13,17 +12,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.config import check_range
-from paraloom.core.digests import file_digest, signature
-from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, nearest
+from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
 from paraloom.core.lazy import load_object
 from paraloom.core.protocols import ParserLike
 from paraloom.core.schema import add_column
-from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
+from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.threads import available_threads
-from paraloom.io import Corpus
-from paraloom.syntax.parsers.files import read_parses
 from paraloom.syntax.parsers.loading import check_name, load_parser
 from paraloom.syntax.parsers.spans import SpanParser
 from paraloom.syntax.parseval import bracket_f1, evalb_f1, tag_accuracy
@@ -202,76 +198,3 @@ class Parse(Map):
 @cached_per_stage()
 def _parser(source: str | Path) -> ParserLike:
     return load_parser(source)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadParses(Source):
-    """Adds the trees in files to a corpus, as columns `src_parse` and so on.
-
-    Args:
-        corpus: Corpus of pairs, variants or sentences.
-        parses: A file for each of `columns`, with a tree for each row of the corpus, in the same order: a bracketed
-            tree per line (a blank line for a missing one), or CoNLL-U.
-        columns: The text columns that were parsed.
-        output_schema: Schema of the corpus: 'PAIRS', 'VARIANTS' or 'SENTENCES'.
-
-    Raises:
-        ConfigError: There are not as many files as columns, or, when it runs, a column does not exist or the corpus has
-            another schema.
-        DataError: When it runs: a file does not have as many trees as the corpus has rows, or a tree cannot be read.
-
-    Example:
-        >>> ReadParses(corpus="filter", parses=["tgt.trees"]).columns
-        ('tgt',)
-    """
-
-    inputs: ClassVar[tuple[str, ...]] = ("corpus",)
-
-    corpus: Ref
-    parses: tuple[Path, ...]
-    columns: tuple[str, ...] = ("tgt",)
-    output_schema: str = "PAIRS"  # type: ignore[misc]  # a field, as it depends on the corpus
-
-    def validate(self) -> None:
-        if len(self.parses) != len(self.columns) or not self.columns:
-            raise ConfigError(
-                "keys 'parses' and 'columns' must have the same length, 1 or more, not "
-                f"{len(self.parses)} and {len(self.columns)}"
-            )
-
-    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        """All rows in order, with their trees."""
-        corpus = Corpus.open(context.inputs["corpus"])
-        for name in self.columns:
-            if name not in corpus.schema.names:
-                raise ConfigError(f"key 'columns': column '{name}' not found{nearest(name, corpus.schema.names)}")
-        if corpus.kind != self.output_schema:
-            raise ConfigError(
-                f"key 'output_schema' is '{self.output_schema}', but the corpus has the schema {corpus.kind}",
-                remedy=f'Write output_schema = "{corpus.kind}".',
-            )
-        files = [
-            (f"{name}_parse", path, read_parses(path), signature("parses", file=file_digest(path)[:12]))
-            for name, path in zip(self.columns, self.parses, strict=True)
-        ]
-        row = 0
-        for batch in corpus.batches():
-            for column, path, trees, signed in files:
-                of_batch = list(islice(trees, batch.num_rows))
-                if len(of_batch) < batch.num_rows:
-                    raise _wrong_count(path, row + len(of_batch), corpus.rows)
-                batch = add_column(batch, column, pa.array(of_batch, pa.string()), signed)
-            row += batch.num_rows
-            yield batch
-        for _, path, trees, _ in files:
-            if extra := sum(1 for _ in trees):
-                raise _wrong_count(path, row + extra, corpus.rows)
-
-
-def _wrong_count(path: Path, trees: int, rows: int) -> DataError:
-    return DataError(
-        f"expected {rows:,} trees, one for each row of the corpus, got {trees:,}",
-        file=path,
-        row=min(trees, rows) + 1,
-        remedy="Write the trees in the order of the rows, and a blank line for a missing one.",
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -11,22 +11,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_trees import Prepared, parse, partial_kernel, partial_kernel_by_length, subset_kernel
+from plain_trees import Prepared, parse, subset_kernel
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.evaluate.diversity.tree_differences import TreeStatistics, tree_kernel_difference
 from paraloom.evaluate.diversity.tree_kernels import (
     BBH22,
-    MAX_CHILDREN,
     NO_NUMBER,
-    TOO_WIDE,
     TreeKernel,
     failures,
     kernel,
 )
 from paraloom.evaluate.diversity.tree_reading_kernels import MAX_NODES
 from paraloom.evaluate.diversity.trees import read_trees
-from paraloom.syntax.parsers.files import read_parses
+from paraloom.syntax.brackets import dependency_tree
+from paraloom.syntax.conllu import read_conllu
 from paraloom.syntax.treebank import read_brackets
 from paraloom.text.tokens import token_hash
 
@@ -35,10 +34,8 @@ VP = f"(VP (V brought) {NP})"
 SETTINGS = [
     TreeKernel("st"),
     TreeKernel("sst"),
-    TreeKernel("ptk"),
     TreeKernel("st", decay=0.7, bare_words=True),
     TreeKernel("sst", decay=0.7, bare_words=True),
-    TreeKernel("ptk", decay=0.9, height_decay=0.6),
     BBH22,
 ]
 
@@ -46,6 +43,11 @@ SETTINGS = [
 def raw(a: str, b: str, setting: TreeKernel, leaves: str = "words") -> float:
     x, y = read_trees([a], leaves=leaves), read_trees([b], leaves=leaves)  # type: ignore[arg-type]
     return float(kernel(x, y, setting, normalize=False)[0])
+
+
+def dependencies_of(path: Path) -> Iterator[str | None]:
+    for _, words in read_conllu(path):
+        yield dependency_tree(*zip(*((word.form, word.head, word.relation) for word in words), strict=True))
 
 
 def gram(trees: object, setting: TreeKernel, normalize: bool = True) -> np.ndarray:
@@ -80,16 +82,6 @@ def conllu(data: Path) -> Path:
         (NP, NP, TreeKernel("st", decay=0.4), "words", 2 * 0.4 + 0.4**3),
         (NP, "(NP (D a) (N dog))", TreeKernel("sst", decay=0.4), "words", 0.4 + 0.4 * 1.4),
         (NP, "(NP (N cat))", TreeKernel("sst", decay=0.4), "words", 0.4),
-        # Three words; D, N and V with or without theirs; NP alone, over one child (4) or both (4); VP: 1 + 11 + 18.
-        (VP, VP, TreeKernel("ptk", decay=1.0, height_decay=1.0), "words", 3 + 3 * 2 + 9 + 30),
-        # A word is 1/8, D and N 3/16 each; NP 1/2 (1/4 + 3/8 + 1/2 (3/16)²): one child is skipped between D and N.
-        (
-            "(NP (D a) (N b))",
-            "(NP (D a) (X c) (N b))",
-            TreeKernel("ptk", decay=0.5, height_decay=0.5),
-            "words",
-            2 / 8 + 2 * 3 / 16 + 0.5 * (1 / 4 + 3 / 8 + 0.5 * (3 / 16) ** 2),
-        ),
         # Four pairs of words, each of D and N with or without its own, NP over them: 3 · 3.
         (NP, NP, BBH22, "dummy", 4 + 2 + 2 + 9),
         (NP, NP, TreeKernel("st", decay=0.5, bare_words=True), "words", 2 / 2 + 2 / 4 + 1 / 32),
@@ -138,13 +130,6 @@ def test_penn_trees_against_plain_recursion(penn: list[str], setting: TreeKernel
     np.testing.assert_allclose(gram(trees, setting), expected / norm / norm[:, None], rtol=1e-10)
 
 
-def test_partial_trees_of_penn_against_the_recursion_over_lengths(penn: list[str]) -> None:
-    # Only 25 trees: the plain recursion takes milliseconds per pair.
-    plain = [Prepared(parse(text)) for text in penn[:25]]
-    expected = symmetric(25, lambda i, j: partial_kernel_by_length(plain[i], plain[j], 0.4, 0.4))
-    np.testing.assert_allclose(gram(read_trees(penn[:25]), TreeKernel("ptk"), False), expected, rtol=1e-9)
-
-
 def brackets(sentence: str) -> str:
     """A CoNLL-U sentence as brackets, by recursion."""
     rows = [line.split("\t") for line in sentence.split("\n") if line[:1] not in ("#", "")]
@@ -162,19 +147,17 @@ def brackets(sentence: str) -> str:
 def test_dependencies_of_ewt_are_read_and_compared(conllu: Path) -> None:
     sentences = gzip.decompress(conllu.read_bytes()).decode().split("\n\n")[:200]
     texts = [brackets(sentence) for sentence in sentences]
-    trees, expected = read_trees(list(islice(read_parses(conllu), 200)), strict=True), read_trees(texts)
+    trees, expected = read_trees(list(islice(dependencies_of(conllu), 200)), strict=True), read_trees(texts)
     assert (trees.labels == expected.labels).all()
     assert (trees.sizes == expected.sizes).all()
     assert (trees.offsets == expected.offsets).all()
     plain = [Prepared(parse(text)) for text in texts]
     sst = symmetric(200, lambda i, j: subset_kernel(plain[i], plain[j], 0.4))
     np.testing.assert_allclose(gram(trees, TreeKernel("sst"), False), sst, rtol=1e-10)
-    ptk = symmetric(40, lambda i, j: partial_kernel_by_length(plain[i], plain[j], 0.4, 0.4))
-    np.testing.assert_allclose(gram(trees, TreeKernel("ptk"), False)[:40, :40], ptk, rtol=1e-9)
 
 
 def test_no_tree_of_the_corpora_fails(penn: list[str], conllu: Path) -> None:
-    dependencies = list(read_parses(conllu))
+    dependencies = list(dependencies_of(conllu))
     assert len(penn) == 3914 and len(dependencies) == 2001
     for trees in (read_trees(penn), read_trees(dependencies)):
         for setting in SETTINGS:
@@ -203,22 +186,9 @@ def test_properties_of_a_kernel(texts: list[str], setting: TreeKernel, leaves: s
     assert values.min() >= 0 and values.max() <= 1
     assert np.linalg.eigvalsh(values).min() >= -1e-9
     plain = [Prepared(parse(text, leaves == "dummy")) for text in texts]
-    kinds = {"st": 0, "sst": 1}
-    expected = [
-        [subset_kernel(x, y, setting.decay, kinds[setting.kind], setting.bare_words) for y in plain]
-        if setting.kind in kinds
-        else [partial_kernel_by_length(x, y, setting.decay, setting.height_decay) for y in plain]
-        for x in plain
-    ]
+    how = (setting.decay, int(setting.kind == "sst"), setting.bare_words)
+    expected = [[subset_kernel(x, y, *how) for y in plain] for x in plain]
     np.testing.assert_allclose(gram(trees, setting, False), expected, rtol=1e-9, atol=1e-300)
-
-
-@settings(max_examples=60, deadline=None)
-@given(TREES, TREES, st.sampled_from([(0.4, 0.4), (1.0, 1.0), (0.7, 0.2)]))
-def test_partial_trees_by_all_subsequences(a: str, b: str, decays: tuple[float, float]) -> None:
-    if max(len(text.split()) for text in (a, b)) <= 12:
-        expected = partial_kernel(parse(a, False), parse(b, False), *decays)
-        assert raw(a, b, TreeKernel("ptk", *decays)) == pytest.approx(expected, rel=1e-9)
 
 
 @settings(max_examples=200, deadline=None)
@@ -296,12 +266,10 @@ def test_a_unary_chain_by_hand() -> None:
 
 
 def test_trees_that_a_kernel_cannot_count_are_failures() -> None:
-    wide = f"(S {'(N x) ' * (MAX_CHILDREN + 1)})"
+    wide = f"(S {'(N x) ' * 1001})"
     trees = read_trees([wide, "(S (N x))", "(S (N x)"])
-    assert failures(trees, "ptk") == {"a bracket is never closed": 1, TOO_WIDE: 1}
     assert failures(trees, "sst") == {"a bracket is never closed": 1}
     assert failures(trees, BBH22) == {"a bracket is never closed": 1, NO_NUMBER: 1}
-    assert np.isnan(kernel(trees, trees, "ptk")).tolist() == [True, False, True]
     # Large kernels do not overflow when they are normalized.
     large = read_trees([f"(S {'(N x) ' * 900})", f"(S {'(N x) ' * 900})"])
     assert kernel(large, large, TreeKernel(decay=1.0), pairs=[(0, 1)])[0] == pytest.approx(1)
@@ -333,9 +301,9 @@ def test_group_differences_and_counts() -> None:
 def test_signature_has_all_settings() -> None:
     trees = read_trees([], leaves="words")
     assert (
-        TreeKernel("ptk")
+        TreeKernel("sst")
         .signature(trees)
-        .startswith("tree_kernel|kind:ptk|decay:0.4|height_decay:0.4|leaves:words|version:")
+        .startswith("tree_kernel|kind:sst|decay:0.4|bare_words:no|leaves:words|version:")
     )
 
 
@@ -344,7 +312,7 @@ def test_invalid_arguments_are_refused() -> None:
     for call in (
         lambda: TreeKernel("sct"),  # type: ignore[arg-type]
         lambda: TreeKernel(decay=0.0),
-        lambda: TreeKernel(height_decay=1.5),
+        lambda: TreeKernel(decay=1.5),
         lambda: read_trees([], leaves="dumy"),  # type: ignore[arg-type]
         lambda: kernel(trees, words),
         lambda: kernel(trees, read_trees([])),

@@ -27,7 +27,6 @@ from paraloom.evaluate.diversity.trees import read_trees
 KERNELS: dict[str, TreeKernel] = {
     "st": TreeKernel("st"),
     "sst": TreeKernel("sst"),
-    "ptk": TreeKernel("ptk"),
     "bbh22": BBH22,
 }
 """Tree kernels by name: three kinds with the settings of Moschitti's program, and BBH22's setting of subset trees."""
@@ -107,7 +106,7 @@ def diversity(
             whose translation cost is then measured.
         references: For each source a text in the language of the variants, or None; adds chrF.
         trees: For each variant its bracketed tree, or None; adds tree kernel differences.
-        kernels: Tree kernels, of 'st', 'sst', 'ptk' and 'bbh22'.
+        kernels: Tree kernels, of 'st', 'sst' and 'bbh22'.
 
     Returns:
         The figures: ibleu, ichrf, repeated, tree kernel differences such as `kernel_sst` (with trees), sentence_length,

@@ -7,7 +7,6 @@ NAMES = {
     "ichrf": "i-chrF",
     "kernel_st": "subtrees",
     "kernel_sst": "subset trees",
-    "kernel_ptk": "partial trees",
     "kernel_bbh22": "BBH22's trees",
     "sentence_length": "words",
     "word_length": "letters",

@@ -16,8 +16,8 @@ Kinds = npt.NDArray[np.uint8]
 Indices = npt.NDArray[np.int32]
 NodeIndex = tuple[Ids, Kinds, Indices, Ints, Indices, Indices]
 
-LABELS, PRODUCTIONS, SUBTREES = range(3)
-"""Keys by which nodes match: their label; their label and those of their children; everything below them."""
+PRODUCTIONS, SUBTREES = range(2)
+"""Keys by which nodes match: their label and those of their children; everything below them."""
 
 LEAF, PRETERMINAL, PHRASE = range(3)
 """A node without children, one that has only leaves as children, and any other."""
@@ -50,11 +50,9 @@ def index_nodes(labels: Ids, sizes: Sizes, offsets: Ints, matched_by: int, leave
                 while child < end:
                     if sizes[child] > 1:
                         kinds[i] = PHRASE
-                    if matched_by != LABELS:
-                        value = mix((value ^ (keys[child] if matched_by == SUBTREES else labels[child])) * PRIME)
+                    value = mix((value ^ (keys[child] if matched_by == SUBTREES else labels[child])) * PRIME)
                     child += sizes[child]
-                if matched_by != LABELS:
-                    keys[i] = value
+                keys[i] = value
             slot = np.int64(keys[i] & mask)
             while table[slot] and keys[first + table[slot] - 1] != keys[i]:
                 slot = (slot + 1) & np.int64(mask)
@@ -76,19 +74,6 @@ def count_phrases(sizes: Sizes) -> Sizes:
             child += sizes[child]
         phrases[i] += sizes[i] > 1
     return phrases
-
-
-@kernel
-def max_children(sizes: Sizes, offsets: Ints) -> Ints:
-    """int64 (n,): the largest number of children of a node of each tree."""
-    largest = np.zeros(len(offsets) - 1, np.int64)
-    for tree in range(len(largest)):
-        for i in range(offsets[tree], offsets[tree + 1]):
-            child, end, count = i + 1, i + sizes[i], 0
-            while child < end:
-                child, count = child + sizes[child], count + 1
-            largest[tree] = max(largest[tree], count)
-    return largest
 
 
 @kernel

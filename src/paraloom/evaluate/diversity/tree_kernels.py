@@ -1,4 +1,4 @@
-"""Tree kernels: subtree, subset tree and partial tree kernels (Moschitti 2006), for syntactic diversity."""
+"""Tree kernels: subtree and subset tree kernels (Moschitti 2006), for syntactic diversity."""
 
 from __future__ import annotations
 
@@ -12,23 +12,17 @@ from paraloom.core.config import check_range
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.evaluate.diversity.tree_index_kernels import (
-    LABELS,
     PRODUCTIONS,
     SUBTREES,
     count_phrases,
     index_nodes,
-    max_children,
 )
-from paraloom.evaluate.diversity.tree_kernel_sums import partial_sums, subset_sums, subtree_sums
+from paraloom.evaluate.diversity.tree_kernel_sums import subset_sums, subtree_sums
 from paraloom.evaluate.diversity.trees import Trees
 
-Kind: TypeAlias = Literal["st", "sst", "ptk"]
-KINDS = ("st", "sst", "ptk")
+Kind: TypeAlias = Literal["st", "sst"]
+KINDS = ("st", "sst")
 
-MAX_CHILDREN = 1000
-"""Children of a node up to which partial trees are counted: the time grows with their third power."""
-
-TOO_WIDE = f"a node of more than {MAX_CHILDREN} children"
 NO_NUMBER = "a kernel with itself that is not a finite number above 0"
 """Why a tree cannot be compared, besides `trees.REASONS`."""
 
@@ -41,31 +35,26 @@ class TreeKernel:
 
     Args:
         kind: 'st', subtrees: a node with everything below it. 'sst', subset trees: may end at any node, but never
-            split the children of a node. 'ptk', partial trees: may skip children.
-        decay: λ, above 0 and at most 1. A subtree or subset tree weighs λ to the power of its nodes with children.
-        height_decay: μ of partial trees, above 0 and at most 1.
-        bare_words: For 'st' and 'sst': whether a word alone is a fragment, of weight λ. 'ptk' always counts words.
+            split the children of a node.
+        decay: λ, above 0 and at most 1. A fragment weighs λ to the power of its nodes with children.
+        bare_words: Whether a word alone is a fragment, of weight λ.
 
     Reference:
-        Moschitti 2006, "Making tree kernels practical for natural language learning" (st, sst) and "Efficient
-        convolution kernels for dependency and constituent syntactic trees" (ptk), whose program counts skipped
-        children, as here.
+        Moschitti 2006, "Making tree kernels practical for natural language learning".
     """
 
     kind: Kind = "sst"
     decay: float = 0.4
-    height_decay: float = 0.4
     bare_words: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ConfigError(f"unknown tree kernel '{self.kind}'{nearest(self.kind, KINDS)}")
-        check_range(self, "decay", "height_decay", above=0, high=1)
+        check_range(self, "decay", above=0, high=1)
 
     def signature(self, trees: Trees) -> str:
         """The signature of figures of this kernel over such trees; the parser has a signature of its own."""
-        settings: dict[str, object] = {"kind": self.kind, "decay": self.decay}
-        settings |= {"height_decay": self.height_decay} if self.kind == "ptk" else {"bare_words": self.bare_words}
+        settings = {"kind": self.kind, "decay": self.decay, "bare_words": self.bare_words}
         return signature("tree_kernel", **settings, leaves=trees.leaves)
 
 
@@ -116,7 +105,7 @@ def kernel(
 def own_kernels(trees: Trees, setting: TreeKernel) -> npt.NDArray[np.float64]:
     """K(x, x) of each tree, float64 (n,), computed once; NaN for those that `failures` counts."""
     if setting not in trees.cache:
-        able = np.flatnonzero(trees.good & ~_too_wide(trees, setting))
+        able = np.flatnonzero(trees.good)
         own = np.full(len(trees), np.nan)
         own[able] = _sums(trees, trees, able, able, setting)
         own[~(np.isfinite(own) & (own > 0))] = np.nan
@@ -128,25 +117,8 @@ def own_kernels(trees: Trees, setting: TreeKernel) -> npt.NDArray[np.float64]:
 def failures(trees: Trees, setting: TreeKernel | Kind = "sst") -> dict[str, int]:
     """Number of texts that cannot be compared, by reason: no trees, or none that this kernel counts."""
     setting = TreeKernel(setting) if isinstance(setting, str) else setting
-    wide = trees.good & _too_wide(trees, setting)
-    other = trees.good & ~wide & np.isnan(own_kernels(trees, setting))
-    counts = {TOO_WIDE: int(wide.sum()), NO_NUMBER: int(other.sum())}
-    return trees.failures() | {reason: count for reason, count in counts.items() if count}
-
-
-def _too_wide(trees: Trees, setting: TreeKernel) -> npt.NDArray[np.bool_]:
-    if setting.kind != "ptk":
-        return np.zeros(len(trees), np.bool_)
-    wide: npt.NDArray[np.bool_] = _children(trees) > MAX_CHILDREN
-    return wide
-
-
-def _children(trees: Trees) -> npt.NDArray[np.int64]:
-    """The largest number of children of a node of each tree, int64 (n,)."""
-    if "children" not in trees.cache:
-        trees.cache["children"] = max_children(trees.sizes, trees.offsets)
-    children: npt.NDArray[np.int64] = trees.cache["children"]
-    return children
+    other = int((trees.good & np.isnan(own_kernels(trees, setting))).sum())
+    return trees.failures() | ({NO_NUMBER: other} if other else {})
 
 
 def _sums(
@@ -154,25 +126,18 @@ def _sums(
 ) -> npt.NDArray[np.float64]:
     """K of each pair of trees."""
     a_side, b_side = _side(a, setting), _side(b, setting)
-    sums: npt.NDArray[np.float64]
     if setting.kind == "st":
         nodes = a.sizes if setting.bare_words else count_phrases(a.sizes)
-        sums = subtree_sums(a_side, setting.decay ** nodes.astype(np.float64), b_side, first, second)
-    elif setting.kind == "sst":
-        sums = subset_sums(a_side, b_side, first, second, setting.decay, setting.bare_words)
-    else:
-        width = min(MAX_CHILDREN, max(int(_children(trees).max(initial=1)) for trees in (a, b)))
-        sums = partial_sums(a_side, b_side, first, second, setting.decay, setting.height_decay, width)
-    return sums
+        return subtree_sums(a_side, setting.decay ** nodes.astype(np.float64), b_side, first, second)
+    return subset_sums(a_side, b_side, first, second, setting.decay, setting.bare_words)
 
 
 def _side(trees: Trees, setting: TreeKernel) -> tuple[Any, ...]:
     """Sizes, offsets and node index of trees, computed once."""
-    leaves = setting.kind == "ptk" or setting.bare_words
-    name = ("side", setting.kind, leaves)
+    name = ("side", setting.kind, setting.bare_words)
     if name not in trees.cache:
-        matched_by = {"st": SUBTREES, "sst": PRODUCTIONS, "ptk": LABELS}[setting.kind]
-        index = index_nodes(trees.labels, trees.sizes, trees.offsets, matched_by, leaves)
+        matched_by = SUBTREES if setting.kind == "st" else PRODUCTIONS
+        index = index_nodes(trees.labels, trees.sizes, trees.offsets, matched_by, setting.bare_words)
         trees.cache[name] = (trees.sizes, trees.offsets, *index)
     side: tuple[Any, ...] = trees.cache[name]
     return side

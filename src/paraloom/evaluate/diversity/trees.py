@@ -92,7 +92,7 @@ def read_trees(
 
     A word is text between ASCII white space in a node, without brackets of its own. A node in brackets without children
     is a leaf that keeps its label and equals only its like. An outer pair of brackets without a label, as in the Penn
-    Treebank, is removed. `paraloom.syntax.parsers.files` writes dependency parses as such trees.
+    Treebank, is removed. `paraloom.syntax.brackets` writes dependency parses as such trees.
     """
     if leaves not in _LEAVES:
         raise ConfigError(f"unknown leaves '{leaves}'{nearest(leaves, _LEAVES)}")

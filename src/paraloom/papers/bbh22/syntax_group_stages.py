@@ -132,7 +132,7 @@ def _check_column(corpus: CorpusReader, column: str) -> None:
     if column not in corpus.schema.names:
         raise ConfigError(
             f"column '{column}' of the trees not found{nearest(column, corpus.schema.names)}",
-            remedy="Add the trees with a stage 'parse' or 'read-parses'.",
+            remedy="Add the trees with a stage 'parse'.",
         )
 
 
