@@ -29,14 +29,7 @@ def start_clock() -> None:
 
 
 def conclude(output: str | Path, then: str = "", *, counted: bool = False, rows: bool = True) -> None:
-    """What was written and how long it took, its first rows, and the next likely command; on stderr.
-
-    Args:
-        output: What was written; nothing is printed of standard output.
-        then: The next command, after `paraloom`; `{output}` stands for what was written.
-        counted: Whether the command printed the number of rows itself.
-        rows: Whether the rows of what was written are its result; those of a folder of many trainings are not.
-    """
+    """What was written and how long it took, its first rows, and the next likely command; on stderr."""
     if str(output) == "-":
         return
     took = time_taken()

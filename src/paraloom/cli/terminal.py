@@ -12,11 +12,7 @@ _CONTROLS = re.compile(r"\x1b(?!\[\??[\d;]*[mABCDGHJKhl])|[\x00-\x07\x0b\x0c\x0e
 
 
 class SafeTerminal:
-    """A stream of text that writes control characters as escapes.
-
-    Args:
-        stream: The stream of a terminal.
-    """
+    """A stream of text that writes control characters as escapes."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -92,11 +92,7 @@ def watched(
 
 @contextmanager
 def signals_as_interrupts() -> Iterator[None]:
-    """Let the signals that ask a process to end interrupt the block as Ctrl-C does, so that a run records its end.
-
-    Raises:
-        KeyboardInterrupt: Such a signal came.
-    """
+    """Let the signals that ask a process to end interrupt the block as Ctrl-C does, so that a run records its end."""
 
     def interrupt(number: int, frame: object) -> None:
         _signals.append(number)

@@ -17,10 +17,6 @@ def lazy_exports(
     """Values that a package assigns to `__getattr__`, `__dir__` and `__all__`.
 
     The names are those that its source imports for type checkers, each on a line `from MODULE import NAME as NAME`.
-
-    Args:
-        package: Name of the package.
-        others: Further names → module that defines each. A module is exported under its own last name.
     """
     source = Path(sys.modules[package].__file__ or "").read_text(encoding="utf-8")
     exports = {

@@ -35,14 +35,7 @@ _REPORT_INTERVAL = 0.2
 
 @dataclass(frozen=True)
 class ProgressState:
-    """Progress of some work.
-
-    Args:
-        label: What is being done.
-        done: Units that are finished.
-        total: Units of the whole work; None where unknown.
-        unit: What is counted: rows, steps, sentences …
-    """
+    """Progress of some work."""
 
     label: str
     done: int

@@ -16,13 +16,7 @@ Z_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its 95 % confidence interval.
-
-    Args:
-        value: The figure; NaN where it is undefined.
-        low: Lower bound of the interval.
-        high: Upper bound of the interval.
-    """
+    """A figure with its 95 % confidence interval."""
 
     value: float
     low: float
@@ -52,11 +46,6 @@ class Estimate:
 @dataclass(frozen=True)
 class Moments:
     """Count, mean and sum of squared deviations of numbers; two of them can be added in any grouping.
-
-    Args:
-        count: How many numbers, NaN excluded.
-        mean: Their mean.
-        deviations: Sum of their squared deviations from the mean.
 
     Reference:
         Chan, Golub, LeVeque 1983, "Algorithms for computing the sample variance".
@@ -99,16 +88,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of two sums over clusters (words per sentence over documents, say); two of them can be added.
-
-    Args:
-        clusters: Number of clusters.
-        over: Sum of the numerator.
-        under: Sum of the denominator.
-        over_over: Sum of the squares of the clusters' numerators.
-        over_under: Sum of the products of the clusters' numerators and denominators.
-        under_under: Sum of the squares of the clusters' denominators.
-    """
+    """A ratio of two sums over clusters (words per sentence over documents, say); two of them can be added."""
 
     clusters: int = 0
     over: float = 0.0

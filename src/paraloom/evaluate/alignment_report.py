@@ -16,13 +16,7 @@ _MAX_NAME = 40
 
 @dataclass(frozen=True)
 class FileScore:
-    """The score of one pair of texts.
-
-    Args:
-        beads: File of the predicted beads.
-        gold: File of the gold beads.
-        score: The score.
-    """
+    """The score of one pair of texts."""
 
     beads: str
     gold: str

@@ -37,14 +37,7 @@ class LabeledTexts:
 
 @dataclass(frozen=True, eq=False)
 class ClassificationTask:
-    """Texts to learn from, and texts to test with.
-
-    Args:
-        name: Its name.
-        train: Texts to learn from; with folds, each fold is the test of a regression on the others.
-        test: Texts to test with; None with folds.
-        dev: Texts to choose the strength of the penalty with; None to hold out a part of `train`.
-    """
+    """Texts to learn from, and texts to test with."""
 
     name: str
     train: LabeledTexts

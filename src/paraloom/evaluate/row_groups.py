@@ -16,13 +16,7 @@ COLUMNS = ("set", "first_row", "last_row")
 
 @dataclass(frozen=True)
 class RowRange:
-    """A test set and its rows.
-
-    Args:
-        name: The set, such as `eng-isl/newstest2021`.
-        first: First row, from 1.
-        last: Last row, included.
-    """
+    """A test set and its rows."""
 
     name: str
     first: int

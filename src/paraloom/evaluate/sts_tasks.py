@@ -20,17 +20,7 @@ from paraloom.io.shards import open_shard, read_rows
 
 @dataclass(frozen=True)
 class STSTask:
-    """One file of sentence pairs with a human score for each.
-
-    Args:
-        group: A year, or the name of a benchmark.
-        subset: The name of the file within the group.
-        file: Path below the folder of tasks.
-        license: Terms of the texts and scores.
-        citation: The paper that introduced it.
-        default: Whether it is evaluated unless tasks are named.
-        optional: Whether a folder without it is complete, so that it is not listed as skipped.
-    """
+    """One file of sentence pairs with a human score for each."""
 
     group: str
     subset: str

@@ -26,10 +26,6 @@ class TfIdf:
     The IDF of a token in `count` of n sentences is 1 + ln((1 + n) / (1 + count)), as scikit-learn has it, and a vector
     has norm 1. Tokens that the collection does not have are left out of the vectors.
 
-    Args:
-        frequencies: In how many sentences each token occurs.
-        sentences: Number n of sentences.
-
     Reference:
         Spärck Jones 1972, "A statistical interpretation of term specificity and its application in retrieval".
     """

@@ -17,13 +17,7 @@ _SAMPLES = 1000
 
 @dataclass(frozen=True)
 class MetricScore:
-    """A corpus score.
-
-    Args:
-        score: 0 to 100, higher is better.
-        interval: Half the width of the 95 % interval; None where some samples match nowhere.
-        signature: sacreBLEU's.
-    """
+    """A corpus score."""
 
     score: float
     interval: float | None

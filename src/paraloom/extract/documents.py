@@ -38,18 +38,7 @@ class _Candidate(NamedTuple):
 
 @dataclass
 class DocumentBuilder:
-    """Decides in order which parsed pages become documents, and writes a line for each rejected page.
-
-    Args:
-        min_characters: Minimum length of the main text.
-        keep_languages: Keep pages whose text is in another language than they declare, under the declared one.
-        identifier: Identifies languages; None to accept what pages declare.
-        repeated: Hashes of the paragraphs that each site repeats.
-        repeated_images: Hashes of the images that each site repeats.
-        images: Image key → its hashes, of the images whose bytes are available.
-        counts: Counts to add to.
-        rejections: Where to write one JSON line per rejected page: doc_id, url, reason, detail.
-    """
+    """Decides in order which parsed pages become documents, and writes a line for each rejected page."""
 
     min_characters: int
     keep_languages: bool

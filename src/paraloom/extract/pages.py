@@ -21,19 +21,7 @@ MAX_PAGE_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class Page:
-    """A page that is not read yet.
-
-    Args:
-        url: Its address, or its path: as given, or within a folder from that folder's name on.
-        site: What it shares menus with: the host for a page of an archive, else its folder or list.
-        kind: 'html' or 'text'.
-        file: Its file; None where its bytes are in `body`.
-        body: Its bytes, for a page of an archive.
-        root: The folder that '/' refers to in its links.
-        charset: The charset that the server declared.
-        lang: The language that the server declared.
-        status: HTTP status; 200 for a file, 0 for a response that cannot be read.
-    """
+    """A page that is not read yet."""
 
     url: str
     site: str
@@ -55,14 +43,7 @@ class Page:
 
 @dataclass(frozen=True)
 class FileSource:
-    """Pages in files.
-
-    Args:
-        root: The folder that contains them; images are read from it only, so that a page cannot refer to other files
-            of the machine. None for the folder of each page.
-        site: What the pages share menus with.
-        paths: The files in order; None for all pages below `root`, sorted.
-    """
+    """Pages in files."""
 
     root: Path | None
     site: str
@@ -88,11 +69,7 @@ class FileSource:
 
 @dataclass(frozen=True)
 class ArchiveSource:
-    """Pages in a WARC archive, which `warc.read_archive` reads.
-
-    Args:
-        path: The archive.
-    """
+    """Pages in a WARC archive, which `warc.read_archive` reads."""
 
     path: Path
 

@@ -49,16 +49,7 @@ cannot become a document, or null."""
 
 @dataclass(frozen=True)
 class ParseJob:
-    """A page and how to parse it.
-
-    Args:
-        doc_id: Id of the document.
-        page: The page.
-        method: How to extract its main text, one of `html.METHODS`.
-        counted: Whether the page counts when the repeated content of its site is searched.
-        lang: Its language, whatever it declares; None to use what the page declares, or else the server.
-        media: Folders to search for images.
-    """
+    """A page and how to parse it."""
 
     doc_id: str
     page: Page

@@ -23,13 +23,7 @@ _MAX_ITEMS, _MAX_BYTES = 64, 8 << 20
 
 @dataclass(frozen=True)
 class ParsePages:
-    """A task that parses pages to one shard of PARSED_PAGES.
-
-    Args:
-        jobs: The pages.
-        target: The shard to write.
-        stage: Name of the stage, for errors.
-    """
+    """A task that parses pages to one shard of PARSED_PAGES."""
 
     jobs: tuple[ParseJob, ...]
     target: Path
@@ -64,12 +58,7 @@ class ParsePages:
 
 @dataclass(frozen=True)
 class HashImages:
-    """A task that hashes images.
-
-    Args:
-        items: Key and bytes of each image; None for the bytes of the file that the key names.
-        stage: Name of the stage, for errors.
-    """
+    """A task that hashes images."""
 
     items: tuple[tuple[str, bytes | None], ...]
     stage: str = "extract"

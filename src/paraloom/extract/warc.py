@@ -28,12 +28,7 @@ _LENGTH = re.compile(rb"^content-length:\s*(\d+)\s*$", re.I | re.M)
 
 @dataclass(frozen=True)
 class ArchivedImage:
-    """An image in an archive.
-
-    Args:
-        url: Its address.
-        body: Its bytes.
-    """
+    """An image in an archive."""
 
     url: str
     body: bytes

@@ -28,14 +28,6 @@ class Corpus:
     """A corpus on disk. Open one with `Corpus.open`, create one with `write_corpus`.
 
     Rows stay on disk until `batches` or `head` reads them.
-
-    Args:
-        folder: Its folder.
-        kind: Name of the schema whose columns it has: PAIRS, SENTENCES …
-        schema: All its columns.
-        shards: Its Parquet files, in order.
-        shard_rows: Number of rows of each shard.
-        digests: SHA-256 of each shard.
     """
 
     folder: Path

@@ -35,12 +35,7 @@ class Sql(str):
 
 @dataclass(frozen=True)
 class ShardColumn:
-    """A column of registered shards.
-
-    Args:
-        name: Its name in queries.
-        type: Type of its values.
-    """
+    """A column of registered shards."""
 
     name: str
     type: pa.DataType

@@ -35,11 +35,7 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class Store:
-    """Objects below a URL. It can be sent to other processes and machines, which connect when they first use it.
-
-    Args:
-        url: Of the folder, which need not exist.
-    """
+    """Objects below a URL. It can be sent to other processes and machines, which connect when they first use it."""
 
     url: str
 

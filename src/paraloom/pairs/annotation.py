@@ -33,14 +33,7 @@ KEY_COLUMNS = ("number", "range", "score", "trigram_overlap", "in_range")
 
 @dataclass(frozen=True)
 class RangeSample:
-    """A random sample of the pairs in one range of a score.
-
-    Args:
-        low: Lower bound, exclusive.
-        high: Upper bound, inclusive.
-        rows: The pairs: `src`, `tgt`, `score` and, if the corpus has it, `trigram_overlap`.
-        in_range: Number of pairs of the corpus in the range.
-    """
+    """A random sample of the pairs in one range of a score."""
 
     low: float
     high: float

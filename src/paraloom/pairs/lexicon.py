@@ -74,11 +74,6 @@ class LexiconConfig(WordAlignmentConfig, Config):
 def pivot_lexicon(pivots: Iterable[Iterable[tuple[Texts, Texts]]], config: LexiconConfig | None = None) -> pa.Table:
     """Extract phrases that paraphrase each other: p(e₂ | e₁) = Σ_f p(f | e₁) p(e₂ | f), the mean over the pivots.
 
-    Args:
-        pivots: For each pivot language its bitext in blocks, (foreign, own) texts each; words are aligned within a
-            block, so that memory is bounded by the largest of them.
-        config: Which entries to keep.
-
     Reference:
         Bannard and Callison-Burch 2005, "Paraphrasing with bilingual parallel corpora", equations 1 to 3.
     """

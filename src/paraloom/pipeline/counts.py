@@ -10,15 +10,7 @@ from paraloom.core.errors import RunError
 
 @dataclass(frozen=True)
 class RowCounts:
-    """Row counts of a shard, or of a whole stage.
-
-    Args:
-        read: Input rows.
-        kept: Input rows that were kept.
-        rejected: Input rows that a filter rejected.
-        failed: Input rows that could not be processed.
-        out: Output rows; differs from `kept` only where a row may give several.
-    """
+    """Row counts of a shard, or of a whole stage."""
 
     read: int = 0
     kept: int = 0

@@ -22,15 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True)
 class Step:
-    """A stage at its position in a pipeline.
-
-    Args:
-        name: Name of the stage, unique in the pipeline.
-        use: Kind of stage, as TOML files name it.
-        stage: The stage.
-        source: The corpus that a Map maps.
-        references: Resolved references by key: `field`, or `field.0` … for a list.
-    """
+    """A stage at its position in a pipeline."""
 
     name: str
     use: str
@@ -45,14 +37,7 @@ OF_COMMAND = "verb"
 
 @dataclass(frozen=True)
 class Definition:
-    """Steps in the order they run; a step refers only to earlier ones.
-
-    Args:
-        name: Name of the pipeline.
-        seed: Seed that all random choices derive from.
-        steps: The steps.
-        text: The same as TOML, for run.json.
-    """
+    """Steps in the order they run; a step refers only to earlier ones."""
 
     name: str
     seed: int

@@ -20,15 +20,7 @@ ARTIFACT = "artifact"
 
 @dataclass(frozen=True)
 class FitRecord:
-    """A finished artifact.
-
-    Args:
-        key: Digest of everything that it depends on.
-        output: Its own digest.
-        figures: What the Fit returned.
-        seconds: Time of the last process that worked on it.
-        memory: Peak memory of that process, in bytes.
-    """
+    """A finished artifact."""
 
     key: str
     output: str
@@ -39,17 +31,7 @@ class FitRecord:
 
 @dataclass(frozen=True)
 class FitTask:
-    """A Fit as a task for an engine.
-
-    Args:
-        stage: Folder name of the stage, for errors.
-        file: The artifact, for errors.
-        fitting: The stage.
-        folder: The stage's folder.
-        key: Digest of everything that the artifact depends on.
-        context: What the stage is given.
-        rows: Unknown.
-    """
+    """A Fit as a task for an engine."""
 
     stage: str
     file: str

@@ -14,16 +14,7 @@ from paraloom.pipeline.store import check, stage_folder
 
 @dataclass(frozen=True)
 class StagePlan:
-    """Action of a run for a stage.
-
-    Args:
-        name: Name of the stage.
-        folder: Its folder.
-        state: 'done', or 'run' if there is something to do.
-        why: The reason, '' if it is done.
-        done: Number of finished shards.
-        shards: Number of shards; None if that is known only when the stage runs.
-    """
+    """Action of a run for a stage."""
 
     name: str
     folder: Path

@@ -29,13 +29,7 @@ _TOKEN = ".shared"
 
 @dataclass(frozen=True)
 class RemoteRun:
-    """A run at a URL, as this and other machines know it.
-
-    Args:
-        store: Its objects.
-        folder: Its local copy on the machine of the driver.
-        token: Random text in a file there: a worker that finds it works in the same folder.
-    """
+    """A run at a URL, as this and other machines know it."""
 
     store: Store
     folder: Path

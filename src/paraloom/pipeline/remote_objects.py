@@ -23,13 +23,7 @@ _ABOUT = "about"
 
 @dataclass(frozen=True)
 class StageObjects:
-    """The objects of a stage; workers on any machine commit with it.
-
-    Args:
-        store: The run's objects.
-        stage: Name of the stage.
-        key: Digest of what its shards depend on.
-    """
+    """The objects of a stage; workers on any machine commit with it."""
 
     store: Store
     stage: str

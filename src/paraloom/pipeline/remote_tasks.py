@@ -23,13 +23,7 @@ from paraloom.pipeline.transfer import Files
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Files that workers fetch when they do not see the driver's; empty where all of them do.
-
-    Args:
-        source: Name of each shard of the corpus that is mapped → its object, and its SHA-256.
-        inputs: What `StageContext.inputs` refers to.
-        paths: What `Path` fields of the stage refer to.
-    """
+    """Files that workers fetch when they do not see the driver's; empty where all of them do."""
 
     source: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     inputs: Mapping[str, Files] = field(default_factory=dict)
@@ -38,16 +32,7 @@ class Elsewhere:
 
 @dataclass(frozen=True)
 class RemoteShardTask:
-    """One shard of a Map, as a task for a worker that may be on another machine, and that commits the shard.
-
-    Args:
-        task: The task, with paths of the driver.
-        run: The run.
-        objects: The objects of the stage.
-        source: The shard, for a worker that does not see the driver's files; likewise:
-        inputs: What `StageContext.inputs` refers to.
-        paths: What `Path` fields of the stage refer to.
-    """
+    """One shard of a Map, as a task for a worker that may be on another machine, and that commits the shard."""
 
     task: ShardTask
     run: RemoteRun

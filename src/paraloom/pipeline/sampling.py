@@ -23,15 +23,7 @@ _BLOCK = 10
 
 @dataclass(frozen=True)
 class InputSample:
-    """Rows of an input.
-
-    Args:
-        rows: Number of rows of the whole input.
-        kind: Schema of the rows, such as PAIRS.
-        blocks: Blocks of the sampled rows, in order.
-        seconds: How long it took to read the whole input.
-        shards: Shards of a corpus; 0 of other inputs.
-    """
+    """Rows of an input."""
 
     rows: int
     kind: str

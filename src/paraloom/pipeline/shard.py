@@ -41,22 +41,7 @@ class _Done(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardTask:
-    """One shard of a Map, as a task for an engine.
-
-    Args:
-        stage: Folder name of the stage.
-        file: The shard to read.
-        rows: Its rows.
-        mapping: The stage.
-        folder: Where to write.
-        key: Digest of everything that the output depends on.
-        stage_key: The same without the shard itself.
-        kind: Schema of the output.
-        seeds: The run's seed and the stage's name, from which the seed of each batch is derived.
-        survey: What `Map.survey` returned.
-        inputs: For `StageContext.inputs`.
-        on_error: 'stop' at a row that cannot be processed, or 'reject' it into `failed/`.
-    """
+    """One shard of a Map, as a task for an engine."""
 
     stage: str
     file: str

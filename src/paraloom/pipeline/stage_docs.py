@@ -20,13 +20,7 @@ _ENTRY = re.compile(r"(?P<names>\w+(?:, \w+)*):(?: (?P<text>.*))?")
 
 @dataclass(frozen=True)
 class Docstring:
-    """A docstring in Google style, taken apart.
-
-    Args:
-        paragraphs: The summary and the paragraphs after it, each on one line.
-        args: Name → description, on one line.
-        sections: The other sections, dedented: `Raises`, `Reference`, `Example` …
-    """
+    """A docstring in Google style, taken apart."""
 
     paragraphs: tuple[str, ...] = ()
     args: Mapping[str, str] = field(default_factory=dict)
@@ -35,14 +29,7 @@ class Docstring:
 
 @dataclass(frozen=True)
 class KeyDescription:
-    """A key that the table of a stage may have.
-
-    Args:
-        name: The key; also the argument of the class.
-        type: Type of its value, in words.
-        default: Its default value as TOML has it, 'required', or 'optional' for a default of None.
-        description: What it means.
-    """
+    """A key that the table of a stage may have."""
 
     name: str
     type: str
@@ -52,15 +39,7 @@ class KeyDescription:
 
 @dataclass(frozen=True)
 class StageDescription:
-    """Summary of a stage, and its keys.
-
-    Args:
-        use: Name of the stage in TOML files.
-        kind: 'source' (files to a corpus), 'map' (corpus to corpus, row by row) or 'fit' (corpora to an artifact).
-        name: Name of its class in `paraloom.stages`.
-        docstring: Its docstring.
-        keys: Its own keys, then those of its base classes, then those that all stages have.
-    """
+    """Summary of a stage, and its keys."""
 
     use: str
     kind: Literal["source", "map", "fit"]

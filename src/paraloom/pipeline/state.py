@@ -28,13 +28,7 @@ _LAYOUT = ["paraloom-run", "1", BATCH_ROWS]
 
 @dataclass(frozen=True)
 class Output:
-    """Output of a stage, or of a path outside of the run, for other stages.
-
-    Args:
-        folder: For `StageContext.inputs`.
-        digest: Digest of its content.
-        shards: Of a corpus: name of each shard → SHA-256.
-    """
+    """Output of a stage, or of a path outside of the run, for other stages."""
 
     folder: Path
     digest: str
@@ -43,20 +37,7 @@ class Output:
 
 @dataclass(frozen=True)
 class State:
-    """A stage with all its inputs known.
-
-    Args:
-        folder_name: Name of its folder, for errors.
-        label: Its name and number, for progress.
-        folder: Its folder.
-        manifest: The journal in that folder.
-        described: Everything that its output depends on, in the open, to say what changed.
-        key: Digest of everything that each of its shards depends on, except the shard itself.
-        whole: Digest of `key` and of the content of the corpus that it maps.
-        inputs: Folders for `StageContext.inputs`.
-        source: The corpus that a Map maps.
-        stored: The manifest, if it is that of a storage.
-    """
+    """A stage with all its inputs known."""
 
     folder_name: str
     label: str

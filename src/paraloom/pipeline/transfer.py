@@ -24,12 +24,7 @@ DIGITS = 16
 
 @dataclass(frozen=True)
 class Files:
-    """Files of a storage that make up a file or a folder, for a machine that does not have it.
-
-    Args:
-        name: Name of the file or folder.
-        objects: Path below the folder ('' for a file) → its object, and its SHA-256 ('' for any content).
-    """
+    """Files of a storage that make up a file or a folder, for a machine that does not have it."""
 
     name: str
     objects: Mapping[str, tuple[str, str]]
@@ -60,13 +55,7 @@ def fetch_file(store: Store, name: str, path: Path, content: str) -> None:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A file of a storage as its manifest records it.
-
-    Args:
-        name: The object.
-        content: Its SHA-256; '' for any content.
-        checksum: What the storage said of its content when it was uploaded; '' if that is not known.
-    """
+    """A file of a storage as its manifest records it."""
 
     name: str
     content: str

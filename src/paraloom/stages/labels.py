@@ -339,14 +339,7 @@ def lower_is_better(names: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class LabeledScores:
-    """Scores and labels of n pairs.
-
-    Args:
-        scores: n values of each score, NaN where it is undefined.
-        labels: 1 for a right pair, 0 for a wrong one.
-        sets: The set of each pair.
-        kinds: What is wrong with each wrong pair; '' where that is unknown.
-    """
+    """Scores and labels of n pairs."""
 
     scores: dict[str, npt.NDArray[np.float64]]
     labels: npt.NDArray[np.int8]

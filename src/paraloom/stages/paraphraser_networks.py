@@ -59,13 +59,7 @@ RESEARCH: dict[str, str] = {
 
 @dataclass(frozen=True)
 class NetworkPairs:
-    """Sources and targets of one network.
-
-    Args:
-        training: Starts a pass over the training pairs.
-        development: Pairs whose loss decides which weights are kept and when training stops.
-        max_length: Subwords of a side at most; None takes that of the configuration.
-    """
+    """Sources and targets of one network."""
 
     training: Callable[[], Iterable[SentencePairs]]
     development: Sequence[SentencePairs]
@@ -133,18 +127,7 @@ def parse_network() -> ParseNetwork:
 
 @dataclass(frozen=True)
 class ExampleWriter:
-    """Writes the examples of pairs, a source and a target per line, the held-out ones apart.
-
-    Args:
-        network: 'transformer', or a name in `RESEARCH`.
-        control: The mixture of examples.
-        scpn: How SCPN's examples are made.
-        directions: Whether a pair is swapped, for each example that it gives.
-        share: Share of the pairs that is held out.
-        same_rate: Rate at which pairs with the same template on both sides are used with their template.
-        seed: Of what is drawn.
-        held_out_texts: Both sides of the held-out pairs, which `write` adds.
-    """
+    """Writes the examples of pairs, a source and a target per line, the held-out ones apart."""
 
     network: str
     control: ControlConfig

@@ -56,11 +56,7 @@ _WH_LABELS = {"NP": "WHNP", "ADVP": "WHADVP", "ADJP": "WHADJP", "PP": "WHPP"}
 
 @dataclass
 class Projection:
-    """Builds the constituents of the words of a sentence.
-
-    Args:
-        words: The words; their heads must form one tree.
-    """
+    """Builds the constituents of the words of a sentence."""
 
     words: Sequence[Word]
     dependents: list[list[int]] = field(init=False)

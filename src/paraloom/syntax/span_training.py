@@ -32,21 +32,7 @@ NO_CONSTITUENT = ""
 
 @dataclass(frozen=True)
 class SpanConfig:
-    """Size and training of a span parser.
-
-    Args:
-        epochs: Passes over the trees.
-        width: Numbers of a word.
-        hidden_size: Numbers of a state in one direction.
-        span_size: Numbers of a span.
-        batch_size: Sentences per step.
-        learning_rate: Of Adam, after a warm-up of 100 steps; falls to a twentieth by a cosine.
-        dropout: Share of the numbers of words and states that are left out.
-        word_dropout: A word that occurs c times is taken for an unknown one with probability word_dropout / (c +
-            word_dropout), as in Kiperwasser and Goldberg 2016.
-        min_count: Words that occur less often have no vector of their own.
-        vector_dimension: Components of the given vectors that are kept.
-    """
+    """Size and training of a span parser."""
 
     epochs: int = 14
     width: int = 200

@@ -48,14 +48,6 @@ class Comet:
 
     Reference:
         Rei, Stewart, Farinha, Lavie 2020, "COMET: A Neural Framework for MT Evaluation"; Rei et al. 2022, "CometKiwi".
-
-    Args:
-        kind: `class_identifier`: 'referenceless_regression_metric', 'regression_metric' or 'unified_metric'.
-        hparams: The settings of hparams.yaml.
-        encoder: XLM-R of transformers.
-        tokenizer: Its tokenizer.
-        weights: Tensors of the mixture of layers and of the estimator, by name.
-        digest: Digest of the folder.
     """
 
     kind: str
@@ -223,11 +215,6 @@ class MetricX:
     Reference:
         Juraska, Deutsch, Finkelstein, Freitag 2024, "MetricX-24: The Google Submission to the WMT 2024 Metrics Shared
         Task".
-
-    Args:
-        network: mT5 of transformers.
-        tokenizer: Its tokenizer.
-        digest: Digest of the folder.
     """
 
     network: Any

@@ -63,13 +63,7 @@ _MOST_CHIPS = 6
 
 @dataclass(frozen=True)
 class BoxResult:
-    """A line of results.
-
-    Args:
-        text: The sentence, with the words marked that the typed one lacks.
-        notes: Figures, and why it was dropped.
-        kept: It passed the selection; always true where nothing is selected.
-    """
+    """A line of results."""
 
     text: str | Markup
     notes: str
@@ -78,18 +72,7 @@ class BoxResult:
 
 @dataclass(frozen=True)
 class Box:
-    """One of the three boxes.
-
-    Args:
-        name: Its name in addresses.
-        title: Its heading.
-        text: What was typed.
-        results: What came out; None before anything was asked.
-        summary: A line above the results.
-        error: Why nothing came out.
-        chips: Templates to follow, with a short name of each.
-        template: The one that was chosen.
-    """
+    """One of the three boxes."""
 
     name: str
     title: str
@@ -107,15 +90,7 @@ class Box:
 
 
 class Demo:
-    """The models behind the boxes; each is loaded when it is first asked for.
-
-    Args:
-        paraphraser: Name or folder of a paraphraser.
-        there: Translates English texts.
-        back: Translates them back.
-        encoder: Finds similar sentences, and measures meaning.
-        sentences: File of the sentences that are searched. Default: those of the bundled sample.
-    """
+    """The models behind the boxes; each is loaded when it is first asked for."""
 
     def __init__(
         self,

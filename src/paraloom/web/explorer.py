@@ -21,12 +21,7 @@ from paraloom.web.session import launcher, opened
 
 
 class Explorer:
-    """A page that is served until it is closed, or the process ends.
-
-    Args:
-        server: Answers the requests.
-        resources: What to close with it.
-    """
+    """A page that is served until it is closed, or the process ends."""
 
     def __init__(self, server: ExploreServer, resources: ExitStack) -> None:
         self.url = server.url

@@ -24,12 +24,6 @@ class Adequacy:
 
     Diversity helps as long as the two sides of a pair mean the same (BBH22 §4.2); these figures show how far that is
     so. Both are means over groups of the groups' means, because the variants of one source are not independent.
-
-    Args:
-        uncosted: Variants without a cost: of no tokens, such as empty ones, or without a log-probability.
-        unreferenced: Groups whose reference is missing or has no visible character.
-        cost: −logprob / tokens of the variants, in nats per token (W17 §5.4).
-        chrf: chrF of each variant against the reference of its group, 0 to 100; 0 for an empty variant.
     """
 
     uncosted: int = 0

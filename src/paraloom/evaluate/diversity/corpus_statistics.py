@@ -14,15 +14,7 @@ from paraloom.text.tokens import token_hash, tokenize
 
 @dataclass(frozen=True)
 class TextStatistics:
-    """Sums over sentences; two of them can be added.
-
-    Args:
-        sentences: Sentences with at least one word.
-        length: Words of these sentences.
-        unigrams: Occurrences of each word, in lower case (`paraloom.text.tokens`).
-        trigrams: Occurrences of each trigram.
-        trees: Occurrences of each parse skeleton, if there are parses.
-    """
+    """Sums over sentences; two of them can be added."""
 
     sentences: int = 0
     length: Moments = field(default_factory=Moments)

@@ -69,11 +69,7 @@ def whole_groups(batches: Iterable[pa.RecordBatch], columns: Sequence[str] = ("t
 
 @dataclass(frozen=True)
 class GroupSample:
-    """A random sample of groups, by a hash of pair_id: of corpora with the same sources it holds the same sources.
-
-    Args:
-        cut: The largest hash in the sample.
-    """
+    """A random sample of groups, by a hash of pair_id: of corpora with the same sources it holds the same sources."""
 
     cut: int = 2**64 - 1
 

@@ -78,17 +78,7 @@ def group_overlaps(texts: Texts, groups: npt.ArrayLike, *, effective_order: bool
 
 @dataclass(frozen=True)
 class LexicalDiversity:
-    """Sums over groups of variants; two of them can be added.
-
-    Args:
-        groups: Groups of two or more variants, the only ones in the means. Each counts once, whatever its size.
-        alone: Groups of fewer.
-        variants: Variants of all groups.
-        empty: Variants without a visible character. They count as diverse (see `group_overlaps`), so check this first.
-        ibleu: i-BLEU of the groups.
-        ichrf: i-chrF of the groups.
-        repeated: Shares of repeated variants.
-    """
+    """Sums over groups of variants; two of them can be added."""
 
     groups: int = 0
     alone: int = 0

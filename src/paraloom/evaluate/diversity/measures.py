@@ -43,14 +43,7 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class DiversityScores:
-    """The figures of a set of variants, each with a 95 % interval, a unit and a signature.
-
-    Args:
-        figures: Figure by name, such as `ibleu`, `ichrf`, `kernel_sst`, `sentence_length`, `cost` and `chrf`.
-        counts: groups (of two or more variants), alone (groups of fewer), variants, and empty ones among them.
-        units: Unit of each figure.
-        signatures: How each figure was computed, in the form of sacreBLEU's signatures.
-    """
+    """The figures of a set of variants, each with a 95 % interval, a unit and a signature."""
 
     figures: Mapping[str, Estimate]
     counts: Mapping[str, int]
@@ -167,14 +160,7 @@ def named_kernels(names: Iterable[str]) -> dict[str, TreeKernel]:
 
 @dataclass(frozen=True)
 class VariantStatistics:
-    """Sums over groups of variants; two of them can be added.
-
-    Args:
-        lexical: i-BLEU and i-chrF.
-        surface: Lengths and vocabulary.
-        adequacy: Translation cost and chrF.
-        trees: Tree kernel differences by the name of the kernel; empty without parses.
-    """
+    """Sums over groups of variants; two of them can be added."""
 
     lexical: LexicalDiversity = field(default_factory=LexicalDiversity)
     surface: SurfaceStatistics = field(default_factory=SurfaceStatistics)

@@ -29,15 +29,6 @@ class SurfaceStatistics:
     A word is what stands between white space, punctuation included, as for `wc` (which ignores words without a
     printable character and does not split at U+0085, U+2028 and the like). For tokens and entropies see
     `corpus_statistics`.
-
-    Args:
-        sentences: Sentences, one per line.
-        empty: Sentences without a word, which count as length 0.
-        size: Bytes in UTF-8, with a line end after each sentence.
-        length: Words per sentence.
-        characters: Characters per word.
-        vocabulary: Occurrences of each word as it is written.
-        folded: Occurrences of each word without ASCII punctuation and in ASCII lower case.
     """
 
     sentences: int = 0

@@ -45,16 +45,7 @@ def tree_kernel_difference(
 
 @dataclass(frozen=True)
 class TreeStatistics:
-    """Sums over groups of trees; two of them can be added.
-
-    Args:
-        groups: All groups.
-        short: Groups with fewer than two trees, which have no difference.
-        trees: All texts.
-        failed: Texts that cannot be compared, by reason.
-        differences: Tree kernel differences of the groups that have one, 0 to 100.
-        signature: Of the kernel.
-    """
+    """Sums over groups of trees; two of them can be added."""
 
     groups: int = 0
     short: int = 0

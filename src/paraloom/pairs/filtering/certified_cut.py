@@ -33,17 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CertifiedCut:
-    """A cut above which the promised precision holds, or what is missing for one.
-
-    Args:
-        threshold: Rows with this value or more have the promised precision; None if no cut could be certified.
-        rows: Rows at or above the cut; without one, above the first cut that is tested.
-        labels: How many of them are labeled.
-        right: How many of the labeled ones are right.
-        more_labels: Without a cut: labels that are missing if the next ones are as often right as those so far; None if
-            more labels would not help, because too few are right.
-        tested: The threshold, or that of the first cut that is tested.
-    """
+    """A cut above which the promised precision holds, or what is missing for one."""
 
     threshold: float | None
     rows: int
@@ -63,9 +53,6 @@ class Ranking:
         scores: Score of each row `(n,)`, higher is better.
         order: Distinct random numbers `(n,)`: the order of labeling.
         labels: 1 for right, 0 for wrong, −1 for unlabeled rows `(n,)`.
-
-    Raises:
-        DataError: The ranking is empty, a score is undefined, or a label is another number.
     """
 
     def __init__(self, scores: npt.ArrayLike, order: npt.ArrayLike, labels: npt.ArrayLike) -> None:
@@ -153,11 +140,6 @@ def certified_cut(ranking: Ranking, precision: float, confidence: float = 0.95) 
     capital grows 20-fold in at most one of 20 such cases (Ville's inequality), however often one looks and whenever one
     stops labeling. The cuts are tested from the top down; the first one that fails ends the search, so that the
     confidence holds for all of them together. It is the precision of these very rows, not of others like them.
-
-    Args:
-        ranking: The rows.
-        precision: Promised share of right rows among those that are kept, between 0 and 1.
-        confidence: Probability that the promise holds.
 
     Reference:
         Waudby-Smith and Ramdas 2020, "Confidence sequences for sampling without replacement"; Angelopoulos, Bates,

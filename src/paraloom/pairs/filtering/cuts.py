@@ -31,15 +31,7 @@ _DIGITS = 64 // _DIGIT_BITS
 
 @dataclass(frozen=True)
 class Cut:
-    """The rows whose sort key is above `lower` and not above `upper`.
-
-    Args:
-        by: Column that the values come from; '' for a random sample, where the hash alone decides.
-        seed: Seed of the hash. The hash depends on the seed and the row only, so it is the same in any sharding; it
-            breaks all ties except those of equal rows, which are kept or rejected together.
-        lower: Lower bound, None if unbounded.
-        upper: Upper bound, None if unbounded.
-    """
+    """The rows whose sort key is above `lower` and not above `upper`."""
 
     by: str
     seed: int

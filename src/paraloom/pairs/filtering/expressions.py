@@ -75,14 +75,7 @@ _OPERATORS_OF_OTHER_ROWS = {"GROUPING_FUNCTION", "OPERATOR_UNPACK"}
 
 @dataclass(frozen=True)
 class Condition:
-    """A checked condition.
-
-    Args:
-        text: The condition as it was given.
-        clauses: The parts that `and` joins at the top level, as DuckDB writes them; the whole condition if there is
-            only one.
-        columns: Names of the columns in it, spelled as in `text`.
-    """
+    """A checked condition."""
 
     text: str
     clauses: tuple[str, ...]

@@ -299,14 +299,7 @@ def select(
 
 @dataclass(frozen=True)
 class CriterionCount:
-    """Counts of rows that one criterion of a filter keeps.
-
-    Args:
-        criterion: The criterion, as text.
-        rows: Rows of the corpus.
-        alone: Rows that this criterion alone keeps.
-        together: Rows that this criterion and all before it keep.
-    """
+    """Counts of rows that one criterion of a filter keeps."""
 
     criterion: str
     rows: int

@@ -71,11 +71,6 @@ class HeldOut:
 
     Case, punctuation and runs of white space do not matter. A text takes some 700 bytes; with `equal_only`, eight.
 
-    Args:
-        texts: Columns of test texts.
-        similarity: Jaccard similarity of character 5-grams from which on two texts are near-duplicates.
-        equal_only: Find equal texts only.
-
     Reference:
         Brown et al. 2020, "Language models are few-shot learners", appendix C (13-grams); Chowdhery et al. 2022,
         "PaLM", §8 (8-grams); Broder 1997 (near-duplicates).

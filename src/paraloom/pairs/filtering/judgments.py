@@ -30,15 +30,7 @@ _REMEDY = "Give sheets that `paraloom filter --draw` wrote, filled in."
 
 @dataclass(frozen=True)
 class Judgments:
-    """Labels of pairs.
-
-    Args:
-        labels: Key of the pair → 1 for right, 0 for wrong: by the majority; 0 where as many say one as the other.
-        places: Key of the pair → file and row that name it first.
-        compared: Pairs that several raters labeled.
-        agreed: How many of them all raters gave the same label.
-        ties: Pairs of which as many raters say right as wrong; leaving them out would make the rest look better.
-    """
+    """Labels of pairs."""
 
     labels: dict[int, int]
     places: dict[int, tuple[Path, int]]
@@ -72,11 +64,7 @@ def one_line(text: str | None) -> str:
 
 
 def read_judgments(paths: Sequence[Path]) -> Judgments:
-    """Read the labels of one or more raters, each in a file or column of their own, or different rows in each.
-
-    Raises:
-        DataError: A file is none of labels, a label is unknown, or the same rater gave a pair two labels.
-    """
+    """Read the labels of one or more raters, each in a file or column of their own, or different rows in each."""
     votes: dict[int, list[int]] = defaultdict(list)
     places: dict[int, tuple[Path, int]] = {}
     for path in paths:

@@ -28,15 +28,7 @@ _SIDES = ("src", "tgt")
 
 @dataclass(frozen=True)
 class Target:
-    """What is promised of which score.
-
-    Args:
-        by: Column of the score.
-        highest: True if higher is better.
-        precision: Share of right pairs.
-        confidence: Probability of the promise.
-        labels: Files of labels.
-    """
+    """What is promised of which score."""
 
     by: str
     highest: bool
@@ -47,18 +39,7 @@ class Target:
 
 @dataclass(frozen=True)
 class PromisedCut:
-    """A cut that `certified_cut` found, with the labels that are known to be wrong.
-
-    Args:
-        by: Column of the score.
-        highest: True if rows at or above the threshold are kept, not those at or below it.
-        threshold: The last value that is kept.
-        rows: Distinct pairs whose score is good enough.
-        labels: How many of them are labeled.
-        right: How many of the labeled ones are right.
-        wrong: Keys of pairs that are labeled wrong; they are never kept.
-        summary: The promise, in words.
-    """
+    """A cut that `certified_cut` found, with the labels that are known to be wrong."""
 
     by: str
     highest: bool
@@ -105,12 +86,7 @@ def score_values(batch: pa.RecordBatch, by: str) -> npt.NDArray[np.float64]:
 
 
 def promised_cut(batches: Iterable[pa.RecordBatch], target: Target) -> PromisedCut:
-    """Find the lowest cut that keeps the promise. Memory: some 60 bytes for each row.
-
-    Raises:
-        DataError: No cut can be certified: too few labels, too few of them right, or labels of other rows; the remedy
-            says how many more are needed, or which precision is possible.
-    """
+    """Find the lowest cut that keeps the promise. Memory: some 60 bytes for each row."""
     judgments = read_judgments(target.labels)
     ranking, keys = _ranking(batches, target, judgments.labels)
     _check_match(judgments, keys, target)

@@ -53,13 +53,7 @@ _PARAPHRASE = re.compile(r"(is[_ -]?)?(paraphrases?|duplicates?|equivalent)$", r
 
 @dataclass(frozen=True)
 class Readout:
-    """Conversion of the outputs of a cross-encoder to one value.
-
-    Args:
-        index: The output that is read.
-        activation: 'softmax' over all outputs, 'sigmoid' of one, or 'identity', the output itself.
-        label: Label of the output; '' where it has none.
-    """
+    """Conversion of the outputs of a cross-encoder to one value."""
 
     index: int
     activation: Activation
@@ -81,17 +75,6 @@ class CrossEncoder:
 
     The value of a pair does not depend on the pairs that are processed with it: each is padded to a length of its own,
     and graphs that quantize activations on the fly, by the range of a whole batch, get one pair at a time.
-
-    Args:
-        session: Session of ONNX Runtime with one thread: workers are processes.
-        tokenizer: Tokenizer with truncation and without padding.
-        pad_id: Id of the padding.
-        max_length: Maximum number of tokens of a pair, special tokens included.
-        readout: How the outputs become one value.
-        one_by_one: Whether the graph gets one pair at a time.
-        token_types: Whether the second text has token type 1, as its tokenizer says; else all tokens have 0.
-        file: The graph, for errors.
-        digest: Digest of graph, weights, tokenizer and configuration.
     """
 
     session: Any

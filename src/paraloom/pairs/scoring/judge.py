@@ -100,11 +100,7 @@ class Judge:
 
 @dataclass(frozen=True, eq=False)
 class EntailmentJudge:
-    """Any cross-encoder as a judge: both sides say the same as far as each of them entails the other.
-
-    Args:
-        encoder: The cross-encoder. An output that is a raw number goes through the logistic function.
-    """
+    """Any cross-encoder as a judge: both sides say the same as far as each of them entails the other."""
 
     encoder: CrossEncoder
     labels: ClassVar[tuple[str, ...]] = (SAME, FORWARD, BACKWARD)

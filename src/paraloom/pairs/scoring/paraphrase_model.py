@@ -70,14 +70,6 @@ class Feature:
     """One score in a logistic regression: weight · (value − center) / scale, of the value within [low, high].
 
     Of `LOG_ODDS`, the value is the log-odds.
-
-    Args:
-        name: The score.
-        weight: Change of the log-odds per `scale`.
-        center: Mean of the training pairs; also stands for an undefined value.
-        scale: Standard deviation of the training pairs.
-        low: Lower values count as this one.
-        high: Higher values count as this one.
     """
 
     name: str
@@ -90,12 +82,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class LogisticModel:
-    """A logistic regression over scores.
-
-    Args:
-        features: The scores with their weights.
-        intercept: Log-odds of a pair whose scores are all at their centers.
-    """
+    """A logistic regression over scores."""
 
     features: tuple[Feature, ...]
     intercept: float
@@ -128,12 +115,7 @@ def feature_values(name: str, values: npt.ArrayLike) -> Floats:
 
 @dataclass(frozen=True)
 class Preset:
-    """A filter: a threshold of `p_paraphrase`, in a condition that leaves out near copies, too.
-
-    Args:
-        threshold: The lowest `p_paraphrase` that is kept.
-        where: SQL condition.
-    """
+    """A filter: a threshold of `p_paraphrase`, in a condition that leaves out near copies, too."""
 
     threshold: float
     where: str
@@ -144,12 +126,6 @@ class ParaphraseModel:
     """Logistic regressions over fewer and fewer scores, the presets of `paraloom filter`, and a card.
 
     Each pair is scored by the first regression all of whose scores it has.
-
-    Args:
-        models: The regressions, from the one that needs most scores to the one that needs fewest.
-        presets: Filters by name.
-        card: What it was trained on, for whom, license: JSON values.
-        digest: Digest of the file.
     """
 
     models: tuple[LogisticModel, ...]

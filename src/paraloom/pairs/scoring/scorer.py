@@ -31,9 +31,6 @@ Values: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float32]
 class PairBatch:
     """Statistics that the scores of n pairs share (tokens, lengths, shared n-grams), computed once, on demand.
 
-    Args:
-        batch: Pairs with the columns `src` and `tgt`; null counts as an empty text.
-
     Example:
         >>> pairs = PairBatch(pa.RecordBatch.from_pydict({"src": ["to be or not to be"], "tgt": ["to be"]}))
         >>> pairs.src.lengths.tolist(), pairs.shared_ngrams(2).tolist()
@@ -105,19 +102,7 @@ class PairBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """Description of a column of scores.
-
-    Args:
-        name: Name of the column.
-        description: One line in plain words, without the range.
-        unit: Unit of the values, such as 'words' or 'probability'.
-        direction: Which values are better: 'lower', 'higher', or 'none' where neither end is (a high overlap means a
-            trivial paraphrase, a low one often a wrong paraphrase).
-        minimum: Smallest possible value, None if unbounded.
-        maximum: Largest possible value, None if unbounded.
-        reference: Paper and section that define the score, '' if there is none.
-        option: Option of `paraloom score` that adds the column. Default: `--with NAME`.
-    """
+    """Description of a column of scores."""
 
     name: str
     description: str
