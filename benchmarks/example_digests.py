@@ -67,6 +67,19 @@ ALIASES = {
 }
 """Newer name → older one; those that the checkout declares as `renamed_fields` are added."""
 
+OLDER = {
+    **{"min_words": "fewest", "max_words": "limit", "max_word_ratio": "ratio", "min_alphabetic_words": "wordlike"},
+    **{"min_alphabetic_characters": "letters", "allow_identical": "identical", "allow_damaged": "damaged"},
+    **{"decile": "tenth", "max_phrase_length": "longest", "min_count": "least", "max_character_ratio": "ratio"},
+    **{"repeat_limit": "repeats", "max_length": "longest", "keep_copies": "copies", "keep_repeated": "repeated"},
+    **{"swap": "turned", "pad_dimensions": "widen", "sif_coefficient": "rarity", "norm": "length"},
+    **{"max_bead_size": "most", "assignment": "how", "threshold_on": "by", "max_candidates": "candidates"},
+    **{"gold_swapped": "gold_turned", "source_pivot": "there", "pivot_target": "back", "init_from": "start"},
+    **{"exact_sample": "enough", "text_files": "files_of_lines", "subwords_from": "subwords_of"},
+    **{"description": "about", "utility": "quality"},
+}
+"""Keys of stages: newer name → that of version 0.1.0."""
+
 TIMES = re.compile(r"second|minute|hour|time|speed|memory|_per_|versions?$", re.IGNORECASE)
 """Keys of figures that say how long something took."""
 
@@ -221,7 +234,7 @@ def unpack_pages(data: Path, target: Path) -> None:
 
 def renamed_fields(repo: Path) -> dict[str, str]:
     """Newer name → older name of the settings that a checkout's stages declare as renamed."""
-    names: dict[str, str] = {}
+    names = dict(OLDER)
     for path in sorted((repo / "src").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if "renamed_fields" not in text:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-OWN = ("tests/test_language.py", "src/paraloom/cli/renamed.py", "tests/core/test_kernels.py")
+OWN = ("tests/test_language.py", "tests/core/test_kernels.py")
 """Files that list old words and old names, or use one of numba's."""
 
 PROSE = {
@@ -95,7 +95,7 @@ TEXTS = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "examples/*.toml", "src/**/*.toml", "src/**/*.md", "Makefile", "*.toml")
     for path in ROOT.glob(pattern)
-    if path.name not in ("CHANGELOG.md", "api.md", "cli.md", "stages.md", "old-names.md")
+    if path.name not in ("CHANGELOG.md", "api.md", "cli.md", "stages.md")
     and not {".venv", "build"} & set(path.relative_to(ROOT).parts)
 )
 _PATTERNS = "|".join(f"(?P<r{number}>{pattern})" for number, pattern in enumerate(PROSE))

@@ -1,4 +1,4 @@
-"""Writes the generated reference pages: commands, stages, scores and old names out of the code that defines them."""
+"""Writes the generated reference pages: commands, stages and scores out of the code that defines them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ def _write_pages(app: Sphinx) -> None:
         "cli": cli_page(),
         "stages": stages_page(),
         "scores": scores_page(),
-        "old-names": old_names_page(),
     }
     for name, page in pages.items():
         path = folder / f"{name}.md"
@@ -175,32 +174,6 @@ def scores_page() -> str:
     lines += ["| group | scores |", "| --- | --- |"]
     for name, members in GROUPS.items():
         lines.append(f"| `{name}` | {', '.join(f'`{member}`' for member in members)} |")
-    return "\n".join([*lines, ""])
-
-
-def old_names_page() -> str:
-    """Names of version 0.1 of commands, options, stages and keys, and what they are called now."""
-    from paraloom.cli.renamed import COMMANDS, OPTIONS
-    from paraloom.pipeline.registry import RENAMED, STAGES, load_stage
-
-    rows = [("command", old, new) for old, new in COMMANDS.items()]
-    rows += [
-        (f"option of `{command}`", old, new) for command, names in sorted(OPTIONS.items()) for old, new in names.items()
-    ]
-    rows += [("stage", old, new) for old, new in RENAMED.items()]
-    for use in sorted(STAGES):
-        names = getattr(load_stage(use), "renamed_fields", {})
-        rows += [(f"key of `{use}`", old, new) for old, new in names.items()]
-    lines = [
-        "# Names of version 0.1",
-        "",
-        "What commands, options, stages and TOML keys of version 0.1 are called now. An old name is an error that "
-        "names the new one. Model folders of version 0.1 load as they are.",
-        "",
-        "| what | old | new |",
-        "| --- | --- | --- |",
-        *(f"| {what} | `{old}` | `{new}` |" for what, old, new in rows),
-    ]
     return "\n".join([*lines, ""])
 
 

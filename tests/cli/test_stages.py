@@ -48,7 +48,6 @@ def test_inherited_keys_are_described() -> None:
 
 
 def test_an_unknown_stage_is_an_error_that_suggests() -> None:
-    for name, message in (("read-pairz", "did you mean 'read-pairs'?"), ("bitext", "is now called 'read-pairs'")):
-        result = CliRunner().invoke(app, ["stages", name])
-        assert result.exit_code == 1
-        assert message in result.output
+    result = CliRunner().invoke(app, ["stages", "read-pairz"])
+    assert result.exit_code == 1
+    assert "did you mean 'read-pairs'?" in result.output

@@ -416,13 +416,6 @@ def test_exact_sample_fails_on_a_smaller_corpus(tmp_path: Path) -> None:
         run_pipeline(pipeline, tmp_path / "other", engine="inline")
 
 
-@pytest.mark.parametrize(("old", "new"), [("tenth = 1", "decile"), ("enough = true", "exact_sample")])
-def test_renamed_keys_are_errors_that_name_the_new_key(old: str, new: str, tmp_path: Path) -> None:
-    text = f'[[stage]]\nuse = "filter"\ninput = "{tmp_path}"\n{old}\n'
-    with pytest.raises(ConfigError, match=f"is now called '{new}'"):
-        parse_pipeline(text, file=tmp_path / "p.toml")
-
-
 @pytest.fixture
 def numbers() -> pa.RecordBatch:
     row = {"src": "a", "tgt": "b", "src_lang": "en", "tgt_lang": "en", "origin": "x"}

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paraloom.core.errors import ConfigError
 from paraloom.pairs.scoring.meaning import order_inversions
-from paraloom.pairs.scoring.table import GROUPS, missing_column, score
+from paraloom.pairs.scoring.table import GROUPS, score
 from paraloom.pairs.scoring.word_classes import classified_words, word_table
 from paraloom.pairs.scoring.word_lists import german_number
 
@@ -127,13 +126,6 @@ def test_german_numbers() -> None:
 
 def test_word_lists_have_lower_case_words_in_one_table() -> None:
     assert len(word_table().features) == len(word_table().numbers) > 4000
-
-
-@pytest.mark.parametrize("name", ["truncation", "pronoun_mismatch", "tgt_loop", "src_character_runs", "glitches"])
-def test_removed_scores_say_so(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"score '{name}' was removed in version 0.2"):
-        value(name, "a", "b")
-    assert "was removed in version 0.2" in str(missing_column(name, ["src", "tgt"]))
 
 
 def test_groups_keep_what_is_left() -> None:

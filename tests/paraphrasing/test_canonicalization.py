@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
-from paraloom.core.config import check_keys
-from paraloom.core.errors import ConfigError
 from paraloom.paraphrasing.abbreviations import expand_abbreviations
 from paraloom.paraphrasing.canonicalization import Canonicalizer, CanonicalText
 from paraloom.paraphrasing.spelling import Speller
-from paraloom.stages import Paraphrase, TrainParaphraser
 
 SPELLER = Speller(["see", "you", "the", "saw", "dog", "i", "late"])
 
@@ -34,10 +29,3 @@ def test_abbreviations_in_full() -> None:
         "Thanks 4 your message, I don't know why you are late @u #r"
     )
     assert expand_abbreviations("THX, its were") == "THANKS, its were"  # "its" and "were" may be right
-
-
-def test_keys_that_are_gone() -> None:
-    with pytest.raises(ConfigError, match=r"key 'canonical' is gone(.|\n)*paraloom canonicalize"):
-        check_keys(Paraphrase, {"paraphraser": "model", "canonical": True})
-    with pytest.raises(ConfigError, match=r"key 'noisy_share' is gone(.|\n)*paraloom canonicalize"):
-        check_keys(TrainParaphraser, {"pairs": ["pairs"], "noisy_share": 0.3})

@@ -16,7 +16,6 @@ from paraloom.bundled import bundled_path
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Fit, Map, Source, StageContext
 from paraloom.io import Corpus
-from paraloom.pipeline.registry import RENAMED, STAGES, load_stage
 from paraloom.pipeline.toml import parse_pipeline
 
 
@@ -148,24 +147,6 @@ WRONG_FIELDS: list[tuple[str, dict[str, Any], str]] = [
 def test_a_field_of_the_wrong_type_is_named(kind: str, fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         getattr(stages, kind)(**fields)
-
-
-@pytest.mark.parametrize("use", STAGES)
-def test_an_old_key_in_toml_names_the_new_one(use: str) -> None:
-    kind = load_stage(use)
-    renamed = {old: new for base in reversed(kind.__mro__) for old, new in vars(base).get("renamed_fields", {}).items()}
-    fields = kind.__dataclass_fields__
-    for old, new in renamed.items():
-        assert new in fields and old not in fields
-        with pytest.raises(ConfigError, match=f"stage {use}, pipeline.toml: key '{old}' is now called '{new}'"):
-            parse_pipeline(f'[[stage]]\nuse = "{use}"\n{old} = 1\n')
-
-
-@pytest.mark.parametrize(("old", "new"), RENAMED.items())
-def test_an_old_stage_in_toml_names_the_new_one(old: str, new: str) -> None:
-    assert new in STAGES and old not in STAGES
-    with pytest.raises(ConfigError, match=f"stage '{old}' is now called '{new}'"):
-        parse_pipeline(f'[[stage]]\nuse = "{old}"\n')
 
 
 def test_a_pipeline_written_as_toml_is_the_same(bitext: Path, tmp_path: Path) -> None:

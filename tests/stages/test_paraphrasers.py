@@ -201,7 +201,6 @@ def test_a_round_trip_follows_no_template() -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ('forward = "en-de"\nbackward = "de-en"', "key 'forward' is gone.*\nWrite paraphraser = \"round-trip:"),
         ('paraphraser = "english"\npreset = "augmentation"', "preset 'augmentation' is now called 'balanced'"),
         ('paraphraser = "english"\npreset = "corpus"', "preset 'corpus' is gone: write 'loose'"),
     ],

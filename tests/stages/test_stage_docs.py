@@ -9,10 +9,8 @@ import sys
 import pytest
 
 import paraloom.stages
-from paraloom.core.config import check_keys
-from paraloom.core.errors import ConfigError
 from paraloom.core.stage import Stage
-from paraloom.pipeline.registry import RENAMED, STAGES, load_stage, use_of
+from paraloom.pipeline.registry import STAGES, load_stage, use_of
 from paraloom.pipeline.stage_docs import describe_fields, parse_docstring
 
 
@@ -47,25 +45,6 @@ def test_a_stage_is_documented(use: str) -> None:
     descriptions = describe_fields(kind)
     assert [name for name, text in descriptions.items() if not text.endswith((".", ".)"))] == []
     assert set(docstring.args) <= set(descriptions), "a field that does not exist is described"
-
-
-@pytest.mark.parametrize("use", STAGES)
-def test_renamed_keys_are_keys(use: str) -> None:
-    kind = load_stage(use)
-    names = {field.name for field in dataclasses.fields(kind)}
-    renamed = {old: new for base in kind.__mro__ for old, new in vars(base).get("renamed_fields", {}).items()}
-    assert set(renamed.values()) <= names
-    for old, new in renamed.items():
-        if old not in names:
-            with pytest.raises(ConfigError, match=f"key '{old}' is now called '{new}'"):
-                check_keys(kind, {old: 1})
-
-
-@pytest.mark.parametrize(("old", "new"), RENAMED.items())
-def test_an_old_name_of_a_stage_gives_the_new_one(old: str, new: str) -> None:
-    assert new in STAGES and old not in STAGES
-    with pytest.raises(ConfigError, match=f"stage '{old}' is now called '{new}'"):
-        load_stage(old)
 
 
 @pytest.mark.parametrize("use", STAGES)

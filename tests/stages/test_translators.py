@@ -51,8 +51,6 @@ def test_groups_by_column_and_comet(toy_translator: Path, tmp_path: Path) -> Non
     )
     assert result.figures["comet"] == pytest.approx(expected.mean(), abs=1e-4)
     assert result.figures["groups"][0]["comet"] == result.figures["comet"]
-    with pytest.raises(ConfigError, match="key 'comet_python' is gone"):
-        run_toml(text + 'comet_python = "python"\n', tmp_path)
     with pytest.raises(ConfigError, match="column 'orign' not found; did you mean 'origin'"):
         run_toml(text + 'group_by = "orign"\n', tmp_path)
     (tmp_path / "sets.tsv").write_text("set\tfirst_row\tlast_row\na/b\t1\t2\n")

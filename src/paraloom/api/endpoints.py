@@ -15,7 +15,6 @@ from paraloom.core.secrets import redacted
 from paraloom.core.stage import Ref, Stage
 from paraloom.io.compression import PIPE
 from paraloom.mt.endpoint_config import EndpointConfig, is_endpoint
-from paraloom.mt.loading import ENSEMBLE_REMEDY
 from paraloom.mt.prompts import JUDGE
 from paraloom.stages.translators import LoadTranslator
 
@@ -53,7 +52,6 @@ def named_translator(
         if "answers" not in given and output != PIPE:
             given["answers"] = str(answers_file(output))
         return EndpointTranslator(name, **given)
-    refuse_ensemble(name)
     given = reference_fields(LoadTranslator, settings, f"the translator '{name}'", without=("model", "name"))
     if precision is not None:
         given.setdefault("precision", precision)
@@ -87,13 +85,6 @@ def with_answers(reference: str, output: str | Path) -> str:
     if not is_endpoint(name) or "answers" in settings or str(output) == PIPE:
         return reference
     return f"{reference}{'&' if settings else '?'}answers={quote(str(answers_file(output)))}"
-
-
-def refuse_ensemble(translator: object) -> None:
-    """Raise ConfigError if a name joins translators by '+', and is not that of a folder."""
-    named = isinstance(translator, str) and "+" in translator and "://" not in translator
-    if named and not Path(str(translator)).exists():
-        raise ConfigError(f"translator '{translator}': ensembles are gone", remedy=ENSEMBLE_REMEDY)
 
 
 def _absolute(translator: str) -> str:

@@ -27,7 +27,6 @@ def read_pairs(
     tgt_column: str | int | None = None,
     limit: int = 0,
     on_error: OnError = "stop",
-    bad_rows: OnError | None = None,
     shard_rows: int | None = None,
     seed: int = 1,
 ) -> Pairs:
@@ -44,7 +43,6 @@ def read_pairs(
         tgt_column: Target column of a table.
         limit: Pairs to read at most; 0: all.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        bad_rows: Former name of `on_error`.
         shard_rows: Rows that a worker processes at a time, if the pairs are written by several.
         seed: Seed of every random choice in what is done with the pairs.
 
@@ -71,7 +69,7 @@ def read_pairs(
     }
     if not isinstance(source, (str, Path)):
         raise TypeError(f"expected a path, got {type(source).__name__}; for data in memory use as_pairs")
-    stages, reference = input_stages(str(source), on_error=bad_rows or on_error, **options)
+    stages, reference = input_stages(str(source), on_error=on_error, **options)
     return Pairs(stages, None if stages else reference, seed=seed)
 
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from paraloom.cli import completion, front_page
-from paraloom.cli.renamed import MOVED, RenamedCommands, RenamedOptions
+from paraloom.cli.moved import MOVED, MovedCommands
 from paraloom.cli.shared import GENERAL
 from paraloom.cli.terminal import protect_terminals
 from paraloom.core.errors import nearest
@@ -64,7 +64,7 @@ def members(group: str) -> list[str]:
     return list(dict.fromkeys(name[len(start) :].split()[0] for name in entries() if name.startswith(start)))
 
 
-class FrontPage(RenamedCommands):
+class FrontPage(MovedCommands):
     """All commands, by their index."""
 
     def __init__(self, **settings: Any) -> None:
@@ -82,7 +82,7 @@ def built(name: str) -> Any:
     names = members(name)
     first = next(member for member in names if f"{name} {member}" in entries())
     group = typer.Typer(
-        cls=RenamedCommands,
+        cls=MovedCommands,
         help=f"{text}\n\nExample: `paraloom {name} {first} --help`",
         no_args_is_help=True,
         add_completion=False,
@@ -115,7 +115,7 @@ def _command(name: str) -> Any:
     panel = front_page.MODULES[entry["module"]] if len(path) == 1 else None
     hidden = first in front_page.HIDDEN
     settings = {"help": entry["help"], "epilog": _general(name), "rich_help_panel": panel, "hidden": hidden}
-    app.command(path[-1], cls=RenamedOptions, **settings)(run)
+    app.command(path[-1], **settings)(run)
     parser: Any = typer.main.get_command(app)
     parser.context_settings = {"help_option_names": ["-h", "--help"]}
     return parser
@@ -246,8 +246,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(_options)
-app.command("help", cls=RenamedOptions, hidden=True)(_help)
-app.command("version", cls=RenamedOptions, hidden=True)(_version)
+app.command("help", hidden=True)(_help)
+app.command("version", hidden=True)(_version)
 
 
 @cache

@@ -30,7 +30,6 @@ class Config:
     """
 
     renamed_fields: ClassVar[Mapping[str, str]] = {}
-    removed_fields: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
         annotations = type_hints(type(self))
@@ -59,10 +58,7 @@ def check_keys(kind: type[Config], keys: Mapping[str, Any], also: tuple[str, ...
     fields = dataclasses.fields(kind)
     known = [*also, *(field.name for field in fields)]
     renamed = {old: new for base in reversed(kind.__mro__) for old, new in vars(base).get("renamed_fields", {}).items()}
-    removed = {old: new for base in reversed(kind.__mro__) for old, new in vars(base).get("removed_fields", {}).items()}
     for key in keys:
-        if key in removed:
-            raise ConfigError(f"key '{key}' is gone", remedy=removed[key])
         if key in renamed and key not in known:
             raise ConfigError(
                 f"key '{key}' is now called '{renamed[key]}'", remedy=f"Write {renamed[key]} = … instead."

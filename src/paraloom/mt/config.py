@@ -88,10 +88,6 @@ class TranslatorConfig(Config):
         "symbols": "special_tokens",
     }
 
-    removed_fields: ClassVar[Mapping[str, str]] = {
-        "average_last": "Leave it out: the moving average with the lowest development loss is kept.",
-    }
-
     vocab_size: int = 8000
     d_model: int = 256
     heads: int = 4

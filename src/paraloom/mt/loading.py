@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from paraloom.core.errors import ModelError
 from paraloom.core.lazy import load_object
 from paraloom.core.protocols import TranslatorLike
 from paraloom.mt.decoding import Decoding
 from paraloom.mt.translator import Translator
-
-ENSEMBLE_FILE = "ensemble.json"
-"""Of an ensemble of an earlier version."""
-
-ENSEMBLE_REMEDY = "Name one translator; to join several, train one on what they translate."
 
 KINDS: dict[str, str] = {
     "endpoint.json": "paraloom.mt.endpoint:EndpointTranslator.load",
@@ -28,8 +22,6 @@ def open_translator(folder: str | Path, decode: str | Decoding, *, check_costs: 
         if (Path(folder) / file).is_file():
             opened: TranslatorLike = load_object(kind)(folder, decode)
             return opened
-    if (Path(folder) / ENSEMBLE_FILE).is_file():
-        raise ModelError("ensembles are gone", file=folder, remedy=ENSEMBLE_REMEDY)
     translator: TranslatorLike = Translator.load(folder, decode=decode, check_costs=check_costs)
     return translator
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -58,8 +58,6 @@ class LexiconConfig(WordAlignmentConfig, Config):
     Raises:
         ConfigError: A value is out of range.
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {"longest": "max_phrase_length", "least": "min_count"}
 
     max_phrase_length: int = 4
     min_count: int = 2

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -89,14 +89,6 @@ class TrainingPairs(Config):
     Raises:
         ConfigError: A value is out of range.
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "ratio": "max_character_ratio",
-        "repeats": "repeat_limit",
-        "longest": "max_length",
-        "copies": "keep_copies",
-        "repeated": "keep_repeated",
-    }
 
     src_lang: str = "und"
     tag: str = ""

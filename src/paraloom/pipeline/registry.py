@@ -12,34 +12,9 @@ from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.stage import Fit, Map, Source, Stage
 from paraloom.stages import STAGES as STAGES
 
-RENAMED: dict[str, str] = {
-    "bitext": "read-pairs",
-    "scored-pairs": "read-scored-pairs",
-    "sentences": "read-sentences",
-    "distil-words": "distill-words",
-    "distil-encoder": "distill-encoder",
-    "quantise-encoder": "quantize-encoder",
-    "choose-paraphrase": "evaluate-retrieval",
-    "align-within": "align-document-sentences",
-    "agree-documents": "pivot-documents",
-    "gold-pairs": "read-gold-pairs",
-    "count-survivors": "preview-filter",
-    "statistics": "pair-statistics",
-    "lexicon": "extract-lexicon",
-    "pick-group": "pick-syntax-group",
-}
-"""Old name of a kind of stage → its name now."""
-
-REMOVED = {"load-ensemble": 'Load one translator with use = "load-translator"; train it on what several translate.'}
-"""Name of a kind of stage that is gone → what to write instead."""
-
 
 def load_stage(use: str) -> type[Stage]:
     """The class of a kind of stage."""
-    if use in RENAMED:
-        raise ConfigError(f"stage '{use}' is now called '{RENAMED[use]}'", remedy=f'Write use = "{RENAMED[use]}".')
-    if use in REMOVED:
-        raise ConfigError(f"stage '{use}' is gone", remedy=REMOVED[use])
     if use not in STAGES and ":" not in use:
         raise ConfigError(f"unknown stage '{use}'{nearest(use, list(STAGES))}")
     module, _, name = STAGES.get(use, use).partition(":")

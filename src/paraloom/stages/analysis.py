@@ -132,7 +132,6 @@ class ExtractLexicon(LexiconConfig, Fit):
 
     version: ClassVar[str] = "3"
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
-    removed_fields: ClassVar[Mapping[str, str]] = {"sample": "Leave it out: bitext is read in blocks."}
 
     pairs: tuple[Ref, ...]
     pivot: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -138,7 +138,6 @@ class JoinPairs(Source):
     output_schema: ClassVar[str] = "PAIRS"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
     optional_fields: ClassVar[tuple[str, ...]] = ("keep_columns",)
-    renamed_fields: ClassVar[Mapping[str, str]] = {"turned": "swap"}
 
     corpora: tuple[Ref, ...]
     swap: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -175,12 +175,6 @@ class DistillWords(Fit):
         200
     """
 
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "widen": "pad_dimensions",
-        "rarity": "sif_coefficient",
-        "length": "norm",
-        "limit": "max_words",
-    }
     sentinel: ClassVar[str] = "vectors.txt.gz"
     inputs: ClassVar[tuple[str, ...]] = ("encoder", "corpora", "tasks")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -107,7 +107,6 @@ class AlignDocumentSentences(Source):
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
     version: ClassVar[str] = "5"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
-    renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}
     output_schema: ClassVar[str] = "PAIRS"
 
     source: Ref
@@ -273,12 +272,6 @@ class AlignDocuments(Fit):
     inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
     version: ClassVar[str] = "5"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "how": "assignment",
-        "by": "threshold_on",
-        "candidates": "max_candidates",
-        "gold_turned": "gold_swapped",
-    }
 
     source: Ref
     target: Ref
@@ -367,11 +360,6 @@ class PivotDocuments(Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "source_pivot", "pivot_target")
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "there": "source_pivot",
-        "back": "pivot_target",
-        "gold_turned": "gold_swapped",
-    }
 
     pairs: Ref
     source_pivot: tuple[Ref, ...]

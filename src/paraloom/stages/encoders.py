@@ -68,7 +68,6 @@ class TrainEncoder(EncoderConfig, Fit):
     sentinel: ClassVar[str] = "*.vocabulary.txt"
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "init_from", "vectors", "sts")
     optional_fields: ClassVar[tuple[str, ...]] = ("vector_words",)
-    renamed_fields: ClassVar[Mapping[str, str]] = {"start": "init_from"}
 
     pairs: tuple[Ref, ...]
     init_from: Ref | None = None

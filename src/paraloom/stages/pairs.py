@@ -163,7 +163,6 @@ class Filter(Criteria, Map):
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("exact_sample", "per_source", "distinct", "precision", "confidence", "labels"),
     )
-    renamed_fields: ClassVar[Mapping[str, str]] = {"enough": "exact_sample"}
     batch_rows: ClassVar[int] = _LIGHT_BATCH_ROWS
 
     exact_sample: bool = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -94,9 +93,6 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     sentinel: ClassVar[str] = "paraphraser.json"
     version: ClassVar[str] = "2"  # Examples with nothing to move are other draws than before.
     inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
-    removed_fields: ClassVar[Mapping[str, str]] = {
-        "noisy_share": "Paraphrasers no longer learn standard forms: remove it, and use `paraloom canonicalize`."
-    }
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("sentences", "unmoved_share", "network"),
         *(field.name for kind in (RecurrentConfig, ScpnConfig) for field in fields(kind)),

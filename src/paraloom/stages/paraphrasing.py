@@ -104,13 +104,6 @@ class Paraphrase(CandidateSelection, Map):
     version: ClassVar[str] = "5"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
-    removed_fields: ClassVar[Mapping[str, str]] = {
-        "canonical": "A paraphraser no longer writes standard forms: use `paraloom canonicalize` on the file of texts.",
-        **dict.fromkeys(
-            ("forward", "backward", "pivots"),
-            'Write paraphraser = "round-trip:THERE,BACK,pivots=3", with the two translators.',
-        ),
-    }
 
     paraphraser: Ref | tuple[Ref, ...]
     parser: Ref | None = None

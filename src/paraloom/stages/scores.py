@@ -90,11 +90,6 @@ class Score(Map):
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("agreement_samples", "paraphrase_model", "judge", "judge_file", "judge_label"),
     )
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "cross_encoder": "judge",
-        "cross_encoder_file": "judge_file",
-        "cross_encoder_label": "judge_label",
-    }
 
     scores: tuple[str, ...] = ("common",)
     encoder: Ref | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -73,7 +73,6 @@ class ReadSentences(Source):
     version: ClassVar[str] = "2"
     inputs: ClassVar[tuple[str, ...]] = ("corpora",)
     optional_fields: ClassVar[tuple[str, ...]] = ("capitalize", "distinct")
-    renamed_fields: ClassVar[Mapping[str, str]] = {"files_of_lines": "text_files", "longest": "max_length"}
 
     corpora: tuple[Ref, ...] = ()
     columns: tuple[str, ...] = ("src", "tgt", "text")

@@ -62,12 +62,6 @@ class TrainTranslator(TranslatorConfig, Fit):
         *("weights", "special_tokens", "keep_last", "device"),
         *("training_precision", "accumulate"),
     )
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "start": "init_from",
-        "subwords_of": "subwords_from",
-        "about": "description",
-        "licence": "license",
-    }
 
     bitext: tuple[Ref, ...]
     weights: tuple[float, ...] = ()
@@ -324,9 +318,6 @@ class EvaluateTranslator(Fit):
 
     inputs: ClassVar[tuple[str, ...]] = ("translator", "pairs", "comet")
     version: ClassVar[str] = "2"
-    removed_fields: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("comet_python", "comet_model"), 'Models are read here: write comet = "FOLDER", of a COMET model.'
-    )
 
     translator: Ref
     pairs: Ref

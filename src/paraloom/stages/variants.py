@@ -258,7 +258,6 @@ class ChooseVariants(Source):
     output_schema: ClassVar[str] = "VARIANTS"
     inputs: ClassVar[tuple[str, ...]] = ("variants", "reverse_translator")
     optional_fields: ClassVar[tuple[str, ...]] = ("reverse_translator",)
-    renamed_fields: ClassVar[Mapping[str, str]] = {"quality": "utility"}
 
     variants: Ref
     k: int = 3

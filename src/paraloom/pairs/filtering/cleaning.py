@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -46,16 +46,6 @@ class CleaningRules(Config):
     Raises:
         ConfigError: A value is out of range.
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {
-        "fewest": "min_words",
-        "most": "max_words",
-        "ratio": "max_word_ratio",
-        "wordlike": "min_alphabetic_words",
-        "letters": "min_alphabetic_characters",
-        "identical": "allow_identical",
-        "damaged": "allow_damaged",
-    }
 
     min_words: int = 1
     max_words: int = 150

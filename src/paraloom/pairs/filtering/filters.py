@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -62,8 +62,6 @@ class Criteria(Config):
         >>> Criteria(where="trigram_overlap <= 0.7", top=0.5, by="translation_cost", sample=1000).top
         0.5
     """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {"tenth": "decile"}
 
     where: str = ""
     per_source: int = 0

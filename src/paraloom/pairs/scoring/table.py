@@ -36,15 +36,6 @@ MODEL_OPTIONS: dict[str, frozenset[str]] = {
 JUDGED = frozenset(column.name for column in MODEL_GROUPS["judge"])
 """Scores of the judge of meaning: without a model of your own, the bundled one computes them."""
 
-REMOVED = frozenset(
-    [
-        *("quantifier_mismatch", "pronoun_mismatch", "truncation", "copied_source", "role_swap", "unit_mismatch"),
-        *("glitches", "wrong_language"),
-        *(f"{side}_{name}" for side in ("src", "tgt") for name in ("character_runs", "loop")),
-    ]
-)
-"""Scores of earlier versions that separated right pairs from wrong ones no better than chance, or than the judge."""
-
 
 def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
     """Find scorers by name."""
@@ -58,8 +49,6 @@ def find_scorers(names: Sequence[str | Scorer]) -> list[Scorer]:
         elif name in JUDGED:
             for scorer in _bundled_judge(name):
                 chosen.setdefault(scorer.name, scorer)
-        elif name in REMOVED:
-            raise removed(name)
         elif (name := name.partition(":")[0]) in COLUMNS:
             raise ConfigError(f"score '{name}' needs a model", remedy=f"{_keys(name)}: `{COLUMNS[name].command}`.")
         elif name in MODEL_GROUPS:
@@ -79,15 +68,6 @@ _open_bundled_judge = late("paraloom.pairs.scoring.judge:bundled_judge")
 def _bundled_judge(name: str) -> list[Scorer]:
     """Scorers by the bundled judge: one of its columns, or all of them for the name of the group."""
     return [scorer for scorer in judge_scorers(_open_bundled_judge()) if name in ("judge", scorer.name)]
-
-
-def removed(name: str) -> ConfigError:
-    """Make the error for a score that an earlier version had."""
-    return ConfigError(
-        f"score '{name}' was removed in version 0.2: it separated right pairs from wrong ones no better than "
-        "chance, or than the judge",
-        remedy="Use p_paraphrase, quantity_mismatch or negation_mismatch; `paraloom scores` lists all scores.",
-    )
 
 
 def _keys(name: str) -> str:
@@ -111,8 +91,6 @@ def score(batch: pa.RecordBatch, names: Sequence[str | Scorer]) -> pa.RecordBatc
 
 def missing_column(name: str, columns: Sequence[str], purpose: str = "") -> ConfigError:
     """Make the error for a column that a corpus does not have."""
-    if name in REMOVED:
-        return removed(name)
     known = list(dict.fromkeys([*columns, *COLUMNS]))
     close = get_close_matches(name.lower(), known, n=1, cutoff=0.6)
     what = " ".join(filter(None, [f"column '{name}'", purpose, "not found"]))
