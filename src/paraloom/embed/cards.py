@@ -17,13 +17,7 @@ RESTORED = "The weights are those of int8, written as float32: cosines differ by
 
 
 def exported_card(card: str, *, note: str = "", trust: bool = False) -> str:
-    """The card of an encoder with the front matter and the call of sentence-transformers.
-
-    Args:
-        card: The card that the encoder has: licenses, languages, results and text are kept.
-        note: What a reader must know before the call.
-        trust: The call needs trust_remote_code.
-    """
+    """The card of an encoder with the front matter and the call of sentence-transformers."""
     front, body = _split(card)
     title, _, rest = body.strip().partition("\n")
     option = ", trust_remote_code=True" if trust else ""

@@ -21,18 +21,7 @@ _FILE = "state.safetensors"
 
 @dataclass
 class TrainingState:
-    """Position of a training and its statistics.
-
-    Args:
-        epoch: Epochs that are complete.
-        megabatch: Mega-batches (or batches) of the current epoch that are complete.
-        step: Optimizer steps so far.
-        loss: Sum of the losses since the last line of the curve.
-        violations: Triples within the margin since then.
-        triples: All triples since then.
-        steps: Steps since then.
-        curve: Lines of the learning curve.
-    """
+    """Position of a training and its statistics."""
 
     epoch: int = 0
     megabatch: int = 0

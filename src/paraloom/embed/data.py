@@ -28,12 +28,7 @@ _CHUNK = 5000
 
 @dataclass(frozen=True)
 class UnitLists:
-    """The tokens of one kind of all training sentences.
-
-    Args:
-        lists: Provisional ids of each sentence, memory-mapped.
-        counted: The vocabulary, and the row of each provisional id.
-    """
+    """The tokens of one kind of all training sentences."""
 
     lists: RowLists
     counted: CountedVocabulary

@@ -9,13 +9,7 @@ from paraloom.core.errors import ConfigError, nearest
 
 @dataclass(frozen=True)
 class PartKind:
-    """A kind of part: the token types that it reads, and how.
-
-    Args:
-        unit: Kind of token: a name in `paraloom.embed.vocabulary.UNITS`, `subword`, or `token`.
-        network: 'module:object' of what reads the tokens in order (a `NetworkParts`); other parts average them.
-        own_dimension: Whether its vectors may have another dimension than those of its words.
-    """
+    """A kind of part: the token types that it reads, and how."""
 
     unit: str
     network: str = ""
@@ -48,9 +42,6 @@ PARTS: dict[str, PartKind] = {
 @dataclass(frozen=True)
 class Spec:
     """Composition of an encoder: blocks that are concatenated, each the sum of its parts.
-
-    Args:
-        blocks: Names of the parts of each block, blocks from left to right in the vector.
 
     Reference:
         Wieting & Gimpel 2018 (PNMT), §5.6: all parts are trained jointly.

@@ -87,14 +87,7 @@ def initial_parts(
 
 @dataclass(frozen=True)
 class Learner:
-    """An encoder during training.
-
-    Args:
-        spec: How its parts combine.
-        units: Training data by kind of token.
-        parts: The parts by name.
-        team: Threads.
-    """
+    """An encoder during training."""
 
     spec: Spec
     units: Mapping[str, UnitLists]

@@ -19,17 +19,7 @@ _INIT_STD = 0.02
 
 @dataclass(frozen=True)
 class TransformerShape:
-    """Sizes of a `TransformerNetwork`.
-
-    Args:
-        vocab_size: Tokens of the vocabulary.
-        width: Width of embeddings and hidden states; a multiple of `heads`.
-        layers: Layers.
-        heads: Attention heads of each layer.
-        ffn_dim: Width of the feed-forward layers.
-        max_length: Tokens of a sentence at most, special ones included.
-        dimension: Dimension of the sentence vectors.
-    """
+    """Sizes of a `TransformerNetwork`."""
 
     vocab_size: int
     width: int = 256

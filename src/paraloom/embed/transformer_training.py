@@ -124,14 +124,7 @@ def distill_transformer(
 
 @dataclass(frozen=True)
 class DistillationLoss:
-    """The losses of a batch: their weighted sum, and each one by itself.
-
-    Args:
-        total: The sum, to be differentiated.
-        squared: Mean squared difference of cosines.
-        softmax: Mean divergence of a row's softmax from the teacher's, in nats.
-        vector: Mean of 1 − cosine with the teacher's vector.
-    """
+    """The losses of a batch: their weighted sum, and each one by itself."""
 
     total: Tensor
     squared: float

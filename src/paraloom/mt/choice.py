@@ -33,15 +33,7 @@ def choose_samples(
     languages: tuple[str | None, str | None] = (None, None),
     further: Sequence[Sequence[Variant]] = (),
 ) -> list[list[Variant]]:
-    """The samples that a decoding chooses.
-
-    Args:
-        samples: Samples of n sentences.
-        decoding: The decoding.
-        sources: The sentences; only the score `reverse` reads them.
-        languages: Language of the sentences, and of the samples, for the bundled translator of `reverse`.
-        further: Further candidates of each sentence, which the others are not compared with.
-    """
+    """The samples that a decoding chooses."""
     if isinstance(decoding, (Beam, Mbr, Diverse)):
         reverse = None
         if REVERSE in parse_utility(decoding.utility):

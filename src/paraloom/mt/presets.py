@@ -11,14 +11,7 @@ from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, Sampling
 
 @dataclass(frozen=True)
 class Method:
-    """A method of making back-translations.
-
-    Args:
-        name: One of `METHODS`.
-        decoding: Decoding of each translator.
-        translators: How many translate the same text.
-        texts: How many times as much text the method translates as the others do.
-    """
+    """A method of making back-translations."""
 
     name: str
     decoding: Decoding
