@@ -20,7 +20,8 @@ from paraloom.embed.store import save_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.evaluate.untrained import START, untrained_folder
 from paraloom.io import write_corpus
-from paraloom.stages.encoders import CompareSelections, EvaluateClassification, EvaluateSts, named_paths
+from paraloom.papers.w17.compare_selections import CompareSelections
+from paraloom.stages.encoders import EvaluateClassification, EvaluateSts, named_paths
 from paraloom.web.results import result as section
 from paraloom.web.training import training
 

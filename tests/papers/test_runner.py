@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from commands import Command
 
-from paraloom.api.filter_grids import GRIDS
 from paraloom.core.schema import PAIRS
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.sts_tasks import TASKS
@@ -27,6 +26,7 @@ from paraloom.papers.study import Study
 from paraloom.papers.tables import movement
 from paraloom.papers.verdicts import OUTCOMES, Order, summarize_verdicts
 from paraloom.papers.w17.classifier_tables import ClassifierTraining, classifier_accuracies, classifier_orders
+from paraloom.papers.w17.filter_grids import GRIDS
 
 NOUNS = ["dog", "cat", "man", "child", "horse", "woman", "bird", "boy"]
 

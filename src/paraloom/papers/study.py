@@ -13,7 +13,6 @@ import numpy as np
 
 from paraloom.api.keywords import ReadingOptions
 from paraloom.api.run import input_stages, run_in
-from paraloom.api.tuning import Tuning
 from paraloom.bundled import PARSER, bundled_path
 from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError
@@ -26,6 +25,7 @@ from paraloom.io.atomic import atomic_write
 from paraloom.papers.one_convention import OneConvention
 from paraloom.papers.provenance import input_digest, translator_of
 from paraloom.papers.w17.train_classifier import TrainClassifier
+from paraloom.papers.w17.tuning import Tuning
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.stages.pairs import Filter

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from paraloom.stages.documents import AlignDocumentSentences as AlignDocumentSentences
     from paraloom.stages.documents import PivotDocuments as PivotDocuments
     from paraloom.stages.documents import TranslateDocuments as TranslateDocuments
-    from paraloom.stages.encoders import CompareSelections as CompareSelections
     from paraloom.stages.encoders import EvaluateClassification as EvaluateClassification
     from paraloom.stages.encoders import EvaluateSts as EvaluateSts
     from paraloom.stages.encoders import QuantizeEncoder as QuantizeEncoder
@@ -108,7 +107,7 @@ STAGES: dict[str, str] = {
     "preview-filter": "paraloom.stages.pairs:PreviewFilter",
     "find-duplicates": "paraloom.stages.pairs:FindDuplicates",
     "drop-duplicates": "paraloom.stages.pairs:DropDuplicates",
-    "compare-selections": "paraloom.stages.encoders:CompareSelections",
+    "compare-selections": "paraloom.papers.w17.compare_selections:CompareSelections",
     "read-sentences": "paraloom.stages.sentences:ReadSentences",
     "load-encoder": "paraloom.stages.sentences:LoadEncoder",
     "encode": "paraloom.stages.sentences:Encode",

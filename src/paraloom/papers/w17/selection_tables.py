@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from paraloom.api.filter_grids import GRIDS, Candidate
-from paraloom.api.tuning import RANDOM, compare_candidates
 from paraloom.core.errors import DataError
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
 from paraloom.io import Corpus
@@ -23,6 +21,7 @@ from paraloom.papers.study import SIMPLE_WIKIPEDIA, Study
 from paraloom.papers.tables import ReproducedTable, Row, reproduced
 from paraloom.papers.trainings import Training, slug, train, untrained
 from paraloom.papers.verdicts import Order
+from paraloom.papers.w17.filter_grids import GRIDS, Candidate
 from paraloom.papers.w17.trainings import (
     KINDS,
     W17_EPOCHS,
@@ -31,6 +30,7 @@ from paraloom.papers.w17.trainings import (
     w17_settings,
     w17_training,
 )
+from paraloom.papers.w17.tuning import RANDOM, compare_candidates
 
 MIN_PAIRS = 300
 """A source with fewer pairs in one of the ranges of length does not take part in W17 Table 5."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from paraloom.api.filter_grids import expand_grids
-from paraloom.api.tuning import Tuning, tuning_stages
 from paraloom.core.errors import ConfigError
+from paraloom.papers.w17.filter_grids import expand_grids
+from paraloom.papers.w17.tuning import Tuning, tuning_stages
 
 
 def tuning(**changes: Any) -> Tuning:

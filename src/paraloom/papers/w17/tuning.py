@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from paraloom.api.filter_grids import Candidate, expand_grids
 from paraloom.api.run import input_stages, run_in
 from paraloom.core.config import Config, check_keys, check_range
 from paraloom.core.stage import Ref, Stage
 from paraloom.evaluate.development import DEVELOPMENT
+from paraloom.papers.w17.compare_selections import CompareSelections
+from paraloom.papers.w17.filter_grids import Candidate, expand_grids
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
-from paraloom.stages.encoders import CompareSelections, TrainEncoder
+from paraloom.stages.encoders import TrainEncoder
 from paraloom.stages.pairs import Filter
 
 RANDOM = "random"
@@ -29,7 +30,7 @@ class Tuning(Config):
     Args:
         pairs: Scored pairs: a corpus folder or a file.
         grids: Conditions in SQL, or names of sets of them: w17-overlap, w17-length, pnmt-tenths … They are
-            `paraloom.api.filter_grids.GRIDS`.
+            `paraloom.papers.w17.filter_grids.GRIDS`.
         sts: Folder of similarity tasks.
         development: The tasks that decide between candidates, as of `paraloom.stages.TrainEncoder`; by default they
             share no pair with the test tasks.
