@@ -18,11 +18,7 @@ def lazy_exports(
 
     The names are those that its source imports for type checkers, each on a line `from MODULE import NAME as NAME`.
     """
-    source = Path(sys.modules[package].__file__ or "").read_text(encoding="utf-8")
-    exports = {
-        name: f"{package}.{name}" if module == package else module
-        for module, name in re.findall(r"^    from (\S+) import (\w+) as \w+$", source, re.MULTILINE)
-    } | dict(others or {})
+    exports = typed_names(package) | dict(others or {})
 
     def load(name: str) -> Any:
         if name not in exports:
@@ -36,6 +32,15 @@ def lazy_exports(
         return sorted({*exports, *(name for name in vars(sys.modules[package]) if name.startswith("__"))})
 
     return load, list_names, sorted(exports)
+
+
+def typed_names(package: str) -> dict[str, str]:
+    """Name → module, of what the source of a package imports for type checkers."""
+    source = Path(sys.modules[package].__file__ or "").read_text(encoding="utf-8")
+    return {
+        name: f"{package}.{name}" if module == package else module
+        for module, name in re.findall(r"^    from (\S+) import (\w+) as \w+$", source, re.MULTILINE)
+    }
 
 
 def load_object(target: str) -> Any:

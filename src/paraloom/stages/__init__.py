@@ -9,9 +9,10 @@ Example:
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from paraloom.core.lazy import lazy_exports
+from paraloom.core.lazy import lazy_exports, typed_names
 
 if TYPE_CHECKING:
     from paraloom.stages.analysis import ExtractLexicon as ExtractLexicon
@@ -67,71 +68,25 @@ if TYPE_CHECKING:
     from paraloom.stages.variants import VariantsToBitext as VariantsToBitext
 
 STAGES: dict[str, str] = {
-    "read-pairs": "paraloom.stages.bitext:ReadPairs",
-    "join-pairs": "paraloom.stages.bitext:JoinPairs",
-    "read-scored-pairs": "paraloom.stages.bitext:ReadScoredPairs",
-    "train-translator": "paraloom.stages.translators:TrainTranslator",
+    "-".join(re.findall("[A-Z][a-z]+", name)).lower(): f"{module}:{name}"
+    for name, module in typed_names(__name__).items()
+} | {
     "train-phrase-translator": "paraloom.papers.park17.train_phrase_translator:TrainPhraseTranslator",
-    "load-translator": "paraloom.stages.translators:LoadTranslator",
-    "load-endpoint": "paraloom.stages.endpoints:LoadEndpoint",
-    "backtranslate": "paraloom.stages.pairs:BackTranslate",
-    "translate-variants": "paraloom.stages.variants:TranslateVariants",
-    "read-variants": "paraloom.stages.variants:ReadVariants",
-    "measure-diversity": "paraloom.stages.diversity:MeasureDiversity",
-    "sample-variants": "paraloom.stages.diversity:SampleVariants",
-    "choose-variants": "paraloom.stages.variants:ChooseVariants",
-    "variants-to-bitext": "paraloom.stages.variants:VariantsToBitext",
-    "common-translations": "paraloom.stages.bitext:CommonTranslations",
-    "split": "paraloom.stages.bitext:Split",
-    "clean": "paraloom.stages.bitext:Clean",
-    "score": "paraloom.stages.scores:Score",
-    "count-words": "paraloom.stages.scores:CountWords",
-    "train-language-model": "paraloom.stages.scores:TrainLanguageModel",
     "train-classifier": "paraloom.papers.w17.train_classifier:TrainClassifier",
-    "read-labeled-pairs": "paraloom.stages.labels:ReadLabeledPairs",
-    "label-pairs": "paraloom.stages.labels:LabelPairs",
-    "make-lookalikes": "paraloom.stages.labels:MakeLookalikes",
-    "train-paraphrase-model": "paraloom.stages.labels:TrainParaphraseModel",
-    "train-judge": "paraloom.stages.judging:TrainJudge",
-    "evaluate-scores": "paraloom.stages.labels:EvaluateScores",
-    "train-parser": "paraloom.stages.syntax:TrainParser",
-    "parse": "paraloom.stages.syntax:Parse",
-    "train-paraphraser": "paraloom.stages.paraphrasers:TrainParaphraser",
-    "paraphrase": "paraloom.stages.paraphrasing:Paraphrase",
     "syntax-groups": "paraloom.papers.bbh22.syntax_group_stages:SyntaxGroups",
     "pick-syntax-group": "paraloom.papers.bbh22.syntax_group_stages:PickSyntaxGroup",
     "count-productions": "paraloom.papers.bbh22.syntax_group_stages:CountProductions",
-    "pair-statistics": "paraloom.stages.analysis:PairStatistics",
-    "extract-lexicon": "paraloom.stages.analysis:ExtractLexicon",
-    "filter": "paraloom.stages.pairs:Filter",
-    "preview-filter": "paraloom.stages.pairs:PreviewFilter",
-    "find-duplicates": "paraloom.stages.pairs:FindDuplicates",
-    "drop-duplicates": "paraloom.stages.pairs:DropDuplicates",
     "compare-selections": "paraloom.papers.w17.compare_selections:CompareSelections",
-    "read-sentences": "paraloom.stages.sentences:ReadSentences",
-    "load-encoder": "paraloom.stages.sentences:LoadEncoder",
-    "encode": "paraloom.stages.sentences:Encode",
-    "distill-words": "paraloom.stages.distillation:DistillWords",
-    "distill-encoder": "paraloom.stages.distillation:DistillEncoder",
-    "distill-transformer": "paraloom.stages.distillation:DistillTransformer",
     "train-phrases": "paraloom.papers.pgru.train_phrases:TrainPhrases",
-    "translate-documents": "paraloom.stages.documents:TranslateDocuments",
-    "align-documents": "paraloom.stages.documents:AlignDocuments",
-    "pivot-documents": "paraloom.stages.documents:PivotDocuments",
-    "align-document-sentences": "paraloom.stages.documents:AlignDocumentSentences",
     "read-gold-pairs": "paraloom.papers.park17.gold_documents:ReadGoldPairs",
-    "evaluate-translator": "paraloom.stages.translators:EvaluateTranslator",
     "compare-translators": "paraloom.papers.bbh22.translator_comparison:CompareTranslators",
     "evaluate-aligner": "paraloom.papers.park17.gold_documents:EvaluateAligner",
     "tune-aligner": "paraloom.papers.park17.aligner_tuning:TuneAligner",
-    "train-encoder": "paraloom.stages.encoders:TrainEncoder",
-    "train-bilingual-encoder": "paraloom.stages.bilingual:TrainBilingualEncoder",
-    "quantize-encoder": "paraloom.stages.encoders:QuantizeEncoder",
-    "evaluate-classification": "paraloom.stages.encoders:EvaluateClassification",
-    "evaluate-sts": "paraloom.stages.encoders:EvaluateSts",
     "evaluate-retrieval": "paraloom.papers.pgru.retrieval:EvaluateRetrieval",
 }
-"""Name in the TOML file → 'module:Class'. A new stage is one class, a line here, and one above for type checkers."""
+"""Name in the TOML file → 'module:Class'. A new stage is one class, and a line above."""
+
+STAGES["backtranslate"] = STAGES.pop("back-translate")
 
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__, {name: module for module, _, name in (target.partition(":") for target in STAGES.values())}
