@@ -73,7 +73,7 @@ CASES: dict[str, tuple[object, ...]] = {
 """Command and parameter → arguments."""
 
 OTHERS = {
-    *("evaluate comet --model", "explore --encoder", "demo --encoder", "demo --paraphraser", "train parser --encoder"),
+    *("explore --encoder", "demo --encoder", "demo --paraphraser", "train parser --encoder"),
     *(
         "research evaluate-control --parser",
         "research evaluate-control paraphraser",

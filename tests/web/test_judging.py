@@ -14,11 +14,11 @@ from processes import kill, start, wait_until
 from toy_pairs import toy_pairs, write_toy_pairs
 
 from paraloom.core.errors import ConfigError, DataError, RunError
-from paraloom.pairs.annotation import summarize_ratings
+from paraloom.pairs.annotation import cohen_kappa, summarize_ratings
 from paraloom.pairs.filtering.judgments import pair_keys, read_judgments, write_judgment_sheet
 from paraloom.web import judging as judgings
 from paraloom.web.app import Answer, App
-from paraloom.web.judging import Judging, cohen_kappa, locked
+from paraloom.web.judging import Judging, locked
 from paraloom.web.library import Library
 
 
@@ -45,7 +45,7 @@ def label(app: App, rater: str, pair: int, kind: str, value: object) -> str:
 
 
 def test_kappa_against_scikit_learn() -> None:
-    metrics = pytest.importorskip("sklearn.metrics", reason="needs scikit-learn: pip install 'paraloom[judge]'")
+    metrics = pytest.importorskip("sklearn.metrics", reason="needs scikit-learn: pip install scikit-learn")
     generator = random.Random(1)
     for n in (3, 10, 200):
         first = [generator.randint(1, 3) for _ in range(n)]

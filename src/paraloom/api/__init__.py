@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from paraloom.api.endpoints import with_answers as with_answers
     from paraloom.api.evaluate import compare_on_similarity as compare_on_similarity
     from paraloom.api.evaluate import evaluate_classification_tasks as evaluate_classification_tasks
-    from paraloom.api.evaluate import evaluate_comet_files as evaluate_comet_files
     from paraloom.api.evaluate import evaluate_document_pairs as evaluate_document_pairs
     from paraloom.api.evaluate import evaluate_sentence_aligner as evaluate_sentence_aligner
     from paraloom.api.evaluate import evaluate_similarity as evaluate_similarity

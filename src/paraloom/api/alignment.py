@@ -33,13 +33,7 @@ _PAIRS = (".tsv", ".tmx", ".jsonl", "")
 
 @dataclass(frozen=True)
 class AlignmentCounts:
-    """How many sentences were aligned.
-
-    Args:
-        beads: Beads with sentences on both sides.
-        aligned: Sentences in those, on each side.
-        unaligned: Sentences without a counterpart, on each side.
-    """
+    """How many sentences were aligned."""
 
     beads: int
     aligned: tuple[int, int]

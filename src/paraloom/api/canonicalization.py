@@ -43,16 +43,7 @@ _TEXT_NAMES = ("text", "sentence", "question", "utterance", "review", "comment",
 
 @dataclass(frozen=True)
 class Canonicalization:
-    """What became of texts.
-
-    Args:
-        output: The file; '-' for none.
-        texts: Number of texts.
-        changed: Texts that have another standard form.
-        unchanged: Texts that are their own standard form.
-        kept: Reason → texts that stay as they are, because they have no words.
-        method: Signature of the rules and settings.
-    """
+    """What became of texts."""
 
     output: str
     texts: int
@@ -104,17 +95,6 @@ def canonicalize_file(
 
     A table of records stays as it is, with `COLUMNS` added. Of lines of text, the output has the standard forms, a line
     each; or, if it is a table, a row each. The output appears whole or not at all.
-
-    Args:
-        source: A file of lines, a table, '-' for standard input, or texts.
-        canonicalizer: What writes the standard form.
-        output: The file to write; '-' for none.
-        text: Column of the texts in a table; a number, from 1, if it has no header.
-        check: Called with the first texts; it raises an error if they are not for the canonicalizer.
-        report: Called with each form.
-
-    Returns:
-        The counts.
     """
     table = isinstance(source, (str, Path)) and _is_table(source)
     if str(output) != PIPE:

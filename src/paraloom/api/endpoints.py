@@ -28,17 +28,7 @@ ANSWERS = ".answers.sqlite"
 def named_translator(
     reference: str | Path, *, output: str = PIPE, precision: str | None = None
 ) -> str | LoadTranslator | EndpointTranslator:
-    """The translator that a reference names: `NAME`, `FOLDER` or `URL`, with settings as `NAME?key=value&key=value`.
-
-    Args:
-        reference: A bundled name, a folder or OWNER/NAME, with `from`, `to`, `precision`, `long` and `revision`; the
-            address of an endpoint, with the fields of its configuration.
-        output: What is written: the answers of an endpoint are kept beside it.
-        precision: Number format of checkpoints where the reference names none.
-
-    Raises:
-        ConfigError: The translator does not have one of the settings, or lacks one that it needs.
-    """
+    """The translator that a reference names: `NAME`, `FOLDER` or `URL`, with settings as `NAME?key=value&key=value`."""
     from paraloom.mt.endpoint import EndpointTranslator
 
     name, settings = split_reference(str(reference))

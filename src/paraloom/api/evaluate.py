@@ -21,7 +21,6 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.alignment import AlignmentScore, DocumentScore, score_documents
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.classification import ClassificationResult, evaluate_classification
-from paraloom.evaluate.comet import COMETResult, evaluate_comet
 from paraloom.evaluate.compare import EncoderComparison, compare_encoders
 from paraloom.evaluate.mteb import write_mteb
 from paraloom.evaluate.resampling import SAMPLES
@@ -265,28 +264,6 @@ def evaluate_translator(
                 remedy="Copy the translator to a folder of your own: Translator.load(NAME).save(FOLDER).",
             ) from None
     return result
-
-
-def evaluate_comet_files(
-    sources: str | Path,
-    hypotheses: str | Path,
-    references: str | Path,
-    *,
-    model: str | Path,
-) -> COMETResult:
-    """Compute COMET with a model in a local folder.
-
-    Args:
-        sources: A sentence per line.
-        hypotheses: Its translation.
-        references: Its reference; a model without references does not read them.
-        model: The folder of a COMET model, as it is published, with configuration and tokenizer of its encoder.
-
-    Returns:
-        The score.
-    """
-    lines = [list(read_lines(path)) for path in (sources, hypotheses, references)]
-    return evaluate_comet(*lines, model=model)
 
 
 def evaluate_document_pairs(pairs: str | Path, gold: str | Path, *, swap: bool = False) -> DocumentScore:

@@ -33,15 +33,7 @@ _WIDTH = 200
 
 @dataclass(frozen=True)
 class Preview:
-    """The beginning of a file or folder.
-
-    Args:
-        path: The file or folder.
-        rows: Number of rows; None where they are too many to count, or where it has none.
-        columns: Names of its columns; empty for plain lines.
-        shown: The first rows, a value per column.
-        about: What it is, where it has no rows: a model, a run.
-    """
+    """The beginning of a file or folder."""
 
     path: str
     rows: int | None
@@ -93,12 +85,7 @@ class Preview:
 
 
 def preview(path: str | Path, rows: int = 3) -> Preview:
-    """The first rows of a file or folder.
-
-    Args:
-        path: Pairs, variants, links, vectors, text, PREFIX.{de,en}; or the folder of a corpus, run or model.
-        rows: How many rows.
-    """
+    """The first rows of a file or folder."""
     name = str(path)
     pattern = sides(name) is not None
     if not pattern and not Path(path).exists():

@@ -94,13 +94,7 @@ class Harvest(ResultRecord):
 
 
 def harvest(run: RunResult, *, kept: int = 10, lost: int = 3) -> Harvest | None:
-    """The harvest of the last filter of a run; None if it has none, or no score that says how right a pair is.
-
-    Args:
-        run: The run.
-        kept: Number of pairs that were kept.
-        lost: Number of pairs that were lost.
-    """
+    """The harvest of the last filter of a run; None if it has none, or no score that says how right a pair is."""
     for stage in reversed(run.stages):
         if stage.kind == "map" and stage.counts.rejected and (stage.folder / "rejected").is_dir():
             harvested = harvest_of(stage.folder, stage.counts.read, kept=kept, lost=lost)
@@ -110,14 +104,7 @@ def harvest(run: RunResult, *, kept: int = 10, lost: int = 3) -> Harvest | None:
 
 
 def harvest_of(folder: Path, read: int, *, kept: int = 10, lost: int = 3) -> Harvest | None:
-    """The harvest of one stage of a run; None if its rows are not pairs.  Without a score: its first pairs.
-
-    Args:
-        folder: Folder of the stage.
-        read: Number of rows that the stage read.
-        kept: Number of pairs that were kept.
-        lost: Number of pairs that were lost.
-    """
+    """The harvest of one stage of a run; None if its rows are not pairs.  Without a score: its first pairs."""
     corpus = Corpus.open(folder)
     if not {"src", "tgt"} <= set(corpus.schema.names):
         return None

@@ -54,14 +54,7 @@ _UNIDENTIFIED = "und"
 
 @dataclass(frozen=True)
 class MinedLines:
-    """The result of mining two texts.
-
-    Args:
-        pairs: Pairs that were written.
-        lines: Lines of both texts.
-        distinct: Different lines of both.
-        score: Comparison with the true pairs, if they were given.
-    """
+    """The result of mining two texts."""
 
     pairs: int
     lines: tuple[int, int]

@@ -17,18 +17,7 @@ _UNKNOWN = "not stated"
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """A model and what its card says.
-
-    Args:
-        name: What options such as --translator and --encoder take.
-        kind: translator, paraphraser, encoder or paraphrase model.
-        languages: Languages, such as `de → en`.
-        size: Bytes of its folder.
-        license: License of the model, or of what it was trained on.
-        measured: Its quality, as measured.
-        not_for: What it is not good for.
-        folder: Where it is.
-    """
+    """A model and what its card says."""
 
     name: str
     kind: str

@@ -74,13 +74,7 @@ def check_corpus_folder(output: str | Path) -> None:
 
 @dataclass(frozen=True)
 class OutputRecord:
-    """What an output was made by, from and with; kept beside it as `.NAME.paraloom.json`.
-
-    Args:
-        command: The command.
-        recipe: Digest of the version, of all settings that count, and of the content of the inputs.
-        content: Digest of the output.
-    """
+    """What an output was made by, from and with; kept beside it as `.NAME.paraloom.json`."""
 
     command: str
     recipe: str

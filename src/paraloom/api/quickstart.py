@@ -28,15 +28,7 @@ READ = "Of the 97 pairs that the bundled models keep, two readers, both language
 
 @dataclass(frozen=True)
 class Quickstart:
-    """The run, its harvest, and how near its pairs are to second translations by people, before and after the filter.
-
-    Args:
-        run: The result of the run.
-        harvest: The best pairs that were kept, and some that were lost.
-        before: Mean chrF of all paraphrases against the second translation, which no stage saw.
-        after: The same of those that the filter kept.
-        seconds: Time by the clock.
-    """
+    """The run, its harvest, and how near its pairs are to second translations by people, before and after the filter."""
 
     run: RunResult
     harvest: Harvest

@@ -14,6 +14,7 @@ from paraloom.api.run import as_list, input_stages, run_in, run_stages
 from paraloom.api.syntax import parser_fields
 from paraloom.api.translators import all_translator_stages
 from paraloom.core.errors import ConfigError
+from paraloom.core.results import text_table
 from paraloom.core.stage import Ref, Stage
 from paraloom.evaluate.diversity.names import NAMES, NOTE
 from paraloom.io import Corpus
@@ -183,23 +184,12 @@ def format_diversity(results: Sequence[Mapping[str, Any]]) -> str:
     """What `measure_diversity` returned, as a table with a row per corpus, like Tables 1 to 4 of BBH22."""
     figures_of = [{row["figure"]: row for row in result["figures"]} for result in results]
     columns = [name for name in NAMES if any(name in figures for figures in figures_of)]
-    lines = [["corpus", "sources", "alone", *(NAMES[name] for name in columns)]]
+    header = ["corpus", "sources", "alone", *(NAMES[name] for name in columns)]
+    rows = []
     for result, figures in zip(results, figures_of, strict=True):
         counts = [f"{result['groups']:,}", f"{result['alone']:,}"]
-        lines.append([result["corpus"], *counts, *(_cell(figures.get(name)) for name in columns)])
-    return "\n".join([*_aligned(lines), *_losses(results), NOTE])
-
-
-def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Cells in columns, the first one flush left, the others flush right."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if column else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
-    ]
+        rows.append([result["corpus"], *counts, *(_cell(figures.get(name)) for name in columns)])
+    return "\n".join([*text_table(header, rows), *_losses(results), NOTE])
 
 
 def _cell(row: Mapping[str, Any] | None) -> str:

@@ -80,13 +80,7 @@ def presets_for(columns: Sequence[str]) -> Mapping[str, str]:
 
 
 def yields(batches: Iterable[pa.RecordBatch], by: str, columns: Sequence[str]) -> Yields | None:
-    """What thresholds of a probability and the presets keep of pairs; None where no pair has a probability.
-
-    Args:
-        batches: The pairs, with their scores.
-        by: The score that is a probability.
-        columns: Their columns.
-    """
+    """What thresholds of a probability and the presets keep of pairs; None where no pair has a probability."""
     presets = presets_for(columns)
     sums = {name: _Sum() for name in ("", *presets)}
     read = 0

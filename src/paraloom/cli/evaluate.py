@@ -108,12 +108,6 @@ DECLARED = [
         watched=True,
     ),
     Command(
-        name="evaluate comet",
-        of="evaluate_comet_files",
-        examples=("src.txt hyp.txt ref.txt --model wmt22-comet-da",),
-        watched=True,
-    ),
-    Command(
         name="evaluate documents",
         of="evaluate_document_pairs",
         flags={"gold": "--gold"},

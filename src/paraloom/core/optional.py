@@ -46,7 +46,6 @@ EXTRAS = {
     "s3fs": "s3",
     "sacrebleu": "evaluate",
     "sentence_transformers": "distill",
-    "sklearn": "judge",
     "spacy": "spacy",
     "stanza": "stanza",
     "tokenizers": "transformer",

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.errors import DataError
 from paraloom.core.seeds import generator
 from paraloom.io.atomic import atomic_write
 from paraloom.io.quoting import quoted_lines
@@ -128,7 +128,8 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
     if len(labels) == 2:
         for kind in LABELS:
             first, second = ([rater[number][kind] for number in facts] for rater in labels)
-            agreement[kind] = _cohen_kappa(first, second)
+            kappa = cohen_kappa(first, second)
+            agreement[kind] = None if kappa is None else round(kappa, 4)
     return {"raters": len(labels), "rows": rows, "agreement": agreement}
 
 
@@ -153,16 +154,16 @@ def _read_labels(sheet: Path, numbers: set[str]) -> dict[str, dict[str, int]]:
     return labels
 
 
-def _cohen_kappa(first: list[int], second: list[int]) -> float | None:
-    if len({*first, *second}) == 1:
+def cohen_kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
+    """Cohen's kappa of two raters: the agreement beyond chance, as a share of what chance leaves."""
+    n = len(first)
+    if n == 0:
         return None
-    try:
-        from sklearn.metrics import cohen_kappa_score
-    except ImportError:
-        raise ConfigError(
-            "Cohen's kappa needs scikit-learn, which is not installed", remedy="Run: pip install 'paraloom[judge]'"
-        ) from None
-    return round(float(cohen_kappa_score(first, second)), 4)
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
+    expected = sum(sum(a == value for a in first) * sum(b == value for b in second) for value in {*first, *second}) / (
+        n * n
+    )
+    return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:

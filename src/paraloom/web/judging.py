@@ -18,7 +18,7 @@ from typing import TextIO
 from paraloom.core.errors import ConfigError, DataError, RunError
 from paraloom.io.atomic import atomic_write, unwritable_as_error
 from paraloom.io.sheets import read_sheet, sheet_lines
-from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS
+from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS, cohen_kappa
 from paraloom.pairs.filtering import judgments
 
 MEANINGS: dict[str, dict[int, str]] = {
@@ -164,18 +164,6 @@ class Judging:
             for first, second in combinations(sheets, 2)
             for kind in sheets[first].kinds
         ]
-
-
-def cohen_kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
-    """Cohen's kappa of two raters: the agreement beyond chance, as a share of what chance leaves."""
-    n = len(first)
-    if n == 0:
-        return None
-    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
-    expected = sum(sum(a == value for a in first) * sum(b == value for b in second) for value in {*first, *second}) / (
-        n * n
-    )
-    return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
 def _compare(

@@ -6,13 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.lazy import late
-from paraloom.pairs.scoring.surface import BLEU_ORDER
 from paraloom.pairs.scoring.token_list_kernels import shared_counts
 from paraloom.text.buffers import Texts, code_points
 from paraloom.text.ngrams import ngram_totals, ngrams
 from paraloom.text.tokens import TokenLists
 
-bleu_plus_one_from_counts = late("paraloom.text.bleu:bleu_plus_one_from_counts")
 chrf_from_points = late("paraloom.text.chrf:chrf_from_points")
 
 
@@ -43,20 +41,6 @@ def overlap_from_counts(
     fewer = np.minimum(ngram_totals(a_lengths, n), ngram_totals(b_lengths, n))
     with np.errstate(invalid="ignore"):
         return (shared / np.where(fewer > 0, fewer, np.nan)).astype(np.float32)
-
-
-def bleu_plus_one(translation: TokenLists, reference: TokenLists) -> npt.NDArray[np.float32]:
-    """Compute smoothed sentence BLEU (BLEU+1) of translations against their references.
-
-    It is not symmetric: precisions are those of the translation. Every order's precision and the length of the
-    reference are smoothed by one, so identical sentences of c words score exp(-1/c), not 1.
-
-    Reference:
-        Nakov, Guzmán, Vogel 2012, "Optimizing for sentence-level BLEU+1 yields short translations", as W17 §5.7
-        uses it.
-    """
-    shared = [shared_ngrams(translation, reference, n) for n in range(1, BLEU_ORDER + 1)]
-    return bleu_plus_one_from_counts(shared, translation.lengths, reference.lengths)
 
 
 def chrf(translations: Texts, references: Texts) -> npt.NDArray[np.float32]:
