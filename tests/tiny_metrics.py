@@ -1,4 +1,4 @@
-"""Tiny COMET models with random weights, for tests.
+"""Tiny COMET and MetricX models with random weights, for tests.
 
 `python tests/tiny_metrics.py`, in an environment with unbabel-comet, prints what that package makes of `PAIRS` by
 each of `COMET_MODELS`; tests have these figures.
@@ -121,6 +121,28 @@ def _save_tokenizer(
     known = {name: word for name, word in names.items() if word in special}
     settings = {**known, "unk_token": "<unk>", "tokenizer_class": "PreTrainedTokenizerFast"}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+
+
+def save_tiny_metricx(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Write an mT5 whose layers are so simple that its values can be calculated by hand, and return its weights.
+
+    The encoder adds nothing to the words; the decoder adds the mean of what it reads, as its queries are 0.
+    """
+    from transformers import MT5Config, MT5ForConditionalGeneration
+
+    config = MT5Config(
+        **{"vocab_size": 250_112, "d_model": 4, "d_kv": 2, "d_ff": 6, "num_layers": 1, "num_decoder_layers": 1},
+        **{"num_heads": 2, "tie_word_embeddings": False, "decoder_start_token_id": 0},
+    )
+    network = MT5ForConditionalGeneration(config)
+    random_weights(network, 7, 1.5)
+    zeros = ("SelfAttention.o.", "wo.", "EncDecAttention.q.", "relative_attention_bias.")
+    for name, weight in network.named_parameters():
+        if any(part in name for part in zeros):
+            weight.data.zero_()
+    network.save_pretrained(folder)
+    _save_tokenizer(folder, ("<pad>", "</s>", "<unk>"), [*WORDS, "source", "candidate", ":"], "$A </s>")
+    return folder, {name: value.numpy() for name, value in network.state_dict().items()}
 
 
 def main() -> None:

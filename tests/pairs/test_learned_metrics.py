@@ -1,4 +1,4 @@
-"""COMET: the values of unbabel-comet; folders that are incomplete, damaged or run code."""
+"""COMET and MetricX: the values of unbabel-comet, and by hand; folders that are incomplete, damaged or run code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ for _package in ("torch", "transformers"):
     pytest.importorskip(_package, reason="pip install 'paraloom[train]'")
 
 import torch  # noqa: E402
-from tiny_metrics import COMET_MODELS, PAIRS, save_tiny_comet  # noqa: E402
+from tiny_metrics import COMET_MODELS, PAIRS, save_tiny_comet, save_tiny_metricx  # noqa: E402
 
 from paraloom import as_pairs  # noqa: E402
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, ParaloomError  # noqa: E402
@@ -26,7 +26,7 @@ from paraloom.mt.choice import choose_samples  # noqa: E402
 from paraloom.mt.decoding import parse_decoding  # noqa: E402
 from paraloom.mt.utility import candidate_scores  # noqa: E402
 from paraloom.stages import Score  # noqa: E402
-from paraloom.text.learned_metrics import Comet  # noqa: E402
+from paraloom.text.learned_metrics import Comet, MetricX  # noqa: E402
 
 # unbabel-comet 2.2.7, transformers 4.57.6: python tests/tiny_metrics.py
 PEER = {
@@ -67,11 +67,31 @@ def test_values_are_those_of_unbabel_comet(comet: Callable[[str], Path], name: s
     assert np.isnan(model.predict(["", "der hund"], ["the dog", " "], ["a", "a"])).all()
 
 
-def test_scores_of_pairs_have_the_folder_in_their_name(comet: Callable[[str], Path]) -> None:
+def test_metricx_is_the_logit_of_one_token_by_hand(tmp_path: Path) -> None:
+    folder, weights = save_tiny_metricx(tmp_path)
+    words = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    embeddings = weights["shared.weight"].astype(np.float64)
+
+    def normalized(values: Any, weight: str) -> Any:
+        return values / np.sqrt((values**2).mean(-1, keepdims=True) + 1e-6) * weights[weight]
+
+    cross = "decoder.block.0.layer.1.EncDecAttention."
+    expected = []
+    for source, translation, _ in PAIRS:
+        text = f"source : {source} candidate : {translation}".split()  # and no end of text
+        states = normalized(embeddings[[words[word] for word in text]], "encoder.final_layer_norm.weight")
+        hidden = embeddings[0] + states.mean(0) @ weights[f"{cross}v.weight"].T @ weights[f"{cross}o.weight"].T
+        expected.append(normalized(hidden, "decoder.final_layer_norm.weight") @ weights["lm_head.weight"][250_089])
+    got = MetricX.load(folder).predict(SOURCES, TRANSLATIONS)
+    assert got.tolist() == pytest.approx(np.clip(expected, 0, 25).tolist(), abs=1e-4)
+    assert len({round(value, 2) for value in got.tolist()}) > 1
+
+
+def test_scores_of_pairs_have_the_folder_in_their_name(comet: Callable[[str], Path], tmp_path: Path) -> None:
     rows = as_pairs([*zip(SOURCES, TRANSLATIONS, strict=True), ("", "a")])
-    scored = rows.score(["overlap", f"comet:{comet('qe')}"])
+    scored = rows.score(["overlap", f"comet:{comet('qe')}", f"metricx:{save_tiny_metricx(tmp_path)[0]}"])
     assert [row["comet"] for row in scored][:-1] == pytest.approx(PEER["qe"], abs=2e-5)
-    assert scored[-1]["comet"] is None and scored[0]["unigram_overlap"] == 0
+    assert scored[-1]["comet"] is None and scored[-1]["metricx"] is None and scored[0]["unigram_overlap"] == 0
     metadata = scored.to_arrow().schema.field("comet").metadata
     assert b"comet" in str(metadata).encode() and b"digest" in str(metadata).encode()
 
@@ -86,7 +106,7 @@ def test_a_model_with_references_needs_the_pivot_and_reads_src_as_reference(come
     assert [row["comet"] for row in scored] == pytest.approx(PEER["reference"], abs=2e-5)
 
 
-@pytest.mark.parametrize("name", ["comet", "comet:FOLDER"])
+@pytest.mark.parametrize("name", ["comet", "comet:FOLDER", "metricx"])
 def test_a_stage_says_how_the_folder_is_named(name: str) -> None:
     with pytest.raises(ConfigError, match="needs a model") as error:
         Score(scores=[name]).validate()
@@ -195,6 +215,13 @@ def test_settings_that_are_unknown(changed: dict[str, Any], message: str, tmp_pa
         Comet.load(folder).predict(SOURCES, TRANSLATIONS)
 
 
+def test_other_folders_are_no_metricx(comet: Callable[[str], Path], tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="not a model of MetricX-24: an xlm-roberta"):
+        MetricX.load(comet("qe"))
+    with pytest.raises(ConfigError, match="MetricX-23 reads its input in another order"):
+        MetricX.load(tmp_path / "metricx-23-large-v2p0")
+
+
 def test_a_missing_package_is_named(comet: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match="train"):
@@ -211,17 +238,22 @@ def test_translations_are_evaluated(
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     status, out, _ = paraloom("evaluate", "comet", "src", "hyp", "ref", "--model", comet("reference"))
     assert status == 0 and out.startswith("COMET -1.74")
+    status, _, err = paraloom("evaluate", "comet", "src", "hyp", "ref", "--python", "comet/bin/python")
+    assert status == 2 and "--model FOLDER" in err
     with pytest.raises(DataError, match="1 sources, 4 hypotheses and 4 references"):
         evaluate_comet(["a"], TRANSLATIONS, REFERENCES, model=tmp_path)
     with pytest.raises(DataError, match="no sentences"):
         evaluate_comet([], [], [], model=tmp_path)
 
 
-def test_a_utility_may_have_metrics(comet: Callable[[str], Path]) -> None:
-    utility = f"forward+comet:{comet('qe')}"
+def test_a_utility_may_have_metrics(comet: Callable[[str], Path], tmp_path: Path) -> None:
+    metricx = save_tiny_metricx(tmp_path)[0]
+    utility = f"forward+comet:{comet('qe')}+metricx:{metricx}"
     groups = [[Variant(text, -1.0, 2) for text in texts] for texts in (TRANSLATIONS[:3], TRANSLATIONS[1:3])]
     scores = candidate_scores(utility, groups, groups, SOURCES[:2])
+    errors = MetricX.load(metricx).predict([SOURCES[1]] * 2, TRANSLATIONS[1:3])
     assert scores[0][f"comet:{comet('qe')}"][0] == pytest.approx(100 / (1 + np.exp(-PEER["qe"][0])), abs=1e-3)
+    assert scores[1][f"metricx:{metricx}"].tolist() == pytest.approx((100 - 4 * errors).tolist(), abs=1e-4)
     with pytest.raises(DataError, match="needs the source of each group"):
         candidate_scores(utility, groups, groups)
     with pytest.raises(ConfigError, match="needs references"):

@@ -108,8 +108,9 @@ class Pairs(PairsTable):
             scores: Scores or groups, such as overlap, bleu1 or all; `paraloom scores` lists them. In Python also
                 scorers of your own, and functions of both texts, whose column has their name (`score_1` for a lambda
                 in the first place). With `bilingual` among them, the encoder adds `bilingual_similarity`, for bitext;
-                with `agreement`, `translator` adds that, too. `comet:FOLDER` adds `comet` by a COMET model, as
-                a translation of `src`; models with references need the column `pivot`, which they take for the source.
+                with `agreement`, `translator` adds that, too. `comet:FOLDER` and `metricx:FOLDER` add `comet` and
+                `metricx` by a COMET or MetricX-24 model, as a translation of `src`; COMET models with references need
+                the column `pivot`, which they take for the source.
             encoder: Adds `paraphrase_score` (of `bilingual`: `bilingual_similarity`): an encoder, its name or folder.
             word_counts: Adds the mean IDF of both sides: a folder of `train word-counts`.
             language_model: Adds perplexities: a folder of `train language-model`, or an ARPA file.
@@ -171,7 +172,7 @@ class Pairs(PairsTable):
                 _refuse_endpoint(given)
                 stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
                 loading += stages
-        names, comet = split_metrics([one for one in given_scores if isinstance(one, str)])
+        names, metrics = split_metrics([one for one in given_scores if isinstance(one, str)])
         others, bilingual = without_bilingual(names)
         if not bilingual:
             others = tuple(name for name in others if name != PARAPHRASE_SCORE.name)
@@ -189,7 +190,8 @@ class Pairs(PairsTable):
             judge=references.get("judge"),
             judge_file=settings.get("file", ""),
             judge_label=settings.get("label", ""),
-            comet=comet,
+            comet=metrics.get("comet"),
+            metricx=metrics.get("metricx"),
             languages=tuple(languages),
         )
         scored = self._with(*loading, self._connected(stage))

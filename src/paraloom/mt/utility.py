@@ -17,13 +17,18 @@ from paraloom.core.protocols import ScoringTranslatorLike, Variant
 from paraloom.text.utility import UTILITIES, expected_utility
 
 if TYPE_CHECKING:
-    from paraloom.text.learned_metrics import Comet
+    from paraloom.text.learned_metrics import Comet, MetricX
+
+_METRICS_IN = "paraloom.text.learned_metrics:"
 
 FORWARD, REVERSE = "forward", "reverse"
 
+METRICS = ("comet", "metricx")
+"""Names of learned metrics, each followed by a colon and a folder."""
+
 TERMS = (FORWARD, REVERSE, *UTILITIES)
 """Names of scores: probability per subword of the candidate, that of the source given the candidate by a translator the
-other way, and the mean chrF or BLEU against the samples. `comet:FOLDER` is a score, too."""
+other way, and the mean chrF or BLEU against the samples. `comet:FOLDER` and `metricx:FOLDER` are scores, too."""
 
 Scores = npt.NDArray[np.float64]
 
@@ -35,12 +40,13 @@ def parse_utility(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split("+"))
     for name in names:
         metric, _, folder = name.partition(":")
-        known = name in TERMS or (metric == "comet" and bool(folder))
+        known = name in TERMS or (metric in METRICS and bool(folder))
         if not known or names.count(name) > 1:
             problem = "twice the score" if known else "unknown score"
             raise ConfigError(
                 f"{problem} '{name}' in the utility '{text}'{'' if known else suggestion(name, TERMS)}",
-                remedy=f"Write a sum of {', '.join(TERMS)}, comet:FOLDER, such as forward+reverse+chrf.",
+                remedy=f"Write a sum of {', '.join(TERMS)}, comet:FOLDER and metricx:FOLDER, such as "
+                "forward+reverse+chrf.",
             )
     return names
 
@@ -130,20 +136,22 @@ def _reverse_scores(
 
 
 def _metric_scores(texts: Sequence[Sequence[str]], sources: Sequence[str], name: str) -> list[Scores]:
-    """COMET's scores by the logistic function, since some models have values below 0."""
-    metric = _loaded_metric(Path(name.partition(":")[2]))
+    """COMET's scores by the logistic function, since some models have values below 0; MetricX' share without errors."""
+    kind, _, folder = name.partition(":")
+    metric = _loaded_metric(kind, Path(folder))
     if metric.needs_reference:
         raise ConfigError(
             f"the COMET model of '{name}' needs references", remedy="Take one without, such as wmt20-comet-qe-da."
         )
     firsts = [source for source, group in zip(sources, texts, strict=True) for _ in group]
     raw = metric.predict(firsts, [text for group in texts for text in group]).astype(np.float64)
-    return np.split(100 / (1 + np.exp(-raw)), np.cumsum([len(group) for group in texts])[:-1])
+    values = 100 / (1 + np.exp(-raw)) if kind == "comet" else 100 * (1 - raw / load_object(f"{_METRICS_IN}WORST"))
+    return np.split(values, np.cumsum([len(group) for group in texts])[:-1])
 
 
 @lru_cache(maxsize=2)
-def _loaded_metric(folder: Path) -> Comet:
-    metric: Comet = load_object("paraloom.text.learned_metrics:Comet.load")(folder)
+def _loaded_metric(kind: str, folder: Path) -> Comet | MetricX:
+    metric: Comet | MetricX = load_object(f"{_METRICS_IN}load_metric")(kind, folder)
     return metric
 
 

@@ -64,6 +64,7 @@ class Score(Map):
             without it, paraphrase, duplicate or equivalent.
         comet: Folder of a COMET model; adds `comet`. One that compares references reads the column `pivot` as the
             source and `src` as the reference; others read `src` as the source.
+        metricx: Folder of a MetricX-24 model; adds `metricx`, of `src` as the source.
         languages: All languages that may occur, two or more; adds `src_language_probability` and
             `tgt_language_probability`, the probability of the language that each side is labeled with.
 
@@ -83,7 +84,7 @@ class Score(Map):
 
     inputs: ClassVar[tuple[str, ...]] = (
         *("encoder", "word_counts", "language_model", "classifier"),
-        *("translator", "reverse_translator", "paraphrase_model", "judge", "comet"),
+        *("translator", "reverse_translator", "paraphrase_model", "judge", "comet", "metricx"),
     )
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
     optional_fields: ClassVar[tuple[str, ...]] = (
@@ -103,6 +104,7 @@ class Score(Map):
     judge_file: str = ""
     judge_label: str = ""
     comet: Ref | None = None
+    metricx: Ref | None = None
     sentence_transformer: str = ""
     languages: tuple[str, ...] = ()
 
@@ -366,10 +368,11 @@ def _model_scorers(
         scorers += _translation_scorers(paths, agreement_samples)
     if "judge" in paths:
         scorers += made.judge_scorers(_open_judge(paths["judge"], judge_file, judge_label))
-    if "comet" in paths:
-        from paraloom.text.learned_metrics import Comet
+    for name in made.METRICS:
+        if name in paths:
+            from paraloom.text.learned_metrics import load_metric
 
-        scorers += made.comet_scorers(Comet.load(paths["comet"]))
+            scorers += made.metric_scorers(name, load_metric(name, paths[name]))
     if languages:
         from paraloom.text.languages import LanguageIdentifier
 

@@ -1,4 +1,4 @@
-"""COMET: a metric of translation that was learned from human ratings, from a local folder."""
+"""COMET and MetricX: metrics of translation that were learned from human ratings, from local folders."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ import numpy.typing as npt
 
 from paraloom.core.devices import default_device
 from paraloom.core.digests import digest, file_digest, signature
-from paraloom.core.errors import MissingExtraError, ModelError, nearest
+from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, nearest
 from paraloom.core.hub import quiet
 
 if TYPE_CHECKING:
     import torch
+
+METRICS = ("comet", "metricx")
+"""Names of the metrics: `score --with NAME:FOLDER`."""
 
 Values: TypeAlias = npt.NDArray[np.float32]
 
@@ -31,6 +34,12 @@ _SEPARATORS = 2
 _VARIANCE = 1e-12
 
 _BATCH_TOKENS = 4096
+
+_REGRESSION_TOKEN = 250089  # <extra_id_10> of mT5
+WORST = 25.0
+"""Highest value of MetricX, in errors."""
+
+_MAX_TOKENS = 1536
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,11 +208,78 @@ class Comet:
         return features
 
 
-def split_metrics(names: Sequence[str]) -> tuple[tuple[str, ...], Path | None]:
-    """Split `comet:FOLDER` off names of scores."""
-    folders = [folder for name, colon, folder in (one.partition(":") for one in names) if colon and name == "comet"]
-    others = tuple(name for name in names if not (name.startswith("comet:") and folders))
-    return others, Path(folders[-1]).expanduser().absolute() if folders else None
+@dataclass(frozen=True, eq=False)
+class MetricX:
+    """MetricX-24 without references: an mT5 whose logit of one token is the error of a translation.
+
+    Reference:
+        Juraska, Deutsch, Finkelstein, Freitag 2024, "MetricX-24: The Google Submission to the WMT 2024 Metrics Shared
+        Task".
+    """
+
+    network: Any
+    tokenizer: Any
+    digest: str
+    needs_reference: bool = False
+
+    @property
+    def signature(self) -> str:
+        """The digest of the model."""
+        return signature("metricx-24", digest=self.digest)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> MetricX:
+        """Load a model from its folder: config.json, weights, and the tokenizer of mT5; nothing is downloaded."""
+        folder = Path(folder)
+        auto = _transformers()
+        if "metricx-23" in f"{folder.absolute()}".lower():
+            raise ConfigError("MetricX-23 reads its input in another order", remedy="Take a model of MetricX-24.")
+        config = _loaded(auto.AutoConfig, folder)
+        if config.model_type != "mt5" or config.vocab_size <= _REGRESSION_TOKEN:
+            raise ModelError(
+                f"not a model of MetricX-24: an {config.model_type} of {config.vocab_size:,} tokens",
+                file=folder,
+                remedy="Name the folder of a model such as google/metricx-24-hybrid-large-v2p6.",
+            )
+        tokenizer = _loaded(auto.AutoTokenizer, folder, "Copy those of google/mt5-large into the folder, too.")
+        network = _loaded(auto.MT5ForConditionalGeneration, folder, weights_only=True, dtype="auto")
+        files = sorted(path for pattern in ("*.safetensors", "*.bin") for path in folder.glob(pattern))
+        content = digest([config.to_json_string(), tokenizer.get_vocab(), [file_digest(path) for path in files]])[:12]
+        return cls(network.eval().to(_device()), tokenizer, content)
+
+    def predict(self, sources: Sequence[str], translations: Sequence[str], references: Sequence[str] = ()) -> Values:
+        """Errors of n translations, 0 (none) to 25, lower is better, float32 `(n,)`; NaN where a text is empty."""
+        return _predict_distinct([translations, sources], self._errors)
+
+    def _errors(self, rows: list[tuple[str, ...]]) -> Values:
+        import torch
+
+        texts = [f"source: {source} candidate: {translation}" for translation, source in rows]
+        ids = [self.tokenizer(text, truncation=True, max_length=_MAX_TOKENS).input_ids[:-1] for text in texts]
+        errors = np.zeros(len(rows), np.float32)
+        device = self.network.device
+        for batch in _batches([len(row) for row in ids]):
+            encoded = self.tokenizer.pad({"input_ids": [ids[index] for index in batch]}, return_tensors="pt").to(device)
+            start = torch.zeros((len(batch), 1), dtype=torch.long, device=device)
+            with torch.inference_mode():
+                logits = self.network(**encoded, decoder_input_ids=start).logits[:, 0, _REGRESSION_TOKEN]
+            errors[batch] = logits.float().clamp(0, WORST).cpu().numpy()
+        return errors
+
+
+def load_metric(name: str, folder: Path) -> Comet | MetricX:
+    """The metric of a folder; name is one of `METRICS`."""
+    return Comet.load(folder) if name == "comet" else MetricX.load(folder)
+
+
+def split_metrics(names: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Path]]:
+    """Split `comet:FOLDER` and `metricx:FOLDER` off names of scores."""
+    folders = {
+        name: Path(folder).expanduser().absolute()
+        for name, colon, folder in (one.partition(":") for one in names)
+        if colon and name in METRICS
+    }
+    return tuple(name for name in names if name.partition(":")[0] not in folders), folders
 
 
 def compares_references(folder: Path) -> bool:

@@ -14,10 +14,7 @@ from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Side, Value
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.idf import DocumentFrequencies
-    from paraloom.pairs.scoring.language_model import NgramModel
-    from paraloom.pairs.scoring.witten_bell import WittenBellModel
-    from paraloom.text.languages import LanguageIdentifier
-    from paraloom.text.learned_metrics import Comet
+    from paraloom.text.learned_metrics import Comet, MetricX
 
 _SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
 
@@ -206,6 +203,18 @@ COMET = Column(
     reference="Rei et al. 2020",
     option="--with comet:FOLDER",
 )
+METRICX = Column(
+    name="metricx",
+    description="errors of the second side as a translation of the first, by a MetricX-24 model",
+    direction="lower",
+    maximum=25,
+    unit="errors",
+    reference="Juraska et al. 2024",
+    option="--with metricx:FOLDER",
+)
+METRICS = {"comet": COMET, "metricx": METRICX}
+"""Columns of learned metrics of translation, by the name before the folder."""
+
 MODEL_GROUPS: dict[str, tuple[Column, ...]] = {
     "bilingual": (BILINGUAL_SIMILARITY,),
     "judge": (JUDGE, JUDGE_FORWARD, JUDGE_BACKWARD),
@@ -222,10 +231,25 @@ MODEL_COLUMNS: tuple[Column, ...] = (
     *LANGUAGE_PROBABILITY.values(),
     *TRANSLATION_COLUMNS,
     *MODEL_GROUPS["judge"],
-    COMET,
+    *METRICS.values(),
     P_PARAPHRASE,
 )
 """All columns that need a model, in the order in which reports show them."""
+
+
+class PerplexityModel(Protocol):
+    """A language model, such as `paraloom.pairs.scoring.language_model.NgramModel`."""
+
+    @property
+    def units(self) -> str:
+        """Unit of perplexity: 'words' or 'characters'."""
+
+    @property
+    def signature(self) -> str:
+        """The model, for the metadata of the columns."""
+
+    def perplexity(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """Perplexity of each of n sentences, float32 `(n,)`, 1 or more; NaN where it is undefined."""
 
 
 class ReferenceClassifier(Protocol):
@@ -237,6 +261,17 @@ class ReferenceClassifier(Protocol):
 
     def reference_probability(self, sentences: list[str]) -> npt.NDArray[np.float32]:
         """Probability that each of n sentences is a reference, float32 `(n,)`; NaN where it is undefined."""
+
+
+class LanguageClassifier(Protocol):
+    """A language identifier, such as `paraloom.text.languages.LanguageIdentifier`."""
+
+    @property
+    def signature(self) -> str:
+        """The identifier and its languages, for the metadata of the columns."""
+
+    def probabilities(self, texts: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
+        """Probability that text i is in `languages[i]`, float32 `(n,)`; NaN for an unknown language."""
 
 
 class MeaningJudge(Protocol):
@@ -295,7 +330,7 @@ def idf_scorers(frequencies: DocumentFrequencies) -> tuple[Scorer, ...]:
     )
 
 
-def perplexity_scorers(model: NgramModel | WittenBellModel) -> tuple[Scorer, ...]:
+def perplexity_scorers(model: PerplexityModel) -> tuple[Scorer, ...]:
     """Make the scorers of `src_perplexity` and `tgt_perplexity`; for a model of characters, `src_character_perplexity`.
 
     Reference:
@@ -347,14 +382,14 @@ def judge_scorers(judge: MeaningJudge) -> tuple[Scorer, ...]:
     )
 
 
-def comet_scorers(metric: Comet) -> tuple[Scorer, ...]:
-    """Make the scorer of `comet`; a model with references gets the pivot as source, `src` as reference."""
+def metric_scorers(name: str, metric: Comet | MetricX) -> tuple[Scorer, ...]:
+    """Make the scorer of `comet` or `metricx`; a model with references gets the pivot as source, `src` as reference."""
     sides = ("pivot", "tgt", "src") if metric.needs_reference else ("src", "tgt")
     compute = lambda pairs: metric.predict(*map(pairs.texts, sides))  # noqa: E731
-    return (_scorer(COMET, compute, sides, model=metric.signature),)
+    return (_scorer(METRICS[name], compute, sides, model=metric.signature),)
 
 
-def language_scorers(identifier: LanguageIdentifier) -> tuple[Scorer, ...]:
+def language_scorers(identifier: LanguageClassifier) -> tuple[Scorer, ...]:
     """Make the scorers of `src_language_probability` and `tgt_language_probability`."""
     return tuple(
         _scorer(
