@@ -27,6 +27,7 @@ from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import PARSER_FOLDER, SCPN, ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable, labels_of_trees
 from paraloom.stages.paraphraser_networks import (
+    RESEARCH,
     TREE,
     TREES,
     ExampleWriter,
@@ -64,6 +65,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
             have a template, so that `free_share`, `exemplar_share` and heights do not matter.
         direction: 'both' learns to paraphrase `src` as `tgt` and `tgt` as `src`; 'src-tgt' and 'tgt-src' one of them.
             Of back-translated pairs `src` is the reference and `tgt` its translation.
+        init_from: Paraphraser whose subwords and weights to start from: a transformer that Paraloom trained, with a
+            checkpoint or as int8, such as the bundled one. The trees may have no other labels than it knows.
         parser: The parser that made the trees: a stage or a folder, which is copied into the model.
         parser_name: Instead of `parser`: its name, such as 'stanza:en'.
         held_out: Number of pairs that are held out for development, by a hash of `tgt`.
@@ -93,12 +96,12 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
 
     sentinel: ClassVar[str] = "paraphraser.json"
     version: ClassVar[str] = "2"  # Examples with nothing to move are other draws than before.
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "init_from", "parser")
     removed_fields: ClassVar[Mapping[str, str]] = {
         "noisy_share": "Paraphrasers no longer learn standard forms: remove it, and use `paraloom canonicalize`."
     }
     optional_fields: ClassVar[tuple[str, ...]] = (
-        *("sentences", "unmoved_share", "network"),
+        *("sentences", "unmoved_share", "network", "init_from"),
         *(field.name for kind in (RecurrentConfig, ScpnConfig) for field in fields(kind)),
     )
 
@@ -107,6 +110,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     unmoved_share: float = 0.0
     network: Literal["transformer", "lstm", "scpn"] = "transformer"
     direction: Literal["both", "src-tgt", "tgt-src"] = "both"
+    init_from: Ref | None = None
     parser: Ref | None = None
     parser_name: str = ""
     held_out: int = 500
@@ -134,6 +138,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
             raise ConfigError("keys 'parser' and 'parser_name' cannot be combined", remedy="Give one of them.")
         if self.sentences and self.network == SCPN:
             raise ConfigError("SCPN learns from pairs alone", remedy="Leave out 'sentences'.")
+        if self.init_from is not None and self.network in RESEARCH:
+            raise ConfigError(f"'{self.network}' starts from no other network", remedy="Leave out 'init_from'.")
         if self.parser_name:
             check_name(self.parser_name)
 
@@ -178,10 +184,13 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
             for trees in sentence_trees(sentences):
                 labels |= labels_of_trees(ParsedPair(text, text, None, tree) for text, tree in trees)
             counts |= writer.write_sentences(sentences, scratch, unmoved_share=self.unmoved_share)
+        initial = context.inputs.get("init_from")
+        if initial is not None:
+            labels |= set(ParaphraserSettings.load(initial).labels)
         tokens = special_tokens(labels)
         config = replace(base_config(TranslatorConfig, self), special_tokens=tokens)
         recurrent = base_config(RecurrentConfig, self)
-        job = NetworkTraining(scratch, config, recurrent, scpn, folder, context.seed)
+        job = NetworkTraining(scratch, config, recurrent, scpn, folder, context.seed, initial)
         figures = train_network(self.network, job)
         table.save(folder)
         filled = [corpus for corpus in corpora if corpus.rows]
