@@ -229,15 +229,7 @@ def paraphraser_parts(
     folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
 ) -> tuple[PrefixTranslatorLike, ParaphraserSettings, TemplateTable, ParserLike | None]:
     """What a paraphraser is made of; see `open_paraphraser`."""
-    path = Path(folder)
-    if not path.exists():
-        bundled = bundled_path(str(folder), PARAPHRASER)
-        if bundled is None:
-            raise ModelError(
-                f"paraphraser '{folder}' not found{suggestion(str(folder), PARAPHRASERS)}",
-                remedy="Name english, the bundled paraphraser, or a folder that `paraloom train paraphraser` wrote.",
-            )
-        path = bundled
+    path = paraphraser_folder(folder)
     settings = ParaphraserSettings.load(path)
     if parser is None and (path / PARSER_FOLDER).is_dir():
         parser = path / PARSER_FOLDER
@@ -246,3 +238,17 @@ def paraphraser_parts(
     loaded = load_parser(parser) if isinstance(parser, (str, Path)) else parser
     templates = TemplateTable.load(path)
     return open_network(path, settings, templates, device), settings, templates, loaded
+
+
+def paraphraser_folder(name: str | Path) -> Path:
+    """The folder of a paraphraser: the folder itself, or that of a bundled name."""
+    path = Path(name).absolute()
+    if path.exists():
+        return path
+    bundled = bundled_path(str(name), PARAPHRASER)
+    if bundled is None:
+        raise ModelError(
+            f"paraphraser '{name}' not found{suggestion(str(name), PARAPHRASERS)}",
+            remedy="Name english, the bundled paraphraser, or a folder that `paraloom train paraphraser` wrote.",
+        )
+    return bundled
