@@ -10,13 +10,13 @@ fits the probability to be right to what readers said.
     python benchmarks/judged_paraphrases.py count build/judged reader-1.tsv reader-2.tsv
 
 None of the six kinds of text is what the paraphraser was trained on. `read` writes kind, sentence and paraphrase of
-text whose licenses permit distributing it: the best paraphrase whatever its probability. A reader adds a column `right`;
-`fit` prints the weights of `paraloom.paraphrasing.selection.probability_right` and what thresholds keep.
+text whose licenses permit distributing it: the best paraphrase, probable or not. A reader adds a column `right`; `fit`
+prints the weights of `probability_right` and what thresholds keep.
 
 `keep` takes other sentences, and keeps what the presets keep. `draw` writes sheet.tsv: an identifier, sentence and
 paraphrase, shuffled, of `strict` and of what `loose` alone keeps; of other versions fewer, by `strict` alone. key.tsv
-and yields.json say which version kept what. A reader writes a table with the columns id, right, good and different, each
-1, 0 or ?: the meaning is the same (nothing lost, added or changed); it is English that a careful writer could have
+and yields.json say which version kept what. A reader writes a table with the columns id, right, good and different,
+each 1, 0 or ?: the meaning is the same (nothing lost, added or changed); it is English that a careful writer could have
 written (faults of the sentence do not count); more differs than punctuation, case, an article or a contraction.
 `count --page FILE` puts the table into a file of docs/explanations/results.
 """
@@ -46,8 +46,9 @@ from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.paraphrase_sets import is_test_image
 from paraloom.io import read_lines
 from paraloom.pairs.filtering.held_out import is_held_out
+from paraloom.pairs.scoring.judge import bundled_judge
 from paraloom.pairs.scoring.paraphrase_model import fit_logistic
-from paraloom.paraphrasing.edits import english_fault
+from paraloom.paraphrasing.edits import Edit, english_fault, english_words
 from paraloom.paraphrasing.selection_config import CandidateSelection, SelectionConfig
 
 KINDS = {
@@ -67,7 +68,8 @@ FREE_KINDS = KINDS | {
     "help": ("bitext/debian-handbook/de-en.tsv.gz", -1),
 }
 """The same of text whose licenses permit distributing it: Tatoeba (CC BY 2.0 FR), captions of COCO that no paraphraser
-is trained on (CC BY 4.0), OpenTriviaQA and NTREX (CC BY-SA 4.0), Debian's handbook and student answers (CC BY-SA 3.0)."""
+is trained on (CC BY 4.0), OpenTriviaQA and NTREX (CC BY-SA 4.0), Debian's handbook and student answers (CC BY-SA 3.0).
+"""
 
 HEADING = "Are kept paraphrases right?"
 
@@ -120,6 +122,17 @@ def sentences(kind: str, rows: int, seed: int, free: bool) -> list[str]:
     return random.Random(f"{kind} {seed}").sample(unseen, min(rows, len(unseen)))
 
 
+def changes(texts: list[str], outputs: list[str]) -> str:
+    """The shares of outputs that are copies, that differ in a contraction alone, and in more; what the judge says."""
+    edits = [Edit.between(*map(english_words, pair)) for pair in zip(texts, outputs, strict=True)]
+    copies = sum(text == output for text, output in zip(texts, outputs, strict=True))
+    same = sum(not (edit.lost or edit.new or edit.functional or edit.reordered) for edit in edits)
+    content = sum(bool(edit.lost or edit.new or (edit.reordered and not edit.functional)) for edit in edits)
+    shares = {"copies": copies, "contractions or marks": same - copies, "content or order": content}
+    judged = float(bundled_judge().predict(texts, outputs).mean())
+    return ", ".join(f"{number / len(texts):.0%} {name}" for name, number in shares.items()) + f", judge {judged:.3f}"
+
+
 def read(rows: int, seed: int, output: Path) -> None:
     """Write the best paraphrase of each sentence of free text, however improbable, for a reader."""
     paraphraser, selector = as_paraphraser("english"), open_selector("loose", judge=None, language="en")
@@ -142,6 +155,7 @@ def keep(version: str, rows: int, seed: int, output: Path) -> None:
         texts, start = sentences(kind, rows, seed, free=False), time.process_time()
         groups = paraphraser.paraphrase(texts, n=CandidateSelection.candidates)
         seconds = {"candidates": time.process_time() - start}
+        print(f"{kind}, most probable: {changes(texts, [group[0].text for group in groups])}", flush=True)
         for preset, selector in selectors.items():
             start = time.process_time()
             best = [group[0].text if group else None for group in selector.select(texts, groups, 1).kept]
@@ -213,8 +227,8 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         "heading": HEADING,
         "text": [
             "Unpicked sentences of 6 to 20 words of six kinds of text, none of which the paraphraser was trained on; "
-            "of each the best paraphrase that `strict` keeps, and of those of which it keeps none the best that "
-            "`loose` keeps. Readers, all language models, saw both without knowing which version and preset kept it. *Right* "
+            "of each the best paraphrase that `strict` keeps, and of the others the best that `loose` keeps. "
+            "Readers, all language models, saw both without knowing which version and preset kept it. *Right* "
             "is what says the same; *good* is English that a careful writer could have written; *different* is where "
             "more changes than punctuation, case, an article or a contraction. No sentence, weight or threshold was "
             "chosen by this sample."
