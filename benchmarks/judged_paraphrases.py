@@ -64,12 +64,12 @@ KINDS = {
 FREE_KINDS = KINDS | {
     "captions": ("paraphrase/coco-captions/captions.tsv.gz", -1),
     "questions": ("sentences-en/questions.opentrivia.txt.xz", 0),
-    "news": ("bitext/ntrex/de-en.tsv.gz", -1),
-    "help": ("bitext/debian-handbook/de-en.tsv.gz", -1),
+    "news": ("simplewiki/asset.test.tsv.gz", 0),
+    "help": ("bitext/asvs/fr-en.tsv.gz", -1),
 }
 """The same of text whose licenses permit distributing it: Tatoeba (CC BY 2.0 FR), captions of COCO that no paraphraser
-is trained on (CC BY 4.0), OpenTriviaQA and NTREX (CC BY-SA 4.0), Debian's handbook and student answers (CC BY-SA 3.0).
-"""
+is trained on (CC BY 4.0), OpenTriviaQA and OWASP's ASVS (CC BY-SA 4.0), Wikipedia in place of news and student answers
+(CC BY-SA 3.0)."""
 
 HEADING = "Are kept paraphrases right?"
 
@@ -119,7 +119,8 @@ def sentences(kind: str, rows: int, seed: int, free: bool) -> list[str]:
     seen = {cell for file in ("text", "edited", "human", "captions") for line in read_lines(str(pairs / f"{file}.tsv"))
             for cell in line.split("\t") if cell in kept}  # fmt: skip
     unseen = sorted(kept - seen)
-    return random.Random(f"{kind} {seed}").sample(unseen, min(rows, len(unseen)))
+    random.Random(f"{kind} {seed}").shuffle(unseen)
+    return unseen[:rows]
 
 
 def changes(texts: list[str], outputs: list[str]) -> str:
