@@ -267,8 +267,8 @@ def fit(readings: list[Path]) -> None:
     selector = open_selector(judge=None, language="en")
     selector.config = everything
     firsts, seconds = [src for src, _ in pairs], [tgt for _, tgt in pairs]
-    cost = np.array([-group[0].logprob / group[0].tokens for group in scored])
-    verdict, _ = selector._judged(firsts, seconds, np.exp(-cost), np.ones(len(pairs), bool))
+    cost = np.array([-group[0].logprob for group in scored])
+    verdict, _ = selector._judged(firsts, seconds, cost, np.ones(len(pairs), bool))
     scores = {"judge": verdict, "cost": cost, "change": selector._changes(firsts, seconds)}
     model_of_all = fit_logistic(scores, right, np.ones(len(right)))
     weights = {one.name: one.weight / one.scale for one in model_of_all.features}
