@@ -181,8 +181,8 @@ def draw(version: str, folder: Path, cell: int, fewer: int) -> None:
                 for preset, of in zip(PRESETS, (strict, loose), strict=True)
             ]
             alone = {src: tgt for src, tgt in loose.items() if src not in strict}
-            for preset, of, most in (("strict", strict, cell if name == version else fewer), ("loose", alone, fewer)):
-                for pair in [*of.items()][: most if preset == "strict" or name == version else 0]:
+            for preset, of, limit in (("strict", strict, cell if name == version else fewer), ("loose", alone, fewer)):
+                for pair in [*of.items()][: limit if preset == "strict" or name == version else 0]:
                     pairs[identifier(*pair)] = pair
                     rows.append([identifier(*pair), kind, preset, name])
     order = sorted(pairs)

@@ -209,14 +209,14 @@ def replaces(one: str, other: str) -> bool:
 
 def phrase_table(pairs: Iterable[Pair], min_count: int = 3) -> Table:
     """Phrase → what replaces it in `min_count` different pairs or more."""
-    found: defaultdict[Pair, list[Pair]] = defaultdict(list)
+    replaced: defaultdict[Pair, list[Pair]] = defaultdict(list)
     for pair in set(pairs):
         match = phrases(*(re.sub(r"([.,?!])", r" \1", side).split() for side in pair))
         if match and replaces(*match[0]):
             for phrase in (match[0], match[0][::-1]):
-                found[phrase].append(match[1])
+                replaced[phrase].append(match[1])
     table: defaultdict[str, list[Replacement]] = defaultdict(list)
-    for (one, other), around in found.items():
+    for (one, other), around in replaced.items():
         if len(around) >= min_count:
             before, behind = (frozenset(words) for words in zip(*around, strict=True))
             table[one].append(Replacement(other, len(around), before, behind))

@@ -82,7 +82,8 @@ def english_fault(source: str, candidate: str) -> str:
 
     These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
     word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
-    article or question word; another kind of person; a small letter at the beginning; "how a lot"; a possessive that comes or goes ("Australia is biggest producer"); and odd contractions.
+    article or question word; another kind of person ("a man", "a boy"); a lost capital at the beginning; "how a lot"; a
+    possessive that comes or goes ("Australia is biggest producer"); and odd contractions.
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
