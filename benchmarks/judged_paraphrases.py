@@ -176,12 +176,15 @@ def draw(version: str, folder: Path, cell: int, fewer: int) -> None:
         for kind in KINDS:
             strict, loose = ({src: tgt for src, tgt in kept[preset][kind] if tgt} for preset in PRESETS)
             total = len(kept["strict"][kind])
+            alone = {src: tgt for src, tgt in loose.items() if src not in strict}
             yields += [
                 {"version": name, "preset": preset, "kind": kind, "kept": len(of), "of": total}
-                for preset, of in zip(PRESETS, (strict, loose), strict=True)
+                for preset, of in (("strict", strict), ("loose alone", alone))
             ]
-            alone = {src: tgt for src, tgt in loose.items() if src not in strict}
-            for preset, of, limit in (("strict", strict, cell if name == version else fewer), ("loose", alone, fewer)):
+            for preset, of, limit in (
+                ("strict", strict, cell if name == version else fewer),
+                ("loose alone", alone, fewer),
+            ):
                 for pair in [*of.items()][: limit if preset == "strict" or name == version else 0]:
                     pairs[identifier(*pair)] = pair
                     rows.append([identifier(*pair), kind, preset, name])
