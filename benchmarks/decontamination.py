@@ -2,7 +2,7 @@
 
     PARALOOM_DATA=… python benchmarks/decontamination.py leaks
     PARALOOM_DATA=… python benchmarks/decontamination.py speed --rows 1000000
-    PARALOOM_DATA=… python benchmarks/decontamination.py models --record
+    PARALOOM_DATA=… PAIRS=build/paraphrase-pairs python benchmarks/decontamination.py models --record
     PARALOOM_DATA=… python benchmarks/decontamination.py means
 
 `leaks`: sentences of eight words or more of three tests (news of 2019, captions, questions), 2,000 of each with
@@ -60,7 +60,7 @@ MODELS = {
     "multilingual": "bundled-multilingual",
     "de-en": "bundled-de-en",
     "en-de": "bundled-en-de",
-    "english-paraphraser": "bundled-paraphraser",
+    "english-paraphraser": "bundled-paraphraser continued-paraphraser",
     "english-judge": "",
 }
 TESTS = {
@@ -175,12 +175,13 @@ def training_text(example: str) -> Iterator[str]:
         for name in JUDGE:
             yield from read_lines(DATA / f"{name}.tsv.gz")
         return
-    for stage in tomllib.loads((ROOT / f"examples/{example}.toml").read_text(encoding="utf-8"))["stage"]:
+    pipelines = (tomllib.loads((ROOT / f"examples/{one}.toml").read_text(encoding="utf-8")) for one in example.split())
+    for stage in (stage for pipeline in pipelines for stage in pipeline["stage"]):
         if stage["name"] == "sample" or "test" in stage["name"]:
             continue
         files = [stage["source"]] if stage["use"] == "read-pairs" else stage.get("text_files", [])
         for file in files:
-            name = file.replace("${PARALOOM_DATA}", str(DATA))
+            name = file.replace("${PARALOOM_DATA}", str(DATA)).replace("${PAIRS}", os.environ.get("PAIRS", ""))
             start, _, rest = name.partition("{")
             sides, _, end = rest.partition("}")
             for side in sides.split(","):

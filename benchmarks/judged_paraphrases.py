@@ -1,17 +1,24 @@
-"""Are kept paraphrases right? Keeps paraphrases of unpicked sentences, and mixes those of several versions for readers.
+"""Are kept paraphrases right? Keeps paraphrases of unpicked sentences, mixes those of several versions for readers, and
+fits the probability to be right to what readers said.
 
-    python benchmarks/judged_paraphrases.py keep now --seeds 33 34 -o build/judged
-    PYTHONPATH=../older/src python benchmarks/judged_paraphrases.py keep before --seeds 33 34 -o build/judged
-    python benchmarks/judged_paraphrases.py draw build/judged
+    export PARALOOM_DATA=/path/to/corpora PAIRS=build/paraphrase-pairs   # of examples/paraphrase_pairs.py
+    python benchmarks/judged_paraphrases.py read -o readings.tsv
+    python benchmarks/judged_paraphrases.py fit benchmarks/readings/paraphrases/fit.tsv
+    python benchmarks/judged_paraphrases.py keep now -o build/judged
+    PYTHONPATH=../older/src python benchmarks/judged_paraphrases.py keep before -o build/judged
+    python benchmarks/judged_paraphrases.py draw now -o build/judged
     python benchmarks/judged_paraphrases.py count build/judged reader-1.tsv reader-2.tsv
-    python benchmarks/judged_paraphrases.py fit build/judged reader-1.tsv reader-2.tsv
 
-Reads six kinds of text of $PARALOOM_DATA, none of which the paraphraser was trained on. `sheet-*.tsv` have for each
-preset the pairs of sentence and best paraphrase once, shuffled, and do not say which version kept them. A line has an
-identifier, three empty columns, the sentence and the paraphrase. A reader fills the columns with 1, 0 or ?: the meaning
-is the same (nothing lost, added or changed); it is English that a careful writer could have written (faults of the
-sentence do not count); more differs than punctuation, case, an article or a contraction. The verdicts on all sheets may
-be in one file. `count --page FILE` puts the table into a file of docs/explanations/results.
+None of the six kinds of text is what the paraphraser was trained on. `read` writes kind, sentence and paraphrase of
+text whose licenses permit distributing it: the best paraphrase, probable or not. A reader adds a column `right`; `fit`
+prints the weights of `probability_right` and what thresholds keep.
+
+`keep` takes other sentences, and keeps what the presets keep. `draw` writes sheet.tsv: an identifier, sentence and
+paraphrase, shuffled, of `strict` and of what `loose` alone keeps; of other versions fewer, by `strict` alone. key.tsv
+and yields.json say which version kept what. A reader writes a table with the columns id, right, good and different,
+each 1, 0 or ?: the meaning is the same (nothing lost, added or changed); it is English that a careful writer could have
+written (faults of the sentence do not count); more differs than punctuation, case, an article or a contraction.
+`count --page FILE` puts the table into a file of docs/explanations/results.
 """
 
 from __future__ import annotations
@@ -24,8 +31,10 @@ import os
 import random
 import subprocess
 import time
-from importlib.resources import files
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from results_pages import read_topic, write_pages, write_topic
@@ -34,24 +43,40 @@ from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
 from paraloom.core.digests import digest
 from paraloom.core.protocols import Variant
 from paraloom.core.stats import wilson_interval
+from paraloom.evaluate.paraphrase_sets import is_test_image
 from paraloom.io import read_lines
+from paraloom.pairs.filtering.held_out import is_held_out
+from paraloom.pairs.scoring.judge import bundled_judge
 from paraloom.pairs.scoring.paraphrase_model import fit_logistic
-from paraloom.paraphrasing.edits import english_fault
+from paraloom.paraphrasing.edits import Edit, english_fault, english_words
 from paraloom.paraphrasing.selection_config import CandidateSelection, SelectionConfig
 
 KINDS = {
-    "everyday": "",
-    "captions": "sentences-en/captions.flickr8k-part.txt.xz",
-    "questions": "sentences-en/questions.simplequestions-wikiqa-trecqa.txt.xz",
-    "news": "sentences-en/news.nltk-abc.txt.xz",
-    "help": "bitext/gnome-help/de-en.tsv.gz",
-    "science": "sentences-en/answers.student-beetle-sciEntsBank.txt.xz",
+    "everyday": ("test.tsv", 0),
+    "captions": ("sentences-en/captions.flickr8k-part.txt.xz", 0),
+    "questions": ("sentences-en/questions.simplequestions-wikiqa-trecqa.txt.xz", 0),
+    "news": ("sentences-en/news.nltk-abc.txt.xz", 0),
+    "help": ("bitext/phpmyadmin-docs/de-en.tsv.gz", -1),
+    "science": ("sentences-en/answers.student-beetle-sciEntsBank.txt.xz", 0),
 }
-"""Kind of text → file; everyday sentences are those of the quickstart."""
+"""Kind of text → file and column; everyday sentences are those of the held-out pairs."""
+
+FREE_KINDS = KINDS | {
+    "captions": ("paraphrase/coco-captions/captions.tsv.gz", -1),
+    "questions": ("sentences-en/questions.opentrivia.txt.xz", 0),
+    "news": ("simplewiki/asset.test.tsv.gz", 0),
+    "help": ("bitext/asvs/fr-en.tsv.gz", -1),
+}
+"""The same of text whose licenses permit distributing it: Tatoeba (CC BY 2.0 FR), captions of COCO that no paraphraser
+is trained on (CC BY 4.0), OpenTriviaQA and OWASP's ASVS (CC BY-SA 4.0), Wikipedia in place of news and student answers
+(CC BY-SA 3.0)."""
 
 HEADING = "Are kept paraphrases right?"
 
 PRESETS = ("strict", "loose")
+
+QUESTIONS = ("right", "good", "different")
+"""What a reader answers about a pair."""
 
 Pair = tuple[str, str]
 
@@ -67,26 +92,71 @@ def verdicts_of(sheet: Path, column: int = 1) -> dict[str, bool]:
     return {row[0]: row[column].strip() == "1" for row in rows}
 
 
-def sentences(kind: str, rows: int, seed: int) -> list[str]:
-    """Unpicked sentences of 6 to 20 words."""
-    if kind == "everyday":
-        path = str(files("paraloom.bundled") / "sample.de-en.tsv")
-    else:
-        path = str(Path(os.environ["PARALOOM_DATA"]) / KINDS[kind])
-    lines = [line.split("\t")[1] if ".tsv" in path else line for line in read_lines(path)]
-    unique = sorted({line for line in lines if 6 <= len(line.split()) <= 20})
-    return random.Random(f"{kind} {seed}").sample(unique, rows)
+def table(path: Path) -> list[dict[str, str]]:
+    """The rows of a table with a header."""
+    header, *rows = (line.rstrip("\r\n").split("\t") for line in path.read_text("utf-8").splitlines())
+    return [dict(zip(header, row, strict=False)) for row in rows if any(row)]
 
 
-def keep(version: str, rows: int, seeds: list[int], output: Path) -> None:
+def write_table(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a table with a header."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join("\t".join(row) + "\n" for row in (names, *rows)), encoding="utf-8")
+    print(path)
+
+
+def sentences(kind: str, rows: int, seed: int, free: bool) -> list[str]:
+    """Unpicked sentences of 6 to 20 words, none of which is in the pairs; those of free text are others."""
+    data, pairs = Path(os.environ["PARALOOM_DATA"]), Path(os.environ["PAIRS"])
+    name, column = (FREE_KINDS if free else KINDS)[kind]
+    lines = ([*line.split("\t")] for line in read_lines(str((pairs if kind == "everyday" else data) / name)))
+    kept = {
+        cells[column] for cells in lines
+        if 6 <= len(cells[column].split()) <= 20
+        and is_held_out(cells[column], 0.5) == free
+        and not (name.startswith("paraphrase/coco") and not is_test_image(cells[0]))
+    }  # fmt: skip
+    seen = {cell for file in ("text", "edited", "human", "captions") for line in read_lines(str(pairs / f"{file}.tsv"))
+            for cell in line.split("\t") if cell in kept}  # fmt: skip
+    unseen = sorted(kept - seen)
+    random.Random(f"{kind} {seed}").shuffle(unseen)
+    return unseen[:rows]
+
+
+def changes(texts: list[str], outputs: list[str]) -> str:
+    """The shares of outputs that are copies, that differ in a contraction alone, and in more; what the judge says."""
+    edits = [Edit.between(*map(english_words, pair)) for pair in zip(texts, outputs, strict=True)]
+    copies = sum(text == output for text, output in zip(texts, outputs, strict=True))
+    same = sum(not (edit.lost or edit.new or edit.functional or edit.reordered) for edit in edits)
+    content = sum(bool(edit.lost or edit.new or (edit.reordered and not edit.functional)) for edit in edits)
+    shares = {"copies": copies, "contractions or marks": same - copies, "content or order": content}
+    judged = float(bundled_judge().predict(texts, outputs).mean())
+    return ", ".join(f"{number / len(texts):.0%} {name}" for name, number in shares.items()) + f", judge {judged:.3f}"
+
+
+def read(rows: int, seed: int, output: Path) -> None:
+    """Write the best paraphrase of each sentence of free text, however improbable, for a reader."""
+    paraphraser, selector = as_paraphraser("english"), open_selector("loose", judge=None, language="en")
+    selector.config = replace(selector.config, probability=0.15)
+    pairs = list[tuple[str, str, str]]()
+    for kind in FREE_KINDS:
+        texts = sentences(kind, 3 * rows, seed, free=True)
+        groups = paraphraser.paraphrase(texts, n=CandidateSelection.candidates)
+        kept = selector.select(texts, groups, 1).kept
+        pairs += [(kind, text, best[0].text) for text, best in zip(texts, kept, strict=True) if best][:rows]
+    write_table(output, ("kind", "sentence", "paraphrase"), pairs)
+
+
+def keep(version: str, rows: int, seed: int, output: Path) -> None:
     """Write the best paraphrase of each sentence that each preset keeps, null where it keeps none."""
     kept: dict[str, dict[str, list[list[str | None]]]] = {preset: {} for preset in PRESETS}
     paraphraser = as_paraphraser("english")
     selectors = {preset: open_selector(preset, judge=None, language="en") for preset in PRESETS}
     for kind in KINDS:
-        texts, start = [one for seed in seeds for one in sentences(kind, rows, seed)], time.process_time()
+        texts, start = sentences(kind, rows, seed, free=False), time.process_time()
         groups = paraphraser.paraphrase(texts, n=CandidateSelection.candidates)
         seconds = {"candidates": time.process_time() - start}
+        print(f"{kind}, most probable: {changes(texts, [group[0].text for group in groups])}", flush=True)
         for preset, selector in selectors.items():
             start = time.process_time()
             best = [group[0].text if group else None for group in selector.select(texts, groups, 1).kept]
@@ -95,73 +165,59 @@ def keep(version: str, rows: int, seeds: list[int], output: Path) -> None:
             print(f"{kind}, {preset}: {sum(one is not None for one in best)} of {len(texts)}", flush=True)
         print(f"{kind}: " + ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items()), flush=True)
     output.mkdir(parents=True, exist_ok=True)
-    (output / f"{version}.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
+    (output / f"kept-{version}.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
-def read_kept(folder: Path) -> dict[str, dict[str, dict[str, list[Pair | None]]]]:
-    """Version → preset → kind → what was kept of each sentence."""
-    return {
-        path.stem: {
-            preset: {kind: [(src, tgt) if tgt else None for src, tgt in pairs] for kind, pairs in kinds.items()}
-            for preset, kinds in json.loads(path.read_text("utf-8")).items()
-        }
-        for path in sorted(folder.glob("*.json"))
-    }
+def draw(version: str, folder: Path, cell: int, fewer: int) -> None:
+    """Write the sheet of all versions, the key, and how many sentences each kept a paraphrase of."""
+    rows, yields, pairs = list[list[str]](), list[dict[str, Any]](), dict[str, Pair]()
+    for path in sorted(folder.glob("kept-*.json")):
+        name, kept = path.stem.removeprefix("kept-"), json.loads(path.read_text("utf-8"))
+        for kind in KINDS:
+            strict, loose = ({src: tgt for src, tgt in kept[preset][kind] if tgt} for preset in PRESETS)
+            total = len(kept["strict"][kind])
+            alone = {src: tgt for src, tgt in loose.items() if src not in strict}
+            yields += [
+                {"version": name, "preset": preset, "kind": kind, "kept": len(of), "of": total}
+                for preset, of in (("strict", strict), ("loose alone", alone))
+            ]
+            for preset, of, limit in (
+                ("strict", strict, cell if name == version else fewer),
+                ("loose alone", alone, fewer),
+            ):
+                for pair in [*of.items()][: limit if preset == "strict" or name == version else 0]:
+                    pairs[identifier(*pair)] = pair
+                    rows.append([identifier(*pair), kind, preset, name])
+    order = sorted(pairs)
+    random.Random(1).shuffle(order)
+    write_table(folder / "sheet.tsv", ("id", "sentence", "paraphrase"), ([one, *pairs[one]] for one in order))
+    write_table(folder / "key.tsv", ("id", "kind", "preset", "version"), rows)
+    (folder / "yields.json").write_text(json.dumps(yields, indent=1), encoding="utf-8")
 
 
-def drawn(pairs: dict[str, list[Pair | None]], cell: int, name: str) -> dict[str, list[Pair]]:
-    """Up to `cell` kept pairs, taken from all kinds in turn."""
-    pools = {kind: [one for one in of_kind if one] for kind, of_kind in pairs.items()}
-    for kind, pool in pools.items():
-        random.Random(f"{name} {kind}").shuffle(pool)
-    chosen: dict[str, list[Pair]] = {kind: [] for kind in pools}
-    for rank in range(max(map(len, pools.values()), default=0)):
-        for kind, pool in pools.items():
-            if rank < len(pool) and sum(map(len, chosen.values())) < cell:
-                chosen[kind].append(pool[rank])
-    return chosen
-
-
-def draw(folder: Path, cell: int) -> None:
-    """Write a sheet for each preset."""
-    versions = read_kept(folder)
-    for preset in PRESETS:
-        pairs = sorted({
-            one for of_version in versions.values()
-            for of_kind in drawn(of_version[preset], cell, preset).values() for one in of_kind
-        })  # fmt: skip
-        random.Random(preset).shuffle(pairs)
-        lines = "".join(f"{identifier(*pair)}\t\t\t\t{pair[0]}\t{pair[1]}\n" for pair in pairs)
-        (folder / f"sheet-{preset}.tsv").write_text(lines, encoding="utf-8")
-        print(f"sheet-{preset}.tsv: {len(pairs)} pairs")
-
-
-def count(folder: Path, cell: int, sheets: list[Path]) -> tuple[list[str], list[list[str]]]:
-    """The table: the share of sentences with a kept paraphrase, and of what was read that which is right."""
-    meaning, good, different = ([verdicts_of(sheet, column) for sheet in sheets] for column in (1, 2, 3))
-    right = [{one: of[one] and english[one] for one in of} for of, english in zip(meaning, good, strict=True)]
-    names = [name for number in range(1, len(sheets) + 1) for name in (f"right, reader {number}", "and differs")]
+def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]:
+    """The table: the share of sentences with a kept paraphrase, and of what was read the shares of each answer."""
+    readers = [
+        {row["id"]: [row[name].strip() == "1" for name in QUESTIONS] for row in table(sheet)} for sheet in sheets
+    ]
+    key, yields = table(folder / "key.tsv"), json.loads((folder / "yields.json").read_text("utf-8"))
     rows = []
-    for preset in PRESETS:
-        for version, of_version in read_kept(folder).items():
-            chosen = drawn(of_version[preset], cell, preset)
-            for kind in (*KINDS, "all"):
-                kinds = [kind] if kind in KINDS else list(KINDS)
-                kept = [one for name in kinds for one in of_version[preset][name]]
-                read = [identifier(*one) for name in kinds for one in chosen[name]]
-                cells = [
-                    preset,
-                    version,
-                    kind,
-                    f"{sum(one is not None for one in kept)} of {len(kept)}",
-                    str(len(read)),
-                ]
-                for of_right, of_differs in zip(right, different, strict=True):
-                    if unread := [one for one in read if one not in of_right]:
-                        raise SystemExit(f"{len(unread)} pairs were not read: not what the verdicts are of")
-                    cells += [_share([of_right[one] for one in read])]
-                    cells += [_share([of_right[one] and of_differs[one] for one in read])]
-                rows.append(cells)
+    for version, preset in dict.fromkeys((row["version"], row["preset"]) for row in key):
+        for kind in (*KINDS, "all"):
+            kinds = [kind] if kind in KINDS else list(KINDS)
+            of_cell = {"version": version, "preset": preset}
+            ids = [row["id"] for row in key if row["kind"] in kinds and of_cell.items() <= row.items()]
+            kept = [one for one in yields if one["kind"] in kinds and of_cell.items() <= one.items()]
+            cells = [preset, version, kind, f"{sum(one['kept'] for one in kept)} of {sum(one['of'] for one in kept)}"]
+            cells.append(str(len(ids)))
+            for reader in readers:
+                if unread := set(ids) - reader.keys():
+                    raise SystemExit(f"{len(unread)} pairs were not read, such as {min(unread)}")
+                answers = [reader[one] for one in ids]
+                cells += [_share([one[number] for one in answers]) for number in range(len(QUESTIONS))]
+                cells.append(_share([all(one) for one in answers]))
+            rows.append(cells)
+    names = [f"{name}, reader {n}" for n in range(1, len(sheets) + 1) for name in (*QUESTIONS, "all three")]
     return ["preset", "version", "kind of text", "kept", "read", *names], rows
 
 
@@ -175,21 +231,22 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         "heading": HEADING,
         "text": [
             "Unpicked sentences of 6 to 20 words of six kinds of text, none of which the paraphraser was trained on; "
-            "of each the best paraphrase that a preset keeps. Readers, all language models, saw both "
-            "without knowing which version kept it. *Right* is what is good English and says the same; it *differs* "
-            "where more changes than punctuation, case, an article or a contraction. No sentence, weight or threshold "
-            "was chosen by this sample."
+            "of each the best paraphrase that `strict` keeps, and of the others the best that `loose` keeps. "
+            "Readers, all language models, saw both without knowing which version and preset kept it. *Right* "
+            "is what says the same; *good* is English that a careful writer could have written; *different* is where "
+            "more changes than punctuation, case, an article or a contraction. No sentence, weight or threshold was "
+            "chosen by this sample."
         ],
         "command": [
-            "python benchmarks/judged_paraphrases.py keep now --seeds 33 34 -o build/judged",
-            "python benchmarks/judged_paraphrases.py draw build/judged",
+            "python benchmarks/judged_paraphrases.py keep now -o build/judged",
+            "python benchmarks/judged_paraphrases.py draw now -o build/judged",
             command,
         ],
         "commit": commit.strip(),
         "date": str(datetime.date.today()),
         "version": importlib.metadata.version("paraloom"),
         "machine": "cores",
-        "seeds": "two samples",
+        "seeds": "1",
         "columns": columns,
         "align": "lllrr" + "r" * (len(columns) - 5),
         "rows": rows,
@@ -199,15 +256,13 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
     write_pages()
 
 
-def fit(folder: Path, sheets: list[Path]) -> None:
-    """Fit `probability_right` to pairs that all readers read, and print what thresholds keep in ten folds."""
-    verdicts = [verdicts_of(sheet) for sheet in sheets]
-    pairs = sorted({
-        one for version in read_kept(folder).values() for preset in version.values() for kind in preset.values()
-        for one in kind if one and all(identifier(*one) in verdict for verdict in verdicts)
-    })  # fmt: skip
-    pairs = [one for one in pairs if not english_fault(*one)]
-    right = np.array([all(verdict[identifier(*one)] for verdict in verdicts) for one in pairs], np.float64)
+def fit(readings: list[Path]) -> None:
+    """Fit `probability_right` to what readers said, and print what thresholds keep in ten folds."""
+    verdicts: dict[Pair, list[bool]] = {}
+    for row in (row for path in readings for row in table(path)):
+        verdicts.setdefault((row["sentence"], row["paraphrase"]), []).append(row["right"].strip() == "1")
+    pairs = [one for one in verdicts if not english_fault(*one)]
+    right = np.array([all(verdicts[one]) for one in pairs], np.float64)
     model = as_paraphraser("english")
     candidates = [[Variant(tgt, 0.0, 1)] for _, tgt in pairs]
     scored = model.paraphraser.with_free_logprobs([src for src, _ in pairs], candidates)
@@ -215,8 +270,8 @@ def fit(folder: Path, sheets: list[Path]) -> None:
     selector = open_selector(judge=None, language="en")
     selector.config = everything
     firsts, seconds = [src for src, _ in pairs], [tgt for _, tgt in pairs]
-    cost = np.array([-group[0].logprob / group[0].tokens for group in scored])
-    verdict, _ = selector._judged(firsts, seconds, np.exp(-cost), np.ones(len(pairs), bool))
+    cost = np.array([-group[0].logprob for group in scored])
+    verdict, _ = selector._judged(firsts, seconds, cost, np.ones(len(pairs), bool))
     scores = {"judge": verdict, "cost": cost, "change": selector._changes(firsts, seconds)}
     model_of_all = fit_logistic(scores, right, np.ones(len(right)))
     weights = {one.name: one.weight / one.scale for one in model_of_all.features}
@@ -241,32 +296,33 @@ def _share(verdicts: list[bool]) -> str:
 
 
 def main() -> None:
-    """Keep paraphrases, draw sheets, or count what readers wrote."""
+    """Write pairs to read, fit, keep paraphrases, draw a sheet, or count what readers wrote."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, dest="command")
-    keeping = commands.add_parser("keep")
-    keeping.add_argument("version")
-    keeping.add_argument("--rows", type=int, default=20)
-    keeping.add_argument("--seeds", type=int, nargs="+", default=[33, 34])
-    keeping.add_argument("-o", "--output", type=Path, default=Path("build/judged"))
-    drawing = commands.add_parser("draw")
+    for name, rows in (("read", 40), ("keep", 300), ("draw", 60)):
+        command = commands.add_parser(name)
+        if name != "read":
+            command.add_argument("version")
+        command.add_argument("--rows", type=int, default=rows, help="of each kind of text (default: %(default)s)")
+        command.add_argument("--seed", type=int, default=1)
+        command.add_argument("-o", "--output", type=Path, default=Path("build/judged"))
+    commands.choices["draw"].add_argument("--fewer", type=int, default=20, help="of what `loose` alone keeps")
+    commands.add_parser("fit").add_argument("readings", type=Path, nargs="+")
     counting = commands.add_parser("count")
-    fitting = commands.add_parser("fit")
-    for command in (drawing, counting, fitting):
-        command.add_argument("folder", type=Path)
-        command.add_argument("--cell", type=int, default=60)
+    counting.add_argument("folder", type=Path)
+    counting.add_argument("sheets", type=Path, nargs="+")
     counting.add_argument("--page", type=Path)
-    for command in (counting, fitting):
-        command.add_argument("sheets", type=Path, nargs="+")
     options = parser.parse_args()
-    if options.command == "keep":
-        keep(options.version, options.rows, options.seeds, options.output)
+    if options.command == "read":
+        read(options.rows, options.seed, options.output)
+    elif options.command == "keep":
+        keep(options.version, options.rows, options.seed, options.output)
     elif options.command == "draw":
-        draw(options.folder, options.cell)
+        draw(options.version, options.output, options.rows, options.fewer)
     elif options.command == "fit":
-        fit(options.folder, options.sheets)
+        fit(options.readings)
     else:
-        columns, rows = count(options.folder, options.cell, options.sheets)
+        columns, rows = count(options.folder, options.sheets)
         for cells in (columns, ["---"] * len(columns), *rows):
             print(f"| {' | '.join(cells)} |")
         if options.page:

@@ -1,11 +1,12 @@
-"""Pairs for a larger paraphraser: those of people, and sentences of many kinds with a phrase replaced.
+"""Pairs for the English paraphraser: those of people, and sentences of many kinds that rules rewrite.
 
     PARALOOM_DATA=/path/to/corpora python examples/paraphrase_pairs.py build/paraphrase-pairs
 
 Writes human.tsv (pairs of people), captions.tsv (captions of one picture or sound, most of which do not say the same),
-edited.tsv (sentences with one to three phrases replaced by what replaces them in pairs of people), rules.tsv (other
-beginnings of questions, contractions, set phrases), text.tsv (the sentences that were edited) and test.tsv: pairs of
-Tatoeba that are held out, as are the sentences of the quickstart. `examples/larger-paraphraser.toml` reads them.
+edited.tsv (sentences with a clause moved, another beginning of a question, and phrases replaced by what replaces them
+between the same words in pairs of people, many with several of these), text.tsv (the sentences that were edited) and
+test.tsv: pairs of Tatoeba that are held out, as are the sentences of the quickstart. Few pairs differ in contractions
+alone: a paraphraser that learns from many writes little else. `examples/continued-paraphraser.toml` reads them.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ import argparse
 import os
 import random
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import paraloom.bundled
 from paraloom.evaluate.paraphrase_sets import is_test_image
 from paraloom.io import read_lines
 from paraloom.pairs.filtering.held_out import is_held_out
+from paraloom.paraphrasing.edits import Edit, english_fault, english_words
 from paraloom.text.function_words import FUNCTION_WORDS
 
 Pair = tuple[str, str]
@@ -32,6 +35,8 @@ TATOEBA = ("tatoeba/de", "tatoeba/fr", "tatoeba/cs", "tatoeba/tr", "tatoeba-2/es
 BIBLES = ("BSB", "WEB", "OEB", "OET-RV", "UST")
 CAPS = {"advising": 4_000, "places": 2_500, "bible": 8_000}
 """Kind → pairs at most, where there are many of a narrow kind."""
+SINGLE_SHARE, FUNCTIONAL_SHARE, CONTRACTED_SHARE = 0.5, 0.3, 0.004
+"""Shares that are kept of the edits of one content word, of function words alone, and of contractions alone."""
 TEXTS = {
     "questions.reddit-titles": 60_000, "questions.opentrivia": 20_000, "questions.stackoverflow-titles": 19_000,
     "headlines.reddit-press": 30_000, "headlines.clickbait": 15_000, "forum.reddit-posts": 60_000,
@@ -50,6 +55,20 @@ QUESTIONS = [
     ("Has anyone ", "Has anybody ", "Have any of you "), ("Can anyone ", "Can anybody ", "Can someone "),
 ]  # fmt: skip
 """Beginnings of questions that ask the same."""
+PREPOSITIONS = ("In", "On", "At", "During", "For", "With", "Without", "By", "From")
+CONJUNCTIONS = ("If", "When", "Because", "Although", "Though", "While", "After", "Before", "Since", "Unless", "Until")
+FRONTED = re.compile(rf"({'|'.join(PREPOSITIONS + CONJUNCTIONS)}) ([^,;:.?!\"()]+), (?:then )?([^,;:.?!\"()]+)([.?!]?)")
+BACKED = re.compile(rf"([^\s,;:.?!\"()]+)( [^,;:.?!\"()]+) ({'|'.join(CONJUNCTIONS).lower()}) ([^,;:.?!\"()]+)(\.?)")
+THIRD = ("he", "she", "it", "they")
+GENERIC = re.compile(r"\b(?:person|people|m[ae]n|wom[ae]n|boys?|girls?|child|children|kids?|friends?|parents?|used)\b")
+"""Words that pairs replace by narrower or wider ones."""
+NOT_FIRST = ("as", "and", "but", "or", "who", "which", "where", "while", "with", "because", "so", "although")
+BEFORE_OBJECTS = frozenset({
+    *("know", "knows", "knew", "wonder", "wonders", "wondering", "ask", "asked", "asking", "curious", "see", "check"),
+    *("sure", "tell", "doubt", "care", "remember", "decide", "matter", "as", "even", "only", "just", "say", "like"),
+    *("out", "than", "of", "and", "or", "but", "about", "shortly", "right", "soon", "long", "years", "days", "ever"),
+})  # fmt: skip
+"""Behind these, "if" and "when" begin no clause that can move."""
 CONTRACTIONS = [
     (r"\b(is|are|was|were|do|does|did|could|would|should|has|have|had) not\b", r"\1n't"),
     (r"\bcan ?not\b", "can't"), (r"\bwill not\b", "won't"), (r"\bI am(?= \w)", "I'm"),
@@ -144,8 +163,20 @@ def captions(data: Path) -> list[Pair]:
     return list(groups((row for row in keyed if not is_test_image(row[0])), 6))
 
 
-def phrases(first: Sequence[str], second: Sequence[str]) -> Pair | None:
-    """The one phrase in which two sentences differ, up to four words; None where there is more."""
+class Replacement(NamedTuple):
+    """What replaces a phrase in pairs: in how many of them, and between which words."""
+
+    phrase: str
+    count: int
+    before: frozenset[str]
+    behind: frozenset[str]
+
+
+Table = dict[str, list[Replacement]]
+
+
+def phrases(first: Sequence[str], second: Sequence[str]) -> tuple[Pair, Pair] | None:
+    """The phrase in which two sentences differ, up to four words, and the words around it; None where there is more."""
     start = end = 0
     shorter = min(len(first), len(second))
     while start < shorter and first[start] == second[start]:
@@ -156,38 +187,53 @@ def phrases(first: Sequence[str], second: Sequence[str]) -> Pair | None:
         start, end = (start - 1, end) if start else (start, end - 1)
     one, other = first[start : len(first) - end], second[start : len(second) - end]
     kept = len(first) - len(one)
-    return (" ".join(one), " ".join(other)) if one and other and kept >= 2 and max(len(one), len(other)) <= 4 else None
+    if not (one and other and kept >= 2 and max(len(one), len(other)) <= 4):
+        return None
+    return (" ".join(one), " ".join(other)), neighbors(first, start, start + len(one))
+
+
+def neighbors(words: Sequence[str], start: int, stop: int) -> Pair:
+    """The words around a phrase, in lower case; '' at the ends of a sentence."""
+    before, behind = words[start - 1] if start else "", words[stop] if stop < len(words) else ""
+    return before.lower(), behind.lower()
 
 
 def replaces(one: str, other: str) -> bool:
     """Whether phrases differ in a word of content each: not in a word that one adds, nor in a contraction."""
-    if re.search(r"[\d.,?!']|\b(?:Tom|Mary|John)\b", f"{one} {other}"):
+    if re.search(r"[\d.,?!']|\b(?:Tom|Mary|John)\b", f"{one} {other}") or GENERIC.search(f"{one} {other}"):
         return False
     function_words = {*FUNCTION_WORDS["en"].split()}
     left, right = ({*side.lower().split()} - function_words for side in (one, other))
     return bool(left - right) and bool(right - left)
 
 
-def phrase_table(pairs: Iterable[Pair], min_count: int = 3) -> dict[str, list[tuple[str, int]]]:
-    """Phrase → what replaces it in `min_count` different pairs or more, with the counts."""
-    counts: Counter[Pair] = Counter()
+def phrase_table(pairs: Iterable[Pair], min_count: int = 3) -> Table:
+    """Phrase → what replaces it in `min_count` different pairs or more."""
+    replaced: defaultdict[Pair, list[Pair]] = defaultdict(list)
     for pair in set(pairs):
-        matches = phrases(*(re.sub(r"([.,?!])", r" \1", side).split() for side in pair))
-        if matches and replaces(*matches):
-            counts.update([matches, matches[::-1]])
-    table: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-    for (one, other), count in counts.items():
-        if count >= min_count:
-            table[one].append((other, count))
+        match = phrases(*(re.sub(r"([.,?!])", r" \1", side).split() for side in pair))
+        if match and replaces(*match[0]):
+            for phrase in (match[0], match[0][::-1]):
+                replaced[phrase].append(match[1])
+    table: defaultdict[str, list[Replacement]] = defaultdict(list)
+    for (one, other), around in replaced.items():
+        if len(around) >= min_count:
+            before, behind = (frozenset(words) for words in zip(*around, strict=True))
+            table[one].append(Replacement(other, len(around), before, behind))
     return dict(table)
 
 
-def by_rule(text: str, chance: random.Random) -> str:
-    """A sentence with another beginning of a question, or with contractions or set phrases replaced."""
+def with_other_beginning(text: str, chance: random.Random) -> str:
+    """A question with another beginning that asks the same, if it has one."""
     for beginnings in QUESTIONS:
         known = max((one for one in beginnings if text.startswith(one)), key=len, default=None)
         if known:
             return chance.choice([other for other in beginnings if other != known]) + text[len(known) :]
+    return text
+
+
+def with_other_forms(text: str, chance: random.Random) -> str:
+    """A sentence with contractions, or without, and with set phrases replaced."""
     if not re.match(r"(Is|Are|Was|Were|Do|Does|Did)\b", text):
         for pattern, other in chance.choice((CONTRACTIONS, EXPANSIONS)):
             text = re.sub(pattern, other, text)
@@ -197,23 +243,64 @@ def by_rule(text: str, chance: random.Random) -> str:
     return text
 
 
-def edited(text: str, table: dict[str, list[tuple[str, int]]], chance: random.Random) -> str:
-    """A sentence with one to three phrases replaced, if any can be."""
-    words, matches = text.split(), list[tuple[int, int, str]]()
+def moved(text: str) -> str:
+    """A sentence with its clause or adverbial at the other end: "If it rains, we stay." for "We stay if it rains."""
+    if match := FRONTED.fullmatch(text):
+        word, front, rest, mark = match.groups()
+        first = rest.split()[0].lower()
+        if len(front.split()) <= (4 if word in PREPOSITIONS else 11) and (
+            first not in NOT_FIRST and (first not in THIRD or first in front.split())
+        ):
+            return f"{rest[0].upper()}{rest[1:]} {word.lower()} {front}{mark}"
+    elif match := BACKED.fullmatch(text):
+        first, rest, word, back, mark = match.groups()
+        named = first.lower() in THIRD and re.search("[A-Z]", back.replace("I", ""))
+        if first.lower() in FUNCTION_WORDS["en"].split() and not named and rest.split()[-1] not in BEFORE_OBJECTS:
+            first = first if first.startswith("I") and first.rstrip("'mdvel") == "I" else first.lower()
+            return f"{word.capitalize()} {back}, {first}{rest}{mark}"
+    return text
+
+
+def edited(text: str, table: Table, wanted: int, chance: random.Random) -> str:
+    """A sentence with so many phrases replaced, if they can be."""
+    words, matches, function_words = text.split(), list[tuple[int, int, str]](), {*FUNCTION_WORDS["en"].split()}
     for start in range(len(words)):
         for stop in range(start + 1, min(start + 5, len(words) + 1)):
             phrase, mark, _ = re.split(r"([.,?!]*)$", " ".join(words[start:stop]), maxsplit=1)
-            for other, count in table.get(phrase, ()):
-                matches += [(start, stop, other + mark)] * min(3, count)
+            before, behind = neighbors(words, start, stop)
+            for other in table.get(phrase, ()):
+                around = (before.rstrip(".,?!"), other.before), (mark[:1] or behind.rstrip(".,?!"), other.behind)
+                known = [word for word, words in around if word in words]
+                if len(known) == 2 or any(word.isalpha() and word not in function_words for word in known):
+                    matches += [(start, stop, other.phrase + mark)] * min(20, other.count)
     chance.shuffle(matches)
     taken: list[tuple[int, int, str]] = []
-    wanted = chance.choice((1, 2, 2, 3))
     for start, stop, other in matches:
         if len(taken) < wanted and all(stop <= low or start >= high for low, high, _ in taken):
             taken.append((start, stop, other))
     for start, stop, other in sorted(taken, reverse=True):
         words[start:stop] = other.split()
-    return re.sub(r"\b([Aa])n? (?=(\w))", lambda m: m[1] + ("n " if m[2] in "aeioAEIO" else " "), " ".join(words))
+        if start and words[start - 1].lower() in ("a", "an"):
+            words[start - 1] = words[start - 1][0] + ("n" if other[0] in "aeioAEIO" else "")
+    return " ".join(words)
+
+
+def rewritten(text: str, table: Table, chance: random.Random) -> str:
+    """A sentence rewritten by several rules, where they apply."""
+    changed = with_other_beginning(moved(text), chance)
+    changed = edited(changed, table, chance.choice((1, 2, 2, 3) if changed == text else (0, 1, 1, 2)), chance)
+    return with_other_forms(changed, chance) if changed == text or chance.random() < 0.25 else changed
+
+
+def is_worth(pair: Sequence[str], chance: random.Random, single_share: float) -> bool:
+    """Whether to learn from a pair: few of those that differ in one word, in function words or in contractions."""
+    edit = Edit.between(*(english_words(side) for side in pair))
+    changed = max(len(words.split()) for words in (edit.lost, edit.new))
+    if changed == 1 and edit.lost and edit.new and not edit.functional:
+        return chance.random() < single_share
+    if changed or (edit.reordered and not edit.functional):
+        return True
+    return chance.random() < (FUNCTIONAL_SHARE if edit.functional else CONTRACTED_SHARE)
 
 
 def texts(data: Path, chance: random.Random) -> list[str]:
@@ -248,6 +335,8 @@ def main() -> None:
     def write(name: str, lines: Iterable[Sequence[str]]) -> None:
         clean = [[" ".join(cell.split()) for cell in line] for line in lines]
         kept = [line for line in clean if all(line) and not any(letters(cell) in sample for cell in line)]
+        if name not in ("test.tsv", "text.tsv"):
+            kept = [line for line in kept if is_worth(line, chance, SINGLE_SHARE if name == "edited.tsv" else 1)]
         chosen = chance.sample(kept, min(len(kept), options.limit))
         (options.output / name).write_text("".join("\t".join(line) + "\n" for line in chosen), encoding="utf-8")
         print(name, len(chosen), flush=True)
@@ -262,9 +351,8 @@ def main() -> None:
     lines = texts(data, chance)
     table = phrase_table([*training, *of_people["news"], *of_people["paws"]])
     write("text.tsv", ([line] for line in lines))
-    for name, change in (("rules", by_rule), ("edited", lambda text, chance: edited(text, table, chance))):
-        changed = ((line, change(line, chance)) for line in lines)
-        write(f"{name}.tsv", (pair for pair in changed if letters(pair[0]) != letters(pair[1])))
+    changed = dict.fromkeys((line, rewritten(line, table, chance)) for _ in range(2) for line in lines)
+    write("edited.tsv", (pair for pair in changed if pair[0] != pair[1] and not english_fault(*pair)))
 
 
 if __name__ == "__main__":

@@ -127,3 +127,30 @@ def test_speed(toy_paraphraser: Path, tmp_path: Path) -> None:
     assert result["lines"] == 6 and all(row["ours"] > 0 for row in result["rows"])
     free = result["rows"][0]
     assert free["generate"] > 0 and len(free["ratios"]) == 1 and 0 <= result["same"] <= 1
+
+
+@pytest.mark.slow
+def test_the_sheet_names_no_version_and_is_counted_by_the_key(tmp_path: Path) -> None:
+    kinds = ("everyday", "captions", "questions", "news", "help", "science")
+    loose = {kind: [[f"{kind} one", "a"], [f"{kind} two", "b"], [f"{kind} three", None]] for kind in kinds}
+    strict = {kind: [[src, tgt if src.endswith("one") else None] for src, tgt in rows] for kind, rows in loose.items()}
+    for version, kept in (("now", {"strict": strict, "loose": loose}), ("before", {"strict": strict, "loose": loose})):
+        (tmp_path / f"kept-{version}.json").write_text(json.dumps(kept))
+    run("judged_paraphrases", "draw", "now", "-o", tmp_path)
+    header, *pairs = [line.split("\t") for line in (tmp_path / "sheet.tsv").read_text().splitlines()]
+    assert header == ["id", "sentence", "paraphrase"] and len(pairs) == 12
+    reader = tmp_path / "reader.tsv"
+    answers = ["id\tright\tgood\tdifferent\n"]
+    answers += [f"{one}\t{int(sentence != 'news one')}\t1\t{int(tgt == 'b')}\n" for one, sentence, tgt in pairs]
+    reader.write_text("".join(answers))
+    rows = [line.strip("| ").split(" | ") for line in run("judged_paraphrases", "count", tmp_path, reader).splitlines()]
+    of_row = {tuple(cells[:3]): cells[3:] for cells in rows}
+    assert len(of_row) == 2 + 3 * 7
+    # Wilson's interval of 5 of 6 by hand: (5 + 1.92) / (6 + 3.84) ± 1.96 / 9.84 · sqrt(5/6 + 0.96) = .703 ± .267
+    assert of_row["strict", "now", "all"] == [
+        *("6 of 18", "6", "5: 83% [44, 97]", "6: 100% [61, 100]", "0: 0% [0, 39]", "0: 0% [0, 39]")
+    ]
+    assert of_row["loose alone", "now", "all"][:2] == ["6 of 18", "6"]
+    assert of_row["loose alone", "now", "news"][2:] == ["1: 100% [21, 100]"] * 4
+    assert of_row["strict", "before", "news"][2] == "0: 0% [0, 79]"
+    assert not any(key[:2] == ("loose alone", "before") for key in of_row)

@@ -80,7 +80,7 @@ OTHERS = {
         "research evaluate-exemplars paraphraser",
         "research evaluate-exemplars --parser",
     ),
-    *("papers run --parser", "train paraphraser --parser", "decontaminate --model"),
+    *("papers run --parser", "train paraphraser --parser", "train paraphraser --init-from", "decontaminate --model"),
     *("research evaluate-control paraphraser", "research evaluate-exemplars paraphraser"),
 }
 """A COMET model; a command that serves until it is stopped; one whose tables take minutes; commands that take parsed

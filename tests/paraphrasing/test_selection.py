@@ -155,12 +155,12 @@ def logistic(*terms: float) -> float:
 
 
 def test_both_orders_must_pass_the_judge() -> None:
-    texts = ["a little dog is asleep", "a dog is asleep outside", "a dog barks"]
+    texts = ["the little dog is asleep", "the dog is asleep outside", "the dog barks"]
     judge = Judge({(SOURCE, texts[0]): 0.9, (texts[0], SOURCE): 0.6, (texts[1], SOURCE): 0.2, (SOURCE, texts[2]): 0.1})
     config = SelectionConfig(**{**vars(FREE), "probability": 0.3, "length_ratio": 9})
     kept, dropped, _, _, measured = ParaphraseSelector(config, judge=judge).select([SOURCE], [variants(*texts)], 5)
-    # The lower verdict, a cost of 0.25 for each token, and an unknown cosine of the words that changed.
-    expected = logistic(-1.29, 0.95 * math.log(0.6 / 0.4), -3.74 * 0.25, 2.69 * 0.5)
+    # The lower verdict, the cost of all tokens, and an unknown cosine of the words that changed.
+    expected = logistic(-0.74, 0.81 * math.log(0.6 / 0.4), -0.36 * 1.0, 2.57 * 0.5)
     assert [(one.text, round(one.judge, 4)) for one in kept[0]] == [(texts[0], 0.6)]
     assert kept[0][0].score == kept[0][0].probability == pytest.approx(expected)
     assert dict(dropped) == {selecting.DOUBTFUL: 2}
@@ -175,12 +175,12 @@ def test_the_probability_reads_the_words_that_changed() -> None:
     kept = ParaphraseSelector(FREE, encoder, judge=Judge({})).select([SOURCE], [variants(*texts)], 5).kept
     by_text = {one.text: one.probability for one in kept[0]}
     expected = [
-        logistic(-1.29, 0.95 * math.log(0.9999 / 0.0001), -3.74 * 0.25, 2.69 * change)
+        logistic(-0.74, 0.81 * math.log(0.9999 / 0.0001), -0.36 * 1.0, 2.57 * change)
         for change in (math.cos(math.radians(30)), 0.2, 0.2)
     ]
     assert [by_text[text] for text in texts] == pytest.approx(expected)
     nothing_known = selecting.probability_right([math.nan, 0.5], math.nan, math.nan)
-    assert nothing_known == pytest.approx([math.nan, logistic(-1.29, -3.74 * 0.55, 2.69 * 0.5)], nan_ok=True)
+    assert nothing_known == pytest.approx([math.nan, logistic(-0.74, -0.36 * 4.5, 2.57 * 0.5)], nan_ok=True)
 
 
 def test_fluency_is_the_mean_probability_of_tokens() -> None:

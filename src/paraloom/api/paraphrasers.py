@@ -24,7 +24,7 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.bitext import columns_of_file
 from paraloom.stages.paraphraser_networks import TREE, TREES, parsed_pairs
-from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_parts
+from paraloom.stages.paraphrasers import TrainParaphraser, paraphraser_folder, paraphraser_parts
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.syntax import Parse
 
@@ -75,6 +75,7 @@ def train_paraphraser(
     *,
     sentences: str | Path | Sequence[str | Path] = (),
     parser: str | None = None,
+    init_from: str | Path | None = None,
     steps: int = 4000,
     on_error: OnError = "stop",
     seed: int = 1,
@@ -87,6 +88,7 @@ def train_paraphraser(
         output: Folder of the paraphraser.
         sentences: Monolingual text, a sentence per line, which teaches to follow templates. Repeatable.
         parser: english, a folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse].
+        init_from: A paraphraser that Paraloom trained, to start from: english, or a folder of the same network.
         steps: Number of updates; the progress bar shows the time left.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.
         seed: Seed of every random choice.
@@ -95,6 +97,7 @@ def train_paraphraser(
     stages: list[Stage] = []
     references: list[Ref] = []
     fields = {} if parser is None else parser_fields(parser)
+    initial = None if init_from is None else paraphraser_folder(init_from)
     for number, source in enumerate(as_list(pairs), start=1):
         reading, reference = input_stages(str(source), name=f"pairs-{number}", on_error=on_error)
         stages += reading
@@ -130,6 +133,7 @@ def train_paraphraser(
         sentences=tuple(texts),
         parser=fields.get("parser"),
         parser_name=fields.get("model", ""),
+        init_from=initial,
         steps=steps,
         **config,
     )

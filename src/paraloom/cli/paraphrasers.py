@@ -147,7 +147,7 @@ DECLARED = [
         of="train_paraphraser",
         stage="train-paraphraser",
         keys="network steps vocab_size held_out free_share same_template_share unmoved_share device title license",
-        everyday="sentences parser network steps vocab_size held_out device title license seed as_json",
+        everyday="sentences parser init_from network steps vocab_size held_out device title license seed as_json",
         settings={
             "pairs": {
                 "role": "input",

@@ -24,10 +24,13 @@ _ODD_CONTRACTION = re.compile(
 _QUESTIONS = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
 _CHOICES = (
     frozenset(["in", "on", "at", "for", "of", "to", "by", "from", "with", "as", "than", "over", "above"]),
-    frozenset(["a", "an"]),
-    frozenset(["and", "or"]),
+    frozenset(["a", "an", "the", "this", "these", "those"]),
+    frozenset(["this", "that"]),
+    frozenset(["and", "or", "but"]),
+    frozenset(["man", "woman", "boy", "girl", "person", "men", "women", "people"]),
 )
-"""Function words of which one does not stand for another."""
+"""Words of which one does not stand for another."""
+_ODD_AMOUNT = re.compile(r"\b(?:how|too|so|as|very) a lot\b", re.IGNORECASE)
 _AUXILIARY_FORMS = {
     **dict.fromkeys(("am", "is", "are", "was", "were", "been", "being"), "be"),
     **dict.fromkeys(("has", "had", "having"), "have"),
@@ -79,10 +82,13 @@ def english_fault(source: str, candidate: str) -> str:
 
     These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
     word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
-    article or question word; a possessive that comes or goes ("Australia is biggest producer"); and odd contractions.
+    article or question word; another kind of person ("a man", "a boy"); a lost capital at the beginning; "how a lot"; a
+    possessive that comes or goes ("Australia is biggest producer"); and odd contractions.
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
+    if _ODD_AMOUNT.search(candidate) or (source[:1].isupper() and candidate[:1].islower()):
+        return FORMS
     contracted = set(_ODD_CONTRACTION.findall(candidate.replace("’", "'"))) - set(_ODD_CONTRACTION.findall(source))
     return FORMS if contracted else _fault_of_words(english_words(source), english_words(candidate))
 

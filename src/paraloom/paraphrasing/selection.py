@@ -34,7 +34,7 @@ EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, DOUBTFUL, IMPROBABLE, DUPL
 )
 """Why a candidate is dropped, in the order in which it is checked."""
 
-_RIGHT, _AVERAGES = (-1.29, 0.95, -3.74, 2.69), (math.nan, 0.55, 0.5)
+_RIGHT, _AVERAGES = (-0.74, 0.81, -0.36, 2.57), (math.nan, 4.5, 0.5)
 """Of `probability_right`: the weights, the intercept first, and what stands for an unknown value."""
 
 _NEVER = 1e-4
@@ -247,7 +247,8 @@ class ParaphraseSelector:
         if self.judge is not None:
             alive = np.ones(len(texts), bool) if self.encoder is None else meaning >= self.config.meaning
             alive &= ~(fluency < self.config.fluency)
-            judged, probability = self._judged(texts, outputs, fluency, alive)
+            cost = np.array([-candidate.logprob for candidate in candidates], np.float64)
+            judged, probability = self._judged(texts, outputs, cost, alive)
         known = meaning if self.judge is None else probability
         results = []
         for row, candidate in enumerate(candidates):
@@ -270,7 +271,7 @@ class ParaphraseSelector:
         return results
 
     def _judged(
-        self, texts: list[str], outputs: list[str], fluency: npt.NDArray[np.float64], alive: npt.NDArray[np.bool_]
+        self, texts: list[str], outputs: list[str], cost: npt.NDArray[np.float64], alive: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """The lower verdict on both orders, and the probability to be right: NaN of candidates that are dropped anyway.
 
@@ -283,7 +284,7 @@ class ParaphraseSelector:
         for first, second in ((texts, outputs), (outputs, texts)):
             asked = self.judge.predict([first[row] for row in rows], [second[row] for row in rows])
             verdict[rows] = np.fmin(verdict[rows], asked)
-            probability[rows] = probability_right(verdict[rows], fluency[rows], change[rows])
+            probability[rows] = probability_right(verdict[rows], cost[rows], change[rows])
             rows = rows[probability[rows] >= self.config.probability]
         return verdict, probability
 
@@ -389,18 +390,19 @@ def _mean_probability(candidate: ParaphraseLike) -> float:
     return math.nan if math.isnan(mean) else math.exp(min(0.0, mean))
 
 
-def probability_right(judge: npt.ArrayLike, fluency: npt.ArrayLike, change: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def probability_right(judge: npt.ArrayLike, cost: npt.ArrayLike, change: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """The probability that a candidate says the same in good English.
 
-    A logistic regression over the log-odds of the judge's lower verdict, the mean cost of a subword (as the paraphraser
-    finds it), and the cosine between the content words that went and those that came: 1 where only contractions differ,
-    less for a new order or for words on one side only. An unknown cost or cosine counts as an average one.
+    A logistic regression over the log-odds of the judge's lower verdict, the cost of all subwords, -log p in nats (as
+    the paraphraser finds them: a mean would hide one wrong word in a long text), and the cosine between the content
+    words that went and those that came: 1 where only contractions differ, less for a new order or for words on one side
+    only. An unknown cost or cosine counts as an average one.
 
-    Fitted to what two readers said of outputs of the bundled paraphraser (`benchmarks/judged_paraphrases.py fit`).
+    Fitted to what a reader said of outputs of the bundled paraphraser (`benchmarks/judged_paraphrases.py fit
+    benchmarks/readings/paraphrases/fit.tsv`).
     """
     odds = np.clip(np.asarray(judge, np.float64), _NEVER, 1 - _NEVER)
-    cost = -np.log(np.clip(np.asarray(fluency, np.float64), _NEVER, 1))
-    values = [np.log(odds / (1 - odds)), cost, np.asarray(change, np.float64)]
+    values = [np.log(odds / (1 - odds)), np.asarray(cost, np.float64), np.asarray(change, np.float64)]
     logits = _RIGHT[0] + sum(
         weight * np.where(np.isnan(value), average, value)
         for weight, value, average in zip(_RIGHT[1:], values, _AVERAGES, strict=True)

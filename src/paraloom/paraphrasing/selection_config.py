@@ -75,7 +75,7 @@ SELECTION_PRESETS = {
         meaning=0.85, probability=0.75, difference=0.1, distinct=0.1, difference_weight=0.75, variety_weight=0.2
     ),
     "balanced": SelectionConfig(),
-    "loose": SelectionConfig(meaning=0.65, probability=0.45, difference=0.1, distinct=0.3, variety_weight=1.0),
+    "loose": SelectionConfig(meaning=0.65, probability=0.5, difference=0.1, distinct=0.3, variety_weight=1.0),
 }
 """Name of a preset → what is kept.
 

@@ -34,6 +34,9 @@ SCPN_TEMPLATES = tuple(
 
 _EXAMPLE_CHARACTERS = 120
 
+_SAVED, _SAVED_PAIRS = 1000, 3000
+"""Templates and pairs of templates that a model folder keeps, the commonest: most of the others came once."""
+
 
 @dataclass
 class TemplateTable:
@@ -87,9 +90,9 @@ class TemplateTable:
         """Write templates.tsv and template_pairs.tsv, the commonest first."""
         rows = [
             f"{number}\t{template}\t{self.examples.get(template, '')}\n"
-            for template, number in self.most_common(len(self.counts))
+            for template, number in self.most_common(_SAVED)
         ]
-        pairs = sorted(self.pair_counts.items(), key=lambda item: (-item[1], item[0]))
+        pairs = sorted(self.pair_counts.items(), key=lambda item: (-item[1], item[0]))[:_SAVED_PAIRS]
         for name, header, lines in (
             (TEMPLATES_FILE, "count\ttemplate\texample\n", rows),
             (

@@ -280,7 +280,10 @@ def _measure(
     try:
         result = run_pipeline(smaller, folder, workers=workers)
     except ParaloomError as error:
-        error.add_note("This happened on a sample of the rows. If they are too few, ask for more with --plan-rows.")
+        error.add_note(
+            "This happened on a sample of the rows. If they are too few, take larger ones: `plan_rows` in Python, "
+            "`paraloom run --plan-rows`."
+        )
         raise
     stages = {stage.name: stage for stage in result.stages}
     units = {}

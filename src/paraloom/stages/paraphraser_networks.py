@@ -67,7 +67,7 @@ class NetworkPairs:
 
 
 class NetworkTraining(NamedTuple):
-    """Folder of the examples of a training, its settings, and its output folder."""
+    """Folder of the examples of a training, its settings, its output folder, and that of the model it starts from."""
 
     examples: Path
     config: TranslatorConfig
@@ -75,6 +75,7 @@ class NetworkTraining(NamedTuple):
     scpn: ScpnConfig
     folder: Path
     seed: int
+    init_from: Path | None = None
 
     def pairs(self, name: str, max_length: int | None = None) -> NetworkPairs:
         """The examples of one network."""
@@ -217,7 +218,11 @@ def train_network(network: str, training: NetworkTraining) -> dict[str, Json]:
     if network in RESEARCH:
         return research_network(network).train(training)
     pairs = training.pairs(SENTENCES)
-    return train_translator(pairs.training, pairs.development, training.config, training.folder, seed=training.seed)
+    return train_translator(
+        *(pairs.training, pairs.development, training.config, training.folder),
+        seed=training.seed,
+        init_from=training.init_from,
+    )
 
 
 def open_network(

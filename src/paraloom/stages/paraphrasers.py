@@ -26,6 +26,7 @@ from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import PARSER_FOLDER, SCPN, ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable, labels_of_trees
 from paraloom.stages.paraphraser_networks import (
+    RESEARCH,
     TREE,
     TREES,
     ExampleWriter,
@@ -63,6 +64,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
             have a template, so that `free_share`, `exemplar_share` and heights do not matter.
         direction: 'both' learns to paraphrase `src` as `tgt` and `tgt` as `src`; 'src-tgt' and 'tgt-src' one of them.
             Of back-translated pairs `src` is the reference and `tgt` its translation.
+        init_from: Paraphraser whose subwords and weights to start from: a transformer that Paraloom trained, with a
+            checkpoint or as int8, such as the bundled one. The trees may have no other labels than it knows.
         parser: The parser that made the trees: a stage or a folder, which is copied into the model.
         parser_name: Instead of `parser`: its name, such as 'stanza:en'.
         held_out: Number of pairs that are held out for development, by a hash of `tgt`.
@@ -92,9 +95,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
 
     sentinel: ClassVar[str] = "paraphraser.json"
     version: ClassVar[str] = "2"  # Examples with nothing to move are other draws than before.
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "parser")
+    inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "init_from", "parser")
     optional_fields: ClassVar[tuple[str, ...]] = (
-        *("sentences", "unmoved_share", "network"),
+        *("sentences", "unmoved_share", "network", "init_from"),
         *(field.name for kind in (RecurrentConfig, ScpnConfig) for field in fields(kind)),
     )
 
@@ -103,6 +106,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
     unmoved_share: float = 0.0
     network: Literal["transformer", "lstm", "scpn"] = "transformer"
     direction: Literal["both", "src-tgt", "tgt-src"] = "both"
+    init_from: Ref | None = None
     parser: Ref | None = None
     parser_name: str = ""
     held_out: int = 500
@@ -130,6 +134,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
             raise ConfigError("keys 'parser' and 'parser_name' cannot be combined", remedy="Give one of them.")
         if self.sentences and self.network == SCPN:
             raise ConfigError("SCPN learns from pairs alone", remedy="Leave out 'sentences'.")
+        if self.init_from is not None and self.network in RESEARCH:
+            raise ConfigError(f"'{self.network}' starts from no other network", remedy="Leave out 'init_from'.")
         if self.parser_name:
             check_name(self.parser_name)
 
@@ -174,10 +180,13 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
             for trees in sentence_trees(sentences):
                 labels |= labels_of_trees(ParsedPair(text, text, None, tree) for text, tree in trees)
             counts |= writer.write_sentences(sentences, scratch, unmoved_share=self.unmoved_share)
+        initial = context.inputs.get("init_from")
+        if initial is not None:
+            labels |= set(ParaphraserSettings.load(initial).labels)
         tokens = special_tokens(labels)
         config = replace(base_config(TranslatorConfig, self), special_tokens=tokens)
         recurrent = base_config(RecurrentConfig, self)
-        job = NetworkTraining(scratch, config, recurrent, scpn, folder, context.seed)
+        job = NetworkTraining(scratch, config, recurrent, scpn, folder, context.seed, initial)
         figures = train_network(self.network, job)
         table.save(folder)
         filled = [corpus for corpus in corpora if corpus.rows]
@@ -216,15 +225,7 @@ def paraphraser_parts(
     folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
 ) -> tuple[PrefixTranslatorLike, ParaphraserSettings, TemplateTable, ParserLike | None]:
     """What a paraphraser is made of; see `open_paraphraser`."""
-    path = Path(folder)
-    if not path.exists():
-        bundled = bundled_path(str(folder), PARAPHRASER)
-        if bundled is None:
-            raise ModelError(
-                f"paraphraser '{folder}' not found{suggestion(str(folder), PARAPHRASERS)}",
-                remedy="Name english, the bundled paraphraser, or a folder that `paraloom train paraphraser` wrote.",
-            )
-        path = bundled
+    path = paraphraser_folder(folder)
     settings = ParaphraserSettings.load(path)
     if parser is None and (path / PARSER_FOLDER).is_dir():
         parser = path / PARSER_FOLDER
@@ -233,3 +234,17 @@ def paraphraser_parts(
     loaded = load_parser(parser) if isinstance(parser, (str, Path)) else parser
     templates = TemplateTable.load(path)
     return open_network(path, settings, templates, device), settings, templates, loaded
+
+
+def paraphraser_folder(name: str | Path) -> Path:
+    """The folder of a paraphraser: the folder itself, or that of a bundled name."""
+    path = Path(name).absolute()
+    if path.exists():
+        return path
+    bundled = bundled_path(str(name), PARAPHRASER)
+    if bundled is None:
+        raise ModelError(
+            f"paraphraser '{name}' not found{suggestion(str(name), PARAPHRASERS)}",
+            remedy="Name english, the bundled paraphraser, or a folder that `paraloom train paraphraser` wrote.",
+        )
+    return bundled
