@@ -21,6 +21,7 @@ from tiny_metrics import COMET_MODELS, PAIRS, save_tiny_comet, save_tiny_metricx
 from paraloom import as_pairs  # noqa: E402
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError, ParaloomError  # noqa: E402
 from paraloom.core.protocols import Variant  # noqa: E402
+from paraloom.evaluate.comet import COMETResult, evaluate_comet  # noqa: E402
 from paraloom.mt.choice import choose_samples  # noqa: E402
 from paraloom.mt.decoding import parse_decoding  # noqa: E402
 from paraloom.mt.utility import candidate_scores  # noqa: E402
@@ -225,6 +226,16 @@ def test_a_missing_package_is_named(comet: Callable[[str], Path], monkeypatch: p
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match="train"):
         Comet.load(comet("qe"))
+
+
+def test_translations_are_evaluated(comet: Callable[[str], Path], tmp_path: Path) -> None:
+    result = evaluate_comet(SOURCES, TRANSLATIONS, REFERENCES, model=comet("reference"))
+    assert result.scores == pytest.approx(PEER["reference"], abs=2e-5)
+    assert result.to_dict()["comet"] == pytest.approx(np.mean(PEER["reference"]), abs=2e-5)
+    with pytest.raises(DataError, match="1 sources, 4 hypotheses and 4 references"):
+        evaluate_comet(["a"], TRANSLATIONS, REFERENCES, model=tmp_path)
+    with pytest.raises(DataError, match="no sentences"):
+        evaluate_comet([], [], [], model=tmp_path)
 
 
 def test_a_utility_may_have_metrics(comet: Callable[[str], Path], tmp_path: Path) -> None:
