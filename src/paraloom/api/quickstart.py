@@ -28,7 +28,7 @@ READ = "Of the 97 pairs that the bundled models keep, two readers, both language
 
 @dataclass(frozen=True)
 class Quickstart:
-    """The run, its harvest, and how near its pairs are to second translations by people, before and after the filter."""
+    """The run, its harvest, and how near its pairs are to human translations, before and after the filter."""
 
     run: RunResult
     harvest: Harvest
