@@ -221,7 +221,19 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
     return ["preset", "version", "kind of text", "kept", "read", *names], rows
 
 
-def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]]) -> None:
+def right_of_different(folder: Path, sheets: list[Path]) -> str:
+    """A contraction is right at no risk: what is right of the paraphrases that differ in more."""
+    parts = []
+    key = table(folder / "key.tsv")
+    for version, preset in dict.fromkeys((row["version"], row["preset"]) for row in key):
+        ids = {row["id"] for row in key if (row["version"], row["preset"]) == (version, preset)}
+        read = [[row for row in table(sheet) if row["id"] in ids and row["different"] == "1"] for sheet in sheets]
+        shares = (_share([row["right"] == "1" for row in rows]) + f" of {len(rows)}" for rows in read)
+        parts.append(f"{preset}, {version}: {' and '.join(shares)}")
+    return f"Right of those that differ, by reader: {'; '.join(parts)}."
+
+
+def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]], differing: str) -> None:
     """Replace the table and its text in a file of results."""
     topic = read_topic(path)
     commit = subprocess.run(
@@ -235,7 +247,8 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
             "Readers, all language models, saw both without knowing which version and preset kept it. *Right* "
             "is what says the same; *good* is English that a careful writer could have written; *different* is where "
             "more changes than punctuation, case, an article or a contraction. No sentence, weight or threshold was "
-            "chosen by this sample."
+            "chosen by this sample.",
+            differing,
         ],
         "command": [
             "python benchmarks/judged_paraphrases.py keep now -o build/judged",
@@ -325,10 +338,11 @@ def main() -> None:
         columns, rows = count(options.folder, options.sheets)
         for cells in (columns, ["---"] * len(columns), *rows):
             print(f"| {' | '.join(cells)} |")
+        print(differing := right_of_different(options.folder, options.sheets))
         if options.page:
             sheets = " ".join(map(str, options.sheets))
             command = f"python benchmarks/judged_paraphrases.py count {options.folder} {sheets} --page {options.page}"
-            write_page(options.page, command, columns, rows)
+            write_page(options.page, command, columns, rows, differing)
 
 
 if __name__ == "__main__":
