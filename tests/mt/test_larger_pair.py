@@ -85,7 +85,8 @@ def test_what_a_continued_pair_learns_from(tmp_path: Path, monkeypatch: pytest.M
     recipe = importlib.import_module("continued_pair")
     monkeypatch.setattr(recipe, "PAIRS", {"once": ("", {}, 1), "twice": ("", {}, 2), "half": ("", {}, 0.5)})
     monkeypatch.setattr(recipe, "ENGLISH", {"posts": ([], 0, 10, 10)})
-    monkeypatch.setattr(recipe, "KEPT", {"choices": 0.6, "backtranslations": 0.5})
+    monkeypatch.setattr(recipe, "LIKELY", 0.55)
+    monkeypatch.setattr(recipe, "SURE", 0.55)
     (tmp_path / "data").mkdir()
     for name in recipe.PAIRS:
         with gzip.open(tmp_path / f"data/{name}.tsv.gz", "wt") as stream:
@@ -102,7 +103,7 @@ def test_what_a_continued_pair_learns_from(tmp_path: Path, monkeypatch: pytest.M
     pairs = recipe.training_pairs(tmp_path, "en-de", [])
     chosen = [(f"e{n}", f"d{n}") for n in range(6)]
     assert sorted(pairs) == sorted([(b, a) for a, b in bitext] + recipe.REPEATED * chosen)
-    tagged = [(f"<BT> {b}", a) for a, b in chosen] + [(f"<BT> bd{n}", f"be{n}") for n in range(5)]
+    tagged = [(f"<BT> {b}", a) for a, b in chosen] + [(f"<BT> bd{n}", f"be{n}") for n in range(6)]
     pairs = recipe.training_pairs(tmp_path, "de-en", [])
     assert sorted(pairs) == sorted(bitext + recipe.REPEATED * [(b, a) for a, b in chosen] + tagged)
     assert sorted(recipe.training_pairs(tmp_path, "de-en", ["choices", "backtranslations"])) == sorted(bitext)
