@@ -16,11 +16,13 @@ stopped.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import re
 import shutil
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -166,9 +168,9 @@ def training_pairs(folder: Path, direction: str, without: list[str]) -> list[tup
 
 def train(folder: Path, start: dict[str, Path], direction: str, options: argparse.Namespace) -> None:
     """Continue the training of one direction, and write its costs."""
-    special = (TAG,) if direction == "de-en" else ()
+    saved = json.loads((start[direction] / "training.json").read_text(encoding="utf-8"))["config"]
     rates = {"muon_learning_rate": 0.012 * options.rate, "adam_learning_rate": 0.003 * options.rate}
-    config = TranslatorConfig(**SETTINGS, **rates, steps=options.steps, special_tokens=special)
+    config = replace(TranslatorConfig.from_saved(saved), **SETTINGS, **rates, steps=options.steps)
     pairs = training_pairs(folder, direction, options.without)
     batches = [([a for a, _ in part], [b for _, b in part]) for part in batched(pairs, 1000)]
     held_out = [
