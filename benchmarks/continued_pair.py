@@ -1,7 +1,7 @@
 """Compare translators of a run of examples/continued_pair.py with those that they started from, on every kind of text.
 
     python benchmarks/continued_pair.py runs/continued --models en-de de-en
-    python benchmarks/continued_pair.py runs/continued --models en-de,en-de-2,en-de-3 en-de-bitext --texts development
+    python benchmarks/continued_pair.py runs/continued --models trained/en-de en-de-bitext --texts development
 
 Each row has chrF and BLEU of a text, `beam:5`, and the difference to the translator that was started from, with 95 %
 intervals of 1,000 paired bootstrap samples of the sentences. Of translators with commas in between, which differ in
@@ -52,7 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="run folder")
     parser.add_argument(
-        "--models", nargs="+", required=True, help="names of folders in it, which begin with en-de or de-en"
+        "--models", nargs="+", required=True, help="folders in it, whose names begin with en-de or de-en"
     )
     parser.add_argument("--start", type=Path, help="folder with de-en and en-de (default: the bundled ones)")
     parser.add_argument("--texts", default="test", choices=["test", "development"])
@@ -66,7 +66,7 @@ def main() -> None:
         with gzip.open(file, "rt", encoding="utf-8") as stream:
             pairs = [line.rstrip("\n").split("\t") for line in stream]
         for direction in ("de-en", "en-de"):
-            models = [name for name in options.models if name.startswith(direction)]
+            models = [name for name in options.models if Path(name).name.startswith(direction)]
             if len(pairs) < 30 or not models:
                 continue
             sources, references = (
