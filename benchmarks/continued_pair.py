@@ -75,8 +75,8 @@ def main() -> None:
             start = options.start / direction if options.start else Path(str(bundled_path(direction)))
             corpus = Corpus(references, translations(start, sources))
             for names in models:
-                made = [translations(options.run / name, sources) for name in names.split(",")]
-                rows.append({"text": text, "sentences": len(pairs), "translators": names, **mean_gains(corpus, made)})
+                texts = [translations(options.run / name, sources) for name in names.split(",")]
+                rows.append({"text": text, "sentences": len(pairs), "translators": names, **mean_gains(corpus, texts)})
                 cells = (
                     f"{name} {one['before']:.1f} → {one['after']:.1f} ({one['difference']:+.2f} "
                     f"[{one['interval'][0]:+.2f}, {one['interval'][1]:+.2f}])"

@@ -134,10 +134,10 @@ def choose(folder: Path, start: dict[str, Path], direction: str) -> None:
     other = "-".join(reversed(direction.split("-")))
     forward = Translator.load(start[direction], decode=f"{CHOICE},reverse={start[other]}", check_costs=False)
     reverse = Translator.load(start[other], check_costs=False)
-    for kind, (*_, most) in ENGLISH.items():
+    for kind, (*_, limit) in ENGLISH.items():
         if direction == "en-de":
             rows, costs = dual_costs(folder / f"backtranslations/{kind}.tsv")
-            sources = [a for (a, _), cost in zip(rows, costs, strict=True) if cost <= POSSIBLE][:most]
+            sources = [a for (a, _), cost in zip(rows, costs, strict=True) if cost <= POSSIBLE][:limit]
         else:
             sources = [b for _, b in below(SURE, folder / f"choices-{other}/{kind}.tsv")]
         append_translations(folder / f"choices-{direction}/{kind}.tsv", sources, forward.translate, reverse, 100)
