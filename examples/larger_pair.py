@@ -130,12 +130,18 @@ def prepare(run: Run) -> None:
     train_subwords(sides, run.data / "subwords/huggingface", vocab_size=size, special_tokens=(TAG, OLD))
 
 
-def likely(file: Path) -> list[tuple[str, str]]:
-    """The translations with the lowest dual cross-entropy: the mean cost of both directions, plus their gap."""
+def dual_costs(file: Path) -> tuple[list[tuple[str, str]], np.ndarray]:
+    """Translations and their dual cross-entropy: the mean cost of both directions, plus their gap."""
     rows = [line.split("\t") for line in file.read_text(encoding="utf-8").split("\n")[:-1]]
     costs = np.array([row[2:] for row in rows], dtype=float).reshape(-1, 2)
     dual = np.nan_to_num(costs.mean(axis=1) + abs(costs[:, 0] - costs[:, 1]), nan=np.inf)
-    return [(rows[row][0], rows[row][1]) for row in np.argsort(dual)[: round(KEPT * len(rows))] if dual[row] < np.inf]
+    return [(row[0], row[1]) for row in rows], dual
+
+
+def likely(file: Path) -> list[tuple[str, str]]:
+    """The translations with the lowest dual cross-entropy."""
+    rows, dual = dual_costs(file)
+    return [rows[row] for row in np.argsort(dual)[: round(KEPT * len(rows))] if dual[row] < np.inf]
 
 
 def training_pairs(run: Run, direction: str, bitexts: list[str], rounds: int) -> list[tuple[str, str]]:
@@ -180,19 +186,27 @@ def train(run: Run, name: str, bitexts: list[str], rounds: int, start: str, dire
 def translate(run: Run, number: int, direction: str) -> None:
     """Translate until the time is over, from where it stopped; each part is appended, with the costs of both ways."""
     file = run.folder / f"translations-{number}" / f"{direction}.tsv"
-    file.parent.mkdir(parents=True, exist_ok=True)
     name = "english" if direction.startswith("en") else "free"
     sources = [row[0].removeprefix(f"{OLD} ") for row in read_rows(run.data / f"{name}.tsv.gz")]
     random.Random(1).shuffle(sources)
-    complete = file.read_text(encoding="utf-8").split("\n")[:-1] if file.is_file() else []  # the last line may be cut
-    file.write_text("".join(f"{line}\n" for line in complete), encoding="utf-8")
     folders = [run.folder / f"teachers-{number}" / way for way in (direction, "-".join(direction.split("-")[::-1]))]
     forward, reverse = (Translator.load(folder, device=run.device, check_costs=False) for folder in folders)
     size, tokens = (20_000, 40_000) if run.cuda else (200, None)
-    end = time.monotonic() + run.seconds["translations"]
+    forward = partial(forward.translate, decode="beam:3", batch_tokens=tokens)
+    append_translations(file, sources[number - 1 :: run.rounds], forward, reverse, size, run.seconds["translations"])
+
+
+def append_translations(
+    file: Path, sources: list[str], forward: Any, reverse: Translator, size: int, seconds: float = np.inf
+) -> None:
+    """Write the best translation of each source and its costs both ways, from where it stopped, as long as it may."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    complete = file.read_text(encoding="utf-8").split("\n")[:-1] if file.is_file() else []  # the last line may be cut
+    file.write_text("".join(f"{line}\n" for line in complete), encoding="utf-8")
+    end = time.monotonic() + seconds
     with file.open("a", encoding="utf-8") as stream:
-        for part in batched(sources[number - 1 :: run.rounds][len(complete) :], size):
-            best = [group[0] for group in forward.translate(part, decode="beam:3", batch_tokens=tokens)]
+        for part in batched(sources[len(complete) :], size):
+            best = [group[0] for group in forward(part)]
             back = reverse.score([one.text for one in best], part)
             for source, one, (logprob, count) in zip(part, best, back, strict=True):
                 cost = -one.logprob / one.tokens if one.text and not one.cut else np.nan

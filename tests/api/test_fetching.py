@@ -114,6 +114,15 @@ def test_a_model_of_many_languages_has_costs_of_each_pair(hub: Hub) -> None:
         fetch_model("nllb-600m?from=cs&to=en")
 
 
+@pytest.mark.parametrize(
+    ("side", "name"), [("source", "nllb-600m?from=xx&to=en"), ("target", "nllb-600m?from=de&to=xx")]
+)
+def test_unknown_language_is_noticed_before_the_weights_are_downloaded(hub: Hub, side: str, name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"unknown {side} language 'xx' of NLLB-200\.\n.*nearest: "):
+        fetch_model(name)
+    assert hub.requests and not [request for request in hub.requests if "safetensors" in str(request)]
+
+
 def test_another_precision_is_a_model_of_its_own(hub: Hub) -> None:
     fetch_model("opus-mt-de-en")
     model = fetch_model("opus-mt-de-en?precision=float32")

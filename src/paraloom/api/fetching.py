@@ -82,7 +82,8 @@ def fetch_model(name: str) -> ModelSummary:
             remedy=f"Name one of OPUS-MT (opus-mt-de-en), {', '.join(SHORT_NAMES)}, or OWNER/NAME of the hub.",
         )
     with loading(f"the translator {on_hub}"):
-        folder = find_translator(on_hub, precision=wanted.precision, revision=wanted.revision)
+        pair = (wanted.source, wanted.target)
+        folder = find_translator(on_hub, precision=wanted.precision, revision=wanted.revision, languages=pair)
         if not (folder / "README.md").is_file():  # of a version that wrote no card
             write_hub_card(folder, on_hub, download(on_hub, wanted.revision))
         try:

@@ -23,6 +23,7 @@ from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
 from paraloom.mt.download import (
     PICKLES,
     WEIGHTS,
+    Languages,
     check_space,
     check_weights,
     converted_size,
@@ -45,9 +46,17 @@ AUTO = "auto"
 
 
 def find_translator(
-    model: str | Path, *, precision: str = AUTO, device: str = "cpu", revision: str | None = None
+    model: str | Path,
+    *,
+    precision: str = AUTO,
+    device: str = "cpu",
+    revision: str | None = None,
+    languages: Languages = (None, None),
 ) -> Path:
-    """Find the CTranslate2 folder of a translator, converting a checkpoint if necessary."""
+    """Find the CTranslate2 folder of a translator, converting a checkpoint if necessary.
+
+    A checkpoint that does not have the `languages`, source and target, is not downloaded.
+    """
     check_precision(precision)
     folder = Path(model)
     if folder.is_dir():
@@ -64,7 +73,7 @@ def find_translator(
             "or a model of Hugging Face as OWNER/NAME.",
         )
     check_fetched(str(model))
-    return _convert_download(on_hub, precision, device, revision)
+    return _convert_download(on_hub, precision, device, revision, languages)
 
 
 def check_fetched(name: str) -> None:
@@ -225,13 +234,14 @@ def _convert_folder(checkpoint: Path, precision: str, device: str) -> Path:
     return _cached(checkpoint, f"{digest[:16]}-{precision}", precision)
 
 
-def _convert_download(name: str, precision: str, device: str, revision: str | None) -> Path:
+def _convert_download(name: str, precision: str, device: str, revision: str | None, languages: Languages) -> Path:
     stem = name.replace("/", "--") + (f"@{revision.replace('/', '--')}" if revision else "")
     defaults = ("int8",) if device == "cpu" else ("float16", "bfloat16")
     for known in defaults if precision == AUTO else (precision,):
         if ((folder := _translators() / f"{stem}-{known}") / "model.bin").is_file():
             return folder  # without a question to the hub
-    local = download(name, revision, precision=defaults[0] if precision == AUTO else precision)
+    kept = defaults[0] if precision == AUTO else precision
+    local = download(name, revision, precision=kept, languages=languages)
     if precision == AUTO:
         precision = checkpoint_family(local).default_precision(device) if is_checkpoint(local) else defaults[0]
     folder = _cached(local, f"{stem}-{precision}", precision)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import MissingExtraError, ModelError, ParaloomError
@@ -27,6 +27,9 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 """Weights that Python's pickle wrote."""
 
+Languages: TypeAlias = tuple[str | None, str | None]
+"""Codes of the source and the target language, None where it is not named."""
+
 _SMALL_FILES = ("*.json", "*.spm", "*.model", "*.txt", "README.md")
 _CONVERTER = "SFconvertbot"
 """Account of the hub's service that proposes the weights of a model as safetensors."""
@@ -34,8 +37,10 @@ _CONVERTER = "SFconvertbot"
 _BYTES = {"int16": 2, "float16": 2, "bfloat16": 2, "float32": 4}
 
 
-def download(name: str, revision: str | None = None, *, precision: str = "int8") -> Path:
-    """Download a checkpoint that can be converted, or a model that CTranslate2 converted.
+def download(
+    name: str, revision: str | None = None, *, precision: str = "int8", languages: Languages = (None, None)
+) -> Path:
+    """Download a checkpoint that can be converted and has the languages, or a model that CTranslate2 converted.
 
     A download that broke off is resumed. The folder is named after the commit.
     """
@@ -53,7 +58,9 @@ def download(name: str, revision: str | None = None, *, precision: str = "int8")
         if "model.bin" in files and not {*WEIGHTS, *PICKLES} & set(files):
             return _fetched(hub, name, revision, files, [*_SMALL_FILES, "model.bin"])
         small = _fetched(hub, name, revision, files, _SMALL_FILES)
-        checkpoint_family(small).check_files(name, list(files))
+        family = checkpoint_family(small)
+        family.check_files(name, list(files))
+        family.check_languages(small, *languages)
         if revision is None and not set(WEIGHTS) & set(files) and set(PICKLES) & set(files):
             revision = _converted_branch(hub, name)
             files = files_on_hub(hub, name, revision)

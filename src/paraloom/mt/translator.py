@@ -140,9 +140,12 @@ class Translator:
         check_precision(precision)
         where = parse_device(device or default_device())
         with loading(f"the translator {model}"):
-            folder = find_translator(model, precision=precision, device=where.kind, revision=revision)
-            languages = {"source": source, "target": target}
-            return cls(folder, decode, **languages, device=str(where), long=long, check_costs=check_costs)
+            folder = find_translator(
+                model, precision=precision, device=where.kind, revision=revision, languages=(source, target)
+            )
+            return cls(
+                folder, decode, source=source, target=target, device=str(where), long=long, check_costs=check_costs
+            )
 
     def save(self, folder: str | Path) -> Path:
         """Copy the model to another folder, from which `load` reads it.

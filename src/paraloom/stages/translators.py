@@ -241,7 +241,10 @@ class LoadTranslator(Fit):
         from paraloom.mt.translator import Translator
 
         kind = parse_device(default_device()).kind
-        engine = find_translator(self.model, precision=self.precision, device=kind, revision=self.revision)
+        pair = (self.source, self.target)
+        engine = find_translator(
+            self.model, precision=self.precision, device=kind, revision=self.revision, languages=pair
+        )
         for path in sorted(path for path in engine.iterdir() if path.is_file()):
             copy_file(path, folder / path.name)
         settings = {"source": self.source, "target": self.target, "long": None if self.long == "split" else self.long}

@@ -58,6 +58,9 @@ class Family(Protocol):
     def check_files(self, checkpoint: str | Path, names: Sequence[str]) -> None:
         """Check that a checkpoint has a tokenizer."""
 
+    def check_languages(self, checkpoint: Path, source: str | None, target: str | None) -> None:
+        """Check that a checkpoint has languages, before its weights are downloaded."""
+
     def check_precision(self, precision: str) -> None:
         """Check that it runs in a number format."""
 

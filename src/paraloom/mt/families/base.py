@@ -24,6 +24,9 @@ TARGET_LIMIT = 512
 
 TOKENIZER_FILE = "tokenizer.json"
 SENTENCEPIECE_FILE = "sentencepiece.bpe.model"
+_TOKEN_FILES = (TOKENIZER_FILE, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+"""Files of a checkpoint that list its language tokens."""
+
 VOCABULARIES = ("shared_vocabulary.json", "source_vocabulary.json")
 """The vocabulary of a model in the folders that CTranslate2 writes: one of both sides, or one of each."""
 
@@ -84,6 +87,14 @@ class EncoderDecoder:
         missing = [" or ".join(group) for group in self.tokenizer_files if not set(group) & set(names)]
         if missing:
             raise ModelError(f"{', '.join(missing)} not found: files of the tokenizer", file=checkpoint, remedy=_AGAIN)
+
+    def check_languages(self, checkpoint: Path, source: str | None, target: str | None) -> None:
+        """Check that a checkpoint has the languages that are named; only files of its tokenizer are looked at."""
+        texts = [path.read_text(encoding="utf-8") for name in _TOKEN_FILES if (path := checkpoint / name).is_file()]
+        codes = {match[1]: match[1] for text in texts for match in re.finditer(f'"{self.code}"', text) if self.code}
+        for language, side in ((source, "source"), (target, "target")):
+            if codes and language is not None:
+                self._token(language, codes, side)
 
     def check_precision(self, precision: str) -> None:
         """Check that it runs in a number format."""

@@ -34,6 +34,10 @@ class Madlad(EncoderDecoder):
         model = sentencepiece.SentencePieceProcessor(model_file=str(path))
         return bool(model.piece_to_id("<2en>") != model.unk_id())
 
+    def check_languages(self, checkpoint: Path, source: str | None, target: str | None) -> None:
+        """See `EncoderDecoder.check_languages`; any source language will do."""
+        super().check_languages(checkpoint, None, target)
+
     def open(self, folder: Path, source: str | None, target: str | None) -> Codec:
         """See `EncoderDecoder.open`; any source language will do."""
         settings = folder_settings(folder)
