@@ -1,15 +1,15 @@
 """Are the pairs right that the presets keep? Draws samples for blind readers, and makes the page of what they found.
 
-    git show 5baed467:src/paraloom/bundled/paraphrases-en/paraphrase_model.json > build/before/paraphrase_model.json
-    PARALOOM_DATA=/path/to/corpora python benchmarks/gate_readings.py draw --before build/before -o build/gate
+    git archive c0d48c97 src/paraloom/bundled | tar -x -C build
+    PARALOOM_DATA=/path/to/corpora python benchmarks/gate_readings.py draw --before build/src/paraloom/bundled
     python benchmarks/gate_readings.py page build/gate READER_1.tsv READER_2.tsv --commit … --date …
 
 `draw` translates texts of five kinds back with the bundled translators, none of which an earlier reading saw but the
-quickstart's 400 sentences, applies each preset of the bundled model and of the one before, and writes one sheet for
-all: each drawn pair once, in random order, named by a hash. A reader copies `sheet.tsv` and fills in `meaning` (k:
-keeps the meaning, p: partly, w: wrong) and `copy` (y: nearly a copy, n). `key.json` says which cells a pair is of.
-Translations and costs stay in the folder, so that another model or judge can be drawn for in seconds. `page` writes
-its section of docs/explanations/results.
+quickstart's 400 sentences, and with those of another folder, applies each preset, and writes one sheet for all: each
+drawn pair once, in random order, named by a hash; what `--read` has verdicts on is left out. A reader copies
+`sheet.tsv` and fills in `meaning` (k: keeps the meaning, p: partly, w: wrong) and `copy` (y: nearly a copy, n).
+`key.json` says which cells a pair is of. Translations and costs stay in the folder, so that another model or judge can
+be drawn for in seconds. `page` writes its section of docs/explanations/results.
 """
 
 from __future__ import annotations
@@ -55,55 +55,52 @@ def bitexts(data: Path) -> dict[str, list[dict[str, str]]]:
     }
 
 
-def translated(kind: str, rows: list[dict[str, str]], limit: int, folder: Path) -> paraloom.Pairs:
-    """Back-translations with costs and surface scores, from the folder if it has them."""
-    path = folder / f"{kind}.parquet"
-    if not path.is_file():
+def translated(kind: str, rows: list[dict[str, str]], limit: int, translators: Path, file: Path) -> paraloom.Pairs:
+    """Back-translations with costs and surface scores, from the file if it is there."""
+    if not file.is_file():
         chosen = generator(SEED, 0).permutation(len(rows))[:limit]
         short = [rows[index] for index in sorted(chosen.tolist()) if 4 <= len(rows[index]["tgt"].split()) <= 40]
-        pairs = paraloom.backtranslate(short, "de-en", decode="beam:12")
-        pairs.score(SURFACE, reverse_translator="en-de").write(path)
-    return paraloom.read_pairs(path)
+        pairs = paraloom.backtranslate(short, str(translators / "de-en"), decode="beam:12")
+        pairs.score(SURFACE, reverse_translator=str(translators / "en-de")).write(file)
+    return paraloom.read_pairs(file)
 
 
-def kept(pairs: paraloom.Pairs, before: Path) -> dict[str, list[dict[str, Any]]]:
-    """Cell → rows that a preset keeps: by the model before, to which the depth of a translator was unknown, and now."""
+def kept(pairs: paraloom.Pairs) -> dict[str, list[dict[str, Any]]]:
+    """Cell → rows that a preset keeps."""
     bundled = bundled_path(PARAPHRASE_MODEL)
     assert bundled is not None
-    table = pairs.to_arrow()
-    columns = [name for name in table.column_names if name not in ("out_of_depth", "reverse_out_of_depth")]
-    scored = {
-        "before": paraloom.as_pairs(table.select(columns)).score((), paraphrase_model=before),
-        "now": pairs.score(["judge"], paraphrase_model=bundled),
-    }
-    cells = {"all": table.to_pylist()}
-    for system, folder in zip(SYSTEMS, (before, bundled), strict=True):
-        for preset, filtered in ParaphraseModel.load(folder).presets.items():
-            cells[f"{preset}, {system}"] = scored[system].filter(filtered.where).to_list()
-    return cells
+    scored = pairs.score(["judge"], paraphrase_model=bundled)
+    presets = ParaphraseModel.load(bundled).presets
+    return {"all": pairs.to_list(), **{name: scored.filter(one.where).to_list() for name, one in presets.items()}}
 
 
-def draw(data: Path, before: Path, folder: Path, limit: int) -> None:
+def draw(data: Path, before: Path, folder: Path, limit: int, verdicts: Sequence[Path]) -> None:
     """Write the sheet and its key."""
     folder.mkdir(parents=True, exist_ok=True)
     chosen: dict[str, tuple[str, str]] = {}
     key: dict[str, Any] = {}
+    own = bundled_path("de-en")
+    assert own is not None
     for kind, rows in bitexts(data).items():
-        cells = kept(translated(kind, rows, limit, folder), before)
-        total = len(cells["all"])
-        key[kind] = {"rows": total, "cells": {}}
-        # One order for all cells: what two presets keep is read once.
-        order = {row["pair_id"]: number for number, row in enumerate(shuffled(cells["all"], 1))}
-        for cell, of_cell in cells.items():
-            sample = sorted(of_cell, key=lambda row: order[row["pair_id"]])[:SIZE]
-            pairs = {digest([row["src"], row["tgt"]])[:16]: (row["src"], row["tgt"]) for row in sample}
-            chosen |= pairs
-            key[kind]["cells"][cell] = {"kept": len(of_cell), "pairs": list(pairs)}
-            print(f"{kind}, {cell}: keeps {len(of_cell):,} of {total:,} ({len(of_cell) / total:.1%})", flush=True)
-    names = shuffled(sorted(chosen), 2)
+        key[kind] = {"cells": {}}
+        for system, translators in zip(SYSTEMS, (before, own.parent), strict=True):
+            cells = kept(translated(kind, rows, limit, translators, folder / f"{kind}-{system}.parquet"))
+            total = key[kind]["rows"] = len(cells["all"])
+            # One order for all cells: what two presets keep is read once.
+            order = {row["pair_id"]: number for number, row in enumerate(shuffled(cells["all"], 1))}
+            for cell, of_cell in cells.items():
+                sample = sorted(of_cell, key=lambda row: order[row["pair_id"]])[:SIZE]
+                pairs = {digest([row["src"], row["tgt"]])[:16]: (row["src"], row["tgt"]) for row in sample}
+                chosen |= pairs
+                key[kind]["cells"][f"{cell}, {system}"] = {"kept": len(of_cell), "pairs": list(pairs)}
+                print(
+                    f"{kind}, {cell}, {system}: {len(of_cell):,} of {total:,} ({len(of_cell) / total:.1%})", flush=True
+                )
+    seen = set.intersection(*(set(read(path)) for path in verdicts)) if verdicts else set()
+    names = shuffled(sorted(set(chosen) - seen), 2)
     write(folder / "sheet.tsv", COLUMNS, [(name, *chosen[name], "", "") for name in names])
     (folder / "key.json").write_text(json.dumps(key, indent=1), encoding="utf-8")
-    print(f"{len(names):,} pairs to read: {folder / 'sheet.tsv'}")
+    print(f"{len(names):,} of {len(chosen):,} pairs to read: {folder / 'sheet.tsv'}")
 
 
 def shuffled(items: Sequence[Any], number: int) -> list[Any]:
@@ -151,8 +148,9 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     drawing = commands.add_parser("draw")
     drawing.add_argument("--data", type=Path, default=os.environ.get("PARALOOM_DATA", "."))
-    drawing.add_argument("--before", type=Path, required=True, help="folder of the paraphrase model before")
+    drawing.add_argument("--before", type=Path, required=True, help="folder of the translators before")
     drawing.add_argument("--limit", type=int, default=4000, help="rows of each kind of text")
+    drawing.add_argument("--read", type=Path, nargs="*", default=[], help="verdicts of earlier readings")
     drawing.add_argument("-o", "--output", type=Path, default=Path("build/gate"))
     making = commands.add_parser("page")
     making.add_argument("folder", type=Path)
@@ -161,7 +159,7 @@ def main() -> None:
     making.add_argument("--date", required=True)
     arguments = parser.parse_args()
     if arguments.command == "draw":
-        draw(Path(arguments.data), arguments.before, arguments.output, arguments.limit)
+        draw(Path(arguments.data), arguments.before, arguments.output, arguments.limit, arguments.read)
     else:
         page(arguments.folder, arguments.sheets, {"commit": arguments.commit, "date": arguments.date})
 
