@@ -179,7 +179,7 @@ REMOVED_OPTIONS: dict[str, dict[str, str]] = {
     )
     | {"--pivots": "this option is gone: write --paraphraser round-trip:en-de,de-en,pivots=3"},
     "paraphrase": {
-        "--field": "this option is gone: write --column, a name or a number from 1",
+        "--field": "this option is gone: write --column, a name, a number from 1 or a path",
         "--plan-rows": "this option is gone: --plan reads samples of 100 and 300 texts; in Python, "
         "`paraloom.api.plan_paraphrases(plan_rows=…)`",
         **dict.fromkeys(("--forward", "--backward", "--pivots"), _ROUND_TRIP.format("--paraphraser ")),
