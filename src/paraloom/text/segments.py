@@ -88,7 +88,8 @@ def _sentences(line: str) -> Iterator[Segment]:
     start = 0
     bounds = [(match.start(), match.end()) for match in SENTENCE_END.finditer(line)]
     for end, following in [*bounds, (len(line), len(line))]:
-        if following < len(line) and (line[following].islower() or _ABBREVIATION.search(line[start:end])):
+        goes_on = line[following : following + 1].islower() or _ABBREVIATION.search(line[start:end])
+        if following < len(line) and goes_on and not _KEPT.match(line, following):
             continue
         # Closing quotation marks are part of what SENTENCE_END matches, and of the sentence before.
         whole = line[start:following]
