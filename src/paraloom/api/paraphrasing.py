@@ -402,7 +402,7 @@ def plan_paraphrases(
     options.pop("engine", None)
     with ExitStack() as stack:
         stages = _stages(as_list(texts), str(output), stack, **options)
-        return estimate_stages(stages, rows=plan_rows, seed=seed, workers=workers)
+        return estimate_stages(stages, str(output), rows=plan_rows, seed=seed, workers=workers)
 
 
 def _is_text_file(output: str) -> bool:

@@ -175,11 +175,17 @@ def run_in(
     return result
 
 
-def estimate_stages(stages: Sequence[Stage], *, rows: int, seed: int = 1, workers: int | None = None) -> RunEstimate:
-    """What `run_stages` will take, measured on samples of so many rows."""
+def estimate_stages(
+    stages: Sequence[Stage], output: str, *, rows: int, seed: int = 1, workers: int | None = None
+) -> RunEstimate:
+    """What `run_stages` will take, or has left to do, measured on samples of so many rows."""
     from paraloom.pipeline.estimate import estimate_run
+    from paraloom.pipeline.plan import plan
 
-    return estimate_run(_defined(OF_COMMAND, stages, seed), workers=workers, rows=rows)
+    definition = _defined(OF_COMMAND, stages, seed)
+    work = Path(output.rstrip("/") + WORK)
+    estimate = estimate_run(definition, workers=workers, rows=rows)
+    return estimate.remaining(plan(definition, work)) if output != "-" and work.is_dir() else estimate
 
 
 def _defined(name: str, stages: Sequence[Stage], seed: int) -> Definition:

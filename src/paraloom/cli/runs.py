@@ -73,6 +73,7 @@ def _run(
         forecast = loaded.estimate(workers=options.get("workers"), until=until, rows=plan_rows)
         if plan_for is None:
             forecast.save(copy)
+            forecast = forecast.remaining(loaded.plan(folder, until=until))
         else:
             forecast = forecast.scaled(plan_for / max(1, forecast.input_rows))
         typer.echo(json.dumps(forecast.to_dict()) if as_json else forecast.format())
