@@ -156,7 +156,7 @@ def test_a_data_set_is_written_and_its_files_read_again(tmp_path: Path, hub: Dat
     assert pq.read_table(tmp_path / "again.parquet").column("src").to_pylist()[2] == "A cat sleeps 2."
 
 
-def test_an_upload_that_was_cut_off_goes_on(tmp_path: Path, hub: Datasets, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upload_that_was_cut_off_resumes(tmp_path: Path, hub: Datasets, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paraloom.api.publishing._SHARD_ROWS", 2)
     source = pairs(tmp_path / "pairs", 6)
     hub.cuts = 3

@@ -83,7 +83,7 @@ def publish(
         DataError: No pairs were found.
         ConfigError: The license of an origin is not known, the licenses exclude each other, or the Hub has a data set
             of this name that Paraloom did not write.
-        RunError: The upload was cut off (the same call goes on), or the data set changed meanwhile.
+        RunError: The upload was cut off (the same call resumes), or the data set changed meanwhile.
 
     Example:
         >>> import tempfile

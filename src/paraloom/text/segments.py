@@ -88,8 +88,8 @@ def _sentences(line: str) -> Iterator[Segment]:
     start = 0
     bounds = [(match.start(), match.end()) for match in SENTENCE_END.finditer(line)]
     for end, following in [*bounds, (len(line), len(line))]:
-        goes_on = line[following : following + 1].islower() or _ABBREVIATION.search(line[start:end])
-        if following < len(line) and goes_on and not _KEPT.match(line, following):
+        continues = line[following : following + 1].islower() or _ABBREVIATION.search(line[start:end])
+        if following < len(line) and continues and not _KEPT.match(line, following):
             continue
         # Closing quotation marks are part of what SENTENCE_END matches, and of the sentence before.
         whole = line[start:following]
