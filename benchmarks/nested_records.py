@@ -261,6 +261,10 @@ def write(options: argparse.Namespace, table: list[list[str]]) -> None:
         "columns": ["", ""],
         "align": "ll",
         "rows": table,
+        "notes": [
+            "A translation may be two sentences, which `paraphrase` counts as two segments. The endpoint changes few "
+            "captions: the others are left as they are, *without a good paraphrase*."
+        ],
     }
     topic["results"] = [one for one in topic["results"] if one.get("heading") != result["heading"]] + [result]
     write_topic(path, topic)
