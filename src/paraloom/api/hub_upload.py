@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,17 +40,23 @@ def upload_dataset(folder: Path, url: str) -> None:
         hub.create_repo(name, repo_type="dataset", exist_ok=True)
         info = hub.repo_info(name, repo_type="dataset")
         there = {file.rfilename for file in info.siblings or ()} - {".gitattributes"}
-        if there and TAG not in (info.tags or ()):
-            raise ConfigError(
-                "the hub has a data set of this name that Paraloom did not write",
-                file=url,
-                remedy="Name another one, or delete its files first.",
-            )
-        stale = [file for file in sorted(there) if file.startswith("data/") and file not in files]
+        _check_ours(url, there, info.tags or ())
         operations: list[Any] = [CommitOperationAdd(file, path) for file, path in files.items()]
-        operations += [CommitOperationDelete(file) for file in stale]
+        operations += map(
+            CommitOperationDelete, sorted(file for file in there - set(files) if file.startswith("data/"))
+        )
         message = f"{len(files) - 1} files of pairs and their card"
         hub.create_commit(name, operations, commit_message=message, repo_type="dataset", parent_commit=info.sha)
+
+
+def _check_ours(url: str, files: Collection[str], tags: Collection[str]) -> None:
+    """Raise ConfigError if there is a data set that Paraloom did not write."""
+    if files and TAG not in tags:
+        raise ConfigError(
+            "the hub has a data set of this name that Paraloom did not write",
+            file=url,
+            remedy="Name another one, or delete its files first.",
+        )
 
 
 @contextmanager

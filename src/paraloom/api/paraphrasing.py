@@ -343,7 +343,7 @@ def paraphrase_files(
         stage = stages[-1]
         rows: list[tuple[str, list[dict[str, Any]]]] = []
         written: list[RewrittenRecords] = []
-        rewrites = isinstance(stages[0], ReadSentences) and is_path(stages[0].field)
+        rewrites = _rewrites(stages[0])
 
         def deliver(result: RunResult, path: str) -> list[dict[str, Any]]:
             if isinstance(stages[0], ReadSentences) and rewrites:
@@ -434,30 +434,33 @@ def _stages(
             f"{n} paraphrases of each text do not fit a text file", remedy="Name an output such as out.tsv, or -n 1."
         )
     loading, names = _paraphraser_stages(as_list(paraphraser), output)
-    nested = [Path(one) for one in texts if not text and column and str(one) != PIPE and is_nested(one, column)]
-    reading: list[Stage]
-    side: Literal["", "text", "src", "tgt"] = ""
-    if nested and column:
-        if len(texts) > 1 or output == PIPE or (n or 1) > 1:
-            raise ConfigError(
-                f"the texts at '{column}' are replaced by one paraphrase each, in a copy of one file",
-                remedy="Name one file and an output, and leave out -n.",
-            )
-        source: Ref = record_stage(nested[0], column, output, on_error=on_error, shard_rows=_SHARD_ROWS)
-        reading, n = [source], 1
-    else:
-        reading, source, side = _text_stages(texts, stack, text=text, column=column, on_error=on_error)
+    reading, source, side = _text_stages(texts, output, n, stack, text=text, column=column, on_error=on_error)
     stage = Paraphrase(
         input=source,
         column=side,
         paraphraser=names,
-        n=n or (1 if lines else DEFAULT_N),
+        n=n or (1 if lines or _rewrites(source) else DEFAULT_N),
         preset=preset,
         encoder=None if preset == "none" else _encoder(encoder),
         judge=None if preset == "none" or judge is None else _encoder(judge),
         **keys,
     )
     return [*reading, *loading, stage]
+
+
+def _rewrites(source: object) -> bool:
+    """Whether a stage reads texts inside records, which are written again."""
+    return isinstance(source, ReadSentences) and is_path(source.field)
+
+
+def _record_stage(texts: Sequence[str | Path], output: str, column: str, n: int, on_error: OnError) -> ReadSentences:
+    """The stage that reads texts inside the records of one file, which one paraphrase replaces."""
+    if len(texts) > 1 or output == PIPE or n > 1:
+        raise ConfigError(
+            f"the texts at '{column}' are replaced by one paraphrase each, in a copy of one file",
+            remedy="Name one file and an output, and leave out -n.",
+        )
+    return record_stage(Path(texts[0]), column, output, on_error=on_error, shard_rows=_SHARD_ROWS)
 
 
 def _encoder(encoder: str | Path | None) -> str | Path:
@@ -487,9 +490,19 @@ def _paraphraser_stages(references: Sequence[str], output: str) -> tuple[list[St
 
 
 def _text_stages(
-    texts: Sequence[str | Path], stack: ExitStack, *, text: bool, column: str | None, on_error: OnError
+    texts: Sequence[str | Path],
+    output: str,
+    n: int | None,
+    stack: ExitStack,
+    *,
+    text: bool,
+    column: str | None,
+    on_error: OnError,
 ) -> tuple[list[Stage], Ref, Literal["", "text", "src", "tgt"]]:
     """The stages that read texts, files or pairs, what a stage maps, and the side of pairs."""
+    if column and not text and any(str(one) != PIPE and is_nested(one, column) for one in texts):
+        records = _record_stage(texts, output, column, n or 1, on_error)
+        return [records], records, ""
     named = [] if text else [one for one in texts if _names_input(one)]
     if not named:
         if any(not str(one).strip() for one in texts) or not texts:

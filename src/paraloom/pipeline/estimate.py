@@ -225,14 +225,10 @@ class RunEstimate:
         if not whole:
             return ""
         of_stages = [[expected[s.name].work_seconds(self.workers, end) for end in _ENDS] for s in whole]
-        rows = [(s.name, *times, s.seconds) for s, times in zip(whole, of_stages, strict=True)]
+        rows: list[tuple[Any, ...]] = [(s.name, *times, s.seconds) for s, times in zip(whole, of_stages, strict=True)]
         if wall_seconds is not None and len(whole) == len(self.stages):
             rows.append(("on the clock", *(self.wall_seconds(end=end) for end in _ENDS), wall_seconds))
-        cells = [
-            (row[0], *(f"{seconds:,.1f}" for seconds in row[1:]), f"{row[-1] / row[1]:.2f}" if row[1] > 0 else "")
-            for row in rows
-        ]
-        lines = text_table(("stage", "expected, s", "from", "to", "took, s", "ratio"), cells)
+        lines = text_table(("stage", "expected, s", "from", "to", "took, s", "ratio"), map(_compared_times, rows))
         for stage in whole:
             lines += _compared_requests(expected[stage.name], stage)
         return "\n".join(lines)
@@ -411,6 +407,12 @@ def _usage(small: StageResult, large: StageResult, first: int, second: int, unit
         usage[name] = value if name == "cost" else round(value)
     usage["sample_requests"] = sum(int(stage.figures.get("requests") or 0) for stage in (small, large))
     return usage
+
+
+def _compared_times(row: tuple[Any, ...]) -> list[str]:
+    """The cells of a name, expected seconds with their interval, and those that it took."""
+    name, expected, *_, took = row
+    return [name, *(f"{seconds:,.1f}" for seconds in row[1:]), f"{took / expected:.2f}" if expected > 0 else ""]
 
 
 def _compared_requests(expected: StageEstimate, stage: StageResult) -> list[str]:

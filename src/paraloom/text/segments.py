@@ -18,7 +18,6 @@ CODE, JSON, TABLE, WORDLESS, ENDLESS = "code", "JSON", "rows of a table", "witho
 _LONGEST = 10_000
 _JSON_TRIES = 100
 _DECODER = json.JSONDecoder()
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _INDENTED = re.compile(r" {4}|\t")
 _MARKS = re.compile(r"[ \t]*(?:(?:[-*+•–]|\d{1,3}[.)]|#{1,6}|>)(?:[ \t]+|$))*")
@@ -37,32 +36,24 @@ class Segment(NamedTuple):
 def split_segments(text: str) -> list[Segment]:
     """The segments of a text in order; together they are the text."""
     segments: list[Segment] = []
-    fence, code_before, tries, start = "", True, _JSON_TRIES, 0
+    after_gap, tries, start = True, _JSON_TRIES, 0
     while start < len(text):
-        line = _LINE.match(text, start)[0]  # type: ignore[index]
-        opened = _FENCE.match(line)
+        line = _line(text, start)
         marks = _MARKS.match(line)[0]  # type: ignore[index]
-        body = line[len(marks) :]
-        taken = 0
-        if not fence and line.lstrip()[:1] in ("{", "[") and tries:
-            taken, tries = _json_length(text, start), tries - 1
-        start += taken or len(line)
-        if taken:
-            segments.append(Segment(text[start - taken : start], JSON))
-        elif fence or opened:
-            segments.append(Segment(line, CODE))
-            if not fence and opened:
-                fence = opened[1]
-            elif opened and opened[1].startswith(fence) and not line.strip(" \t\r\n>").strip(fence[0]):
-                fence = ""
-        elif code_before and _INDENTED.match(line) and line.strip() and not marks.strip():
-            segments.append(Segment(line, CODE))
-            continue
+        body, end, reason, length = line[len(marks) :], start + len(line), LAYOUT, 0
+        indented = after_gap and _INDENTED.match(line) and line.strip() and not marks.strip()
+        if line.lstrip()[:1] in ("{", "[") and tries:
+            tries, length = tries - 1, _json_length(text, start)
+        if length:
+            end, reason = start + length, JSON
+        elif opened := _FENCE.match(line):
+            end, reason = _fence_end(text, end, opened[1]), CODE
+        elif indented:
+            reason = CODE
         elif body.startswith("|"):
-            segments.append(Segment(line, TABLE))
-        else:
-            segments += [Segment(marks, LAYOUT), *_sentences(body)]
-        code_before = not line.strip()
+            reason = TABLE
+        segments += [Segment(text[start:end], reason)] if reason else [Segment(marks, LAYOUT), *_sentences(body)]
+        after_gap, start = bool(indented) or not line.strip(), end
     return _merged(segments)
 
 
@@ -71,16 +62,30 @@ def keeps_marks(before: str, after: str) -> bool:
     return all(mark in after for mark in _KEPT.findall(before))
 
 
+def _line(text: str, start: int) -> str:
+    """The line that begins at a position, with its line break; empty at the end."""
+    end = text.find("\n", start)
+    return text[start:] if end < 0 else text[start : end + 1]
+
+
+def _fence_end(text: str, start: int, fence: str) -> int:
+    """The end of a block of code whose first line is before this position."""
+    while line := _line(text, start):
+        start += len(line)
+        closed = _FENCE.match(line)
+        if closed and closed[1].startswith(fence) and not line.strip(" \t\r\n>").strip(fence[0]):
+            break
+    return start
+
+
 def _json_length(text: str, start: int) -> int:
     """Characters of a JSON object or list that begins here and ends a line, its line break included; else 0."""
     try:
         _, end = _DECODER.raw_decode(text, start + len(text[start:]) - len(text[start:].lstrip()))
     except (ValueError, RecursionError):
         return 0
-    rest = _LINE.match(text, end)
-    if rest is None:
-        return end - start
-    return 0 if rest[0].strip() else rest.end() - start
+    rest = _line(text, end)
+    return 0 if rest.strip() else end + len(rest) - start
 
 
 def _sentences(line: str) -> Iterator[Segment]:
