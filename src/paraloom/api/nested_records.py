@@ -163,7 +163,7 @@ def rewrite_records(
         unreadable.append({"file": str(source), "row": row, "reason": reason, "text": raw})
 
     def answered(sentence: str) -> Segment:
-        _, original, variants = next(answers, (0, None, ()))
+        _, original, variants = next(answers, (0, "", []))
         if original != " ".join(sentence.split()):
             raise RunError("the file changed while it was read", file=source, remedy="Run again.")
         if not (variants and variants[0]["text"].strip()):

@@ -55,8 +55,7 @@ class StageEstimate:
         seconds_once: Seconds whatever the number of rows, such as the loading of a model; once per worker.
         seconds_all: Seconds of work on all rows, on one core.
         spread: Lowest and highest share of `seconds_all` that the samples leave open: of a map, a bootstrap interval of
-            95 % over its shards, widened to the smaller sample; else between work that grows with the units, and a
-            constant and such work.
+            95 % over its shards; else between a constant with work that grows with the units, and such work alone.
         memory: Peak of its largest worker on the sample, in bytes.
         disk: Bytes that it will write.
         measured: Units of the larger sample.
@@ -106,10 +105,10 @@ class StageEstimate:
 
     def times(self, factor: float) -> StageEstimate:
         """The stage with a number of times as much work."""
-        work = {name: round(getattr(self, name) * factor) for name in ("units", "rows", *_USAGE[:3])}
-        disk = self.disk if self.kind == "fit" else round(self.disk * factor)
-        sums = {name: getattr(self, name) * factor for name in ("seconds_all", "shards", "cost")}
-        return replace(self, **work, **sums, disk=disk)
+        names = ("units", "rows", *_USAGE[:3], *(() if self.kind == "fit" else ("disk",)))
+        work: dict[str, Any] = {name: round(getattr(self, name) * factor) for name in names}
+        work |= {name: getattr(self, name) * factor for name in ("seconds_all", "shards", "cost")}
+        return replace(self, **work)
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,7 @@ class RunEstimate:
     def format(self) -> str:
         """A table with a line for each stage, the totals, the requests, and the time on more workers."""
         header = ("stage", "rows in", "rows out", "rate", "time", "from", "to", "memory", "disk")
-        lines = []
+        lines: list[Sequence[str]] = []
         for stage in self.stages:
             rate = f"{stage.units / stage.seconds_all:,.0f}/s" if stage.seconds_all > 0 and stage.units else ""
             times = [stage.seconds(self.workers, share) for share in (1.0, *stage.spread)]
@@ -214,7 +213,7 @@ class RunEstimate:
         text += ["", *text_table(("cores", "time", "from", "to", "memory"), cells, left=0), ""]
         if self.done:
             text.append(f"Done already, as a whole or in part, and not counted: {', '.join(self.done)}.")
-        text.append("Rates are of one core; of a stage, memory is that of one worker; intervals are of 95 %.")
+        text.append("Rates are of one core, memory of a stage of one worker; from and to: 95 %, over shards of the sample.")
         text.append(f"Measured on samples in {format_duration(self.seconds)}; trainings on at most {_STEPS} updates.")
         return "\n".join(text)
 
@@ -342,16 +341,15 @@ def _row_seconds(stage: StageResult) -> list[float]:
     return [record.seconds / record.counts.read for record in records]
 
 
-def _median(rates: Sequence[float], others: Sequence[float]) -> tuple[float, tuple[float, float]]:
-    """The median rate, and its interval relative to it: over the shards, and from one sample to the other.
+def _median(rates: Sequence[float], workers: int) -> tuple[float, tuple[float, float]]:
+    """The median rate, and its interval over the shards relative to it.
 
-    The first shards of each worker, which load the models, are above the median.
+    The first shard of each worker, which loads the models, is above the median, and not part of the interval.
     """
-    median = statistics.median(rates)
-    draw = generator(1, 0)
-    medians = np.median(draw.choice(rates, (_RESAMPLES, len(rates))), axis=1)
-    ends = [*np.percentile(medians, (2.5, 97.5)).tolist(), *([statistics.median(others)] if others else [])]
-    return median, (min(ends) / median, max(ends) / median) if median else (1.0, 1.0)
+    median, steady = statistics.median(rates), sorted(rates)[:-workers] or list(rates)
+    medians = np.median(generator(1, 0).choice(steady, (_RESAMPLES, len(steady))), axis=1)
+    low, high = np.percentile(medians, (2.5, 97.5)).tolist()
+    return median, (min(1.0, low / median), max(1.0, high / median)) if median else (1.0, 1.0)
 
 
 def _extend(
@@ -369,7 +367,7 @@ def _extend(
     units = _updates(step.stage) or (sample.rows if sample is not None else sum(known))
     spread = (1.0, 1.0)
     if rates := large.row_seconds.get(step.name):
-        rate, spread = _median(rates, small.row_seconds.get(step.name, ()))
+        rate, spread = _median(rates, workers)
         once = max(0.0, result.seconds - rate * second)
     else:
         rate, once = _line(small.stages[step.name].seconds, result.seconds, first, second, units, result.kind)
