@@ -213,7 +213,7 @@ class RunEstimate:
         text += ["", *text_table(("cores", "time", "from", "to", "memory"), cells, left=0), ""]
         if self.done:
             text.append(f"Done already, as a whole or in part, and not counted: {', '.join(self.done)}.")
-        text.append("Rates are of one core, memory of a stage of one worker; from and to: 95 %, over shards of the sample.")
+        text.append("Rates are of one core, memory of a stage of one worker; from, to: 95 % by shards of the sample.")
         text.append(f"Measured on samples in {format_duration(self.seconds)}; trainings on at most {_STEPS} updates.")
         return "\n".join(text)
 
