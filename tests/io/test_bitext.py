@@ -282,7 +282,7 @@ def test_parquet_faults(tmp_path: Path) -> None:
     file = parquet_with_faults(tmp_path / "a.parquet")
     with pytest.raises(DataError, match=r"a.parquet, row 2: the line is not valid UTF-8 \(byte 0xff at 0\)"):
         read(file)
-    with pytest.raises(DataError, match=r"a.parquet: column 'sr' not found; did you mean 'src'"):
+    with pytest.raises(ConfigError, match=r"a.parquet: column 'sr' not found; did you mean 'src'"):
         read(file, src_column="sr")
     pq.write_table(pa.table({"src": [1], "tgt": ["a"]}), file)
     with pytest.raises(DataError, match=r"column 'src' must be text, got int64"):

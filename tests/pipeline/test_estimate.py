@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from commands import Command
 from openai_server import serve
@@ -23,11 +24,13 @@ from paraloom.pipeline.estimate import (
     _extend,
     _line,
     _Measured,
+    _median,
     _row_seconds,
     read_estimate,
     settings_of,
 )
 from paraloom.pipeline.manifest import Manifest, ShardRecord
+from paraloom.pipeline.plan import StagePlan
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.sampling import on_samples, sample_inputs
 from paraloom.stages import BackTranslate, DistillTransformer, Filter, LoadEndpoint, ReadPairs, Score
@@ -96,7 +99,9 @@ def test_seconds_of_a_row_and_seconds_for_models(tmp_path: Path) -> None:
     definition, samples = sampled([ReadPairs(source=write_pairs(tmp_path, 9000)), Filter(where="true")], 900)
     step = definition.steps[1]
     small = _Measured({"filter": result("filter", 300, 200, 11.0)}, {"filter": 300}, {"filter": 1000})
-    large = _Measured({"filter": result("filter", 900, 600, 17.0)}, {"filter": 900}, {"filter": 3000}, {"filter": 0.01})
+    large = _Measured(
+        {"filter": result("filter", 900, 600, 17.0)}, {"filter": 900}, {"filter": 3000}, {"filter": [0.02, 0.01, 0.01]}
+    )
     estimate = _extend(step, [], samples, small, large, workers=2)
     assert (estimate.units, estimate.rows, estimate.disk) == (9000, 6000, 30_000)
     assert estimate.seconds_once == pytest.approx(4.0)
@@ -120,7 +125,7 @@ def test_loading_a_model_does_not_count_as_the_work_of_rows(tmp_path: Path) -> N
         counts = RowCounts(read=100, kept=100, out=100)
         manifest.put("shard", ShardRecord(name, "k", {}, "", counts, seconds, 0).as_dict(), name)
     stage = StageResult("score", tmp_path, "map", "0")
-    assert _row_seconds(stage) == pytest.approx(0.012)
+    assert _median(_row_seconds(stage), 1)[0] == pytest.approx(0.012)
 
 
 def test_the_work_of_maps_is_shared_out_and_that_of_trainings_is_not() -> None:
@@ -142,6 +147,48 @@ def test_shards_are_not_divided() -> None:
     assert mapping.seconds(2) == pytest.approx(1 + 60 * 6 / 11)
 
 
+def test_the_interval_of_a_rate_covers_it() -> None:
+    median, (low, high) = _median([9.0, 0.010, 0.011, 0.009, 0.010, 0.012], 1)
+    assert median == pytest.approx(0.0105)
+    assert 0.009 <= low * median < median < high * median <= 0.012, "the shard that loads is not in the interval"
+    assert _median([0.01] * 5, 1) == (0.01, (1.0, 1.0))
+    draws = np.random.default_rng(1).normal(1.0, 0.1, (300, 10))
+    loading = np.full((300, 2), 9.0)
+    intervals = [_median(row, 2) for row in np.hstack([loading, draws]).tolist()]
+    covered = [low * median <= 1 <= high * median for median, (low, high) in intervals]
+    assert 0.88 < sum(covered) / len(covered) <= 1.0
+
+
+def test_intervals_add_up_and_machines_have_them() -> None:
+    mapping = StageEstimate("translate", "map", 100, 100, 1.0, 80.0, 10, 5, 10, shards=40, spread=(0.5, 2.0))
+    training = StageEstimate("train", "fit", 100, 0, 2.0, 60.0, 30, 7, 10, spread=(1.0, 1.5))
+    estimate = RunEstimate("example", 4, (mapping, training), own_memory=7)
+    assert (estimate.wall_seconds(end=0), estimate.wall_seconds(end=1)) == (1 + 10 + 62, 1 + 40 + 2 + 90)
+    one, four, *_, largest = estimate.machines()
+    assert (one["cores"], four["cores"], largest["cores"]) == (1, 4, 1000)
+    assert (one["seconds"], one["high"], largest["seconds"]) == (1 + 80 + 62, 1 + 160 + 92, 1 + 2 + 62)
+    assert (one["memory"], four["memory"], largest["memory"]) == (30, 47, 407), "no more workers than shards"
+    assert json.loads(json.dumps(estimate.to_dict()))["machines"] == estimate.machines()
+
+
+def test_what_is_done_takes_no_time_any_more(tmp_path: Path) -> None:
+    reading = StageEstimate("read", "source", 100, 100, 0.0, 10.0, 10, 50, 10)
+    mapping = StageEstimate("score", "map", 100, 100, 1.0, 80.0, 10, 5, 10, shards=4, requests=40)
+    training = StageEstimate("train", "fit", 6000, 0, 2.0, 60.0, 30, 7, 10, is_fixed=True)
+    plans = [
+        StagePlan("read", tmp_path, "done", "", 4, 4),
+        StagePlan("score", tmp_path, "run", "unfinished", 3, 4),
+        StagePlan("train", tmp_path, "run", "its input has to run first"),
+    ]
+    left = RunEstimate("example", 1, (reading, mapping, training)).remaining(plans)
+    assert [(stage.name, stage.units, stage.requests) for stage in left.stages] == [
+        ("score", 25, 10),
+        ("train", 6000, 0),
+    ]
+    assert left.wall_seconds() == 1 + 20 + 62
+    assert "not counted: read, score." in left.format()
+
+
 def test_more_rows_take_more_time_but_not_more_updates() -> None:
     reading = StageEstimate("read", "source", 100, 100, 0.0, 1.0, 10, 50, 10)
     training = StageEstimate("train", "fit", 6000, 0, 2.0, 60.0, 30, 7, 10, is_fixed=True)
@@ -156,7 +203,7 @@ def test_expected_beside_taken(tmp_path: Path) -> None:
     estimate = RunEstimate("example", 4, (mapping,))
     took = StageResult("translate", Path("10"), "map", "0", seconds=42.0, shards=2, written=2)
     lines = estimate.compare(RunResult(tmp_path, (took,))).splitlines()
-    assert lines[1].split() == ["translate", "84.0", "42.0", "0.50"]
+    assert lines[1].split() == ["translate", "84.0", "84.0", "84.0", "42.0", "0.50"]
     on_the_clock = estimate.compare(RunResult(tmp_path, (took,)), 10.5).splitlines()[-1]
     assert on_the_clock.split()[-3:] == ["21.0", "10.5", "0.50"]
     resumed = StageResult("translate", Path("10"), "map", "0", seconds=42.0, shards=2, written=1)
@@ -173,7 +220,7 @@ def test_the_command_prints_it_and_the_run_compares(paraloom: Command, tmp_path:
     arguments = ["run", str(pipeline), "-o", str(tmp_path / "run"), "--workers", "1"]
     status, output, errors = paraloom(*arguments, "--plan", "--plan-rows", "100")
     assert status == 0, errors
-    assert "whole run" in output and "With 1 workers" in output
+    assert "whole run" in output and "100 " in output
     saved = read_estimate(tmp_path / "run")
     assert saved is not None and [stage.units for stage in saved.stages] == [500, 500]
     status, output, errors = paraloom(*arguments)
@@ -188,7 +235,7 @@ def test_the_command_prints_it_and_the_run_compares(paraloom: Command, tmp_path:
     assert json.loads((tmp_path / "run" / "run.json").read_text())["digest"] == digest
     assert "predicted" not in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     _, output, _ = paraloom(*arguments, "--plan", "--plan-rows", "100", "--json")
-    assert json.loads(output)["stages"][1]["units"] == 500
+    assert (json.loads(output)["stages"], json.loads(output)["done"]) == ([], ["read-pairs", "score"])
 
 
 def test_requests_follow_a_line_through_both_samples(tmp_path: Path) -> None:

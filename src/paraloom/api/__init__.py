@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from paraloom.api.mining import mine_translations as mine_translations
     from paraloom.api.models import find_model as find_model
     from paraloom.api.models import list_models as list_models
+    from paraloom.api.nested_records import RewrittenRecords as RewrittenRecords
+    from paraloom.api.nested_records import translate_records as translate_records
     from paraloom.api.outputs import check_output as check_output
     from paraloom.api.outputs import content_digest as content_digest
     from paraloom.api.outputs import files_named as files_named

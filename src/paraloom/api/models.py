@@ -10,6 +10,7 @@ from typing import Any
 
 from paraloom.bundled import BUNDLED, bundled_path
 from paraloom.core.errors import ConfigError, nearest
+from paraloom.core.progress import format_bytes
 from paraloom.core.remote_files import cache_folder
 
 _UNKNOWN = "not stated"
@@ -32,11 +33,7 @@ class ModelSummary:
         """A paragraph: the name and kind, then a line for each fact."""
         facts = {"license": self.license, "measured": self.measured, "not for": self.not_for}
         lines = [f"  {name:<9} {value}" for name, value in facts.items()]
-        return "\n".join([f"{self.name}: {self.kind}, {self.languages}, {self.format_size()}", *lines])
-
-    def format_size(self) -> str:
-        """The size in MB, or in kB if it is small."""
-        return f"{self.size / 1e6:,.1f} MB" if self.size >= 1e5 else f"{self.size / 1e3:,.1f} kB"
+        return "\n".join([f"{self.name}: {self.kind}, {self.languages}, {format_bytes(self.size)}", *lines])
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name."""

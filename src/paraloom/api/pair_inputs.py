@@ -39,7 +39,7 @@ def read_pairs(
             are read. Pairs with an empty side are rejected.
         src_lang: Language of the source side; default: from the file, its header or its name, else 'und'.
         tgt_lang: Language of the target side.
-        src_column: Source column of a table: a name, or a number from 1.
+        src_column: Source column of a table: a name, a number from 1, or keys with dots: translation.de.
         tgt_column: Target column of a table.
         limit: Pairs to read at most; 0: all.
         on_error: 'stop' at a row that cannot be read, or 'reject' it.

@@ -8,19 +8,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from paraloom.api.endpoints import with_answers
+from paraloom.api.nested_records import RewrittenRecords, answers_of, record_stage, rewrite_records
 from paraloom.api.paraphrase_sources import AnyParaphraser, as_paraphraser, open_selector
 from paraloom.api.run import as_list, estimate_stages, input_stages, run_stages
 from paraloom.api.translators import translator_stages
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike, ParaphraserLike
 from paraloom.core.stage import Ref, Stage
-from paraloom.io import Corpus, open_write
+from paraloom.io import open_write
 from paraloom.io.compression import PIPE, read_raw_lines, without_compression
+from paraloom.io.fields import is_path
+from paraloom.io.texts import is_nested
 from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.paraphrasing.candidates import SelectingParaphraser, candidates_of, combined
 from paraloom.paraphrasing.control import warn_of_distance
@@ -207,6 +209,7 @@ class ParaphrasedFiles:
         dropped: Why candidates were dropped, and how many of them.
         result: The stages, with their counts; its `folder` is the output.
         rows: Without an output: each text and its paraphrases.
+        records: Of texts at a path in records: what became of them.
     """
 
     texts: int
@@ -215,6 +218,7 @@ class ParaphrasedFiles:
     dropped: Mapping[str, int]
     result: RunResult
     rows: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
+    records: RewrittenRecords | None = None
 
     def format(self) -> str:
         """How many texts have paraphrases, how many have none, and why candidates were dropped.
@@ -229,6 +233,8 @@ class ParaphrasedFiles:
         if self.dropped:
             counts = "; ".join(f"{count:,} {reason}" for reason, count in Counter(self.dropped).most_common())
             lines.append(f"candidates that were dropped: {counts}")
+        if self.records is not None:
+            lines.append(self.records.format())
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -245,6 +251,7 @@ class ParaphrasedFiles:
             "paraphrases": self.paraphrases,
             "dropped": dict(self.dropped),
             **({"endpoint": dict(usage)} if usage else {}),
+            **({"records": self.records.to_dict()} if self.records else {}),
         }
 
 
@@ -293,7 +300,9 @@ def paraphrase_files(
         height: Levels of the tree of --like to follow; 0: all.
         decode: How to decode, such as beam:5, sampling or nucleus:0.95.
         text: Whether everything named is a text, even if it is the name of a file.
-        column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name or a number from 1.
+        column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name or a number from 1;
+            of nested records a path such as messages.*.content or $.text: the output has the same records, with the
+            best paraphrase in place of each sentence.
         engine: local, inline, or ray.
         workers: Processes; default: one per core.
         on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
@@ -333,14 +342,19 @@ def paraphrase_files(
         )
         stage = stages[-1]
         rows: list[tuple[str, list[dict[str, Any]]]] = []
+        written: list[RewrittenRecords] = []
+        rewrites = _rewrites(stages[0])
 
-        def deliver(result: RunResult, path: str) -> None:
+        def deliver(result: RunResult, path: str) -> list[dict[str, Any]]:
+            if isinstance(stages[0], ReadSentences) and rewrites:
+                return rewrite_records(result, stages[0], path, "without a good paraphrase", written)
             source = stage.input if isinstance(stage.input, Path) else result.stages[0].folder
-            answers = _answers(source, result.stages[-1].folder, stage.column)
+            answers = answers_of(source, result.stages[-1].folder, stage.column)
             if lines:
                 _write_lines(answers, result, path)
             else:
                 rows.extend((original, kept) for _, original, kept in answers)
+            return []
 
         result = run_stages(
             stages,
@@ -349,13 +363,14 @@ def paraphrase_files(
             engine=engine,
             workers=workers,
             on_error=on_error,
-            deliver=deliver if lines or target == PIPE else None,
+            deliver=deliver if lines or rewrites or target == PIPE else None,
         )
     counts = result.stages[-1].counts
     dropped = {reason: count for reason, count in result.stages[-1].reasons.items()}
     if not counts.read:
         raise DataError("the text is empty", remedy="Give a sentence.")
-    return ParaphrasedFiles(counts.read, counts.kept, counts.out, dropped, result, rows)
+    records = written[0] if written else None
+    return ParaphrasedFiles(counts.read, counts.kept, counts.out, dropped, result, rows, records)
 
 
 def plan_paraphrases(
@@ -387,7 +402,7 @@ def plan_paraphrases(
     options.pop("engine", None)
     with ExitStack() as stack:
         stages = _stages(as_list(texts), str(output), stack, **options)
-        return estimate_stages(stages, rows=plan_rows, seed=seed, workers=workers)
+        return estimate_stages(stages, str(output), rows=plan_rows, seed=seed, workers=workers)
 
 
 def _is_text_file(output: str) -> bool:
@@ -419,18 +434,33 @@ def _stages(
             f"{n} paraphrases of each text do not fit a text file", remedy="Name an output such as out.tsv, or -n 1."
         )
     loading, names = _paraphraser_stages(as_list(paraphraser), output)
-    reading, source, side = _text_stages(texts, stack, text=text, column=column, on_error=on_error)
+    reading, source, side = _text_stages(texts, output, n, stack, text=text, column=column, on_error=on_error)
     stage = Paraphrase(
         input=source,
         column=side,
         paraphraser=names,
-        n=n or (1 if lines else DEFAULT_N),
+        n=n or (1 if lines or _rewrites(source) else DEFAULT_N),
         preset=preset,
         encoder=None if preset == "none" else _encoder(encoder),
         judge=None if preset == "none" or judge is None else _encoder(judge),
         **keys,
     )
     return [*reading, *loading, stage]
+
+
+def _rewrites(source: object) -> bool:
+    """Whether a stage reads texts inside records, which are written again."""
+    return isinstance(source, ReadSentences) and is_path(source.field)
+
+
+def _record_stage(texts: Sequence[str | Path], output: str, column: str, n: int, on_error: OnError) -> ReadSentences:
+    """The stage that reads texts inside the records of one file, which one paraphrase replaces."""
+    if len(texts) > 1 or output == PIPE or n > 1:
+        raise ConfigError(
+            f"the texts at '{column}' are replaced by one paraphrase each, in a copy of one file",
+            remedy="Name one file and an output, and leave out -n.",
+        )
+    return record_stage(Path(texts[0]), column, output, on_error=on_error, shard_rows=_SHARD_ROWS)
 
 
 def _encoder(encoder: str | Path | None) -> str | Path:
@@ -460,9 +490,19 @@ def _paraphraser_stages(references: Sequence[str], output: str) -> tuple[list[St
 
 
 def _text_stages(
-    texts: Sequence[str | Path], stack: ExitStack, *, text: bool, column: str | None, on_error: OnError
+    texts: Sequence[str | Path],
+    output: str,
+    n: int | None,
+    stack: ExitStack,
+    *,
+    text: bool,
+    column: str | None,
+    on_error: OnError,
 ) -> tuple[list[Stage], Ref, Literal["", "text", "src", "tgt"]]:
     """The stages that read texts, files or pairs, what a stage maps, and the side of pairs."""
+    if column and not text and any(str(one) != PIPE and is_nested(one, column) for one in texts):
+        records = _record_stage(texts, output, column, n or 1, on_error)
+        return [records], records, ""
     named = [] if text else [one for one in texts if _names_input(one)]
     if not named:
         if any(not str(one).strip() for one in texts) or not texts:
@@ -531,26 +571,6 @@ def _spooled(name: str, lines: Iterable[bytes], stack: ExitStack) -> Path:
     with path.open("wb") as stream:
         stream.writelines(lines)
     return path
-
-
-def _answers(source: Path, paraphrased: Path, column: str) -> Iterator[tuple[int, str, list[dict[str, Any]]]]:
-    """Each text with its number in the input, from 0, and its paraphrases."""
-    corpus, kept = Corpus.open(source), Corpus.open(paraphrased)
-    names = corpus.schema.names
-    sentences = "text" in names and column in ("", "text")
-    groups = groupby((row for batch in kept.batches() for row in batch.to_pylist()), key=lambda row: row["pair_id"])
-    name, rows = next(groups, (None, iter(())))
-    count = 0
-    for batch in corpus.batches():
-        for row in batch.to_pylist():
-            key = f"{row['doc_id']}:{row['sent_id']}" if sentences else row["pair_id"]
-            variants: list[dict[str, Any]] = []
-            if key == name:
-                variants = list(rows)
-                name, rows = next(groups, (None, iter(())))
-            original = row["text"] if sentences else row[column or "src"]
-            yield (row["sent_id"] if sentences else count), original, variants
-            count += 1
 
 
 def _write_lines(answers: Iterator[tuple[int, str, list[dict[str, Any]]]], result: RunResult, path: str) -> None:

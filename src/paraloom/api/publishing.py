@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from paraloom.api.hub_upload import HUB, TAG, upload_dataset
 from paraloom.api.pair_inputs import read_pairs
 from paraloom.api.travelling_warnings import warnings_of
 from paraloom.core.errors import ConfigError, DataError, suggestion
 from paraloom.core.licenses import HUB_LICENSES
+from paraloom.core.remote_files import as_url, is_url
 from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.version import __version__
 from paraloom.io import Corpus
@@ -49,7 +52,7 @@ class Published(ResultRecord):
         """What is there, and how to load it."""
         return (
             f"{self.rows:,} pairs in {self.folder}, license: {', '.join(self.licenses)}\n"
-            f'Load it: datasets.load_dataset("{self.folder}")'
+            f'Load it: datasets.load_dataset("{self.folder.removeprefix(HUB)}")'
         )
 
 
@@ -61,14 +64,14 @@ def publish(
     license: str = "",
     read_by: str = "",
 ) -> Published:
-    """Make the folder of a data set for the Hugging Face Hub of the last pairs of a run: Parquet and a card.
+    """Make a data set for the Hugging Face Hub of the last pairs of a run: Parquet and a card.
 
     The card has the provenance of the pairs, what each stage kept, the models and versions, and the digest that the
-    same run has on any machine.  Nothing is uploaded.
+    same run has on any machine.
 
     Args:
         run: The folder of a run or of a corpus of pairs, or a file of pairs.
-        output: The folder to write.
+        output: The folder to write, or hf://datasets/OWNER/NAME, to upload it in one commit.
         title: Heading of the card. Default: the name of the run.
         license: Licenses of the origins of the pairs, as the Hub names them, separated by commas: cc-by-4.0.
         read_by: Who read how many of the pairs and found how many right, in a sentence.
@@ -78,7 +81,9 @@ def publish(
 
     Raises:
         DataError: No pairs were found.
-        ConfigError: The license of an origin is not known, or the licenses exclude each other.
+        ConfigError: The license of an origin is not known, the licenses exclude each other, or the Hub has a data set
+            of this name that Paraloom did not write.
+        RunError: The upload was cut off (the same call resumes), or the data set changed meanwhile.
 
     Example:
         >>> import tempfile
@@ -88,6 +93,12 @@ def publish(
         >>> publish(folder / "pairs", folder / "cats", license="cc-by-4.0").rows
         1
     """
+    if is_url(output):
+        url = as_url(output)
+        with tempfile.TemporaryDirectory() as scratch:
+            published = publish(run, Path(scratch, "dataset"), title=title, license=license, read_by=read_by)
+            upload_dataset(Path(published.folder), url)
+        return replace(published, folder=url)
     folder = Path(run)
     record = _read_run(folder)
     pairs = read_pairs(folder) if folder.is_file() else None  # the rows live as long as this object
@@ -203,7 +214,7 @@ def _front(name: str, rows: int, licenses: Sequence[str], languages: Sequence[st
         "size_categories:",
         f"- {size}",
         "tags:",
-        *(f"- {text}" for text in (*kinds, "paraloom")),
+        *(f"- {text}" for text in (*kinds, TAG)),
         "configs:",
         "- config_name: default",
         "  data_files:",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -68,9 +68,14 @@ def rejected_rows(definition: Definition, result: RunResult) -> Iterator[dict[st
             yield {**where, "reason": row["error"], "text": "\t".join(texts)}
 
 
-def report_rejected(definition: Definition, result: RunResult, output: str | Path | None = None) -> None:
+def report_rejected(
+    definition: Definition,
+    result: RunResult,
+    output: str | Path | None = None,
+    unread: Iterable[dict[str, Any]] = (),
+) -> None:
     """Write the rejected rows beside the output, and warn with the first of them; nothing if there are none."""
-    _write_rejected(rejected_rows(definition, result), output)
+    _write_rejected(chain(unread, rejected_rows(definition, result)), output)
 
 
 class RejectedLines:

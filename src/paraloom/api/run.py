@@ -110,12 +110,12 @@ def run_stages(
     engine: str = "local",
     workers: int | None = None,
     on_error: OnError = "stop",
-    deliver: Callable[[RunResult, str], None] | None = None,
+    deliver: Callable[[RunResult, str], Iterable[dict[str, Any]]] | None = None,
 ) -> RunResult:
     """Run stages in a work folder beside `output`, write the last one's result there, and remove the folder.
 
     A corpus is written in the format of the suffix (a folder where there is none), a model as its folder; or `deliver`
-    writes the output. Stopped, the same call resumes.
+    writes the output, and returns rows that could not be read. Stopped, the same call resumes.
     """
     from paraloom.api.rejected import report_rejected
     from paraloom.pipeline.runner import run_pipeline
@@ -145,11 +145,12 @@ def run_stages(
             raise KeyboardInterrupt(f"{what}. {kept_work(work)}") from None
         result = result.with_reasons()
         travelling = warnings_of_result(definition, result, known)
+        unread: Iterable[dict[str, Any]] = ()
         if deliver is None:
             _deliver(result.stages[-1].folder, output, travelling)
         else:
-            deliver(result, output)
-        report_rejected(definition, result, output)
+            unread = deliver(result, output)
+        report_rejected(definition, result, output, unread)
         warn_of_yield(definition, result, travelling)
         shutil.rmtree(work, ignore_errors=True)
     return replace(result, folder=Path(output))
@@ -174,11 +175,17 @@ def run_in(
     return result
 
 
-def estimate_stages(stages: Sequence[Stage], *, rows: int, seed: int = 1, workers: int | None = None) -> RunEstimate:
-    """What `run_stages` will take, measured on samples of so many rows."""
+def estimate_stages(
+    stages: Sequence[Stage], output: str, *, rows: int, seed: int = 1, workers: int | None = None
+) -> RunEstimate:
+    """What `run_stages` will take, or has left to do, measured on samples of so many rows."""
     from paraloom.pipeline.estimate import estimate_run
+    from paraloom.pipeline.plan import plan
 
-    return estimate_run(_defined(OF_COMMAND, stages, seed), workers=workers, rows=rows)
+    definition = _defined(OF_COMMAND, stages, seed)
+    work = Path(output.rstrip("/") + WORK)
+    estimate = estimate_run(definition, workers=workers, rows=rows)
+    return estimate.remaining(plan(definition, work)) if output != "-" and work.is_dir() else estimate
 
 
 def _defined(name: str, stages: Sequence[Stage], seed: int) -> Definition:

@@ -34,6 +34,9 @@ _WITHOUT_EFFECT = frozenset(["output", "workers", "threads", "engine", "as_json"
 _ADDRESSES = frozenset(["address", "on_end_post"])
 """Parameters that name a server, not a file."""
 
+_TO_URLS = frozenset(["run", "publish"])
+"""Commands whose output may be a URL."""
+
 _SERVERS = frozenset(["translator", "paraphraser"])
 """Roles of values that may name a server."""
 
@@ -79,9 +82,9 @@ def _call(command: Command, values: dict[str, Any]) -> None:
             continue
         if name != "output":
             values[name] = _local(value)
-        elif is_url(value) and command.name != "run":
+        elif is_url(value) and _plain(command) not in _TO_URLS:
             raise ConfigError(
-                "cannot write to a URL: only the folder of a run may be one",
+                "cannot write to a URL: only the folder of a run, and what `publish` writes, may be one",
                 file=redacted(as_url(value)),
                 remedy="Name a file or folder on this machine, and copy it then.",
             )
@@ -175,7 +178,7 @@ def _opened(declared: Mapping[str, Parameter], values: dict[str, Any], precision
 
 def _is_unprotected(output: Any, values: Mapping[str, Any]) -> bool:
     """Whether the output is not a file or folder that could be replaced."""
-    if output is None or str(output) in ("", PIPE) or api.is_device(output):
+    if output is None or str(output) in ("", PIPE) or api.is_device(output) or is_url(output):
         return True
     return bool(values.get("preview") or values.get("plan"))
 

@@ -12,6 +12,7 @@ import typer
 
 from paraloom import api
 from paraloom.cli.declaration import Command
+from paraloom.core.progress import format_bytes
 
 if TYPE_CHECKING:
     from paraloom.api.first_rows import Preview
@@ -43,7 +44,7 @@ def _show_removed(model: ModelSummary, values: Mapping[str, Any]) -> None:
     if values["as_json"]:
         typer.echo(json.dumps(model.to_dict(), ensure_ascii=False))
         return
-    typer.echo(f"paraloom: removed {model.folder}, {model.format_size()}; `hf cache ls` shows downloads", err=True)
+    typer.echo(f"paraloom: removed {model.folder}, {format_bytes(model.size)}; `hf cache ls` shows downloads", err=True)
 
 
 def _head(path: str | Path, rows: int = 5, *, everything: bool = False) -> Preview:

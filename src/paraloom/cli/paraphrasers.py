@@ -45,7 +45,7 @@ def _show_paraphrases(result: api.ParaphrasedFiles, values: Mapping[str, Any]) -
     if usage:
         typer.echo(f"endpoint: {api.EndpointUsage(**usage).format()}", err=True)
     typer.echo(result.format(), err=True)
-    if output != "-":
+    if output != "-" and result.records is None:
         typer.echo(f"\n{output}, {time_taken()}; the first of them:\n", err=True)
         for line in _first(output):
             typer.echo(line, err=True)
@@ -132,6 +132,7 @@ DECLARED = [
             '"Ein Hund schläft." --paraphraser round-trip:de-en,en-de --encoder none',
             "lines.txt --paraphraser 'http://127.0.0.1:8000/v1?model=qwen3&max-requests=5000' -o lines.jsonl",
             "lines.txt --paraphraser 'http://127.0.0.1:8000/v1?model=qwen3' -o lines.jsonl --plan",
+            "chats.jsonl --column 'messages.*.content' -o varied.jsonl",
         ),
         watched=True,
     ),

@@ -73,6 +73,7 @@ def _run(
         forecast = loaded.estimate(workers=options.get("workers"), until=until, rows=plan_rows)
         if plan_for is None:
             forecast.save(copy)
+            forecast = forecast.remaining(loaded.plan(folder, until=until))
         else:
             forecast = forecast.scaled(plan_for / max(1, forecast.input_rows))
         typer.echo(json.dumps(forecast.to_dict()) if as_json else forecast.format())
@@ -128,9 +129,12 @@ DECLARED = [
         of="publish",
         settings={"run": {"metavar": "RUN"}},
         show=_show_published,
-        help="Make a data set for the Hugging Face Hub of the last pairs of a run: Parquet and a card. Nothing is "
-        "uploaded.",
-        examples=("runs/german -o german-paraphrases --license cc-by-4.0",),
+        help="Make a data set for the Hugging Face Hub of the last pairs of a run: Parquet and a card. It is uploaded "
+        "if the output is hf://datasets/OWNER/NAME.",
+        examples=(
+            "runs/german -o german-paraphrases --license cc-by-4.0",
+            "runs/german -o hf://datasets/me/german-paraphrases --license cc-by-4.0",
+        ),
     ),
     Command(
         name="status",

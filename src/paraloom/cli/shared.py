@@ -54,8 +54,8 @@ SHARED: dict[str, dict[str, Any]] = {
     },
     "src_lang": {"help": LANGUAGE.format("source", "de")},
     "tgt_lang": {"help": LANGUAGE.format("target", "en")},
-    "src_column": {"help": "Source column of a table: a name, or a number from 1."},
-    "tgt_column": {"help": "Target column of a table: a name, or a number from 1."},
+    "src_column": {"help": "Source column of a table: a name, a number from 1, or keys with dots: translation.de."},
+    "tgt_column": {"help": "Target column of a table: a name, a number from 1, or keys with dots: translation.de."},
     "license": {"help": "License of the training data, for the model card."},
     "log_file": {
         "flags": ["--log-file"],

@@ -10,6 +10,7 @@ import typer
 from paraloom import api
 from paraloom.cli.declaration import Command
 from paraloom.cli.output import as_written, conclude
+from paraloom.core.errors import ConfigError
 
 
 def _show_translations(count: int, values: Mapping[str, Any]) -> None:
@@ -21,23 +22,46 @@ def _show_translations(count: int, values: Mapping[str, Any]) -> None:
     conclude(output, "" if table else "evaluate translation {output} references.txt")
 
 
+def _translate(*, column: str | None = None, json_lines: bool = False, **options: Any) -> None:
+    """Translate lines of text, or the texts inside records.
+
+    Args:
+        column: Of records (.jsonl, .csv, .tsv, .parquet), the texts: a column, or a path such as messages.*.content.
+            The output has the same records. Code, JSON and tables in the texts are left as they are.
+    """
+    if column is None:
+        count = api.translate_file(**options, json_lines=json_lines)
+        _show_translations(count, {"json_lines": json_lines, **options})
+        return
+    if unused := [name for name in ("nbest",) if options.pop(name, None) is not None]:
+        raise ConfigError(f"--{unused[0]} is for lines of text", remedy="Leave it out, or leave --column out.")
+    workers = options.pop("threads", None)
+    records = api.translate_records(**options, column=column, workers=workers)
+    if json_lines:
+        typer.echo(as_written(options["output"], **records.to_dict()))
+        return
+    typer.echo(records.format(), err=True)
+    conclude(options["output"], rows=False)
+
+
 DECLARED = [
     Command(
         name="translate",
+        run=_translate,
         of="translate_file",
         flags={"check_languages": "--language-check/--no-language-check", "json_lines": "--json"},
         settings={
-            "source": {"default": "-", "help": "A sentence per line; - is standard input."},
             "output": {"default": "-"},
+            "source": {"default": "-", "help": "A sentence per line; - is standard input. With --column, records."},
             "json_lines": {"help": "Print figures as JSON; without -o, each translation as a line of JSON."},
         },
         device=True,
-        show=_show_translations,
-        help="Translate lines of text.",
+        help="Translate lines of text, or the texts inside records.",
         examples=(
             "de-en sentences.txt",
             "'facebook/nllb-200-distilled-600M?from=cs&to=en' news.cs -o news.en",
             "'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en' news.de -o news.en",
+            "de-en chats.jsonl --column 'messages.*.content' -o chats.en.jsonl",
         ),
         watched=True,
     ),

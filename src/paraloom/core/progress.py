@@ -268,6 +268,15 @@ def format_duration(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
+def format_bytes(size: float) -> str:
+    """Format a number of bytes in decimal units."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit in ("B", "kB") else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"
+
+
 def _counter(start: ProgressState, callback: ProgressCallback) -> Advance:
     done = start.done
 

@@ -20,6 +20,9 @@ from paraloom.io.atomic import atomic_write
 WARNINGS = b"paraloom.warnings"
 """Key in the metadata of a .parquet file under which warnings about all of its rows are kept, as JSON."""
 
+_DISTINCT = frozenset(["pair_id", "src", "tgt", "text", "pivot"])
+"""Columns whose values are seldom equal."""
+
 ROW_GROUP_ROWS = 5000
 """Rows of a row group; fixed, because the bytes of a file depend on it."""
 
@@ -46,11 +49,19 @@ def write_shard(
 @contextmanager
 def shard_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet file for writing: all of ours are compressed, and have page checksums."""
+    # A dictionary of values that seldom repeat takes a quarter of the time, and makes the file a tenth larger.
+    repeated = [column.name for column in schema if column.name not in _DISTINCT and not _is_distinct(column.type)]
     with (
         path.open("wb") as stream,
-        pq.ParquetWriter(stream, schema, compression="zstd", write_page_checksum=True) as writer,
+        pq.ParquetWriter(
+            stream, schema, compression="zstd", use_dictionary=repeated, write_page_checksum=True
+        ) as writer,
     ):
         yield writer
+
+
+def _is_distinct(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_nested(kind))
 
 
 def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:

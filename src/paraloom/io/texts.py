@@ -1,27 +1,46 @@
-"""Reads one text per row from text, TSV and JSON Lines files."""
+"""Reads one text per row from text, TSV and JSON Lines files, and the segments of texts inside nested records."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.lazy import load_object
 from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.io.fields import Slot, is_path, path_keys, slots, text_paths
 from paraloom.io.formats.base import json_object, json_text, raw_text
 from paraloom.io.formats.names import is_dataset
+from paraloom.io.records import RECORD_FORMATS, BadRecord, Record, read_records
+from paraloom.text.segments import LAYOUT, Segment, split_segments
+
+_SEARCHED = 100
+"""Records whose paths are compared with one that is not there."""
 
 
 class TextRow(NamedTuple):
-    """One row of a file."""
+    """One row of a file, or one segment of a nested record with its slot."""
 
     text: str
     error: str | None = None
+    slot: str = ""
+
+
+class NestedText(NamedTuple):
+    """A text in a nested record, in segments; one that is not a text is a single segment with the reason."""
+
+    slot: Slot | None
+    name: str
+    segments: list[Segment]
 
 
 def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) -> Iterator[TextRow]:
-    """Read the texts of a file, streamed."""
+    """Read the texts of a file, streamed; at a nested path, the segments that they consist of."""
+    if is_nested(path, field):
+        yield from _segments(path, str(field), reject)
+        return
     if is_dataset(path):
         yield from _column_texts(path, field, reject)
         return
@@ -45,6 +64,59 @@ def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) 
             if not reject:
                 raise error.at(file=path, row=row) from None
             yield TextRow(raw_text(line), error.what)
+
+
+def is_nested(path: str | Path, field: object) -> bool:
+    """True if a field of a table is a path into nested records, and not the name of a column with a dot."""
+    if not is_path(field) or without_compression(path).suffix not in RECORD_FORMATS:
+        return False
+    first = next(read_records(path, on_bad=lambda *_: None), None)
+    return first is None or field not in first.values
+
+
+def nested_texts(path: str | Path, field: str, on_bad: BadRecord | None) -> Iterator[tuple[Record, list[NestedText]]]:
+    """Each record of a table with its texts at a path; a record of another structure has none, and says so."""
+    keys = path_keys(field)
+    records = read_records(path, on_bad=on_bad)
+    searched, seen = list(islice(records, _SEARCHED)), False
+    for record in chain(searched, records):
+        texts = [_nested_text(slot) for slot in slots(record.values, keys)]
+        seen = seen or any(text.slot is not None for text in texts)
+        yield record, texts or [NestedText(None, field, [Segment("", f"nothing at {field}")])]
+    if not seen:
+        paths = list(dict.fromkeys(path for record in searched for path in text_paths(record.values)))
+        raise DataError(
+            f"no row has a text at '{field}'{nearest(field.removeprefix('$.'), paths)}",
+            file=path,
+            remedy="Name the keys from the outside in, with * for all items of a list: messages.*.content.",
+        )
+
+
+def _nested_text(slot: Slot) -> NestedText:
+    value = slot.value
+    if isinstance(value, str):
+        return NestedText(slot, slot.path, split_segments(value))
+    reason = "null" if value is None else f"not a text ({type(value).__name__})"
+    return NestedText(None, slot.path, [Segment("", reason)])
+
+
+def _segments(path: str | Path, field: str, reject: bool) -> Iterator[TextRow]:
+    """The segments of all texts at a path, in order, with the reason of those that are left as they are."""
+    bad: list[TextRow] = []
+
+    def on_bad(row: int, reason: str, raw: str) -> None:
+        bad.append(TextRow(raw, reason, f"{name}:{row}"))
+
+    name = Path(path).name
+    for record, texts in nested_texts(path, field, on_bad if reject else None):
+        yield from bad
+        bad.clear()
+        for text in texts:
+            slot = f"{name}:{record.row}:{text.name}"
+            for segment in text.segments:
+                if segment.reason != LAYOUT:
+                    yield TextRow(segment.text, segment.reason, slot)
+    yield from bad
 
 
 def _column_texts(path: str | Path, name: int | str, reject: bool) -> Iterator[TextRow]:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from paraloom.core.digests import file_digest
 from paraloom.core.errors import MissingExtraError, ModelError, ParaloomError
 from paraloom.core.hub import hub_endpoint, require_hub
+from paraloom.core.progress import format_bytes
 from paraloom.core.remote_files import cache_folder
 from paraloom.io.atomic import disk_full_as_error
 from paraloom.mt.families import checkpoint_family
@@ -100,7 +101,7 @@ def check_space(what: str, needed: int, folder: Path, variable: str) -> None:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise ModelError(
-            f"{what} about {_size(needed)}, and {_size(free)} are free",
+            f"{what} about {format_bytes(needed)}, and {format_bytes(free)} are free",
             file=folder,
             remedy=f"Free space there, or name another folder for it: {variable}=/path.",
         )
@@ -198,10 +199,6 @@ def _device(folder: Path) -> int:
     while not folder.exists():
         folder = folder.parent
     return folder.stat().st_dev
-
-
-def _size(count: int) -> str:
-    return f"{count / 2**30:.1f} GiB" if count >= 2**29 else f"{count / 2**20:.1f} MiB"
 
 
 def _converted_branch(hub: Any, name: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paraloom.core.errors import DataError
+from paraloom.io.formats.columns import is_text, text_values
 
 
 def check_text(batch: pa.RecordBatch) -> None:
@@ -19,28 +20,17 @@ def check_text(batch: pa.RecordBatch) -> None:
 def readable(batch: pa.RecordBatch) -> pa.RecordBatch:
     """`batch` with bytes that are not UTF-8 spelled out (`\\\\xff`), so that failed rows can be read."""
     for index, (column, field) in enumerate(zip(batch.columns, batch.schema, strict=True)):
-        if _is_text(column.type):
-            texts = [raw and raw.decode(errors="backslashreplace") for raw in _bytes(column)]
+        if is_text(column.type):
+            values = text_values(column)
+            texts = [one.decode(errors="backslashreplace") if isinstance(one, bytes) else one for one in values]
             batch = batch.set_column(index, field, pa.array(texts, field.type))
     return batch
 
 
 def _located(name: str, column: pa.Array, error: pa.ArrowInvalid) -> DataError:
-    for row, raw in enumerate(_bytes(column) if _is_text(column.type) else (), start=1):
-        if raw is None:
-            continue
+    for row, value in enumerate(text_values(column) if is_text(column.type) else (), start=1):
         try:
-            raw.decode()
+            _ = value.decode() if isinstance(value, bytes) else value
         except UnicodeDecodeError as fault:
-            return DataError(f"'{name}' is not valid UTF-8 (byte 0x{raw[fault.start]:02x} at {fault.start})", row=row)
+            return DataError(f"'{name}' is not valid UTF-8 (byte 0x{value[fault.start]:02x} at {fault.start})", row=row)
     return DataError(f"column '{name}' is damaged ({error})")
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _bytes(column: pa.Array) -> list[bytes | None]:
-    plain = pa.binary() if pa.types.is_string(column.type) else pa.large_binary()
-    raw: list[bytes | None] = column.cast(plain).to_pylist()
-    return raw

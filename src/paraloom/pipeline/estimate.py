@@ -8,18 +8,24 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError
-from paraloom.core.progress import format_duration
+from paraloom.core.progress import format_bytes, format_duration
+from paraloom.core.results import text_table
+from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Source, Stage
 from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.manifest import Manifest
+from paraloom.pipeline.memory import peak_memory
+from paraloom.pipeline.plan import StagePlan
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.sampling import InputSample, inputs_of, on_samples, sample_inputs
@@ -30,6 +36,11 @@ ESTIMATE = "estimate.json"
 
 _STEPS = 90
 """Updates of a training on the larger sample."""
+
+_RESAMPLES = 1000
+_ENDS = (None, 0, 1)
+_USAGE = ("requests", "input_tokens", "output_tokens", "cost")
+"""Figures of stages that ask endpoints."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,8 @@ class StageEstimate:
         rows: Rows that it will write.
         seconds_once: Seconds whatever the number of rows, such as the loading of a model; once per worker.
         seconds_all: Seconds of work on all rows, on one core.
+        spread: Lowest and highest share of `seconds_all` that the samples leave open: of a map, a bootstrap interval of
+            95 % over its shards; else between a constant with work that grows with the units, and such work alone.
         memory: Peak of its largest worker on the sample, in bytes.
         disk: Bytes that it will write.
         measured: Units of the larger sample.
@@ -73,18 +86,29 @@ class StageEstimate:
     cost: float = 0.0
     sample_requests: int = 0
     settings: str = ""
+    spread: tuple[float, float] = (1.0, 1.0)
 
-    def work_seconds(self, workers: int) -> float:
-        """Seconds of work, summed over a number of worker processes, as results count them."""
-        return self.seconds_once * (workers if self.kind == "map" else 1) + self.seconds_all
+    def work_seconds(self, workers: int, end: int | None = None) -> float:
+        """Seconds of work, summed over a number of workers, as results count them; or an end of the interval."""
+        share = 1.0 if end is None else self.spread[end]
+        return self.seconds_once * (workers if self.kind == "map" else 1) + self.seconds_all * share
 
-    def seconds(self, workers: int) -> float:
-        """Wall time, in seconds, with a number of worker processes, which share out the shards of maps only."""
-        if self.kind != "map":
-            return self.seconds_once + self.seconds_all
-        rounds = math.ceil(math.ceil(self.shards) / workers)
-        share = min(1.0, rounds / self.shards) if self.shards else 1 / workers
+    def seconds(self, workers: int, share: float = 1.0) -> float:
+        """Wall time, in seconds, with a number of worker processes, which share out the shards of maps only.
+
+        `share` is that of the expected work: one of `spread`, for an end of the interval.
+        """
+        if self.kind == "map":
+            rounds = math.ceil(math.ceil(self.shards) / workers)
+            share *= min(1.0, rounds / self.shards) if self.shards else 1 / workers
         return self.seconds_once + self.seconds_all * share
+
+    def times(self, factor: float) -> StageEstimate:
+        """The stage with a number of times as much work."""
+        names = ("units", "rows", *_USAGE[:3], *(() if self.kind == "fit" else ("disk",)))
+        work: dict[str, Any] = {name: round(getattr(self, name) * factor) for name in names}
+        work |= {name: getattr(self, name) * factor for name in ("seconds_all", "shards", "cost")}
+        return replace(self, **work)
 
 
 @dataclass(frozen=True)
@@ -96,37 +120,32 @@ class RunEstimate:
         workers: Worker processes that it was measured with.
         stages: Each stage, in order.
         seconds: How long the measurement took.
+        own_memory: Peak of the process that starts the workers, in bytes.
+        done: Stages that are left out, or shortened, because they are done, or some of their shards.
     """
 
     pipeline: str
     workers: int
     stages: tuple[StageEstimate, ...] = field(default_factory=tuple)
     seconds: float = 0.0
+    own_memory: int = 0
+    done: tuple[str, ...] = ()
 
-    def wall_seconds(self, workers: int | None = None) -> float:
-        """Wall time of the whole run, in seconds."""
-        return sum(stage.seconds(workers or self.workers) for stage in self.stages)
+    def wall_seconds(self, workers: int | None = None, end: int | None = None) -> float:
+        """Wall time of the whole run, in seconds; `end` 0 or 1: the lower or upper end of its interval."""
+        workers = workers or self.workers
+        return sum(stage.seconds(workers, 1.0 if end is None else stage.spread[end]) for stage in self.stages)
 
     def scaled(self, factor: float) -> RunEstimate:
         """The estimate for a number of times as many rows."""
+        return replace(self, stages=tuple(s if s.is_fixed else s.times(factor) for s in self.stages))
 
-        def scale(stage: StageEstimate) -> StageEstimate:
-            if stage.is_fixed:
-                return stage
-            return replace(
-                stage,
-                units=round(stage.units * factor),
-                rows=round(stage.rows * factor),
-                seconds_all=stage.seconds_all * factor,
-                disk=stage.disk if stage.kind == "fit" else round(stage.disk * factor),
-                shards=stage.shards * factor,
-                requests=round(stage.requests * factor),
-                input_tokens=round(stage.input_tokens * factor),
-                output_tokens=round(stage.output_tokens * factor),
-                cost=stage.cost * factor,
-            )
-
-        return replace(self, stages=tuple(scale(stage) for stage in self.stages))
+    def remaining(self, plans: Sequence[StagePlan]) -> RunEstimate:
+        """The estimate of what a run has left to do, by the plan of each stage: done shards take no time any more."""
+        left = {one.name: 0.0 if one.state == "done" else 1 - one.done / (one.shards or 1) for one in plans}
+        whole = {stage: left.get(stage.name, 1.0) for stage in self.stages}
+        some = (stage if share == 1 else stage.times(share) for stage, share in whole.items() if share)
+        return replace(self, stages=tuple(some), done=tuple(s.name for s, share in whole.items() if share < 1))
 
     @property
     def input_rows(self) -> int:
@@ -140,8 +159,28 @@ class RunEstimate:
 
     @property
     def memory(self) -> int:
-        """Memory of all workers of the largest stage together, in bytes, as far as the samples showed it."""
-        return max((s.memory * (self.workers if s.kind == "map" else 1) for s in self.stages), default=0)
+        """Memory of the largest stage, in bytes, as far as the samples showed it."""
+        return self.memory_of(self.workers)
+
+    def memory_of(self, workers: int) -> int:
+        """Memory of all workers of the largest stage, and of the process that starts them, in bytes."""
+        mapped = [s.memory * min(workers, math.ceil(s.shards) or workers) for s in self.stages if s.kind == "map"]
+        others = [s.memory for s in self.stages if s.kind != "map"]
+        return max([self.own_memory + max(mapped, default=0), *others])
+
+    def machines(self) -> list[dict[str, float]]:
+        """Time with its interval, and memory, on machines with more or fewer cores."""
+        counts = sorted({1, 8, 100, 1000, self.workers})
+        return [
+            {
+                "cores": count,
+                "seconds": self.wall_seconds(count),
+                "low": self.wall_seconds(count, 0),
+                "high": self.wall_seconds(count, 1),
+                "memory": self.memory_of(count),
+            }
+            for count in counts
+        ]
 
     @property
     def cost(self) -> float:
@@ -150,33 +189,33 @@ class RunEstimate:
 
     def format(self) -> str:
         """A table with a line for each stage, the totals, the requests, and the time on more workers."""
-        width = max(len("stage"), *(len(stage.name) for stage in self.stages))
-        lines = [
-            f"{'stage':<{width}}  {'rows in':>13} {'rows out':>13} {'rate':>10} {'time':>12} {'memory':>8} {'disk':>8}"
-        ]
+        header = ("stage", "rows in", "rows out", "rate", "time", "from", "to", "memory", "disk")
+        lines: list[Sequence[str]] = []
         for stage in self.stages:
             rate = f"{stage.units / stage.seconds_all:,.0f}/s" if stage.seconds_all > 0 and stage.units else ""
-            lines.append(
-                f"{stage.name:<{width}}  {f'{stage.units:,}' if stage.units else '':>13} "
-                f"{f'{stage.rows:,}' if stage.rows else '':>13} {rate:>10} "
-                f"{format_duration(stage.seconds(self.workers)):>12} {_size(stage.memory):>8} {_size(stage.disk):>8}"
-            )
-        lines.append(
-            f"{'whole run':<{width}}  {'':>13} {'':>13} {'':>10} {format_duration(self.wall_seconds()):>12} "
-            f"{_size(self.memory):>8} {_size(self.disk):>8}"
-        )
+            times = [stage.seconds(self.workers, share) for share in (1.0, *stage.spread)]
+            rows = [f"{count:,}" if count else "" for count in (stage.units, stage.rows)]
+            lines.append((stage.name, *rows, rate, *_cells(times, stage.memory, stage.disk)))
+        times = [self.wall_seconds(end=end) for end in _ENDS]
+        lines.append(("whole run", "", "", "", *_cells(times, self.memory, self.disk)))
+        text = text_table(header, lines)
         for stage in self.stages:
             if stage.requests:
                 price = f", cost {stage.cost:,.2f}" if stage.cost else ", without prices"
-                lines.append(
+                text.append(
                     f"{stage.name} sends {stage.requests:,} requests: {stage.input_tokens:,} tokens in, "
                     f"{stage.output_tokens:,} tokens out{price}. Measuring this took {stage.sample_requests:,} more."
                 )
-        others = [count for count in (1, 8, 32, 100) if count != self.workers]
-        times = ", ".join(f"{count}: {format_duration(self.wall_seconds(count))}" for count in others)
-        lines.append(f"Rates are of one core. With {self.workers} workers as above; with other numbers: {times}.")
-        lines.append(f"Measured on samples in {format_duration(self.seconds)}; trainings on at most {_STEPS} updates.")
-        return "\n".join(lines)
+        cells = [
+            (f"{row['cores']:,}", *_cells([row["seconds"], row["low"], row["high"]], row["memory"]))
+            for row in self.machines()
+        ]
+        text += ["", *text_table(("cores", "time", "from", "to", "memory"), cells, left=0), ""]
+        if self.done:
+            text.append(f"Done already, as a whole or in part, and not counted: {', '.join(self.done)}.")
+        text.append("Rates are of one core, memory of a stage of one worker; from, to: 95 % by shards of the sample.")
+        text.append(f"Measured on samples in {format_duration(self.seconds)}; trainings on at most {_STEPS} updates.")
+        return "\n".join(text)
 
     def compare(self, result: RunResult, wall_seconds: float | None = None) -> str:
         """Expected and actual figures of a run, for the stages that ran from beginning to end."""
@@ -184,14 +223,11 @@ class RunEstimate:
         whole = [s for s in result.stages if s.name in expected and s.written == max(1, s.shards)]
         if not whole:
             return ""
-        width = max(len("on the clock"), *(len(stage.name) for stage in whole))
-        lines = [f"{'stage':<{width}}  {'expected, s':>12} {'took, s':>12}  ratio"]
-        pairs = [(stage.name, expected[stage.name].work_seconds(self.workers), stage.seconds) for stage in whole]
+        of_stages = [[expected[s.name].work_seconds(self.workers, end) for end in _ENDS] for s in whole]
+        rows: list[tuple[Any, ...]] = [(s.name, *times, s.seconds) for s, times in zip(whole, of_stages, strict=True)]
         if wall_seconds is not None and len(whole) == len(self.stages):
-            pairs.append(("on the clock", self.wall_seconds(), wall_seconds))
-        for name, before, after in pairs:
-            ratio = f"{after / before:5.2f}" if before > 0 else ""
-            lines.append(f"{name:<{width}}  {before:>12,.1f} {after:>12,.1f}  {ratio}")
+            rows.append(("on the clock", *(self.wall_seconds(end=end) for end in _ENDS), wall_seconds))
+        lines = text_table(("stage", "expected, s", "from", "to", "took, s", "ratio"), map(_compared_times, rows))
         for stage in whole:
             lines += _compared_requests(expected[stage.name], stage)
         return "\n".join(lines)
@@ -203,12 +239,16 @@ class RunEstimate:
     def to_dict(self) -> dict[str, Any]:
         """All figures, as json.dumps takes them."""
         totals = {"wall_seconds": self.wall_seconds(), "memory": self.memory, "disk": self.disk, "cost": self.cost}
-        return {**asdict(self), "stages": [asdict(stage) for stage in self.stages], **totals}
+        return {**asdict(self), **totals, "machines": self.machines()}
 
     def save(self, folder: Path) -> None:
         """Write it into a run folder, where the run will find it."""
         with claimed(folder), atomic_write(folder / ESTIMATE) as temporary:
             temporary.write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
+
+
+def _cells(seconds: Sequence[float], *sizes: float) -> list[str]:
+    return [*map(format_duration, seconds), *map(format_bytes, sizes)]
 
 
 def settings_digest(use: str, version: str, configuration: Mapping[str, Json]) -> str:
@@ -220,8 +260,8 @@ def read_estimate(folder: Path) -> RunEstimate | None:
     """The estimate in a run folder, None if there is none that can be read."""
     try:
         saved = json.loads((folder / ESTIMATE).read_text(encoding="utf-8"))
-        stages = tuple(StageEstimate(**stage) for stage in saved["stages"])
-        return RunEstimate(saved["pipeline"], saved["workers"], stages, saved["seconds"])
+        stages = tuple(StageEstimate(**{**one, "spread": tuple(one.get("spread", (1, 1)))}) for one in saved["stages"])
+        return RunEstimate(saved["pipeline"], saved["workers"], stages, saved["seconds"], saved.get("own_memory", 0))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -248,7 +288,7 @@ def estimate_run(
     stages: list[StageEstimate] = []
     for step in steps:
         stages.append(_extend(step, stages, samples, small, large, workers))
-    return RunEstimate(definition.name, workers, tuple(stages), time.monotonic() - started)
+    return RunEstimate(definition.name, workers, tuple(stages), time.monotonic() - started, peak_memory())
 
 
 @dataclass(frozen=True)
@@ -259,13 +299,13 @@ class _Measured:
         stages: Stages by their names.
         units: Rows or updates that each had.
         disk: Bytes in the folder of each.
-        row_seconds: Of each map: seconds a row, the median of its shards.
+        row_seconds: Of each map: seconds a row of each shard.
     """
 
     stages: Mapping[str, StageResult]
     units: Mapping[str, int]
     disk: Mapping[str, int]
-    row_seconds: Mapping[str, float] = field(default_factory=dict)
+    row_seconds: Mapping[str, list[float]] = field(default_factory=dict)
 
 
 def _measure(
@@ -295,12 +335,23 @@ def _measure(
     return _Measured(stages, units, disk, {stage.name: _row_seconds(stage) for stage in maps})
 
 
-def _row_seconds(stage: StageResult) -> float:
-    """Seconds a row of the median shard: the first ones of each worker, which load the models, are above it."""
+def _row_seconds(stage: StageResult) -> list[float]:
+    """Seconds a row of each shard."""
     manifest = Manifest(stage.folder)
-    names = [file.name for file in stage.folder.glob("*.parquet")]
+    names = [file.name for file in sorted(stage.folder.glob("*.parquet"))]
     records = [record for name in names if (record := manifest.shard(name)) is not None and record.counts.read]
-    return statistics.median(record.seconds / record.counts.read for record in records) if records else 0.0
+    return [record.seconds / record.counts.read for record in records]
+
+
+def _median(rates: Sequence[float], workers: int) -> tuple[float, tuple[float, float]]:
+    """The median rate, and its interval over the shards relative to it.
+
+    The first shard of each worker, which loads the models, is above the median, and not part of the interval.
+    """
+    median, steady = statistics.median(rates), sorted(rates)[:-workers] or list(rates)
+    medians = np.median(generator(1, 0).choice(steady, (_RESAMPLES, len(steady))), axis=1)
+    low, high = np.percentile(medians, (2.5, 97.5)).tolist()
+    return median, (min(1.0, low / median), max(1.0, high / median)) if median else (1.0, 1.0)
 
 
 def _extend(
@@ -316,11 +367,13 @@ def _extend(
     sample = samples.get(step.name)
     known = [rows_of[name] for name in inputs_of(step) if name in rows_of]
     units = _updates(step.stage) or (sample.rows if sample is not None else sum(known))
-    if step.name in large.row_seconds:
-        rate = large.row_seconds[step.name]
+    spread = (1.0, 1.0)
+    if rates := large.row_seconds.get(step.name):
+        rate, spread = _median(rates, workers)
         once = max(0.0, result.seconds - rate * second)
     else:
         rate, once = _line(small.stages[step.name].seconds, result.seconds, first, second, units, result.kind)
+        spread = (1.0, max(1.0, result.seconds / (rate * second))) if rate * second else spread
     share = units / second if second else 1.0
     is_fit = isinstance(step.stage, Fit)
     grows = not is_fit
@@ -339,12 +392,9 @@ def _extend(
         is_fixed=_updates(step.stage) > 0,
         shards=_shards(step, before, samples, units),
         settings=settings_of(step),
+        spread=spread,
         **_usage(small.stages[step.name], result, first, second, units),
     )
-
-
-_USAGE = ("requests", "input_tokens", "output_tokens", "cost")
-"""Figures of stages that ask endpoints."""
 
 
 def _usage(small: StageResult, large: StageResult, first: int, second: int, units: int) -> dict[str, Any]:
@@ -357,6 +407,12 @@ def _usage(small: StageResult, large: StageResult, first: int, second: int, unit
         usage[name] = value if name == "cost" else round(value)
     usage["sample_requests"] = sum(int(stage.figures.get("requests") or 0) for stage in (small, large))
     return usage
+
+
+def _compared_times(row: tuple[Any, ...]) -> list[str]:
+    """The cells of a name, expected seconds with their interval, and those that it took."""
+    name, expected, *_, took = row
+    return [name, *(f"{seconds:,.1f}" for seconds in row[1:]), f"{took / expected:.2f}" if expected > 0 else ""]
 
 
 def _compared_requests(expected: StageEstimate, stage: StageResult) -> list[str]:
@@ -399,11 +455,3 @@ def _updates(stage: Stage) -> int:
     """Updates of a training whose number is a setting, else 0."""
     steps = getattr(stage, "steps", None)
     return steps if isinstance(stage, Fit) and isinstance(steps, int) else 0
-
-
-def _size(count: int) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit in ("B", "kB") else f"{count:.1f} {unit}"
-        count /= 1000  # type: ignore[assignment]
-    return f"{count:.1f} TB"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from paraloom.core.errors import DataError
-from paraloom.core.progress import format_duration
+from paraloom.core.progress import format_bytes, format_duration
 from paraloom.core.reasons import NOT_SAMPLED
 from paraloom.pipeline.definition import OF_COMMAND
 from paraloom.pipeline.manifest import Manifest
@@ -173,8 +173,8 @@ class RunStatus:
     def _memory(self) -> str:
         if not self.peak_memory:
             return ""
-        peak = f"at most {_size(self.peak_memory)}"
-        return f"memory {_size(self.memory or 0)}, {peak}" if self.state == "running" else f"memory {peak}"
+        peak = f"at most {format_bytes(self.peak_memory)}"
+        return f"memory {format_bytes(self.memory or 0)}, {peak}" if self.state == "running" else f"memory {peak}"
 
     def _table(self) -> list[str]:
         names = [stage.folder or stage.name for stage in self.stages]
@@ -336,8 +336,3 @@ def _time(text: object) -> datetime | None:
     except ValueError:
         return None
     return time if time.tzinfo else None
-
-
-def _size(size: int) -> str:
-    """A number of bytes in decimal units."""
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"

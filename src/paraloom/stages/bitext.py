@@ -23,7 +23,7 @@ from paraloom.io import Corpus, read_lines, read_pairs
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.formats.names import is_dataset, sides
-from paraloom.io.shards import WARNINGS, open_shard, read_batches
+from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS, open_shard, read_batches
 from paraloom.pairs.filtering.cleaning import CleaningRules
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ class ReadScoredPairs(Source):
             row += batch.num_rows
             batch = _without_warnings(batch)
             if self.bad_rows == "reject":
-                reasons = ["column 'src' is null" if src else "column 'tgt' is null" for src in null[0]]
+                reasons = np.where(null[0], "column 'src' is null", "column 'tgt' is null")
                 batch = batch.append_column("keep", pa.array(~bad))
                 batch = batch.append_column("reason", pa.array(reasons, pa.string(), mask=~bad))
             yield batch
@@ -326,7 +326,7 @@ def has_further_columns(source: str) -> bool:
 
 
 def _table_batches(source: Path) -> Iterator[pa.RecordBatch]:
-    return _read_dataset(source) if is_dataset(source) else read_batches(source)
+    return _read_dataset(source) if is_dataset(source) else read_batches(source, batch_rows=ROW_GROUP_ROWS)
 
 
 def columns_of_file(path: Path) -> list[str]:

@@ -26,15 +26,15 @@ _CHUNK_ROWS = 5000
 
 
 class _Texts(NamedTuple):
-    """Texts of one corpus or file, with the stated language of each and the reason why it could not be read."""
+    """Texts, with the name of where each is from, its stated language and the reason why it is not used."""
 
-    name: str
+    names: Sequence[str]
     texts: Sequence[str]
     langs: Sequence[str | None]
     faults: Sequence[str | None]
 
     def head(self, rows: int) -> _Texts:
-        return _Texts(self.name, self.texts[:rows], self.langs[:rows], self.faults[:rows])
+        return _Texts(*(column[:rows] for column in self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,9 @@ class ReadSentences(Source):
         text_files: Files with a sentence per line: .txt, .tsv or .jsonl, plain or compressed; or folders that
             `Dataset.save_to_disk` wrote. Read after the corpora.
         field: Field to read from a line. In .tsv its number, from 1, or from the end with -1, or its name in the
-            header; in .jsonl the key; of a data set the column. 0: the whole line, or the key 'text'.
+            header; in .jsonl the key; of a data set the column. 0: the whole line, or the key 'text'. A path such as
+            messages.*.content or $.text reads the sentences of the texts there, of .parquet and .csv, too; code, JSON
+            and tables in them are rejected.
         lang: Language of the sentences. Texts of a corpus that are labeled with another one are rejected, except with
             'und' (any language).
         max_length: Maximum number of characters of a sentence.
@@ -98,7 +100,7 @@ class ReadSentences(Source):
         from paraloom.text.hashing import TextSet
 
         seen, count = TextSet(), 0
-        for name, texts, langs, faults in self._within_limit(context):
+        for names, texts, langs, faults in self._within_limit(context):
             stripped = [" ".join(text.split()) for text in texts]
             if self.capitalize:
                 stripped = [text[:1].upper() + text[1:] for text in stripped]
@@ -114,7 +116,7 @@ class ReadSentences(Source):
             ]
             yield pa.record_batch(
                 {
-                    "doc_id": pa.array([name] * len(texts), pa.string()),
+                    "doc_id": pa.array(names, pa.string()),
                     "sent_id": pa.array(range(count, count + len(texts)), pa.int32()),
                     "lang": pa.array([self.lang] * len(texts), pa.string()),
                     "text": pa.array(stripped, pa.string()),
@@ -146,14 +148,15 @@ class ReadSentences(Source):
                     texts = [text or "" for text in batch.column(column).to_pylist()]
                     stated = batch.column(lang_columns[column]).to_pylist() if column in lang_columns else None
                     remaining -= len(texts)
-                    yield _Texts(Path(str(reference)).name, texts, stated or [None] * len(texts), [None] * len(texts))
+                    names, nothing = [Path(str(reference)).name] * len(texts), [None] * len(texts)
+                    yield _Texts(names, texts, stated or nothing, nothing)
         for path in self.text_files:
             rows = read_texts(path, self.field, reject=self.bad_rows == "reject")
             # Lines after the limit are not read, so that none of them can be faulty.
             while chunk := list(islice(rows, min(_CHUNK_ROWS, max(remaining, 0)))):
                 remaining -= len(chunk)
                 texts, faults = [row.text for row in chunk], [row.error for row in chunk]
-                yield _Texts(path.name, texts, [None] * len(chunk), faults)
+                yield _Texts([row.slot or path.name for row in chunk], texts, [None] * len(chunk), faults)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import utf8_error
+from paraloom.io.fields import path_keys
 from paraloom.io.formats.base import PROVENANCE, ColumnName, PairRow, ReadOptions, find_header
 from paraloom.text.language_names import language_code
 
@@ -19,7 +20,7 @@ TRANSLATION = "translation"
 
 
 class Side(NamedTuple):
-    """A text column, or a field of a struct column."""
+    """A text column, or a field of a struct column: its keys, with dots between them."""
 
     column: str
     key: str | None = None
@@ -75,7 +76,7 @@ def _translation_side(key: str) -> Side:
 
 def translation_keys(schema: pa.Schema) -> list[str]:
     """The languages of the column `translation`, empty without one."""
-    if TRANSLATION not in schema.names or not pa.types.is_struct(schema.field(TRANSLATION).type):
+    if TRANSLATION not in schema.names or not _keys_in(schema.field(TRANSLATION).type):
         return []
     return [field.name for field in schema.field(TRANSLATION).type if is_text(field.type)]
 
@@ -90,7 +91,7 @@ def _key_of(lang: str, keys: list[str], path: str) -> str:
 
 
 def named_column(schema: pa.Schema, name: ColumnName, path: str | Path) -> Side:
-    """The column with a name or a number, or the language of the column `translation`."""
+    """The column with a name or a number, the field of a struct, or the language of the column `translation`."""
     names = list(schema.names)
     if isinstance(name, int):
         index = name - 1 if name > 0 else len(names) + name
@@ -100,17 +101,30 @@ def named_column(schema: pa.Schema, name: ColumnName, path: str | Path) -> Side:
     keys = translation_keys(schema)
     if name in keys and name not in names:
         return _translation_side(str(name))
-    if name not in names:
-        raise ConfigError(f"column '{name}' not found{nearest(str(name), [*names, *keys])}", file=path)
-    if not is_text(schema.field(name).type):
-        raise DataError(f"column '{name}' must be text, got {schema.field(name).type}", file=path)
-    return Side(str(name))
+    column, *inside = (str(name),) if name in names else path_keys(str(name))
+    kind = schema.field(column).type if column in names else None
+    for key in inside:
+        kind = kind.field(key).type if key in _keys_in(kind) else None
+    if kind is None:
+        known = [*names, *keys, *(f"{field.name}.{key}" for field in schema for key in _keys_in(field.type))]
+        raise ConfigError(
+            f"column '{name}' not found{nearest(str(name), known)}",
+            file=path,
+            remedy="Name the columns of the two sides: --src-column, --tgt-column.",
+        )
+    if not is_text(kind):
+        raise DataError(f"column '{name}' must be text, got {kind}", file=path)
+    return Side(column, ".".join(inside) or None)
+
+
+def _keys_in(kind: pa.DataType | None) -> list[str]:
+    return [field.name for field in kind] if kind is not None and pa.types.is_struct(kind) else []
 
 
 def side_column(batch: pa.RecordBatch, side: Side) -> pa.Array:
     """The texts of a side; null where the whole struct is null."""
     column = batch.column(side.column)
-    return column if side.key is None else pc.struct_field(column, side.key)
+    return column if side.key is None else pc.struct_field(column, side.key.split("."))
 
 
 def is_text(kind: pa.DataType) -> bool:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 import pyarrow as pa
 
-from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.atomic import disk_full_as_error
 from paraloom.io.compression import SUFFIXES, open_read
 from paraloom.io.formats.base import PairRow, ReadOptions
 from paraloom.io.formats.columns import (
     Side,
     choose_sides,
-    is_text,
     kept_provenance,
     pair_rows,
 )
@@ -70,17 +70,7 @@ def _uncompressed(path: str) -> Iterator[Path]:
 
 
 def _sides(schema: pa.Schema, options: ReadOptions) -> tuple[Side, Side]:
-    """The columns of the two sides, which exist and are text."""
-    unnamed = options.src_column is None and options.tgt_column is None
-    if unnamed and not {"src", "tgt"} & set(schema.names):
-        return choose_sides(schema, options)
-    names = [str(options.src_column or "src"), str(options.tgt_column or "tgt")]
-    for name in names:
-        if name not in schema.names:
-            raise DataError(
-                f"column '{name}' not found{nearest(name, schema.names)}",
-                remedy="Name the columns of the two sides: --src-column, --tgt-column.",
-            )
-        if not is_text(schema.field(name).type):
-            raise DataError(f"column '{name}' must be text, got {schema.field(name).type}")
-    return Side(names[0]), Side(names[1])
+    """The columns of the two sides: src and tgt, if there is one of them and none is named."""
+    if options.src_column is None and options.tgt_column is None and {"src", "tgt"} & set(schema.names):
+        options = replace(options, src_column="src", tgt_column="tgt")
+    return choose_sides(schema, options)

@@ -1,0 +1,122 @@
+"""A text with structure as segments: sentences to work on, and what is left as it is, such as code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from paraloom.text.sentences import SENTENCE_END
+
+LAYOUT = ""
+"""Reason of white space and of the marks of lists, headings and quotations, which nobody counts."""
+
+CODE, JSON, TABLE, WORDLESS, ENDLESS = "code", "JSON", "rows of a table", "without words", "too long for a sentence"
+"""Reasons why other segments are left as they are."""
+
+_LONGEST = 10_000
+_JSON_TRIES = 100
+_DECODER = json.JSONDecoder()
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+_INDENTED = re.compile(r" {4}|\t")
+_MARKS = re.compile(r"[ \t]*(?:(?:[-*+•–]|\d{1,3}[.)]|#{1,6}|>)(?:[ \t]+|$))*")
+_LETTER = re.compile(r"[^\W\d_]")
+_ABBREVIATION = re.compile(r"(?:^|[\s(])(?:[^\W\d_]|[^\W\d_]\.[^\W\d_]|Mrs?|Ms|Dr|Prof|St|No|Nr|vs|cf|bzw|etc)\.$")
+_KEPT = re.compile(r"`[^`\n]+`|https?://[^\s<>\"')\]]*[^\s<>\"')\].,;:!?]")
+
+
+class Segment(NamedTuple):
+    """A part of a text; without a reason it is a sentence to work on."""
+
+    text: str
+    reason: str | None = None
+
+
+def split_segments(text: str) -> list[Segment]:
+    """The segments of a text in order; together they are the text."""
+    segments: list[Segment] = []
+    after_gap, tries, start = True, _JSON_TRIES, 0
+    while start < len(text):
+        line = _line(text, start)
+        marks = _MARKS.match(line)[0]  # type: ignore[index]
+        body, end, reason, length = line[len(marks) :], start + len(line), LAYOUT, 0
+        indented = after_gap and _INDENTED.match(line) and line.strip() and not marks.strip()
+        if line.lstrip()[:1] in ("{", "[") and tries:
+            tries, length = tries - 1, _json_length(text, start)
+        if length:
+            end, reason = start + length, JSON
+        elif opened := _FENCE.match(line):
+            end, reason = _fence_end(text, end, opened[1]), CODE
+        elif indented:
+            reason = CODE
+        elif body.startswith("|"):
+            reason = TABLE
+        segments += [Segment(text[start:end], reason)] if reason else [Segment(marks, LAYOUT), *_sentences(body)]
+        after_gap, start = bool(indented) or not line.strip(), end
+    return _merged(segments)
+
+
+def keeps_marks(before: str, after: str) -> bool:
+    """True if the code in backticks and the links of a sentence are in what replaces it, too."""
+    return all(mark in after for mark in _KEPT.findall(before))
+
+
+def _line(text: str, start: int) -> str:
+    """The line that begins at a position, with its line break; empty at the end."""
+    end = text.find("\n", start)
+    return text[start:] if end < 0 else text[start : end + 1]
+
+
+def _fence_end(text: str, start: int, fence: str) -> int:
+    """The end of a block of code whose first line is before this position."""
+    while line := _line(text, start):
+        start += len(line)
+        closed = _FENCE.match(line)
+        if closed and closed[1].startswith(fence) and not line.strip(" \t\r\n>").strip(fence[0]):
+            break
+    return start
+
+
+def _json_length(text: str, start: int) -> int:
+    """Characters of a JSON object or list that begins here and ends a line, its line break included; else 0."""
+    try:
+        _, end = _DECODER.raw_decode(text, start + len(text[start:]) - len(text[start:].lstrip()))
+    except (ValueError, RecursionError):
+        return 0
+    rest = _line(text, end)
+    return 0 if rest.strip() else end + len(rest) - start
+
+
+def _sentences(line: str) -> Iterator[Segment]:
+    """The sentences of a line and the white space between them."""
+    start = 0
+    bounds = [(match.start(), match.end()) for match in SENTENCE_END.finditer(line)]
+    for end, following in [*bounds, (len(line), len(line))]:
+        continues = line[following : following + 1].islower() or _ABBREVIATION.search(line[start:end])
+        if following < len(line) and continues and not _KEPT.match(line, following):
+            continue
+        # Closing quotation marks are part of what SENTENCE_END matches, and of the sentence before.
+        whole = line[start:following]
+        sentence = whole.strip()
+        if sentence:
+            head = len(whole) - len(whole.lstrip())
+            tail = head + len(sentence)
+            yield Segment(whole[:head], LAYOUT)
+            words = len(sentence) <= _LONGEST and _LETTER.search(_KEPT.sub("", sentence))
+            yield Segment(sentence, None if words else ENDLESS if len(sentence) > _LONGEST else WORDLESS)
+            yield Segment(whole[tail:], LAYOUT)
+        else:
+            yield Segment(whole, LAYOUT)
+        start = following
+
+
+def _merged(segments: list[Segment]) -> list[Segment]:
+    """The segments without empty ones; lines of the same code, and layout, together."""
+    merged: list[Segment] = []
+    for one in segments:
+        if merged and one.reason in (LAYOUT, CODE, TABLE) and merged[-1].reason == one.reason:
+            merged[-1] = Segment(merged[-1].text + one.text, one.reason)
+        elif one.text:
+            merged.append(one)
+    return merged

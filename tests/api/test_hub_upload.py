@@ -1,0 +1,197 @@
+"""Data sets on the hub: written, read again, resumed after a cut, and never over somebody else's."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from commands import Command
+
+from paraloom import as_pairs
+from paraloom.api import publish
+from paraloom.core.errors import ConfigError, RunError
+
+URL = "hf://datasets/ada/cats"
+
+
+@dataclass
+class Datasets:
+    """One data set on a hub: its files at the last commit, what was uploaded, and how the server misbehaves.
+
+    cuts: Uploads that are cut off, counted down.  meanwhile: Commits that somebody else makes before the next one.
+    """
+
+    endpoint: str = ""
+    exists: bool = False
+    files: dict[str, bytes] = field(default_factory=dict)
+    uploads: dict[str, bytes] = field(default_factory=dict)
+    sent: list[str] = field(default_factory=list)
+    commits: int = 0
+    tags: list[str] = field(default_factory=lambda: ["paraloom"])
+    cuts: int = 0
+    meanwhile: int = 0
+
+    @property
+    def sha(self) -> str:
+        return f"{self.commits:040x}"
+
+    def commit(self, lines: list[dict[str, Any]]) -> tuple[int, Any]:
+        self.commits += self.meanwhile
+        if lines[0]["value"]["parentCommit"] != self.sha:
+            return 412, {"error": "A commit has happened since. Please refresh and try again."}
+        for line in lines[1:]:
+            value = line["value"]
+            if line["key"] == "file":
+                self.files[value["path"]] = base64.b64decode(value["content"])
+            elif line["key"] == "lfsFile":
+                self.files[value["path"]] = self.uploads[value["oid"]]
+            else:
+                del self.files[value["path"]]
+        self.commits += 1
+        return 200, {"commitUrl": f"{self.endpoint}/datasets/ada/cats/commit/{self.sha}", "commitOid": self.sha}
+
+
+def _answer(hub: Datasets, path: str, body: bytes) -> tuple[int, Any]:
+    """Status and JSON of a request with a body."""
+    if path == "/api/repos/create":
+        known, hub.exists = hub.exists, True
+        address = {"url": f"{hub.endpoint}/datasets/ada/cats", "name": "ada/cats"}
+        return (409, {"error": "exists", **address}) if known else (200, address)
+    if path == "/api/validate-yaml":
+        return 200, {"errors": [], "warnings": []}
+    if path.endswith("/preupload/main"):
+        modes = {".parquet": "lfs"}
+        asked = [file["path"] for file in json.loads(body)["files"]]
+        return 200, {
+            "files": [
+                {"path": one, "uploadMode": modes.get(Path(one).suffix, "regular"), "shouldIgnore": False}
+                for one in asked
+            ]
+        }
+    if path.endswith("/info/lfs/objects/batch"):
+        objects = json.loads(body)["objects"]
+        for one in objects:
+            if one["oid"] not in hub.uploads:
+                one["actions"] = {"upload": {"href": f"{hub.endpoint}/upload/{one['oid']}"}}
+        return 200, {"transfer": "basic", "objects": objects}
+    return hub.commit([json.loads(line) for line in body.splitlines()])
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Datasets]:
+    pytest.importorskip("huggingface_hub")
+    state = Datasets()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+        def _send(self, status: int, value: Any) -> None:
+            content = json.dumps(value).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def _body(self) -> bytes:
+            return self.rfile.read(int(self.headers["Content-Length"]))
+
+        def do_GET(self) -> None:
+            siblings = [{"rfilename": name} for name in sorted({".gitattributes", *state.files})]
+            tags = state.tags if state.files else []
+            self._send(200, {"id": "ada/cats", "sha": state.sha, "siblings": siblings, "tags": tags})
+
+        def do_POST(self) -> None:
+            self._send(*_answer(state, self.path.partition("?")[0], self._body()))
+
+        def do_PUT(self) -> None:
+            content = self._body()
+            oid = hashlib.sha256(content).hexdigest()
+            state.sent.append(oid)
+            if state.cuts and len(state.uploads) + 1 >= state.cuts:
+                state.cuts = 0
+                self._send(400, {"error": "cut off"})
+                return
+            state.uploads[oid] = content
+            self._send(200, {})
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        state.endpoint = f"http://127.0.0.1:{server.server_port}"
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        for module in ("huggingface_hub.constants.ENDPOINT", "huggingface_hub.hf_api.ENDPOINT"):
+            monkeypatch.setattr(module, state.endpoint, raising=False)
+        monkeypatch.setenv("HF_ENDPOINT", state.endpoint)
+        monkeypatch.setenv("HF_TOKEN", "hf_test")
+        monkeypatch.setattr("huggingface_hub._commit_api.is_xet_available", lambda: False)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+        yield state
+        server.shutdown()
+
+
+def pairs(folder: Path, count: int = 3) -> Path:
+    """A corpus of pairs."""
+    as_pairs([(f"A cat sleeps {number}.", f"The cat is asleep {number}.") for number in range(count)]).write(folder)
+    return folder
+
+
+def test_a_data_set_is_written_and_its_files_read_again(tmp_path: Path, hub: Datasets) -> None:
+    published = publish(pairs(tmp_path / "pairs"), URL, license="cc-by-4.0", title="Cats")
+    assert 'load_dataset("ada/cats")' in published.format()
+    assert sorted(hub.files) == ["README.md", "data/train-00000-of-00001.parquet"]
+    assert b"path: data/train-*.parquet" in hub.files["README.md"]
+    (tmp_path / "again.parquet").write_bytes(hub.files["data/train-00000-of-00001.parquet"])
+    assert pq.read_table(tmp_path / "again.parquet").column("src").to_pylist()[2] == "A cat sleeps 2."
+
+
+def test_an_upload_that_was_cut_off_resumes(tmp_path: Path, hub: Datasets, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paraloom.api.publishing._SHARD_ROWS", 2)
+    source = pairs(tmp_path / "pairs", 6)
+    hub.cuts = 3
+    with pytest.raises(RunError, match="Run again"):
+        publish(source, URL, license="cc-by-4.0")
+    assert (hub.files, len(hub.uploads)) == ({}, 2), "nothing is visible before all of it is there"
+    publish(source, URL, license="cc-by-4.0")
+    assert len(hub.sent) == 4, "three files, of which one was sent twice"
+    assert len(hub.files) == 4
+    publish(pairs(tmp_path / "fewer", 2), URL, license="cc-by-4.0")
+    assert sorted(hub.files) == ["README.md", "data/train-00000-of-00001.parquet"], "old files go with the same commit"
+
+
+def test_the_command_uploads(tmp_path: Path, hub: Datasets, paraloom: Command) -> None:
+    source = pairs(tmp_path / "pairs")
+    status, output, errors = paraloom("research", "publish", str(source), "-o", URL, "--license", "cc-by-4.0")
+    assert (status, 'load_dataset("ada/cats")' in output) == (0, True), errors
+    assert len(hub.files) == 2
+
+
+def test_a_conflict_is_said(tmp_path: Path, hub: Datasets) -> None:
+    source = pairs(tmp_path / "pairs")
+    hub.meanwhile = 1
+    with pytest.raises(RunError, match="the data set changed while it was uploaded"):
+        publish(source, URL, license="cc-by-4.0")
+    assert hub.files == {}
+    hub.meanwhile, hub.exists, hub.files, hub.tags = 0, True, {"theirs.csv": b"1"}, []
+    with pytest.raises(ConfigError, match="Paraloom did not write"):
+        publish(source, URL, license="cc-by-4.0")
+    assert hub.files == {"theirs.csv": b"1"}
+
+
+@pytest.mark.parametrize(
+    "url", ["hf://datasets/cats", "hf://datasets/ada/cats/data", "s3://bucket/cats", "hf://ada/cats"]
+)
+def test_other_names_are_refused(tmp_path: Path, url: str) -> None:
+    with pytest.raises(ConfigError, match="expected the name of a data set"):
+        publish(pairs(tmp_path / "pairs"), url, license="cc-by-4.0")
