@@ -84,7 +84,7 @@ def test_the_published_figures_of_a_file_are_those_of_the_package(path: Path) ->
 
 
 SECTION_ROWS = [
-    pytest.param(row, id=f"{paper} {row.place} {row.subject}")
+    pytest.param(row, id=f"{paper} {row.section} {row.subject}")
     for paper, rows in read_sections(FOLDER / SECTIONS).items()
     for row in rows
 ]
@@ -180,7 +180,9 @@ def test_tables_are_listed_with_cost_and_inputs(paraloom: Command) -> None:
     assert status == 0
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert set(lines) == {"table", *PAPERS}
-    assert re.search(r"^park17-5 +\S+ h, estimated +--loop +PARK17 Table 5: sentence alignment by kind of bead$", out, re.M)
+    assert re.search(
+        r"^park17-5 +\S+ h, estimated +--loop +PARK17 Table 5: sentence alignment by kind of bead$", out, re.M
+    )
 
 
 def test_the_catalog_is_listed_for_programs(paraloom: Command) -> None:

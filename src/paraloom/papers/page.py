@@ -27,7 +27,7 @@ class SectionRow(NamedTuple):
     """A section or an equation of a paper, and where it is made.
 
     Args:
-        place: Where it is in the paper.
+        section: Where it is in the paper.
         subject: What it says.
         file: The file that makes it, below src/paraloom; empty where nothing does.
         test: The test of it, below tests, as `FILE::FUNCTION` or a file of examples.
@@ -36,7 +36,7 @@ class SectionRow(NamedTuple):
         note: What differs, or why it is missing.
     """
 
-    place: str
+    section: str
     subject: str
     file: str
     test: str
@@ -103,7 +103,7 @@ def papers_pages(folder: str | Path) -> dict[Path, str]:
 
 
 def read_sections(path: Path) -> dict[str, list[SectionRow]]:
-    """Paper → its sections and equations; no papers if there is no such file."""
+    """Paper → its sections and equations; no papers where the folder has none."""
     if not path.is_file():
         return {}
     try:
@@ -167,7 +167,7 @@ def _section_parts(papers: Mapping[str, Sequence[SectionRow]]) -> Iterable[str]:
         for row in of_paper:
             named = (f"`{text}`" if text else "" for text in (row.file, row.test, row.command))
             verdict = f"{row.verdict}: {row.note}" if row.note else row.verdict
-            lines.append(f"| {' | '.join((row.place, row.subject, *named, verdict))} |")
+            lines.append(f"| {' | '.join((row.section, row.subject, *named, verdict))} |")
         yield "\n".join(lines)
 
 

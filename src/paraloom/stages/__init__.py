@@ -130,6 +130,7 @@ STAGES: dict[str, str] = {
     "evaluate-translator": "paraloom.stages.translators:EvaluateTranslator",
     "compare-translators": "paraloom.papers.bbh22.translator_comparison:CompareTranslators",
     "evaluate-aligner": "paraloom.papers.park17.gold_documents:EvaluateAligner",
+    "measure-correctness": "paraloom.papers.park17.correctness:MeasureCorrectness",
     "tune-aligner": "paraloom.papers.park17.aligner_tuning:TuneAligner",
     "train-encoder": "paraloom.stages.encoders:TrainEncoder",
     "train-bilingual-encoder": "paraloom.stages.bilingual:TrainBilingualEncoder",

@@ -13,11 +13,10 @@ from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate, wilson_interval
 from paraloom.papers.published import published_figures
-from paraloom.papers.tables import NOT_MEASURED, Baseline, Figure, ReproducedTable, Row, reproduced
+from paraloom.papers.tables import NOT_MEASURED, Figure, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order
 from paraloom.pipeline.fit import ARTIFACT
 
-_MEASURES = ("precision", "recall", "f1")
 _KINDS = ("0:1", "1:0", "1:1", "1:2", "1:3", "2:1", "2:2", "2:3", "3:1", "3:2", "3:3")
 _MIN_GOLD = 30
 
@@ -42,8 +41,8 @@ class LoopRun:
 
     def rounds(self, kind: str) -> list[int]:
         """The rounds that have figures of stages named KIND-ROUND, ascending."""
-        matches = (re.fullmatch(rf"{re.escape(kind)}-(\d+)", stage) for stage in self.stages)
-        rounds = sorted(int(match[1]) for match in matches if match and {"f1", "bleu"} & set(self.figures(match[0])))
+        matches = (re.fullmatch(rf"{kind}-(\d+)", stage) for stage in self.stages)
+        rounds = sorted(int(match[1]) for match in matches if match and "f1" in self.figures(match[0]))
         if not rounds:
             raise DataError(
                 f"the run did not evaluate its {kind}", file=self.folder, remedy="Name true pairs in the loop's file."
@@ -74,7 +73,15 @@ def bead_kinds(run: LoopRun, name: str) -> ReproducedTable:
     )
     counts = f"how many: {', '.join(map(str, gold.values()))}"
     rows: list[Row] = [(f"round {number}, ours", f1), (counts, [None] * len(f1))]
-    return _table(run, name, rows, [note], orders=list(bead_orders(f1, gold)))
+    return reproduced(
+        name,
+        rows,
+        notes=[note],
+        signature=run.signature,
+        conditions=_CONDITIONS,
+        orders=list(bead_orders(f1, gold)),
+        baselines={"untrained": "does not apply", "random": NOT_MEASURED, "identity": NOT_MEASURED},
+    )
 
 
 TABLES: dict[str, Callable[[LoopRun, str], ReproducedTable]] = {"park17-5": bead_kinds}
@@ -105,32 +112,6 @@ def difference_of_shares(a: float, of_a: int, b: float, of_b: int) -> Estimate:
     return Estimate(a - b, a - b - math.hypot(a - low_a, high_b - b), a - b + math.hypot(high_a - a, b - low_b))
 
 
-def _table(
-    run: LoopRun,
-    name: str,
-    rows: Sequence[Row],
-    notes: Sequence[str],
-    *,
-    columns: Sequence[str] = (),
-    orders: Sequence[Order],
-) -> ReproducedTable:
-    baselines: dict[Baseline, str] = {
-        "untrained": "the first round, without a translator or with the weakest",
-        "random": NOT_MEASURED,
-        "identity": NOT_MEASURED,
-    }
-    return reproduced(
-        name,
-        rows,
-        notes=notes,
-        columns=columns,
-        signature=run.signature,
-        conditions=_CONDITIONS,
-        orders=orders,
-        baselines=baselines,
-    )
-
-
 _CONDITIONS = (
     ("languages", "Korean to English", "those of the run", "a run has its own"),
     ("text", "news and magazines, 3,249 documents per side", "that of the run", "theirs is not free"),
@@ -142,5 +123,10 @@ _CONDITIONS = (
         "`align sentences`, with a lexicon of its own",
         "the paper's aligner has its translator alone to go by",
     ),
-    ("seeds, intervals", "one, none", "one; of shares of independent items (Newcombe), seeds not included", ""),
+    (
+        "seeds, intervals",
+        "one, none",
+        "one; of shares of independent items (Newcombe), seeds not included",
+        "to judge the orders",
+    ),
 )
