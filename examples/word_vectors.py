@@ -71,20 +71,20 @@ def cooccurrences(data: Path, words: Vocabulary) -> Any:
             same = sentence[distance:] == sentence[:-distance]
             pairs.append((rows[:-distance][same], rows[distance:][same]))
             weights.append(np.full(len(pairs[-1][0]), 1 / distance, np.float32))
-        found = np.concatenate(pairs, axis=1)
-        total = total + sparse.coo_matrix((np.concatenate(weights), (found[0], found[1])), (size, size)).tocsr()
+        both = np.concatenate(pairs, axis=1)
+        total = total + sparse.coo_matrix((np.concatenate(weights), (both[0], both[1])), (size, size)).tocsr()
     return total + total.T
 
 
 def mutual_information(counts: Any) -> Any:
     """Positive pointwise mutual information, with context frequencies to the power of .75, sparse `(n, n)`."""
-    found = counts.tocoo()
+    cells = counts.tocoo()
     of_word = np.asarray(counts.sum(axis=1)).ravel()
     context = of_word**SMOOTHING
-    expected = of_word[found.row] * context[found.col] / context.sum()
-    values = np.log(found.data / expected)
+    expected = of_word[cells.row] * context[cells.col] / context.sum()
+    values = np.log(cells.data / expected)
     kept = values > 0
-    return sparse.csr_matrix((values[kept].astype(np.float32), (found.row[kept], found.col[kept])), counts.shape)
+    return sparse.csr_matrix((values[kept].astype(np.float32), (cells.row[kept], cells.col[kept])), counts.shape)
 
 
 def reduced(matrix: Any, dimension: int, seed: int = 1) -> npt.NDArray[np.float32]:

@@ -235,17 +235,17 @@ def test_park17_is_judged_by_the_results_of_its_own_loop(tmp_path: Path) -> None
     ]
     result = {"heading": "PARK17's own test, JHE", "columns": columns, "rows": rows}
     (tmp_path / "self-training.json").write_text(json.dumps({"results": [result]}), encoding="utf-8")
-    made = list(reproduce_tables(["park17-2", "park17-4", "park17-6"], results=tmp_path, folder=tmp_path / "tables"))
-    assert [len(table.orders) for table in made] == [1, 2, 4]
+    tables = list(reproduce_tables(["park17-2", "park17-4", "park17-6"], results=tmp_path, folder=tmp_path / "tables"))
+    assert [len(table.orders) for table in tables] == [1, 2, 4]
     # Three draws with a standard deviation of .02 each: 2.776 (4 df) · √(.02² / 3 + .02² / 3) = .0453.
-    documents = made[0].orders[0]
+    documents = tables[0].orders[0]
     assert (documents.claim, documents.outcome) == ("F1: after self-training above first translator", "agrees")
     assert documents.published == pytest.approx(0.0432)
     assert documents.ours.low == pytest.approx(0.1 - 0.0453, abs=1e-4)
-    beads = dict(made[1].rows)
+    beads = dict(tables[1].rows)
     assert beads["after self-training, ours"] == [pytest.approx((0.91, 0.9, 0.92))]
-    assert [order.outcome for order in made[2].orders] == ["undecided", "disagrees", "no power", "undecided"]
-    assert dict(made[2].rows)["gold beads (oracle)"] == [pytest.approx((2, 1.9, 2.1))] * 2
+    assert [order.outcome for order in tables[2].orders] == ["undecided", "disagrees", "no power", "undecided"]
+    assert dict(tables[2].rows)["gold beads (oracle)"] == [pytest.approx((2, 1.9, 2.1))] * 2
 
 
 def test_code_is_compared_without_comments_docstrings_and_layout() -> None:
