@@ -96,7 +96,8 @@ def reduced(matrix: Any, dimension: int, seed: int = 1) -> npt.NDArray[np.float3
     order = np.argsort(-np.abs(values))[:dimension]
     factors = basis @ vectors[:, order] * np.sqrt(np.abs(values[order]))
     lengths = np.linalg.norm(factors, axis=1, keepdims=True)
-    return (factors / np.maximum(lengths, 1e-9)).astype(np.float32)
+    unit: npt.NDArray[np.float32] = (factors / np.maximum(lengths, 1e-9)).astype(np.float32)
+    return unit
 
 
 def main() -> None:
@@ -112,7 +113,13 @@ def main() -> None:
         counted = Path(folder) / "counted.txt"
         write_vectors(counted, words.entries, vectors)
         trained = Path(folder) / "trained"
-        settings = {"spec": "word", "dimension": DIMENSION, "vector_words": True, "two_sided": True, "epochs": 5}
+        settings: dict[str, Any] = {
+            "spec": "word",
+            "dimension": DIMENSION,
+            "vector_words": True,
+            "two_sided": True,
+            "epochs": 5,
+        }
         train_encoder(data / PPDB, trained, vectors=counted, **settings)
         encoder = open_encoder(trained)
         write_vectors(args.output, words.entries, encoder.encode(list(words.entries)))

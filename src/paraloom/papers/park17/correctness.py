@@ -38,7 +38,8 @@ def translated_words(a: TokenLists, b: TokenLists, b_links: Words, a_links: Word
     partners = a_links[a.offsets[rows[linked]] + b_links[linked]]
     mutual = linked[partners == linked - b.offsets[rows[linked]]]
     with np.errstate(invalid="ignore"):
-        return 2 * np.bincount(rows[mutual], minlength=len(b)) / (a.lengths + b.lengths)
+        shares: Shares = 2 * np.bincount(rows[mutual], minlength=len(b)) / (a.lengths + b.lengths)
+    return shares
 
 
 @dataclass(frozen=True, kw_only=True)
