@@ -172,7 +172,12 @@ def study(monkeypatch: pytest.MonkeyPatch, corpora: dict[str, Path], tmp_path: P
     monkeypatch.setattr(Study, "human_pairs", lambda self: human)
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("dog 1 2\ncat 3 4\n", encoding="utf-8")
-    (tmp_path / "training.json").write_text('{"dev": {"dev_pearson": 50.0}}', encoding="utf-8")
+    curve = [
+        {"epoch": 0, "dev": {"dev_pearson": 40.0}},
+        {"epoch": 1, "loss": 0.1},
+        {"epoch": 1, "dev": {"dev_pearson": 50.0}},
+    ]
+    (tmp_path / "curve.jsonl").write_text("\n".join(map(json.dumps, curve)), encoding="utf-8")
     chooses = tmp_path / "chooses.tsv"
     chooses.write_text("5\ta dog\ta dog\n0\ta dog\ta bank\n", encoding="utf-8")
     sources = {source: str(folder) for source, folder in scored.items()}

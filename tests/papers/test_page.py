@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,15 @@ from commands import Command
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.papers.catalog import catalog_entries
-from paraloom.papers.page import papers_pages, write_page
+from paraloom.papers.page import SECTIONS, SectionRow, papers_pages, read_sections, write_page
 from paraloom.papers.published import PAPERS
 from paraloom.papers.tables import BASELINES, NOT_MEASURED, ReproducedTable, read_table, table_json
 from paraloom.papers.verdicts import OUTCOMES
+from paraloom.stages import STAGES
 
 FOLDER = Path(__file__).parents[2] / "docs/explanations/papers"
 FILES = sorted(FOLDER.glob("*.json"))
+INDEX = json.loads(files("paraloom.cli").joinpath("commands.json").read_text(encoding="utf-8"))
 
 PROSE = """
 title = "Tables"
@@ -78,6 +81,36 @@ def test_the_published_figures_of_a_file_are_those_of_the_package(path: Path) ->
     columns = len(paper.columns)  # Table 8 of PNMT leaves out the year that we do not have
     assert paper.columns == published.columns[:columns]
     assert paper.rows == tuple((name, figures[:columns]) for name, figures in published.rows)
+
+
+SECTION_ROWS = [
+    pytest.param(row, id=f"{paper} {row.section} {row.subject}")
+    for paper, rows in read_sections(FOLDER / SECTIONS).items()
+    for row in rows
+]
+
+
+@pytest.mark.parametrize("row", SECTION_ROWS)
+def test_a_section_of_a_paper_names_what_exists(row: SectionRow) -> None:
+    root = Path(__file__).parents[2]
+    assert row.verdict in ("done", "done otherwise", "missing") and bool(row.note) == (row.verdict != "done")
+    assert bool(row.file) == bool(row.test) == bool(row.command) == (row.verdict != "missing")
+    if row.verdict != "missing":
+        assert (root / "src/paraloom" / row.file).is_file()
+        file, _, name = row.test.partition("::")
+        assert (f"def {name}(" if name else ">>>") in (root / "tests" / file).read_text(encoding="utf-8")
+        use = row.command.removeprefix("stage ")
+        assert use in (STAGES if row.command.startswith("stage ") else INDEX)
+
+
+def test_the_sections_are_those_of_all_papers() -> None:
+    assert set(read_sections(FOLDER / SECTIONS)) == {entry.paper for entry in catalog_entries()}
+
+
+def test_a_row_of_sections_has_seven_texts(tmp_path: Path) -> None:
+    (tmp_path / SECTIONS).write_text('W17 = [["§3", "translation"]]', encoding="utf-8")
+    with pytest.raises(ConfigError, match="sections cannot be read"):
+        read_sections(tmp_path / SECTIONS)
 
 
 def small_page(folder: Path) -> Path:
@@ -147,7 +180,9 @@ def test_tables_are_listed_with_cost_and_inputs(paraloom: Command) -> None:
     assert status == 0
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert set(lines) == {"table", *PAPERS}
-    assert re.search(r"^park17-2 +\S+ (h|min), estimated +.* --loop +PARK17 Table 2: pairs of documents$", out, re.M)
+    assert re.search(
+        r"^park17-5 +\S+ h, estimated +--loop +PARK17 Table 5: sentence alignment by kind of bead$", out, re.M
+    )
 
 
 def test_the_catalog_is_listed_for_programs(paraloom: Command) -> None:

@@ -109,9 +109,10 @@ def test_every_network_has_a_reference() -> None:
     assert set(REFERENCES) == set(NETWORKS)
 
 
-def trainable(kind: str, d: int = 5, threads: int = 2) -> TrainableRecurrent:
+def trainable(kind: str, d: int = 5, threads: int = 2, network_l2: float = 0.0) -> TrainableRecurrent:
     table = np.random.default_rng(1).normal(size=(len(WORDS), d)).astype(np.float32)
-    return TrainableRecurrent(Vocabulary("word", WORDS), table, new_network(kind, d, seed=3), ThreadTeam(threads))
+    words, network = Vocabulary("word", WORDS), new_network(kind, d, seed=3)
+    return TrainableRecurrent(words, table, network, ThreadTeam(threads), network_l2=network_l2)
 
 
 def random_lists(count: int, max_length: int = 7) -> RowLists:
@@ -183,12 +184,14 @@ def test_gradients_equal_central_differences(kind: str) -> None:
         assert computed == pytest.approx(differences(weight.detach().numpy()), abs=1e-4), name
 
 
-def test_adam_on_the_weights_equals_torch() -> None:
-    part, lists = trainable("gran"), random_lists(30)
+@pytest.mark.parametrize("network_l2", [0.0, 0.1])
+def test_adam_on_the_weights_equals_torch(network_l2: float) -> None:
+    """With λ_c ‖W‖² (W17 §4.2), whose gradient is 2 λ_c W, torch's weight decay of 2 λ_c."""
+    part, lists = trainable("gran", network_l2=network_l2), random_lists(30)
     draw = np.random.default_rng(5)
     active = np.ones(30, bool)
     peer = new_network("gran", 5, seed=3)
-    adam = torch.optim.Adam(peer.parameters(), lr=0.01)
+    adam = torch.optim.Adam(peer.parameters(), lr=0.01, weight_decay=2 * network_l2)
     for step in (1, 2, 3):
         gradient = draw.normal(size=(30, 5)).astype(np.float32)
         _, _, by_weight = part.backward(BatchGradient(lists, gradient, active, 0))

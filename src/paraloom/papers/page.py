@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 from paraloom.core.config import Config
 from paraloom.core.errors import ConfigError, DataError
@@ -17,6 +18,31 @@ from paraloom.papers.verdicts import OUTCOMES, count_outcomes, verdict_of, verdi
 
 PROSE = "page.toml"
 """The file with the page's prose."""
+
+SECTIONS = "sections.toml"
+"""The file that says where each section and equation of the papers is made, if the folder has one."""
+
+
+class SectionRow(NamedTuple):
+    """A section or an equation of a paper, and where it is made.
+
+    Args:
+        section: Where it is in the paper.
+        subject: What it says.
+        file: The file that makes it, below src/paraloom; empty where nothing does.
+        test: The test of it, below tests, as `FILE::FUNCTION` or a file of examples.
+        command: A command that uses it, or `stage NAME`.
+        verdict: 'done', 'done otherwise' or 'missing'.
+        note: What differs, or why it is missing.
+    """
+
+    section: str
+    subject: str
+    file: str
+    test: str
+    command: str
+    verdict: str
+    note: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,13 +89,30 @@ def papers_pages(folder: str | Path) -> dict[Path, str]:
     of_paper = {paper: [section for section in sections if section.paper == paper] for paper in papers}
     verdicts = "\n".join(_verdicts(folder.name, of_paper, tables))
     names = [f"{folder.name}/{paper.lower()}" for paper in papers]
+    if listed := read_sections(folder / SECTIONS):
+        names.append(f"{folder.name}/sections")
     parts = [f"# {prose.title}", _filled(prose.text, tables.values(), verdicts), _contents(names)]
     pages = {folder.with_name(f"{folder.name}.md"): _joined(parts)}
     for paper, of_page in of_paper.items():
         pages[folder / f"{paper.lower()}.md"] = _joined(_paper_parts(paper, of_page, tables))
+    if listed:
+        pages[folder / "sections.md"] = _joined(_section_parts(listed))
     for name, table in tables.items():
         pages[folder / f"{name}.md"] = _joined([table.format().removeprefix("##")])
     return pages
+
+
+def read_sections(path: Path) -> dict[str, list[SectionRow]]:
+    """Paper → its sections and equations; no papers where the folder has none."""
+    if not path.is_file():
+        return {}
+    try:
+        listed = tomllib.loads(path.read_text(encoding="utf-8"))
+        return {paper: [SectionRow(*row) for row in rows] for paper, rows in listed.items()}
+    except (TypeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            f"the sections cannot be read ({error})", file=path, remedy="Give each row seven texts."
+        ) from error
 
 
 def write_page(folder: str | Path) -> Path:
@@ -104,6 +147,28 @@ def _paper_parts(paper: str, sections: Sequence[Section], tables: Mapping[str, R
         )
         yield _filled(section.after, of_section)
     yield _contents(names)
+
+
+def _section_parts(papers: Mapping[str, Sequence[SectionRow]]) -> Iterable[str]:
+    """The parts of the page of sections: how many of them are made, and where."""
+    rows = [row for of_paper in papers.values() for row in of_paper]
+    done, otherwise, missing = (
+        sum(row.verdict == name for row in rows) for name in ("done", "done otherwise", "missing")
+    )
+    yield "# Every section and equation of the papers"
+    yield (
+        f"Of {len(rows)} methods, equations and constants of the seven papers {done} are done, {otherwise} otherwise "
+        f"than in the paper, and {missing} missing. Files are below `src/paraloom`, tests below `tests`. Generated "
+        f"from `{SECTIONS}`; a test checks that each file, test and command exists."
+    )
+    for paper, of_paper in papers.items():
+        yield f"## {paper}"
+        lines = ["| | | file | test | command | |", "|---|---|---|---|---|---|"]
+        for row in of_paper:
+            named = (f"`{text}`" if text else "" for text in (row.file, row.test, row.command))
+            verdict = f"{row.verdict}: {row.note}" if row.note else row.verdict
+            lines.append(f"| {' | '.join((row.section, row.subject, *named, verdict))} |")
+        yield "\n".join(lines)
 
 
 def _read_prose(path: Path) -> tuple[Prose, list[Section]]:

@@ -299,8 +299,13 @@ PAPERS: dict[str, PaperTable] = {
     "park17-6": PaperTable(
         "PARK17 Table 6: translation",
         "BLEU of translators that were trained on the first bitext and the aligned pairs",
-        ("JHE", "news"),
-        (("before", (7.47, 9.17)), ("first translator", (8.03, 9.35)), ("after self-training", (8.33, 9.38))),
+        ("JHE, without BC⁰", "JHE", "news"),
+        (
+            ("lengths alone", (4.10, 7.47, 9.17)),
+            ("first translator", (4.39, 8.03, 9.35)),
+            ("after self-training", (4.55, 8.33, 9.38)),
+        ),
+        decimals=2,
     ),
     "multinews-2": PaperTable(
         "MultiNews Table 2: aligned pages",

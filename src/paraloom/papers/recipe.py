@@ -59,11 +59,13 @@ class RecipeTables(Config):
         tables: Names of the tables.
         settings: Arguments of `reproduce_tables`. '@RUN' is the folder of a run, '@RUN/STAGE' what a stage wrote,
             '@RUN/STAGE/FILE' a file of it.
+        needs: Environment variables that the caller has to set; without them 'all' leaves the tables out.
     """
 
     name: str
     tables: tuple[str, ...]
     settings: dict[str, Any] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,8 +137,8 @@ class _Runs:
         self._results: dict[str, RunResult | None] = {}
 
     def missing(self, group: RecipeTables) -> list[str]:
-        """Environment variables that the runs of a group need and that are not set."""
-        waiting, needed = _references(group.settings), list[str]()
+        """Environment variables that a group and its runs need and that are not set."""
+        waiting, needed = _references(group.settings), list(group.needs)
         for name in waiting:
             run = self._by_name[name]
             waiting += [other for other in _references(run.variables) if other not in waiting]

@@ -10,10 +10,11 @@ from typing import Any
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.papers import pair_tables
-from paraloom.papers.bbh22 import result_tables
+from paraloom.papers.bbh22 import result_tables as bbh22_tables
 from paraloom.papers.catalog import entry_of
 from paraloom.papers.multinews import document_tables
 from paraloom.papers.park17 import loop_tables
+from paraloom.papers.park17 import result_tables as park17_tables
 from paraloom.papers.park17.loop_tables import LoopRun
 from paraloom.papers.pgru import phrase_tables
 from paraloom.papers.pgru.phrase_tables import PhraseRuns
@@ -44,7 +45,7 @@ DOCUMENT_TABLES = document_tables.TABLES
 PHRASE_TABLES = phrase_tables.TABLES
 """Tables from runs of examples/pgru.toml."""
 
-RESULT_TABLES = result_tables.TABLES
+RESULT_TABLES = {**bbh22_tables.TABLES, **park17_tables.TABLES}
 """Tables from the files of docs/explanations/results."""
 
 
@@ -67,11 +68,11 @@ def reproduce_tables(
         names: Names of tables, such as w17-5, pnmt-1 or park17-2; 'all': those that the inputs allow.
         pairs: Name → back-translated pairs of one source; filters are tuned on the first.
         sts: A folder of similarity tasks.
-        loop: A run of `research selftrain`, for the tables of Park et al. (2017).
+        loop: A run of `research selftrain`, for Table 5 of Park et al. (2017).
         documents: A run of examples/help-documents.toml, for the table of Afli et al. (2017).
         phrases: A run of examples/pgru.toml, for the tables of Zhou et al. (2017), one for each seed.
         classifiers: A run of w17-8 of one source that was made before: FOLDER/w17-8/SOURCE.
-        results: The folder docs/explanations/results, for the tables of Burchell et al. (2022).
+        results: The folder docs/explanations/results, for tables of Burchell et al. (2022) and Park et al. (2017).
         folder: Folder of the runs.
         **settings: Further fields of `Study`.
 

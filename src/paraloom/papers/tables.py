@@ -280,7 +280,8 @@ def format_figure(figure: Figure, decimals: int | None = None) -> str:
     if figure is None:
         return ""
     if isinstance(figure, tuple):
-        return f"{figure[0]:.2f} [{figure[1]:.2f}, {figure[2]:.2f}]"
+        value, low, high = (f"{number:.{3 if decimals == 4 else 2}f}" for number in figure[:3])
+        return f"{value} [{low}, {high}]"
     if decimals is not None:
         return f"{figure:.{decimals}f}"
     if abs(figure) >= 1000:

@@ -70,9 +70,12 @@ class TrainedEncoders:
     selections: Mapping[str, Sequence[Sequence[Path]]]
 
     def development(self, key: str) -> float:
-        """Mean development figure of the encoders of a training, which had similarity tasks."""
-        files = [folder / "training.json" for folder in self.folders[key]]
-        return fmean(json.loads(file.read_text(encoding="utf-8"))["dev"]["dev_pearson"] for file in files)
+        """Mean last development figure of the encoders of a training, which had similarity tasks."""
+        curves = [(folder / "curve.jsonl").read_text(encoding="utf-8").splitlines() for folder in self.folders[key]]
+        return fmean(
+            [record["dev"]["dev_pearson"] for record in map(json.loads, lines) if "dev" in record][-1]
+            for lines in curves
+        )
 
     def pairs(self, key: str) -> int:
         """The number of pairs that a training had (with the first seed)."""

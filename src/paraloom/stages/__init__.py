@@ -81,6 +81,7 @@ STAGES: dict[str, str] = {
     "read-gold-pairs": "paraloom.papers.park17.gold_documents:ReadGoldPairs",
     "compare-translators": "paraloom.papers.bbh22.translator_comparison:CompareTranslators",
     "evaluate-aligner": "paraloom.papers.park17.gold_documents:EvaluateAligner",
+    "measure-correctness": "paraloom.papers.park17.correctness:MeasureCorrectness",
     "tune-aligner": "paraloom.papers.park17.aligner_tuning:TuneAligner",
     "evaluate-retrieval": "paraloom.papers.pgru.retrieval:EvaluateRetrieval",
 }

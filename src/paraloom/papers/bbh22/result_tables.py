@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from paraloom.core.digests import file_digest
-from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate, student_t_quantile, welch_interval
 from paraloom.papers.measurements import mean_of_seeds
 from paraloom.papers.published import PAPERS, published_figures
+from paraloom.papers.result_files import NUMBER, digest_of, read_result, with_half
 from paraloom.papers.tables import INTERVAL, SEED_RANGE, Baseline, Figure, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order, without_interval
 
 ALONE = "parallel text alone"
 _OF_SEEDS = "the choice of the test's sentences, which all share, is on the page of results"
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _SEEDS = re.compile(r"\((\S+) to (\S+)\)")
 
 
@@ -68,17 +65,17 @@ def final_bleu(folder: Path, name: str) -> ReproducedTable:
         seeds=3,
         brackets=SEED_RANGE,
         baselines={"untrained": "does not apply", "random": "does not apply", "identity": f"column *{ALONE}*"},
-        inputs=_inputs(file),
+        inputs=digest_of(file),
     )
 
 
 def diversity(folder: Path, name: str) -> ReproducedTable:
     """BBH22 Table 4: diversity of English back-translations."""
     file = folder / "diversity.json"
-    result = _result(file, "Ways of back-translating")
+    result = read_result(file, "Ways of back-translating")
     ours = {"i-BLEU": "i-BLEU", "i-chrF": "i-chrF", "tree kernel": "kernel as in their script, λ 1"}
     figures = {
-        row[0]: [_with_half(row[result["columns"].index(column)]) for column in ours.values()] for row in result["rows"]
+        row[0]: [with_half(row[result["columns"].index(column)]) for column in ours.values()] for row in result["rows"]
     }
     return reproduced(
         name,
@@ -92,7 +89,7 @@ def diversity(folder: Path, name: str) -> ReproducedTable:
         orders=list(_diversity_orders(figures)),
         brackets=INTERVAL,
         baselines=dict.fromkeys(_BASELINES, "does not apply"),
-        inputs=_inputs(file),
+        inputs=digest_of(file),
     )
 
 
@@ -142,7 +139,7 @@ def _difference(ours: Figure, theirs: Figure) -> Estimate:
 
 def _bleu_of_seeds(file: Path, setting: Setting) -> dict[str, list[float]]:
     """Method → BLEU of the three seeds: the mean, the lowest and the highest of three values are all of them."""
-    result = _result(file, setting.heading)
+    result = read_result(file, setting.heading)
     bleu = result["columns"].index(setting.column)
     values: dict[str, list[float]] = {}
     for row in result["rows"]:
@@ -150,27 +147,7 @@ def _bleu_of_seeds(file: Path, setting: Setting) -> dict[str, list[float]]:
         if seeds is None or (setting.where and tuple(row[:2]) not in setting.where):
             continue
         low, high = float(seeds[1]), float(seeds[2])
-        method = next(cell for cell in row if not _NUMBER.fullmatch(cell.replace(",", "")))
-        mean = float(_NUMBER.findall(row[bleu])[0])
+        method = next(cell for cell in row if not NUMBER.fullmatch(cell.replace(",", "")))
+        mean = float(NUMBER.findall(row[bleu])[0])
         values[method.removeprefix("and ")] = sorted([low, round(3 * mean - low - high, 2), high])
     return values
-
-
-def _with_half(text: str) -> tuple[float, float, float]:
-    value, half = (float(number) for number in _NUMBER.findall(text)[:2])
-    return value, value - half, value + half
-
-
-def _result(file: Path, heading: str) -> Mapping[str, Any]:
-    try:
-        results = json.loads(file.read_text(encoding="utf-8"))["results"]
-        result: Mapping[str, Any] = next(row for row in results if row["heading"] == heading)
-    except (OSError, ValueError, KeyError, StopIteration) as error:
-        raise DataError(
-            f"the result '{heading}' cannot be read", file=file, remedy="Give the folder docs/explanations/results."
-        ) from error
-    return result
-
-
-def _inputs(file: Path) -> dict[str, str]:
-    return {f"results {file.stem}": file_digest(file)[:12]}
