@@ -13,20 +13,15 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.bundled import BUNDLED, bundled_path
-from paraloom.core.config import check_keys
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
-from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_facts
-from paraloom.embed.config import EncoderConfig
-from paraloom.embed.export import EXPORTED, is_exported
 from paraloom.embed.onnx_encoder import OnnxEncoder, is_onnx
 from paraloom.embed.search import Found, search
 from paraloom.embed.static import is_static, load_static
-from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.store import EXPORTED, is_exported, load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
-from paraloom.embed.training import train_encoder
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import (
     TRAINED,
@@ -35,7 +30,6 @@ from paraloom.embed.transformer import (
     is_trained_transformer,
     is_transformer,
 )
-from paraloom.io import read_pairs
 from paraloom.io.atomic import atomic_folder
 
 
@@ -125,6 +119,12 @@ class Encoder:
             >>> Encoder.train(file.parent / "encoder", bitext=file, dimension=16).dimension
             16
         """
+        from paraloom.core.config import check_keys
+        from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_facts
+        from paraloom.embed.config import EncoderConfig
+        from paraloom.embed.training import train_encoder
+        from paraloom.io import read_pairs
+
         sources, is_bitext = _training_sources(pairs, bitext)
         settings = {**(BITEXT_SETTINGS if is_bitext else {}), **config}
         check_keys(EncoderConfig, settings)
