@@ -13,7 +13,7 @@ from paraloom.core.errors import MissingExtraError
 from paraloom.core.version import __version__
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.cards import NEEDS_CODE, exported_card
-from paraloom.embed.store import CARD, CONFIG, EXPORTED, model_card, save_encoder
+from paraloom.embed.store import CARD, EXPORTED, model_card, save_encoder
 from paraloom.embed.subwords import SPACE, SubwordVocabulary
 from paraloom.io.atomic import atomic_folder
 
