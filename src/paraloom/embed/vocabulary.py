@@ -46,10 +46,6 @@ class Unit:
     plain: Callable[[str], list[str]] | None = None
 
 
-def _split_trigrams(texts: Texts) -> TokenLists:
-    return character_ngrams(texts, _TRIGRAM)
-
-
 def _spell_words(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
     lists = token_strings(texts)
     offsets = lists.offsets.to_numpy()
@@ -69,7 +65,7 @@ def _plain_trigrams(text: str) -> list[str]:
 
 UNITS: dict[str, Unit] = {
     "word": Unit(tokenize, _spell_words, words),
-    "trigram": Unit(_split_trigrams, _spell_trigrams, _plain_trigrams),
+    "trigram": Unit(character_ngrams, _spell_trigrams, _plain_trigrams),
     "bigram": Unit(word_bigrams, spell_word_bigrams),
     "ngram": Unit(word_ngrams, spell_word_ngrams),
 }
