@@ -29,6 +29,7 @@ print(json.dumps([len(own), [name for name in {heavy!r} if name in sys.modules]]
     [
         ("paraloom.align", 55),
         ("paraloom.read_pairs", 55),
+        ("paraloom.Encoder.load('english').encode(['A cat sleeps.'])", 47),
         ("paraloom.stages.ReadPairs", 40),
         ("paraloom.stages.Score", 38),
         ("paraloom.Pairs", 52),
@@ -51,7 +52,7 @@ sys.argv = ["paraloom", *sys.argv[1:]]
 with contextlib.suppress(SystemExit):
     main()
 own = {name for name in sys.modules if name.partition(".")[0] == "paraloom"}
-print(json.dumps([sorted(own), [name for name in ("ctranslate2", "scipy.optimize", "ray") if name in sys.modules]]))
+print(json.dumps([sorted(own), [name for name in ("ctranslate2", "scipy.linalg", "ray") if name in sys.modules]]))
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -74,6 +75,18 @@ def test_encode_equals_the_definition(spec, threads):
     np.testing.assert_array_equal(vectors[: len(SENTENCES)], vectors[-len(SENTENCES) :])
     np.testing.assert_array_equal(encoder.encode(pa.array(SENTENCES)), vectors[: len(SENTENCES)])
     assert isinstance(encoder, EncoderLike)
+
+
+@pytest.mark.parametrize("bits", [4, 8, None])
+@pytest.mark.filterwarnings("ignore:.*unknown tokens only")
+def test_few_sentences_have_the_same_bits_without_numba(bits, monkeypatch):
+    encoder = random_encoder("word+trigram", dimension=37)
+    encoder = encoder if bits is None else quantize(encoder, bits)
+    compiled = encoder.encode(pa.array([*SENTENCES, None]))
+    monkeypatch.setattr("paraloom.embed.average.sys", SimpleNamespace(modules={}))
+    monkeypatch.setattr("paraloom.embed.average.average_kernels", None)
+    monkeypatch.setattr("paraloom.embed.vocabulary.list_kernels", None)
+    np.testing.assert_array_equal(encoder.encode(pa.array([*SENTENCES, None])), compiled)
 
 
 def test_unknown_sentences_have_zero_vectors_and_one_warning():

@@ -81,7 +81,7 @@ class EmbeddingEvidence:
     """
 
     def __init__(self, source: Scores, target: Scores, sizes: tuple[Ints, Ints], weight: float = 1.0) -> None:
-        units = [_unit_rows(side) for side in (source, target)]
+        units = [unit_rows(side) for side in (source, target)]
         means = units[1].mean(axis=0), units[0].mean(axis=0)
         levels = [side @ mean for side, mean in zip(units, means, strict=True)]
         matching, random = _nearest_margins(*units, *levels), _random_margins(*units, *levels)
@@ -174,15 +174,9 @@ def _nearest(source: Scores, target: Scores, source_levels: Scores, target_level
 def _nearest_margins(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> Scores:
     """Margins of pairs that are each other's nearest, of 1,000 source sentences spread over the text at most."""
     rows = np.unique(np.linspace(0, len(source) - 1, min(len(source), _SAMPLE)).astype(np.int64))
-    margins = []
-    for start in range(0, len(rows), _ROWS):
-        some = rows[start : start + _ROWS]
-        forward = source[some] @ target.T - (source_levels[some, None] + target_levels) / 2
-        nearest = forward.argmax(axis=1)
-        backward = target[nearest] @ source.T - (target_levels[nearest, None] + source_levels) / 2
-        mutual = backward.argmax(axis=1) == some
-        margins.append(forward[mutual, nearest[mutual]])
-    return np.concatenate(margins)
+    nearest, margins = _nearest(source[rows], target, source_levels[rows], target_levels)
+    backward, _ = _nearest(target[nearest], source, target_levels[nearest], source_levels)
+    return np.asarray(margins[backward == rows], np.float32)
 
 
 def _random_margins(source: Scores, target: Scores, source_levels: Scores, target_levels: Scores) -> Scores:
@@ -193,9 +187,10 @@ def _random_margins(source: Scores, target: Scores, source_levels: Scores, targe
     return margins
 
 
-def _unit_rows(vectors: Scores) -> Scores:
-    vectors = np.asarray(vectors, np.float32)
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+def unit_rows(vectors: Scores) -> Scores:
+    """Vectors of norm 1; zero ones stay zero."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(norms, 1e-9), np.float32)
 
 
 def _cumulative(values: Scores) -> Floats:

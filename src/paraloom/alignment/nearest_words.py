@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
+from paraloom.alignment.embeddings import unit_rows
 from paraloom.alignment.lexicon import BilingualLexicon
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
@@ -33,7 +34,7 @@ def encoder_lexicon(
     sides = []
     for texts in (source, target):
         words = _common_words(texts)
-        vectors = _unit_rows(_encode(encoder, words))
+        vectors = unit_rows(_encode(encoder, words))
         known = np.flatnonzero(vectors.any(axis=1))
         sides.append((tokenize([words[row] for row in known]).ids, vectors[known]))
     (source_ids, source_vectors), (target_ids, target_vectors) = sides
@@ -70,11 +71,6 @@ def _common_words(texts: Sequence[Texts]) -> list[str]:
             counts[entry["values"]] = counts.get(entry["values"], 0) + entry["counts"]
     words = [word for word in counts if any(map(str.isalpha, word))]
     return sorted(words, key=lambda word: (-counts[word], word))[:_MAX_WORDS]
-
-
-def _unit_rows(vectors: Vectors) -> Vectors:
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(norms, 1e-9), np.float32)
 
 
 def _cosines(words: Vectors, others: Vectors) -> Iterator[tuple[int, Vectors]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
 from types import CodeType
@@ -74,10 +76,24 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*nested)
 
 
+@cache
+def _import_array_functions() -> None:
+    """Import numba's functions of arrays without its check for BLAS, which imports scipy.linalg: no kernel needs it."""
+    from numba.np import linalg
+
+    if find_spec("scipy"):
+        check, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+        try:
+            import_module("numba.np.arraymath")
+        finally:
+            linalg.ensure_blas = check
+
+
 def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     from numba import njit
     from numba.core.compiler_lock import global_compiler_lock
 
+    _import_array_functions()
     dispatcher = njit(cache=True, nogil=True, **options)(function)
     if dispatcher is function:  # NUMBA_DISABLE_JIT
         return function

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,8 @@ Vectors = npt.NDArray[np.float32]
 
 # Sentences of one kernel call: their tokens and vectors stay in the processor's cache.
 _CHUNK = 2048
+# Bytes of text that an average encodes without numba, which takes longer to import than they take.
+_FEW_BYTES = 20_000
 
 
 class Part(Protocol):
@@ -63,6 +66,7 @@ class Average:
         self.table = table
         self.bits = bits
         self.scales = np.ones(len(table), np.float32) if scales is None else scales
+        self._encoded_bytes = 0
 
     @property
     def dimension(self) -> int:
@@ -82,9 +86,28 @@ class Average:
         return self.table.astype(np.float32) * self.scales[:, None]
 
     def add_to(self, texts: pa.Array, out: Vectors, column: int) -> npt.NDArray[np.bool_]:
+        self._encoded_bytes += texts.nbytes
+        if self.vocabulary.is_plain and self._encoded_bytes <= _FEW_BYTES and "numba" not in sys.modules:
+            plain = [self.vocabulary.plain_rows(text) for text in string_array(texts).to_pylist()]
+            for rows, vector in zip(plain, out, strict=True):
+                add_mean(rows, self.table, self.scales, vector[column : column + self.dimension])
+            return np.array([bool(rows) for rows in plain])
         lists = self.vocabulary.row_lists(texts)
         average_kernels.add_means(lists.rows, lists.offsets, self.table, self.scales, out, column, 0, len(out))
         return np.diff(lists.offsets) > 0
+
+
+def add_mean(rows: Sequence[int], table: npt.NDArray[Any], scales: Vectors, out: Vectors) -> None:
+    """As `average_kernels.add_means` for one list, to the last bit, without numba."""
+    if not rows:
+        return
+    share = np.float32(1) / np.float32(len(rows))
+    terms = (share * scales[rows])[:, None] * table[rows].astype(np.float32)
+    whole = len(rows) // 4 * 4
+    for k in range(0, whole, 4):
+        out += (terms[k] + terms[k + 1]) + (terms[k + 2] + terms[k + 3])
+    for term in terms[whole:]:
+        out += term
 
 
 class SentenceEncoder:

@@ -15,11 +15,12 @@ from paraloom.core.kernels import kernel
 _VECTORS = {"reassoc", "contract", "nsz"}
 
 
-@kernel(fastmath=_VECTORS, error_model="numpy")
+@kernel(error_model="numpy")
 def add_means(rows, offsets, table, scales, out, column, begin, end):
     """out[i, column:column+d] += mean of table[row] · scales[row] over list i, for the lists begin to end.
 
-    table (V, d) float32 or int8, scales float32 (V,). An empty list adds nothing.
+    table (V, d) float32 or int8, scales float32 (V,). An empty list adds nothing. The order of the sum is that of the
+    code, so that `average.add_mean` has the same bits.
     """
     width = table.shape[1]
     for i in range(begin, end):

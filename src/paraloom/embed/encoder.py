@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
-from itertools import chain
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,20 +12,16 @@ import numpy as np
 import pyarrow as pa
 
 from paraloom.bundled import BUNDLED, bundled_path
-from paraloom.core.config import check_keys
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ModelError
+from paraloom.core.lazy import late
 from paraloom.core.progress import loading, progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
-from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_facts
-from paraloom.embed.config import EncoderConfig
-from paraloom.embed.export import EXPORTED, is_exported
 from paraloom.embed.onnx_encoder import OnnxEncoder, is_onnx
 from paraloom.embed.search import Found, search
 from paraloom.embed.static import is_static, load_static
-from paraloom.embed.store import load_encoder, save_encoder
+from paraloom.embed.store import EXPORTED, is_exported, load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
-from paraloom.embed.training import train_encoder
 from paraloom.embed.transformer import CONFIG as TRANSFORMER_CONFIG
 from paraloom.embed.transformer import (
     TRAINED,
@@ -35,8 +30,10 @@ from paraloom.embed.transformer import (
     is_trained_transformer,
     is_transformer,
 )
-from paraloom.io import read_pairs
 from paraloom.io.atomic import atomic_folder
+
+# Training loads many modules that an encoder which only encodes does not need.
+_train_on_files = late("paraloom.embed.training_files:train_on_files")
 
 
 class Encoder:
@@ -126,12 +123,7 @@ class Encoder:
             16
         """
         sources, is_bitext = _training_sources(pairs, bitext)
-        settings = {**(BITEXT_SETTINGS if is_bitext else {}), **config}
-        check_keys(EncoderConfig, settings)
-        checks = [check_bitext(str(source), read_pairs(source)) for source in sources] if is_bitext else []
-        batches = chain.from_iterable(read_pairs(source) for source in sources)
-        facts = language_facts(checks) if is_bitext else {}
-        train_encoder(batches, EncoderConfig(**settings), folder, seed=seed, threads=threads, facts=facts)
+        _train_on_files(sources, is_bitext, folder, config, seed=seed, threads=threads)
         return cls.load(folder, threads)
 
     @property

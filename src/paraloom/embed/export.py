@@ -13,7 +13,7 @@ from paraloom.core.errors import MissingExtraError
 from paraloom.core.version import __version__
 from paraloom.embed.average import Average, SentenceEncoder
 from paraloom.embed.cards import NEEDS_CODE, exported_card
-from paraloom.embed.store import CARD, CONFIG, model_card, save_encoder
+from paraloom.embed.store import CARD, EXPORTED, model_card, save_encoder
 from paraloom.embed.subwords import SPACE, SubwordVocabulary
 from paraloom.io.atomic import atomic_folder
 
@@ -25,9 +25,6 @@ _TOKEN = (
     r"|[^\p{Z}\p{Cc}\p{Cf}]"
 )
 _MODULE = "modeling_paraloom.py"
-
-EXPORTED = "paraloom"
-"""Subfolder of an export with code: the encoder itself, unchanged."""
 
 
 def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path, card: str = "") -> bool:
@@ -55,11 +52,6 @@ def export_sentence_transformer(encoder: SentenceEncoder, folder: str | Path, ca
         note = "" if plain else NEEDS_CODE.format(spec=encoder.spec)
         (partial / CARD).write_text(exported_card(card, note=note, trust=not plain), encoding="utf-8")
     return plain
-
-
-def is_exported(folder: Path) -> bool:
-    """True if a folder is an export for sentence-transformers with the encoder in it, as we load it."""
-    return (folder / "modules.json").is_file() and (folder / EXPORTED / CONFIG).is_file()
 
 
 def word_tokenizer(words: tuple[str, ...]) -> Any:

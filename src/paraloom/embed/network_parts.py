@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from paraloom.core.lazy import load_object
 from paraloom.embed.average import Average, Part, Vectors
-from paraloom.embed.average_training import TrainablePart
-from paraloom.embed.config import PartsConfig
 from paraloom.embed.spec import PARTS
-from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from paraloom.embed.average_training import TrainablePart
+    from paraloom.embed.config import PartsConfig
+    from paraloom.embed.threads import ThreadTeam
 
 
 class PartTraining(NamedTuple):

@@ -24,6 +24,8 @@ from paraloom.io.atomic import atomic_write
 
 CONFIG = "config.json"
 CARD = "README.md"
+EXPORTED = "paraloom"
+"""Subfolder of an export for sentence-transformers with code: the encoder itself, unchanged."""
 _FORMAT = 1
 
 _CARD_HEAD = "---\nlibrary_name: {library}\ntags:\n- sentence-similarity\n- {library}\n---\n"
@@ -97,6 +99,11 @@ def model_card(encoder: SentenceEncoder, training: Mapping[str, Any]) -> str:
         + (f"| training | |\n|---|---:|\n{settings}\n" if settings else "")
         + f"Signature: `{encoder.signature}`\n"
     )
+
+
+def is_exported(folder: Path) -> bool:
+    """True if a folder is an export for sentence-transformers with the encoder in it, as we load it."""
+    return (folder / "modules.json").is_file() and (folder / EXPORTED / CONFIG).is_file()
 
 
 def _read_config(folder: Path) -> dict[str, Any]:

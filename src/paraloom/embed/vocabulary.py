@@ -24,7 +24,7 @@ from paraloom.text.ngrams import (
 )
 from paraloom.text.normalize import lowercase
 from paraloom.text.token_kernels import build_table, hash_spans
-from paraloom.text.tokens import TokenLists, token_strings, tokenize
+from paraloom.text.tokens import TokenLists, token_strings, tokenize, words
 
 IdArray = npt.NDArray[np.uint64]
 
@@ -38,21 +38,19 @@ class Unit:
     Args:
         split: Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's tokens.
         spell: Given m sentences and one position in each, int64 `(m,)`, returns those m tokens as text.
+        plain: Splits one sentence into the same tokens, as text, without compiled code.
     """
 
     split: Callable[[Texts], TokenLists]
     spell: Callable[[Texts, npt.NDArray[np.int64]], list[str]]
-
-
-def _split_trigrams(texts: Texts) -> TokenLists:
-    return character_ngrams(texts, _TRIGRAM)
+    plain: Callable[[str], list[str]] | None = None
 
 
 def _spell_words(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
     lists = token_strings(texts)
     offsets = lists.offsets.to_numpy()
-    words: list[str] = lists.values.take(pa.array(offsets[:-1] + positions)).to_pylist()
-    return words
+    spelled: list[str] = lists.values.take(pa.array(offsets[:-1] + positions)).to_pylist()
+    return spelled
 
 
 def _spell_trigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
@@ -60,9 +58,14 @@ def _spell_trigrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]
     return [f" {text} "[start : start + _TRIGRAM] for text, start in zip(lowered, positions.tolist(), strict=True)]
 
 
+def _plain_trigrams(text: str) -> list[str]:
+    padded = f" {lowercase([text])[0]} "
+    return [padded[start : start + _TRIGRAM] for start in range(len(padded) - _TRIGRAM + 1)]
+
+
 UNITS: dict[str, Unit] = {
-    "word": Unit(tokenize, _spell_words),
-    "trigram": Unit(_split_trigrams, _spell_trigrams),
+    "word": Unit(tokenize, _spell_words, words),
+    "trigram": Unit(character_ngrams, _spell_trigrams, _plain_trigrams),
     "bigram": Unit(word_bigrams, spell_word_bigrams),
     "ngram": Unit(word_ngrams, spell_word_ngrams),
 }
@@ -100,17 +103,30 @@ class Vocabulary:
         """Rows of tokens that are given by their ids; unknown ones are left out, so that a list may be empty."""
         return RowLists(*list_kernels.look_up(lists.ids, lists.offsets, *self._hash_table))
 
+    @property
+    def is_plain(self) -> bool:
+        """True if `plain_rows` can be called."""
+        return self.unit in UNITS and UNITS[self.unit].plain is not None
+
+    def plain_rows(self, text: str) -> list[int]:
+        """Rows of the tokens of one text, as in `row_lists`, without compiled code."""
+        plain = UNITS[self.unit].plain
+        return [self._rows[token] for token in (plain(text) if plain else ()) if token in self._rows]
+
     def check(self) -> None:
         """Check that no entry is repeated."""
-        _ = self._hash_table
+        if len(self._rows) != len(self):
+            repeated = Counter(self.entries).most_common(1)[0][0]
+            raise ModelError(f"the {self.unit} vocabulary has the entry '{repeated}' twice")
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {entry: row for row, entry in enumerate(self.entries)}
 
     @cached_property
     def _hash_table(self) -> tuple[IdArray, npt.NDArray[np.int32]]:
-        keys, rows = build_table(hash_entries(self.entries))
-        if np.count_nonzero(rows) != len(self):
-            repeated = Counter(self.entries).most_common(1)[0][0]
-            raise ModelError(f"the {self.unit} vocabulary has the entry '{repeated}' twice")
-        return keys, rows
+        self.check()
+        return build_table(hash_entries(self.entries))
 
 
 def padded(lists: RowLists, chunk: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
