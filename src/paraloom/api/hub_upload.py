@@ -38,7 +38,7 @@ def upload_dataset(folder: Path, url: str) -> None:
     files = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
     with _hub_errors(url):
         hub.create_repo(name, repo_type="dataset", exist_ok=True)
-        info = hub.repo_info(name, repo_type="dataset")
+        info = hub.dataset_info(name)
         there = {file.rfilename for file in info.siblings or ()} - {".gitattributes"}
         _check_ours(url, there, info.tags or ())
         operations: list[Any] = [CommitOperationAdd(file, path) for file, path in files.items()]

@@ -34,7 +34,7 @@ class _Texts(NamedTuple):
     faults: Sequence[str | None]
 
     def head(self, rows: int) -> _Texts:
-        return _Texts(*(column[:rows] for column in self))
+        return _Texts(self.names[:rows], self.texts[:rows], self.langs[:rows], self.faults[:rows])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -104,7 +104,7 @@ def named_column(schema: pa.Schema, name: ColumnName, path: str | Path) -> Side:
     column, *inside = (str(name),) if name in names else path_keys(str(name))
     kind = schema.field(column).type if column in names else None
     for key in inside:
-        kind = kind.field(key).type if key in _keys_in(kind) else None
+        kind = kind.field(key).type if kind is not None and key in _keys_in(kind) else None
     if kind is None:
         known = [*names, *keys, *(f"{field.name}.{key}" for field in schema for key in _keys_in(field.type))]
         raise ConfigError(
