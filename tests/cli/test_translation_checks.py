@@ -162,3 +162,10 @@ def test_options_of_translators_without_a_translator(paraloom: Command, tmp_path
     for command in (("score", pairs, "-o", tmp_path / "o.tsv"), ("filter", pairs, "--where", "true", "-o", "o.tsv")):
         status, _, errors = paraloom(*command, "--device", "cpu")
         assert status == 1 and "--device is for a translator" in errors
+
+
+@pytest.mark.parametrize("command", [("translate", "de-en"), ("paraphrase",)])
+def test_the_columns_of_a_table_are_not_one_text(command: tuple[str, ...], paraloom: Command, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("Guten Morgen.\tGood morning.\n", encoding="utf-8")
+    status, _, err = paraloom(*command, "pairs.tsv")
+    assert status == 1 and "a table of 2 columns" in err and "--column" in err

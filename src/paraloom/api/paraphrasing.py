@@ -32,7 +32,7 @@ from paraloom.paraphrasing.selection import SelectedParaphrase
 from paraloom.paraphrasing.selection_config import CandidateSelection
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import columns_of_file
+from paraloom.stages.bitext import check_lines, columns_of_file
 from paraloom.stages.paraphrasing import (
     Paraphrase,
     check_text_language,
@@ -525,6 +525,10 @@ def _text_stages(
     if pairs:
         return *input_stages(str(pairs[0]), on_error=on_error, shard_rows=_SHARD_ROWS), side or ""
     paths = tuple(Path(one).absolute() for one in files)
+    if not column:
+        for path in paths:
+            if "text" not in columns_of_file(path):
+                check_lines(path)
     column = column or next((("text" if "text" in columns_of_file(path) else "") for path in paths), "")
     number: int | str = int(column) if column.lstrip("-").isdecimal() else column or 0
     stage = ReadSentences(

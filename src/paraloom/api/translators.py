@@ -226,8 +226,11 @@ def translate_file(
     from paraloom.mt.endpoint import EndpointTranslator
     from paraloom.mt.streams import translate_stream
     from paraloom.mt.translator import Translator
+    from paraloom.stages.bitext import check_lines
     from paraloom.stages.translators import LoadTranslator
 
+    if source != PIPE:
+        check_lines(Path(source))
     if isinstance(translator, (str, Path)):
         translator = named_translator(translator, output=output)
     loaded = None if isinstance(translator, (str, LoadTranslator)) else as_translator(translator)

@@ -345,6 +345,18 @@ def columns_of_file(path: Path) -> list[str]:
         return []
 
 
+def check_lines(path: Path) -> None:
+    """Raise ConfigError for a table, whose columns would be taken for one text."""
+    names = columns_of_file(path)
+    if len(names) > 1:
+        shown = ", ".join(name if len(name) <= 20 else f"{name[:19]}…" for name in names[:5])
+        raise ConfigError(
+            f"a table of {len(names)} columns, and none is named as the texts: {shown}",
+            file=path,
+            remedy="Name it: --column. A file of lines with tabs in them may have another suffix, such as .txt.",
+        )
+
+
 def holds_variants(source: str) -> bool:
     """True if a file is a table of variants: it has the columns pair_id and text, but neither src nor tgt."""
     names = columns_of_file(Path(source))
