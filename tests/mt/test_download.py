@@ -139,7 +139,7 @@ def test_what_the_hub_says_names_no_file_elsewhere(path: str, sha256: str | None
 def test_no_room_is_noticed_before_the_weights(serve: Callable[..., Hub], monkeypatch: pytest.MonkeyPatch) -> None:
     hub = serve({**MARIAN, "model.safetensors": WEIGHTS})
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=110_000))
-    with pytest.raises(ModelError, match=r"the download takes about 0.1 MiB, and 0.1 MiB are free(.|\n)*HF_HOME"):
+    with pytest.raises(ModelError, match=r"the download takes about 125 kB, and 110 kB are free(.|\n)*HF_HOME"):
         download(NAME)  # 100,000 bytes, and 25,000 of the converted model
     assert not hub.downloads(".safetensors")
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=130_000))

@@ -211,7 +211,7 @@ def test_no_space_for_the_cache(
     checkpoint: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
-    with pytest.raises(ModelError, match="MiB are free"):
+    with pytest.raises(ModelError, match="kB are free"):
         convert(checkpoint("nllb"), tmp_path / "model", precision="int8")
     assert not (tmp_path / "model").exists()
 

@@ -364,8 +364,6 @@ def test_the_command(entailment: Path, paraloom: Callable[..., tuple[int, str, s
     assert status == 1 and "unknown label 'entail'; did you mean 'entailment'?" in err
     status, _, err = paraloom("score", "pairs.tsv", "--judge", "none", "-o", "other.jsonl")
     assert status == 1 and "none" in err and "Traceback" not in err
-    status, _, err = paraloom("score", "pairs.tsv", "--cross-encoder-file", "model.onnx", "-o", "other.jsonl")
-    assert status == 2 and "FOLDER?file=FILE" in " ".join(err.replace("│", " ").split())
 
 
 @pytest.mark.slow

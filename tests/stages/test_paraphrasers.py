@@ -404,5 +404,3 @@ def test_a_column_is_a_side_of_pairs_or_one_of_a_table(
         status, out, err = paraloom("paraphrase", tmp_path / file, "--column", column, *own)
         assert status == 0, err
         assert [json.loads(line)["source"] for line in out.splitlines()] == texts
-    status, _, err = paraloom("paraphrase", tmp_path / "table.tsv", "--field", 2, *own)
-    assert status == 2 and "write --column" in err
