@@ -4,8 +4,8 @@
 
 Two sentences of each of 2,500 groups of paraphrases, and one of each other group (30,000 sentences at most): duplicate
 questions of Quora, captions of a picture of COCO, English sentences of Tatoeba that share translations; of MRPC all
-sentences, whose other pairs are wrong but alike. *Whole groups*: all sentences of the groups of three and more of the
-others, 30,000 sentences at most, where a sentence has several paraphrases. Candidates are the five nearest of each
+sentences, whose other pairs are wrong but alike. *Whole groups*: all sentences of the groups of three and more of Quora
+and Tatoeba, 30,000 sentences at most, where a sentence has several paraphrases. Candidates are the five nearest of each
 sentence. Beside the encoders TF-IDF of words. By margin, as `search` has it: the cosine over the mean of both
 sentences' means with their four nearest. Best F1, precision where half of the pairs are found (0 where they are not),
 and that of the pairs of a cosine of at least .8; intervals and differences by a paired bootstrap over the groups. Pairs
@@ -91,7 +91,7 @@ SETS = {
     "Tatoeba": "tatoeba-pivot/pairs.tsv.gz",
     "MRPC": "mrpc/msr_paraphrase_{}.tsv",
 }
-WHOLE = ("Quora", "COCO", "Tatoeba")
+WHOLE = ("Quora", "Tatoeba")
 
 
 def nearest(texts: list[str], encoder: str) -> Nearest:
