@@ -10,7 +10,8 @@ replacement, written as training text would have them: as they are, in capitals,
 swapped, a word dropped, a word replaced by another sentence's. False: lines of 2013 and earlier that are flagged
 against news of 2019, which they cannot hold. The similarity was chosen on news of 2020 and 2021, STS and 300,000
 other lines. Beside it the obvious: equal strings, equal but for case and punctuation, 13 words in a row.
-`models`: the text files that the pipelines of the bundled models read, before any cleaning, against each test.
+`models`: the text files that the pipelines of the bundled models read, before any cleaning, against each test; of the
+translators also those of examples/continued_pair.py.
 `means`: STS of the bundled encoders with and without the subsets of which more than a hundredth is near.
 """
 
@@ -21,6 +22,7 @@ import itertools
 import json
 import os
 import random
+import sys
 import tempfile
 import time
 import tomllib
@@ -36,6 +38,7 @@ from paraloom.io import read_lines
 from paraloom.pairs.filtering.held_out import HeldOut
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "examples"))
 DATA = Path(os.environ.get("PARALOOM_DATA", ""))
 BEFORE_2014 = ("forum.reddit-posts", "headlines.reddit-press", "questions.reddit-titles", "titles.reddit-other-links")
 USED = 60_000
@@ -58,11 +61,14 @@ MODELS = {
     "english": "bundled-encoder",
     "english-small": "bundled-encoder",
     "multilingual": "bundled-multilingual",
-    "de-en": "bundled-de-en",
-    "en-de": "bundled-en-de",
+    "de-en": "bundled-de-en continued_pair",
+    "en-de": "bundled-en-de continued_pair",
     "english-paraphraser": "bundled-paraphraser continued-paraphraser",
     "english-judge": "",
 }
+CONTINUED, ENGLISH_ROWS = "continued_pair", 100_000
+"""examples/continued_pair.py, and the rows of each of its English files that it draws from."""
+
 TESTS = {
     **{
         f"STS {path.parent.name} {path.name.removesuffix('.test.tsv')}": path
@@ -175,7 +181,11 @@ def training_text(example: str) -> Iterator[str]:
         for name in JUDGE:
             yield from read_lines(DATA / f"{name}.tsv.gz")
         return
-    pipelines = (tomllib.loads((ROOT / f"examples/{one}.toml").read_text(encoding="utf-8")) for one in example.split())
+    examples = example.split()
+    if CONTINUED in examples:
+        examples.remove(CONTINUED)
+        yield from continued_text()
+    pipelines = (tomllib.loads((ROOT / f"examples/{one}.toml").read_text(encoding="utf-8")) for one in examples)
     for stage in (stage for pipeline in pipelines for stage in pipeline["stage"]):
         if stage["name"] == "sample" or "test" in stage["name"]:
             continue
@@ -188,11 +198,40 @@ def training_text(example: str) -> Iterator[str]:
                 yield from itertools.islice(read_lines(f"{start}{side}{end}"), stage.get("limit") or None)
 
 
+def translation_tests(folder: Path) -> dict[str, Path]:
+    """Pairs that the translators are measured on, a file each, as `evaluate translator` reads them."""
+    from continued_pair import WIDE
+
+    files = {}
+    for name, (file, keys) in WIDE.items():
+        if name.endswith("-test"):
+            start, _, rest = str(DATA / file).partition("{")
+            sides, _, end = rest.partition("}")
+            rows = zip(*(read_lines(f"{start}{side}{end}") for side in sides.split(",")), strict=True)
+            of_name = folder / f"{name}.de-en.tsv"
+            pairs = itertools.islice(rows, keys.get("limit"))
+            of_name.write_text("".join("\t".join(row) + "\n" for row in pairs), encoding="utf-8")
+            files[f"{name.removesuffix('-test')}, de-en"] = of_name
+    return files
+
+
+def continued_text() -> Iterator[str]:
+    """Bitext that the continued translators read, and English that they learn translations of."""
+    from continued_pair import ENGLISH, HANDBOOKS, LISTS, PAIRS
+
+    for name in HANDBOOKS:  # the other bitext is that of the pipelines
+        yield from read_lines(DATA / PAIRS[name][0])
+    for files, *_ in ENGLISH.values():
+        for file in files:
+            yield from itertools.islice(read_lines(DATA / (file if "/" in file else LISTS.format(file))), ENGLISH_ROWS)
+
+
 def measure_models(models: list[str], *, record: bool) -> dict[str, dict[str, float]]:
     """The share of each test that is near the training text of each model, in percent."""
     shares: dict[str, dict[str, float]] = {}
     decontaminate(TESTS["TREC test"], TESTS["TREC test"])  # compiles
     with tempfile.TemporaryDirectory() as folder:
+        tests = {**TESTS, **translation_tests(Path(folder))}
         for model in models:
             example = MODELS[model]
             train = Path(folder) / f"{example or model}.tsv"
@@ -202,14 +241,14 @@ def measure_models(models: list[str], *, record: bool) -> dict[str, dict[str, fl
                 seen.write_text("".join(f"{field}\n" for field in fields), encoding="utf-8")
             of_model = ROOT / "src/paraloom/bundled" / model
             processor = time.process_time()
-            result = decontaminate(seen, list(TESTS.values()), model=of_model if record else None)
-            shares[model] = {name: 100 * of.total / of.texts for name, of in zip(TESTS, result.tests, strict=True)}
+            result = decontaminate(seen, list(tests.values()), model=of_model if record else None)
+            shares[model] = {name: 100 * of.total / of.texts for name, of in zip(tests, result.tests, strict=True)}
             print(model, f"{result.training.texts:,} texts", json.dumps(result.training.near), end=" ")
             print(f"{result.training.texts / (time.process_time() - processor):,.0f} per processor second", flush=True)
-            for name, of in zip(TESTS, result.tests, strict=True):
+            for name, of in zip(tests, result.tests, strict=True):
                 print(f"    {name}: {of.total} of {of.texts} {json.dumps(of.near)}", flush=True)
     print("| test |", " | ".join(models), "|")
-    for name in TESTS:
+    for name in tests:
         print("|", name, "|", " | ".join(f"{shares[model][name]:.1f}" for model in models), "|")
     return shares
 

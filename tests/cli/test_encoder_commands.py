@@ -46,7 +46,7 @@ def test_search_and_mining(words_encoder, paraloom, tmp_path):
     status, out, err = paraloom("mine", words_encoder, "text.txt", "--above", 0.9, "--below", 1, "-k", 9, "-o", "p.tsv")
     assert status == 0, err
     pairs = [line.split("\t") for line in (tmp_path / "p.tsv").read_text().splitlines()]
-    assert pairs[0] == ["src", "tgt", "cosine"]
+    assert pairs[0] == ["src", "tgt", "cosine", "score"]
     assert ["a dog runs x", "a cat runs x"] in [sorted(pair[:2], reverse=True) for pair in pairs[1:]]
 
 

@@ -83,11 +83,23 @@ def test_mining_finds_the_pairs_of_an_exhaustive_comparison(tmp_path, monkeypatc
     assert len(pairs & expected) / len(expected) > 0.97
     assert len(pairs) == len(mined.first)
     np.testing.assert_allclose(mined.cosines, cosines[mined.first, mined.second], atol=5e-3)
-    assert (np.diff(mined.cosines) <= 0).all()
+    assert (np.diff(mined.margins) <= 0).all()
     # With all groups compared, only pairs at the limit of half precision are missed.
     mined = module.mine_pairs(corpus, tmp_path, above=0.9, k=20, probes=10_000)
     pairs = set(zip(mined.first.tolist(), mined.second.tolist(), strict=True))
     assert len(pairs & expected) / len(expected) > 0.995
+
+
+def test_paraphrases_are_in_the_order_of_their_margin(tmp_path):
+    """Computed apart: the mean cosine with the four nearest, of which copies of a row are none."""
+    pytest.importorskip("faiss", reason=MISSING)
+    corpus = normalize_vectors(vectors(200)[np.r_[:200, :3]])  # three rows are there twice
+    nearest = -np.sort(-(corpus @ corpus.T), axis=1)[:, :5]  # itself included
+    means = np.nanmean(np.where(nearest < 0.991, nearest, np.nan), axis=1)
+    mined = module.mine_pairs(corpus, tmp_path, above=-1, below=0.99, k=3, probes=10_000)
+    expected = mined.cosines / ((means[mined.first] + means[mined.second]) / 2)
+    np.testing.assert_allclose(mined.margins, expected, atol=5e-3)
+    assert (np.diff(mined.margins) <= 0).all() and (np.diff(mined.cosines) > 0).any()
 
 
 def test_lines_are_read_by_their_number(tmp_path):

@@ -83,7 +83,10 @@ def mine_lines(
     on_error: OnError = "stop",
     seed: int = 1,
 ) -> int:
-    """Mine a file of sentences for paraphrases: pairs of lines that are near to each other, but not the same."""
+    """Mine a file of sentences for paraphrases: pairs of lines that are near to each other, but not the same.
+
+    The best pairs by their margin are first: the cosine over both lines' mean cosine with their four nearest lines.
+    """
     _check_suffix(output)
     rejected = RejectedLines(on_error)
     with _encoded_corpus(encoder, corpus, vectors, rejected) as (lines, stored):
@@ -91,10 +94,11 @@ def mine_lines(
         first, second = lines_at(lines, mined.first), lines_at(lines, mined.second)
         count = 0
         with open_write(output) as stream:
-            stream.write(b"src\ttgt\tcosine\n")
-            for src, tgt, cosine in zip(first, second, mined.cosines.tolist(), strict=True):
+            stream.write(b"src\ttgt\tcosine\tscore\n")
+            for src, tgt, *scores in zip(first, second, mined.cosines.tolist(), mined.margins.tolist(), strict=True):
                 if src.split() != tgt.split():
-                    stream.write(f"{_one_field(src)}\t{_one_field(tgt)}\t{cosine:.4f}\n".encode())
+                    row = [_one_field(src), _one_field(tgt), *(f"{score:.4f}" for score in scores)]
+                    stream.write(("\t".join(row) + "\n").encode())
                     count += 1
         if not count:
             _warn_of_no_pairs(lines, stored, above=above, below=below, seed=seed)
@@ -105,7 +109,9 @@ def mine_lines(
 def _warn_of_no_pairs(lines: Path, vectors: npt.NDArray[np.float32], *, above: float, below: float, seed: int) -> None:
     """Say how near the nearest different lines are, where none are as near as asked for."""
     nearest = mine_pairs(vectors, lines.parent, above=-1, below=below, k=2, seed=seed)
-    texts = zip(lines_at(lines, nearest.first), lines_at(lines, nearest.second), nearest.cosines.tolist(), strict=True)
+    order = np.argsort(-nearest.cosines, kind="stable")
+    sides = (lines_at(lines, rows[order]) for rows in nearest[:2])
+    texts = zip(*sides, nearest.cosines[order].tolist(), strict=True)
     closest = next((cosine for src, tgt, cosine in texts if src.split() != tgt.split()), None)
     remedy = "" if closest is None else f"; the closest below {below:g} has {closest:.3f}; choose a lower minimum"
     warnings.warn(f"no two lines have a cosine of {above:g} to {below:g}{remedy}", stacklevel=3)

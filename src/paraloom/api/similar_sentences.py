@@ -91,7 +91,8 @@ def mine(
         seed: Seed of the search for paraphrases.
 
     Returns:
-        The pairs, with the column `cosine`; of translations also `score` (the margin), `src_line` and `tgt_line`.
+        The pairs, with the columns `cosine` and `score` (the margin, whose order they have); of translations also
+        `src_line` and `tgt_line`.
 
     Raises:
         DataError: The texts have no sentences.
@@ -115,12 +116,13 @@ def mine(
             )
             rows = [line.split("\t") for line in list(read_lines(output))[1:]]
             if not rows:
-                return _no_pairs(cosine=0.0)
+                return _no_pairs(cosine=0.0, score=0.0)
             return as_pairs(
                 {
                     "src": [row[0] for row in rows],
                     "tgt": [row[1] for row in rows],
                     "cosine": [float(row[2]) for row in rows],
+                    "score": [float(row[3]) for row in rows],
                 }
             )
         target = _file(translations, Path(folder) / "translations.txt")

@@ -149,9 +149,10 @@ DECLARED = [
             "on_error": {"help": ON_LINE},
         },
         help="Mine paraphrases from a text of any size, or translations from two texts, the best pairs first.\n\n"
-        "Translations are scored by their margin: the cosine of both sentences over their mean cosine with their "
-        "nearest neighbors in the other text; the encoder must be of both languages. Columns: score, src, tgt, "
-        "src_line, tgt_line, cosine; as TSV, JSONL or Parquet.",
+        "Both are in the order of their margin (score): the cosine of both sentences over their mean cosine with their "
+        "nearest neighbors, of translations in the other text; for these the encoder must be of both languages. "
+        "Columns of paraphrases: src, tgt, cosine, score; of translations: score, src, tgt, src_line, tgt_line, "
+        "cosine; as TSV, JSONL or Parquet.",
         examples=(
             "english sentences.txt.gz --above 0.85 -o pairs.tsv",
             "cs-en news.cs.txt news.en.txt --above 1.1 -o pairs.parquet",

@@ -48,11 +48,12 @@ class SearchResult(NamedTuple):
 
 
 class MinedPairs(NamedTuple):
-    """p pairs of similar vectors, most similar first."""
+    """p pairs of similar vectors, highest margin first."""
 
     first: npt.NDArray[np.int64]
     second: npt.NDArray[np.int64]
     cosines: Vectors
+    margins: Vectors
 
 
 def search(
@@ -138,7 +139,9 @@ def mine_pairs(
     probes: int = 8,
     seed: int = 1,
 ) -> MinedPairs:
-    """Find pairs of different rows whose cosine lies in a range, with faiss.
+    """Find pairs of different rows whose cosine lies in a range, with faiss; by their ratio margin, as `search` has it.
+
+    A row's neighbors in the margin are those of a cosine of at most `below`, so that copies do not count.
 
     Rows are grouped around √n centroids and stored by group in half precision. Each row is compared with those of its
     own group and of the nearest other groups; a pair in distant groups may be missed. Memory holds the groups that are
@@ -155,6 +158,7 @@ def mine_pairs(
     _, order, bounds, stored = groups
     near = groups.near(probes)
     pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]] = []
+    means = np.zeros(len(corpus), np.float32)
     with progress("mining", len(order), unit="sentences") as advance:
         for group in range(len(near)):
             own = slice(bounds[group], bounds[group + 1])
@@ -164,17 +168,20 @@ def mine_pairs(
             neighbors = near[group]
             others = np.concatenate([np.arange(bounds[other], bounds[other + 1]) for other in neighbors])
             candidates = np.concatenate([stored[bounds[other] : bounds[other + 1]] for other in neighbors])
-            wanted = min(k + 1, len(candidates))
+            wanted = min(max(k, NEIGHBORS) + 1, len(candidates))
             cosines, indices = faiss.knn(
                 queries, candidates.astype(np.float32), wanted, metric=faiss.METRIC_INNER_PRODUCT
             )
-            first = np.repeat(order[own], wanted)
-            second = order[others[indices.ravel()]]
-            cosine = cosines.ravel()
-            kept = (first != second) & (cosine >= above) & (cosine <= below + 1e-3)
-            pairs.append((np.minimum(first, second)[kept], np.maximum(first, second)[kept], cosine[kept]))
+            first = order[own, None]
+            second = order[others[indices]]
+            known = (first != second) & (cosines <= below + 1e-3)
+            neighbors = known & (np.cumsum(known, axis=1) <= NEIGHBORS)
+            means[order[own]] = (cosines * neighbors).sum(axis=1) / np.maximum(neighbors.sum(axis=1), 1)
+            kept = known & (cosines >= above)
+            kept[:, k + 1 :] = False
+            pairs.append((np.minimum(first, second)[kept], np.maximum(first, second)[kept], cosines[kept]))
             advance(len(queries))
-    return _distinct(pairs)
+    return _distinct(pairs, means)
 
 
 def check_vectors(vectors: npt.NDArray[Any], width: int | None = None) -> None:
@@ -267,14 +274,18 @@ def groups_of(corpus: npt.NDArray[np.floating[Any]], centroids: Vectors) -> npt.
     return group
 
 
-def _distinct(pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]]) -> MinedPairs:
-    """Each pair once, most similar first, ties in the order of their rows."""
+def _distinct(pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Vectors]], means: Vectors) -> MinedPairs:
+    """Each pair once, highest margin first, ties in the order of their rows; 0 where both means are not positive."""
     if not pairs:
-        return MinedPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+        empty = np.empty(0, np.int64)
+        return MinedPairs(empty, empty, np.empty(0, np.float32), np.empty(0, np.float32))
     first, second, cosines = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
     _, selected = np.unique(np.stack([first, second], axis=1), axis=0, return_index=True)
-    selected = selected[np.argsort(-cosines[selected], kind="stable")]
-    return MinedPairs(first[selected], second[selected], cosines[selected])
+    first, second, cosines = first[selected], second[selected], cosines[selected]
+    mean = (means[first] + means[second]) / 2
+    margins = np.divide(cosines, mean, out=np.zeros_like(mean), where=mean > 0)
+    best = np.argsort(-margins, kind="stable")
+    return MinedPairs(first[best], second[best], cosines[best], margins[best])
 
 
 def lines_at(path: Path, rows: npt.NDArray[np.int64]) -> Iterator[str]:
