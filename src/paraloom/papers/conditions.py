@@ -188,12 +188,12 @@ def _epochs(trained: Mapping[str, tuple[str, int]], limit: int) -> tuple[str, ..
 
 
 def _epoch_that_counts(study: Study, paper: PaperTrainings) -> tuple[str, ...]:
-    if paper is PNMT:
+    if paper.epoch == PNMT.epoch:
         return ("epoch that counts", paper.epoch, paper.epoch)
     ours = f"the best on development pairs, which may be the start: {study.development.describe()}"
     return ("epoch that counts", paper.epoch, ours, "STS 2016 is not among our data")
 
 
 def _test(paper: PaperTrainings) -> tuple[str, str, str]:
-    why = "one is not freely available" if paper is W17 else "STS 2017 is not among our data"
+    why = "one is not freely available" if paper.test == W17.test else "STS 2017 is not among our data"
     return paper.test, paper.our_test, why
