@@ -12,16 +12,19 @@ import pytest
 from commands import Command
 
 from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.stats import Estimate
 from paraloom.papers.catalog import catalog_entries
 from paraloom.papers.page import SECTIONS, SectionRow, papers_pages, read_sections, write_page
 from paraloom.papers.published import PAPERS
 from paraloom.papers.tables import BASELINES, NOT_MEASURED, ReproducedTable, read_table, table_json
-from paraloom.papers.verdicts import OUTCOMES
+from paraloom.papers.verdicts import OUTCOMES, Order, count_open
 from paraloom.stages import STAGES
 
 FOLDER = Path(__file__).parents[2] / "docs/explanations/papers"
 FILES = sorted(FOLDER.glob("*.json"))
 INDEX = json.loads(files("paraloom.cli").joinpath("commands.json").read_text(encoding="utf-8"))
+
+_TRAINING = "training, which moved figures by 1.00"
 
 PROSE = """
 title = "Tables"
@@ -134,6 +137,18 @@ def test_a_page_has_its_prose_and_the_counts_of_its_orders(tmp_path: Path, paral
     paper = (folder / "w17.md").read_text(encoding="utf-8")
     assert "\n## Pairs\n\nBefore.\n\n- [W17 Table 9" in paper and "\n\nOf 24 orders of the papers, 24 agree" in paper
     assert (folder / "w17-9.md").read_text(encoding="utf-8").startswith("# W17 Table 9")
+
+
+def test_open_orders_are_counted_by_what_would_decide_them() -> None:
+    def order(value: float, half: float, published: float, moved: float | None = None) -> Order:
+        return Order("a above b", published, Estimate(value, value - half, value + half), moved=moved)
+
+    orders = [order(2, 1, 1), order(1, 1.4, 3), order(0.1, 3, 1), order(0, 1, 3), order(0.1, 0.5, 3, moved=1)]
+    assert [item.decided_by for item in orders] == ["", "2 ×", "9 ×", "over 100 ×", _TRAINING]
+    assert count_open(orders) == (
+        "Of 4 that are open, twice as many seeds and test items or fewer would decide 1, ten times 2, a hundred times "
+        "2; the others need longer training, or more."
+    )
 
 
 def test_a_changed_figure_changes_the_page(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ class PaperTrainings:
         epoch: The epoch that counts.
         test: What the figures are means of.
         our_test: The same of ours.
+        recurrent: Its encoders that read words in order.
     """
 
     pairs: str
@@ -86,6 +87,7 @@ class PaperTrainings:
     epoch: str
     test: str
     our_test: str
+    recurrent: str
 
 
 W17 = PaperTrainings(
@@ -94,6 +96,7 @@ W17 = PaperTrainings(
     "the best on STS 2016",
     "22 tasks of STS 2012 to 2015, PIT 2015, SICK 2014",
     "21 of them",
+    "GRAN",
 )
 """W17 §5.1 and §5.2."""
 
@@ -103,6 +106,7 @@ PNMT = PaperTrainings(
     "the last",
     "STS 2017",
     "the mean of STS 2012 to 2015",
+    "LSTM and BLSTM",
 )
 """PNMT §5.1 and §5.2."""
 
@@ -120,6 +124,7 @@ def conditions(
     listed = [
         *translations(study),
         _start(study),
+        *_left_out(study, paper),
         ("pairs of a training", paper.pairs, f"at most {_sizes(study, trained, size)}", TIME),
         _epochs(trained, limit or study.epochs),
         _epoch_that_counts(study, paper),
@@ -152,6 +157,12 @@ def _start(study: Study) -> tuple[str, ...]:
     return ("start", "paragram-sl999, 300 dimensions", ours, "paragram-sl999 is not among our data")
 
 
+def _left_out(study: Study, paper: PaperTrainings) -> list[tuple[str, ...]]:
+    """Encoders of the paper that are not trained, whose orders are not counted then."""
+    ours = "left out, with their rows and orders (`--recurrent-size 0`)"
+    return [] if study.size_of_recurrent else [("recurrent encoders", paper.recurrent, ours, TIME)]
+
+
 def _sizes(study: Study, trained: Mapping[str, tuple[str, int]], size: int | None) -> str:
     sizes = {size if size is not None else study.size_of(spec): None for spec, _ in trained.values()}
     if len(sizes) > 1:
@@ -177,12 +188,12 @@ def _epochs(trained: Mapping[str, tuple[str, int]], limit: int) -> tuple[str, ..
 
 
 def _epoch_that_counts(study: Study, paper: PaperTrainings) -> tuple[str, ...]:
-    if paper is PNMT:
+    if paper.epoch == PNMT.epoch:
         return ("epoch that counts", paper.epoch, paper.epoch)
     ours = f"the best on development pairs, which may be the start: {study.development.describe()}"
     return ("epoch that counts", paper.epoch, ours, "STS 2016 is not among our data")
 
 
 def _test(paper: PaperTrainings) -> tuple[str, str, str]:
-    why = "one is not freely available" if paper is W17 else "STS 2017 is not among our data"
+    why = "one is not freely available" if paper.test == W17.test else "STS 2017 is not among our data"
     return paper.test, paper.our_test, why

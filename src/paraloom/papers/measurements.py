@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import fmean, stdev
+from statistics import fmean, mean, stdev
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -108,7 +108,7 @@ ALL_TASKS = "all tasks"
 
 def mean_of_seeds(values: Sequence[float]) -> Figure:
     """The mean, with the lowest and the highest value if there are several, and these."""
-    return values[0] if len(values) == 1 else (fmean(values), min(values), max(values), *values)
+    return values[0] if len(values) == 1 else (mean(values), min(values), max(values), *values)
 
 
 def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:

@@ -14,7 +14,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.atomic import atomic_write
 from paraloom.papers.catalog import catalog_entries, format_catalog
 from paraloom.papers.tables import ReproducedTable, read_table
-from paraloom.papers.verdicts import OUTCOMES, count_outcomes, verdict_of, verdict_sentence
+from paraloom.papers.verdicts import OUTCOMES, count_open, count_outcomes, verdict_of, verdict_sentence
 
 PROSE = "page.toml"
 """The file with the page's prose."""
@@ -70,7 +70,7 @@ class Prose(Config):
 
     Args:
         title: The title of the page of verdicts.
-        text: Markdown below it; `$orders` is on all tables, `$verdicts` a table of the verdicts on them.
+        text: Markdown below it; `$orders` and `$open` are on all tables, `$verdicts` a table of the verdicts on them.
         section: The sections.
     """
 
@@ -198,8 +198,9 @@ def _check_names(folder: Path, sections: Iterable[Section], tables: Mapping[str,
 
 def _filled(text: str, tables: Iterable[ReproducedTable], verdicts: str = "") -> str:
     """Text with its placeholders replaced; other dollar signs stay."""
-    outcomes = [order.outcome for table in tables for order in table.orders]
-    return Template(text).safe_substitute(verdicts=verdicts, orders=count_outcomes(outcomes, "the papers"))
+    orders = [order for table in tables for order in table.orders]
+    counts = count_outcomes([order.outcome for order in orders], "the papers")
+    return Template(text).safe_substitute(verdicts=verdicts, orders=counts, open=count_open(orders))
 
 
 def _verdicts(

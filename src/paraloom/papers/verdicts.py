@@ -21,6 +21,9 @@ Verdict: TypeAlias = Literal["agrees", "disagrees", "cannot tell", "states no or
 """Verdict on a table, by its orders."""
 
 
+_MANY = 100
+
+
 @dataclass(frozen=True)
 class Order:
     """An order of two rows that a paper reports, and the same difference in our figures.
@@ -63,11 +66,18 @@ class Order:
             return ""
         if math.isnan(self._half):
             return "an interval"
-        if self.outcome == "undecided":
-            return _times(self._half / abs(self.ours.value)) if self.ours.value else ""
-        if self._half > self._published:
-            return _times(self._half / self._published)
-        return f"training, which moved figures by {self.moved:.2f}"
+        if self.outcome == "no power" and self._half <= self._published:
+            return f"training, which moved figures by {self.moved:.2f}"
+        return f"{max(1.1, self.times):.2g} ×" if self.times < _MANY else f"over {_MANY} ×"
+
+    @property
+    def times(self) -> float:
+        """How many times as many seeds and test items decide an open order; infinite where they do not.
+
+        Intervals shrink with the root of the number of seeds and items.
+        """
+        needed = abs(self.ours.value) if self.outcome == "undecided" else self._published
+        return (self._half / needed) ** 2 if self._half > needed > 0 else math.inf
 
     @property
     def _half(self) -> float:
@@ -88,11 +98,6 @@ class Order:
         """Read what `to_dict` gives; the outcome is computed again."""
         numbers = (math.nan if row[name] is None else row[name] for name in ("value", "low", "high"))
         return cls(row["claim"], row["published"], Estimate(*numbers), row.get("decimals", cls.decimals))
-
-
-def _times(ratio: float) -> str:
-    """Intervals shrink with the root of the number of seeds and items."""
-    return f"{max(1.1, ratio**2):.2g} ×" if ratio < 10 else "over 100 ×"
 
 
 def with_movement(orders: Iterable[Order], moved: float | None) -> list[Order]:
@@ -147,6 +152,16 @@ def count_outcomes(outcomes: Iterable[Outcome], of_whom: str) -> str:
         f"Of {len(listed)} order{'' if len(listed) == 1 else 's'} of {of_whom}, "
         f"{agree} agree{'s' if agree == 1 else ''}, {disagree} disagree{'s' if disagree == 1 else ''}, "
         f"{undecided} {'is' if undecided == 1 else 'are'} undecided, {powerless} had no power."
+    )
+
+
+def count_open(orders: Iterable[Order]) -> str:
+    """One sentence: how many times as many seeds and test items would decide the orders that are open."""
+    times = [order.times for order in orders if order.outcome in ("undecided", "no power")]
+    few, more, many = (sum(number <= limit for number in times) for limit in (2, 10, _MANY))
+    return (
+        f"Of {len(times)} that are open, twice as many seeds and test items or fewer would decide {few}, ten times "
+        f"{more}, a hundred times {many}; the others need longer training, or more."
     )
 
 
