@@ -185,6 +185,7 @@ def test_intervals_add_up_and_machines_have_them() -> None:
     training = StageEstimate("train", "fit", 100, 0, 2.0, 60.0, 30, 7, 10, spread=(1.0, 1.5))
     estimate = RunEstimate("example", 4, (mapping, training), own_memory=7)
     assert (estimate.wall_seconds(end=0), estimate.wall_seconds(end=1)) == (1 + 10 + 62, 1 + 40 + 2 + 90)
+    assert replace(estimate, start=3.0).wall_seconds(end=0) == 3 + 1 + 10 + 62
     one, four, *_, largest = estimate.machines()
     assert (one["cores"], four["cores"], largest["cores"]) == (1, 4, 1000)
     assert (one["seconds"], one["high"], largest["seconds"]) == (1 + 80 + 62, 1 + 160 + 92, 1 + 2 + 62)

@@ -125,6 +125,7 @@ class RunEstimate:
         seconds: How long the measurement took.
         own_memory: Peak of the process that starts the workers, in bytes.
         done: Stages that are left out, or shortened, because they are done, or some of their shards.
+        start: Seconds of a run beside the work of its stages, such as the start of worker processes.
     """
 
     pipeline: str
@@ -133,11 +134,13 @@ class RunEstimate:
     seconds: float = 0.0
     own_memory: int = 0
     done: tuple[str, ...] = ()
+    start: float = 0.0
 
     def wall_seconds(self, workers: int | None = None, end: int | None = None) -> float:
         """Wall time of the whole run, in seconds; `end` 0 or 1: the lower or upper end of its interval."""
         workers = workers or self.workers
-        return sum(stage.seconds(workers, 1.0 if end is None else stage.spread[end]) for stage in self.stages)
+        shares = ((stage, 1.0 if end is None else stage.spread[end]) for stage in self.stages)
+        return self.start + sum(stage.seconds(workers, share) for stage, share in shares)
 
     def scaled(self, factor: float) -> RunEstimate:
         """The estimate for a number of times as many rows."""
@@ -264,7 +267,8 @@ def read_estimate(folder: Path) -> RunEstimate | None:
     try:
         saved = json.loads((folder / ESTIMATE).read_text(encoding="utf-8"))
         stages = tuple(StageEstimate(**{**one, "spread": tuple(one.get("spread", (1, 1)))}) for one in saved["stages"])
-        return RunEstimate(saved["pipeline"], saved["workers"], stages, saved["seconds"], saved.get("own_memory", 0))
+        figures = {"own_memory": saved.get("own_memory", 0), "start": saved.get("start", 0.0)}
+        return RunEstimate(saved["pipeline"], saved["workers"], stages, saved["seconds"], **figures)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -298,7 +302,10 @@ def estimate_run(
     stages: list[StageEstimate] = []
     for step in steps:
         stages.append(_extend(step, stages, samples, small, large, workers))
-    return RunEstimate(definition.name, workers, tuple(stages), time.monotonic() - started, peak_memory())
+    worked = sum(s.seconds / (workers if s.kind == "map" else 1) for s in large.stages.values())
+    start = max(0.0, large.wall - worked)
+    took = time.monotonic() - started
+    return RunEstimate(definition.name, workers, tuple(stages), took, peak_memory(), start=start)
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,8 @@ def _sample(batches: Iterable[pa.RecordBatch], kind: str, rows: int, label: str)
                 number, used = divmod(count + start, _BLOCK)
                 size = min(_BLOCK - used, batch.num_rows - start)
                 if number % stride == 0:
-                    kept.append((number, batch.slice(start, size)))
+                    # A slice refers to its whole batch, which is not to be kept in memory.
+                    kept.append((number, batch.take(pa.array(range(start, start + size)))))
                 start += size
             count += batch.num_rows
             while sum(block.num_rows for _, block in kept) > max(2 * rows, 3 * _BLOCK):
@@ -143,7 +144,6 @@ def _sample(batches: Iterable[pa.RecordBatch], kind: str, rows: int, label: str)
             advance(batch.num_rows)
     if not kept:
         raise DataError(f"stage {label} has no rows to sample", remedy="Name files with rows.")
-    # Slices refer to the whole batches that they are from, which are not to be kept in memory.
     together = pa.Table.from_batches([block for _, block in kept]).combine_chunks()
     return InputSample(count, kind, tuple(together.to_batches(max_chunksize=_BLOCK)), time.monotonic() - started)
 
