@@ -146,8 +146,8 @@ def test_loading_a_model_does_not_count_as_the_work_of_rows(tmp_path: Path) -> N
     ],
 )
 def test_a_line_through_shards_of_two_sizes(small: Any, large: Any, constant: float, rate: float) -> None:
-    found = _shard_line([small], [large], 5000)
-    assert found == (pytest.approx(constant), pytest.approx(rate), (1.0, 1.0))
+    line = _shard_line([small], [large], 5000)
+    assert line == (pytest.approx(constant), pytest.approx(rate), (1.0, 1.0))
 
 
 def test_the_work_of_maps_is_shared_out_and_that_of_trainings_is_not() -> None:
