@@ -1,4 +1,4 @@
-"""Plans beside runs: `--plan`, then the same without, for eight pipelines of light, heavy and mixed stages.
+"""Plans beside runs: `--plan`, then the same without, for seven pipelines of light, heavy and mixed stages.
 
     PARALOOM_DATA=… python benchmarks/plans.py --write
     PARALOOM_DATA=… python benchmarks/plans.py quickstart      # some of them, by name
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import lzma
 import os
 import subprocess
@@ -72,7 +71,7 @@ class Trial:
 
 
 def trials(folder: Path) -> Iterator[Trial]:
-    """The pipelines, and commands that are one."""
+    """The pipelines."""
     quickstart = ROOT / "src/paraloom/bundled/quickstart.toml"
     files = {"quickstart, 400 pairs": (100, quickstart)}
     for number, (name, (rows, stages)) in enumerate(PIPELINES.items()):
@@ -82,13 +81,6 @@ def trials(folder: Path) -> Iterator[Trial]:
     for name, (rows, path) in files.items():
         run = folder / f"{path.stem}-run"
         yield Trial(name, ("run", str(path), "-o", str(run)), ("--plan", "--plan-rows", str(rows)), run)
-    for name, source, more in (
-        ("paraphrase, 3,000 lines", "lines.txt", ()),
-        ("paraphrase, 3,000 conversations", "chats.jsonl", ("--column", "messages.*.content")),
-    ):
-        output = folder / f"{source}.out.jsonl"
-        command = ("paraphrase", str(folder / source), "-o", str(output), *more)
-        yield Trial(name, command, ("--plan",), Path(f"{output}.paraloom"))
 
 
 def write_inputs(folder: Path, data: Path) -> None:
@@ -101,12 +93,6 @@ def write_inputs(folder: Path, data: Path) -> None:
         captions = list(dict.fromkeys(line.strip() for line in stream))
     english = [line.partition("\t")[2] for line in pairs.splitlines()]
     (folder / "sentences.txt").write_text("\n".join((captions + english)[:200_000]) + "\n", encoding="utf-8")
-    (folder / "lines.txt").write_text("\n".join(captions[:3000]) + "\n", encoding="utf-8")
-    chats = (
-        {"id": number, "messages": [{"role": "user", "content": f"- {captions[number]}\n- {captions[-number - 1]}"}]}
-        for number in range(3000)
-    )
-    (folder / "chats.jsonl").write_text("".join(json.dumps(chat) + "\n" for chat in chats), encoding="utf-8")
     for lang in ("de", "en"):
         with tarfile.open(data / f"documents/libreoffice-help/pages.{lang}.tar.xz") as archive:
             pages = [one for one in archive.getmembers() if one.name.endswith(".html")][:300]
