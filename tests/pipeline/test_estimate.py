@@ -24,8 +24,9 @@ from paraloom.pipeline.estimate import (
     _extend,
     _line,
     _Measured,
-    _median,
-    _row_seconds,
+    _shard_line,
+    _steady,
+    _timed_shards,
     read_estimate,
     settings_of,
 )
@@ -62,9 +63,9 @@ def test_a_sample_is_spread_over_all_rows_and_counts_them(tmp_path: Path, total:
     assert min(rows, total) <= len(chosen) <= max(2 * rows, 60)
     largest = max(b - a for a, b in pairwise(chosen)) if total > 1 else 1
     assert largest <= 10 * total / rows + 1, "no part of the input is left out"
-    assert set(numbers(sample.third())) <= set(chosen)
+    assert set(numbers(sample.every(3))) <= set(chosen)
     if total > rows:
-        assert sample.third().sampled == pytest.approx(sample.sampled / 3, abs=20)
+        assert sample.every(3).sampled == pytest.approx(sample.sampled / 3, abs=20)
 
 
 def test_a_corpus_outside_of_the_run_is_sampled_too(tmp_path: Path) -> None:
@@ -94,20 +95,24 @@ def result(name: str, read: int, out: int, seconds: float, kind: Any = "map") ->
     return StageResult(name, Path("10-" + name), kind, "0", counts, seconds=seconds, memory=100)
 
 
-def test_seconds_of_a_row_and_seconds_for_models(tmp_path: Path) -> None:
-    # 0.01 s a row in the median shard; 17 s for 900 rows leave 4 s for each of 2 workers.  Two rows of three are kept.
-    definition, samples = sampled([ReadPairs(source=write_pairs(tmp_path, 9000)), Filter(where="true")], 900)
-    step = definition.steps[1]
-    small = _Measured({"filter": result("filter", 300, 200, 11.0)}, {"filter": 300}, {"filter": 1000})
-    large = _Measured(
-        {"filter": result("filter", 900, 600, 17.0)}, {"filter": 900}, {"filter": 3000}, {"filter": [0.02, 0.01, 0.01]}
+def test_seconds_of_a_shard_of_a_row_and_for_models(tmp_path: Path) -> None:
+    # Shards of 100 and of 300 rows take 2 and 4 s: 0.01 s a row and 1 s a shard. The first one of each of 2 workers
+    # loads models; 30 s for 5 shards and 1,500 rows leave 10 s. Reading makes 2 shards; two rows of three are kept.
+    reading = ReadPairs(source=write_pairs(tmp_path, 9000), shard_rows=4500)
+    definition, samples = sampled([reading, Filter(where="true")], 900)
+    step, before = definition.steps[1], StageEstimate("read-pairs", "source", 9000, 9000, 0, 0, 0, 0, 1, shards=2)
+    shards = [[(rows, 9.0)] * 2 + [(rows, seconds)] * 3 for rows, seconds in ((100, 2.0), (300, 4.0))]
+    small = _Measured(
+        {"filter": result("filter", 500, 400, 24.0)}, {"filter": 500}, {"filter": 1}, {"filter": shards[0]}
     )
-    estimate = _extend(step, [], samples, small, large, workers=2)
-    assert (estimate.units, estimate.rows, estimate.disk) == (9000, 6000, 30_000)
-    assert estimate.seconds_once == pytest.approx(4.0)
-    assert estimate.seconds_all == pytest.approx(90.0)
-    assert estimate.seconds(2) == pytest.approx(49.0)
-    assert estimate.seconds(10) == pytest.approx(13.0)
+    large = _Measured(
+        {"filter": result("filter", 1500, 1000, 30.0)}, {"filter": 1500}, {"filter": 3000}, {"filter": shards[1]}
+    )
+    estimate = _extend(step, [before], samples, small, large, workers=2)
+    assert (estimate.units, estimate.rows, estimate.disk, estimate.shards) == (9000, 6000, 18_000, 2)
+    assert estimate.seconds_once == pytest.approx((30 - 5 * 1 - 15) / 2)
+    assert estimate.seconds_all == pytest.approx(2 * 1 + 90)
+    assert estimate.seconds(2) == pytest.approx(5 + 46)
 
 
 def test_a_line_through_two_samples() -> None:
@@ -124,8 +129,25 @@ def test_loading_a_model_does_not_count_as_the_work_of_rows(tmp_path: Path) -> N
         (tmp_path / name).touch()
         counts = RowCounts(read=100, kept=100, out=100)
         manifest.put("shard", ShardRecord(name, "k", {}, "", counts, seconds, 0).as_dict(), name)
-    stage = StageResult("score", tmp_path, "map", "0")
-    assert _median(_row_seconds(stage), 1)[0] == pytest.approx(0.012)
+    timed = _timed_shards(StageResult("score", tmp_path, "map", "0"))
+    assert timed == [(100, 5.0), (100, 1.0), (100, 1.2)]
+    assert _steady(timed, 1) == [(100, 1.0), (100, 1.2)]
+    assert _steady(timed[:1], 1) == timed[:1]
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "constant", "rate"),
+    [
+        ((100, 2.0), (300, 4.0), 1.0, 0.01),
+        ((100, 2.0), (300, 2.0), 2.0, 0.0),
+        ((100, 2.0), (300, 1.5), 1.5, 0.0),
+        ((100, 1.0), (300, 6.0), 0.0, 0.02),
+        ((300, 6.0), (300, 6.0), 0.0, 0.02),
+    ],
+)
+def test_a_line_through_shards_of_two_sizes(small: Any, large: Any, constant: float, rate: float) -> None:
+    line = _shard_line([small], [large], 5000)
+    assert line == (pytest.approx(constant), pytest.approx(rate), (1.0, 1.0))
 
 
 def test_the_work_of_maps_is_shared_out_and_that_of_trainings_is_not() -> None:
@@ -147,16 +169,15 @@ def test_shards_are_not_divided() -> None:
     assert mapping.seconds(2) == pytest.approx(1 + 60 * 6 / 11)
 
 
-def test_the_interval_of_a_rate_covers_it() -> None:
-    median, (low, high) = _median([9.0, 0.010, 0.011, 0.009, 0.010, 0.012], 1)
-    assert median == pytest.approx(0.0105)
-    assert 0.009 <= low * median < median < high * median <= 0.012, "the shard that loads is not in the interval"
-    assert _median([0.01] * 5, 1) == (0.01, (1.0, 1.0))
-    draws = np.random.default_rng(1).normal(1.0, 0.1, (300, 10))
-    loading = np.full((300, 2), 9.0)
-    intervals = [_median(row, 2) for row in np.hstack([loading, draws]).tolist()]
-    covered = [low * median <= 1 <= high * median for median, (low, high) in intervals]
-    assert 0.88 < sum(covered) / len(covered) <= 1.0
+def test_the_interval_of_a_line_covers_it() -> None:
+    # A shard of 5,000 rows takes 1 + 5 s; those of the samples differ by a tenth.
+    draw, covered, rounds = np.random.default_rng(1), 0, 200
+    for _ in range(rounds):
+        few, many = ([(rows, (1 + 0.001 * rows) * share) for share in draw.normal(1, 0.1, 10)] for rows in (400, 4000))
+        constant, rate, (low, high) = _shard_line(few, many, 5000)
+        expected = constant + rate * 5000
+        covered += low * expected <= 6 <= high * expected
+    assert 0.85 < covered / rounds <= 1.0
 
 
 def test_intervals_add_up_and_machines_have_them() -> None:
@@ -164,6 +185,7 @@ def test_intervals_add_up_and_machines_have_them() -> None:
     training = StageEstimate("train", "fit", 100, 0, 2.0, 60.0, 30, 7, 10, spread=(1.0, 1.5))
     estimate = RunEstimate("example", 4, (mapping, training), own_memory=7)
     assert (estimate.wall_seconds(end=0), estimate.wall_seconds(end=1)) == (1 + 10 + 62, 1 + 40 + 2 + 90)
+    assert replace(estimate, start=3.0).wall_seconds(end=0) == 3 + 1 + 10 + 62
     one, four, *_, largest = estimate.machines()
     assert (one["cores"], four["cores"], largest["cores"]) == (1, 4, 1000)
     assert (one["seconds"], one["high"], largest["seconds"]) == (1 + 80 + 62, 1 + 160 + 92, 1 + 2 + 62)

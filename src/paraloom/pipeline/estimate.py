@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import statistics
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -37,6 +36,9 @@ ESTIMATE = "estimate.json"
 _STEPS = 90
 """Updates of a training on the larger sample."""
 
+_LONGEST = 20.0
+"""Seconds that a sample of ten times the rows may take, which light stages need to show what a row costs."""
+
 _RESAMPLES = 1000
 _ENDS = (None, 0, 1)
 _USAGE = ("requests", "input_tokens", "output_tokens", "cost")
@@ -54,8 +56,9 @@ class StageEstimate:
         rows: Rows that it will write.
         seconds_once: Seconds whatever the number of rows, such as the loading of a model; once per worker.
         seconds_all: Seconds of work on all rows, on one core.
-        spread: Lowest and highest share of `seconds_all` that the samples leave open: of a map, a bootstrap interval of
-            95 % over its shards; else between a constant with work that grows with the units, and such work alone.
+        spread: Lowest and highest share of `seconds_all` that the samples leave open: where shards are timed, a
+            bootstrap interval of 95 % over them; else between a constant with work that grows with the units, and such
+            work alone.
         memory: Peak of its largest worker on the sample, in bytes.
         disk: Bytes that it will write.
         measured: Units of the larger sample.
@@ -122,6 +125,7 @@ class RunEstimate:
         seconds: How long the measurement took.
         own_memory: Peak of the process that starts the workers, in bytes.
         done: Stages that are left out, or shortened, because they are done, or some of their shards.
+        start: Seconds of a run beside the work of its stages, such as the start of worker processes.
     """
 
     pipeline: str
@@ -130,11 +134,13 @@ class RunEstimate:
     seconds: float = 0.0
     own_memory: int = 0
     done: tuple[str, ...] = ()
+    start: float = 0.0
 
     def wall_seconds(self, workers: int | None = None, end: int | None = None) -> float:
         """Wall time of the whole run, in seconds; `end` 0 or 1: the lower or upper end of its interval."""
         workers = workers or self.workers
-        return sum(stage.seconds(workers, 1.0 if end is None else stage.spread[end]) for stage in self.stages)
+        shares = ((stage, 1.0 if end is None else stage.spread[end]) for stage in self.stages)
+        return self.start + sum(stage.seconds(workers, share) for stage, share in shares)
 
     def scaled(self, factor: float) -> RunEstimate:
         """The estimate for a number of times as many rows."""
@@ -214,7 +220,7 @@ class RunEstimate:
         if self.done:
             text.append(f"Done already, as a whole or in part, and not counted: {', '.join(self.done)}.")
         text.append("Rates are of one core, memory of a stage of one worker; from, to: 95 % by shards of the sample.")
-        text.append(f"Measured on samples in {format_duration(self.seconds)}; trainings on at most {_STEPS} updates.")
+        text.append(f"Measured on samples in {format_duration(self.seconds)}.")
         return "\n".join(text)
 
     def compare(self, result: RunResult, wall_seconds: float | None = None) -> str:
@@ -261,7 +267,8 @@ def read_estimate(folder: Path) -> RunEstimate | None:
     try:
         saved = json.loads((folder / ESTIMATE).read_text(encoding="utf-8"))
         stages = tuple(StageEstimate(**{**one, "spread": tuple(one.get("spread", (1, 1)))}) for one in saved["stages"])
-        return RunEstimate(saved["pipeline"], saved["workers"], stages, saved["seconds"], saved.get("own_memory", 0))
+        figures = {"own_memory": saved.get("own_memory", 0), "start": saved.get("start", 0.0)}
+        return RunEstimate(saved["pipeline"], saved["workers"], stages, saved["seconds"], **figures)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -272,23 +279,33 @@ def estimate_run(
     """Run a pipeline on two samples of its inputs in a temporary folder, and extend both to all rows by a line.
 
     Every input is read once, to count it and to take rows from all over it. What a stage takes is a constant, such as
-    the loading of its models, and a part that grows with its rows, or with the updates of a training: two samples, one
-    of a third of the rows, tell them apart.
+    the loading of its models, and a part that grows with its shards and rows, or with the updates of a training: two
+    samples, one of a third of the rows, tell them apart. Where that is a matter of seconds, and no endpoint is asked, a
+    sample of ten times the rows takes the place of the smaller one.
     """
     if rows < 60:
         raise ConfigError("a sample needs 60 rows", remedy="Ask for more.")
     started = time.monotonic()
     workers = workers or os.cpu_count() or 1
     steps = definition.until(until)
-    samples = sample_inputs(definition, steps, rows)
-    thirds = {name: sample.third() for name, sample in samples.items()}
+    largest = sample_inputs(definition, steps, 10 * rows)
+    samples = {name: sample.every(sample.sampled // rows) for name, sample in largest.items()}
+    thirds = {name: sample.every(3) for name, sample in samples.items()}
     with tempfile.TemporaryDirectory(prefix="paraloom-estimate-") as folder:
         small = _measure(definition, steps, thirds, Path(folder) / "small", workers, _STEPS // 3)
         large = _measure(definition, steps, samples, Path(folder) / "large", workers, _STEPS)
+        more = any(largest[name].sampled > sample.sampled for name, sample in samples.items())
+        asked = any(stage.figures.get("requests") for stage in large.stages.values())
+        if more and not asked and large.wall + 10 * (large.wall - small.wall) < _LONGEST:
+            samples, small = largest, large
+            large = _measure(definition, steps, samples, Path(folder) / "largest", workers, 10 * _STEPS)
     stages: list[StageEstimate] = []
     for step in steps:
         stages.append(_extend(step, stages, samples, small, large, workers))
-    return RunEstimate(definition.name, workers, tuple(stages), time.monotonic() - started, peak_memory())
+    worked = sum(s.seconds / (workers if s.kind == "map" else 1) for s in large.stages.values())
+    start = max(0.0, large.wall - worked)
+    took = time.monotonic() - started
+    return RunEstimate(definition.name, workers, tuple(stages), took, peak_memory(), start=start)
 
 
 @dataclass(frozen=True)
@@ -299,13 +316,15 @@ class _Measured:
         stages: Stages by their names.
         units: Rows or updates that each had.
         disk: Bytes in the folder of each.
-        row_seconds: Of each map: seconds a row of each shard.
+        shards: Rows and seconds of the shards of each that has any.
+        wall: Seconds that it took.
     """
 
     stages: Mapping[str, StageResult]
     units: Mapping[str, int]
     disk: Mapping[str, int]
-    row_seconds: Mapping[str, list[float]] = field(default_factory=dict)
+    shards: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
+    wall: float = 0.0
 
 
 def _measure(
@@ -316,6 +335,7 @@ def _measure(
     workers: int,
     num_steps: int,
 ) -> _Measured:
+    started = time.monotonic()
     smaller = on_samples(definition, steps, samples, num_steps=num_steps, num_shards=5 * workers)
     try:
         result = run_pipeline(smaller, folder, workers=workers)
@@ -331,27 +351,44 @@ def _measure(
         counted = [stages[name].counts.out for name in inputs_of(step) if name in stages]
         units[step.name] = _updates(step.stage) or (sum(counted) if counted else stages[step.name].counts.read)
     disk = {name: sum(f.stat().st_size for f in s.folder.rglob("*") if f.is_file()) for name, s in stages.items()}
-    maps = [stage for stage in result.stages if stage.kind == "map"]
-    return _Measured(stages, units, disk, {stage.name: _row_seconds(stage) for stage in maps})
+    shards = {stage.name: _timed_shards(stage) for stage in result.stages if stage.kind != "fit"}
+    return _Measured(stages, units, disk, shards, time.monotonic() - started)
 
 
-def _row_seconds(stage: StageResult) -> list[float]:
-    """Seconds a row of each shard."""
+def _timed_shards(stage: StageResult) -> list[tuple[int, float]]:
+    """Rows and seconds of each shard."""
     manifest = Manifest(stage.folder)
     names = [file.name for file in sorted(stage.folder.glob("*.parquet"))]
     records = [record for name in names if (record := manifest.shard(name)) is not None and record.counts.read]
-    return [record.seconds / record.counts.read for record in records]
+    return [(record.counts.read, record.seconds) for record in records]
 
 
-def _median(rates: Sequence[float], workers: int) -> tuple[float, tuple[float, float]]:
-    """The median rate, and its interval over the shards relative to it.
+def _steady(shards: Sequence[tuple[int, float]], workers: int) -> Sequence[tuple[int, float]]:
+    """The shards without the slowest of each worker: the first one, which loads the models."""
+    return sorted(shards, key=lambda shard: shard[1] / shard[0])[:-workers] or shards
 
-    The first shard of each worker, which loads the models, is above the median, and not part of the interval.
+
+def _shard_line(
+    small: Sequence[tuple[int, float]], large: Sequence[tuple[int, float]], rows: float
+) -> tuple[float, float, tuple[float, float]]:
+    """Seconds of a shard whatever its rows, seconds a row, and the interval of a shard of `rows` rows, relative to it.
+
+    The line goes through the median shards of two samples. The work of a row is not below 0, and the constant is not
+    either; the interval is a bootstrap over the shards.
     """
-    median, steady = statistics.median(rates), sorted(rates)[:-workers] or list(rates)
-    medians = np.median(generator(1, 0).choice(steady, (_RESAMPLES, len(steady))), axis=1)
-    low, high = np.percentile(medians, (2.5, 97.5)).tolist()
-    return median, (min(1.0, low / median), max(1.0, high / median)) if median else (1.0, 1.0)
+
+    def line(few: Any, many: Any) -> Any:
+        (first, before), (second, after) = (np.moveaxis(np.median(one, axis=-2), -1, 0) for one in (few, many))
+        grown = np.where(second > first, (after - before) / np.maximum(second - first, 1), np.inf)
+        rate = np.clip(grown, 0.0, after / second)
+        return after - rate * second, rate
+
+    draw = generator(1, 0)
+    constant, rate = (float(value) for value in line(small, large))
+    constants, rates = line(*(draw.choice(np.asarray(one), (_RESAMPLES, len(one))) for one in (small, large)))
+    seconds = constant + rate * rows
+    low, high = np.percentile(constants + rates * rows, (2.5, 97.5)).tolist()
+    return constant, rate, (min(1.0, low / seconds), max(1.0, high / seconds)) if seconds else (1.0, 1.0)
 
 
 def _extend(
@@ -367,10 +404,16 @@ def _extend(
     sample = samples.get(step.name)
     known = [rows_of[name] for name in inputs_of(step) if name in rows_of]
     units = _updates(step.stage) or (sample.rows if sample is not None else sum(known))
-    spread = (1.0, 1.0)
-    if rates := large.row_seconds.get(step.name):
-        rate, spread = _median(rates, workers)
-        once = max(0.0, result.seconds - rate * second)
+    shards = _shards(step, before, samples, units)
+    spread, constant = (1.0, 1.0), 0.0
+    timed = [one.shards.get(step.name) or [] for one in (small, large)]
+    if all(timed) and units and (result.kind == "map" or sample is not None):
+        used = workers if result.kind == "map" else 1
+        few, many = (_steady(one, used) for one in timed)
+        count = max(1, math.ceil(shards))
+        of_shard, rate, spread = _shard_line(few, many, units / count)
+        once = max(0.0, result.seconds - of_shard * len(timed[1]) - rate * second)
+        constant = of_shard * count
     else:
         rate, once = _line(small.stages[step.name].seconds, result.seconds, first, second, units, result.kind)
         spread = (1.0, max(1.0, result.seconds / (rate * second))) if rate * second else spread
@@ -385,12 +428,12 @@ def _extend(
         units=units,
         rows=0 if is_fit else round(result.counts.out * share),
         seconds_once=once / (workers if result.kind == "map" else 1),
-        seconds_all=rate * units + (sample.seconds if sample is not None else 0.0),
+        seconds_all=rate * units + constant + (sample.seconds if sample is not None else 0.0),
         memory=result.memory,
         disk=round(large.disk[step.name] * (share if grows else 1.0)),
         measured=second,
         is_fixed=_updates(step.stage) > 0,
-        shards=_shards(step, before, samples, units),
+        shards=shards,
         settings=settings_of(step),
         spread=spread,
         **_usage(small.stages[step.name], result, first, second, units),

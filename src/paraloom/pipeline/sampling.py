@@ -13,7 +13,7 @@ import pyarrow as pa
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import derive_seed
-from paraloom.core.stage import Fit, Map, Source, StageContext
+from paraloom.core.stage import BATCH_ROWS, Fit, Map, Source, StageContext
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step, detached
 
@@ -36,9 +36,9 @@ class InputSample:
         """Number of sampled rows."""
         return sum(block.num_rows for block in self.blocks)
 
-    def third(self) -> InputSample:
-        """Every third block."""
-        return replace(self, blocks=self.blocks[1::3] or self.blocks)
+    def every(self, step: int) -> InputSample:
+        """One block of so many."""
+        return replace(self, blocks=self.blocks[step // 2 :: max(1, step)] or self.blocks)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class SampledInput(Source):
         return {"rows": self.sample.sampled}
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
-        yield from self.sample.blocks
+        yield from pa.Table.from_batches(self.sample.blocks).combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
 
 
 def sample_inputs(definition: Definition, steps: Sequence[Step], rows: int) -> dict[str, InputSample]:
@@ -134,7 +134,8 @@ def _sample(batches: Iterable[pa.RecordBatch], kind: str, rows: int, label: str)
                 number, used = divmod(count + start, _BLOCK)
                 size = min(_BLOCK - used, batch.num_rows - start)
                 if number % stride == 0:
-                    kept.append((number, batch.slice(start, size)))
+                    # A slice refers to its whole batch, which is not to be kept in memory.
+                    kept.append((number, batch.take(pa.array(range(start, start + size)))))
                 start += size
             count += batch.num_rows
             while sum(block.num_rows for _, block in kept) > max(2 * rows, 3 * _BLOCK):
@@ -143,7 +144,6 @@ def _sample(batches: Iterable[pa.RecordBatch], kind: str, rows: int, label: str)
             advance(batch.num_rows)
     if not kept:
         raise DataError(f"stage {label} has no rows to sample", remedy="Name files with rows.")
-    # Slices refer to the whole batches that they are from, which are not to be kept in memory.
     together = pa.Table.from_batches([block for _, block in kept]).combine_chunks()
     return InputSample(count, kind, tuple(together.to_batches(max_chunksize=_BLOCK)), time.monotonic() - started)
 
