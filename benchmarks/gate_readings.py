@@ -40,7 +40,7 @@ SYSTEMS = ("before", "now")
 
 
 def bitexts(data: Path) -> dict[str, list[dict[str, str]]]:
-    """German–English rows; of those of manuals most are in the text of the continued translators, of the others none."""
+    """German–English rows; the translators know most of those of manuals, and none of the others."""
     quickstart = paraloom.read_pairs(SAMPLE, src_column="de", tgt_column="en", src_lang="de", tgt_lang="en").to_list()
     rows = {
         "quickstart": quickstart,
