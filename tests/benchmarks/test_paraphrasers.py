@@ -143,7 +143,8 @@ def test_the_sheet_names_no_version_and_is_counted_by_the_key(tmp_path: Path) ->
     answers = ["id\tright\tgood\tdifferent\n"]
     answers += [f"{one}\t{int(sentence != 'news one')}\t1\t{int(tgt == 'b')}\n" for one, sentence, tgt in pairs]
     reader.write_text("".join(answers))
-    rows = [line.strip("| ").split(" | ") for line in run("judged_paraphrases", "count", tmp_path, reader).splitlines()]
+    *lines, differing = run("judged_paraphrases", "count", tmp_path, reader).splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines]
     of_row = {tuple(cells[:3]): cells[3:] for cells in rows}
     assert len(of_row) == 2 + 3 * 7
     # Wilson's interval of 5 of 6 by hand: (5 + 1.92) / (6 + 3.84) ± 1.96 / 9.84 · sqrt(5/6 + 0.96) = .703 ± .267
@@ -154,3 +155,4 @@ def test_the_sheet_names_no_version_and_is_counted_by_the_key(tmp_path: Path) ->
     assert of_row["loose alone", "now", "news"][2:] == ["1: 100% [21, 100]"] * 4
     assert of_row["strict", "before", "news"][2] == "0: 0% [0, 79]"
     assert not any(key[:2] == ("loose alone", "before") for key in of_row)
+    assert "loose alone, now: 6: 100% [61, 100] of 6" in differing and "strict, now: – of 0" in differing

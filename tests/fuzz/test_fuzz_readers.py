@@ -51,7 +51,7 @@ TMX = (
 )
 PPDB = b"[NN] ||| a dog ||| the dog ||| p=1 ||| 0-0\n[NP] ||| a ||| b ||| c\n"
 FCT = b"old\tJJ\ndog\tNN\nhound\n"
-CONLLU = b"# text\n1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n2\tdog\tdog\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+CONLLU = b"# text\n1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_\n2\tdog\tdog\tNOUN\tNN\t_\t0\troot\t_\t_\n\n"
 VARIANTS = b'{"pair_id": "a:1", "variant": 0, "rank": 0, "text": "Hallo"}\n{"pair_id": "a:1", "text": "x"}\n'
 WARC_PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<html><p>Hello</html>"
 WARC = (

@@ -229,8 +229,6 @@ def translate_file(
     from paraloom.stages.bitext import check_lines
     from paraloom.stages.translators import LoadTranslator
 
-    if source != PIPE:
-        check_lines(Path(source))
     if isinstance(translator, (str, Path)):
         translator = named_translator(translator, output=output)
     loaded = None if isinstance(translator, (str, LoadTranslator)) else as_translator(translator)
@@ -244,6 +242,8 @@ def translate_file(
     table = json_lines or any(f".{kind}" in output for kind in ("tsv", "csv", "jsonl", "parquet"))
     if table and not json_lines:
         check_target(output)
+    if source != PIPE:
+        check_lines(Path(source))
     model = loaded if loaded is not None else named_model(translator, decoding)
     if loaded is not None and (decode or nbest is not None):
         if not isinstance(loaded, (Translator, EndpointTranslator)):

@@ -77,6 +77,8 @@ def clean(tree: Tree) -> Tree | None:
         return None
     if isinstance(tree[0], str):
         return tree
+    if any(isinstance(child, str) for child in tree):
+        raise ValueError(f"a {tree.label() or 'phrase without a label'} has both words and phrases")
     children = [cleaned for child in tree if (cleaned := clean(child)) is not None]
     return _tree_class()(strip_function(tree.label()), children) if children else None
 
