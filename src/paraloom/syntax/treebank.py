@@ -75,9 +75,10 @@ def clean(tree: Tree) -> Tree | None:
     """Remove traces, function tags and phrases without words; None if nothing is left."""
     if tree.label() == TRACE:
         return None
-    if isinstance(tree[0], str):
+    words = [isinstance(child, str) for child in (tree[0], *tree[1:])]
+    if all(words):
         return tree
-    if any(isinstance(child, str) for child in tree):
+    if any(words):
         raise ValueError(f"a {tree.label() or 'phrase without a label'} has both words and phrases")
     children = [cleaned for child in tree if (cleaned := clean(child)) is not None]
     return _tree_class()(strip_function(tree.label()), children) if children else None
