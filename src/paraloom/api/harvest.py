@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -164,10 +163,11 @@ def _lost(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterator[Ha
 
 
 def _highest(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterable[dict[str, Any]]:
-    """The rows with the highest scores, or the first ones."""
+    """The rows with the highest scores, of equal ones as they are shown the first, or the first of all."""
     if not score:
         return islice(rows, count)
-    return heapq.nlargest(count, (row for row in rows if _value(row, score) > -math.inf), key=itemgetter(score))
+    known = (row for row in rows if _value(row, score) > -math.inf)
+    return heapq.nlargest(count, known, key=lambda row: round(row[score], 2))
 
 
 def _value(row: dict[str, Any], score: str) -> float:
