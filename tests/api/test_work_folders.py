@@ -46,8 +46,10 @@ def test_an_error_names_the_work_that_is_kept_and_clean_deletes_it(pairs: Pairs,
         assert clean_work_folders(tmp_path).active == (str(work),)
     assert clean_work_folders(tmp_path, dry_run=True).deleted == (str(work),)
     assert work.exists()
+    size = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
     cleaned = clean_work_folders(tmp_path)
-    assert cleaned.deleted == (str(work),) and cleaned.format().endswith(" MB"), cleaned.format()
+    assert cleaned.deleted == (str(work),) and cleaned.format().endswith(f"deleted, {size / 1e6:.1f} MB"), size
+    assert cleaned.megabytes == pytest.approx(size / 1e6, abs=0.051) and size > 10_000
     assert not work.exists() and (tmp_path / "other.paraloom/mine.txt").exists()
     assert clean_work_folders(tmp_path).deleted == ()
     with pytest.raises(DataError, match="folder not found"):

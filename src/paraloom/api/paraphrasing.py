@@ -21,7 +21,7 @@ from paraloom.core.protocols import EncoderLike, ParaphraserLike
 from paraloom.core.stage import Ref, Stage
 from paraloom.io import open_write
 from paraloom.io.compression import PIPE, read_raw_lines, without_compression
-from paraloom.io.fields import is_path
+from paraloom.io.formats.columns import is_path
 from paraloom.io.texts import is_nested
 from paraloom.mt.endpoint_config import is_endpoint
 from paraloom.paraphrasing.candidates import SelectingParaphraser, candidates_of, combined

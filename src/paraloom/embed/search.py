@@ -165,9 +165,9 @@ def mine_pairs(
             queries = stored[own].astype(np.float32)
             if not len(queries):
                 continue
-            neighbors = near[group]
-            others = np.concatenate([np.arange(bounds[other], bounds[other + 1]) for other in neighbors])
-            candidates = np.concatenate([stored[bounds[other] : bounds[other + 1]] for other in neighbors])
+            groups_near = near[group]
+            others = np.concatenate([np.arange(bounds[other], bounds[other + 1]) for other in groups_near])
+            candidates = np.concatenate([stored[bounds[other] : bounds[other + 1]] for other in groups_near])
             wanted = min(max(k, NEIGHBORS) + 1, len(candidates))
             cosines, indices = faiss.knn(
                 queries, candidates.astype(np.float32), wanted, metric=faiss.METRIC_INNER_PRODUCT

@@ -18,8 +18,7 @@ import pyarrow.dataset as ds
 from pyarrow.fs import LocalFileSystem
 
 from paraloom.core.errors import DataError, printable
-from paraloom.io.formats.columns import is_text
-from paraloom.io.shards import corrupt, corruption_as_error, open_shard, openable
+from paraloom.io.shards import corrupt, corruption_as_error, is_text, open_shard, openable
 
 Connection = duckdb.DuckDBPyConnection
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from paraloom.core.errors import ConfigError
-
-_ROOT = "$."
+from paraloom.core.errors import DataError, suggestion
+from paraloom.io.formats.columns import path_keys
 
 
 class Slot(NamedTuple):
@@ -21,21 +21,6 @@ class Slot(NamedTuple):
     def value(self) -> Any:
         """The value."""
         return self.holder[self.key]
-
-
-def is_path(name: object) -> bool:
-    """True if a name is that of a nested field: keys with dots between them, `*` for each item, or `$.` before it."""
-    return isinstance(name, str) and (name.startswith(_ROOT) or "." in name.strip(".") or "*" in name)
-
-
-def path_keys(path: str) -> tuple[str, ...]:
-    """The keys of a path, from the outside in."""
-    keys = tuple(path.removeprefix(_ROOT).split("."))
-    if not all(keys):
-        raise ConfigError(
-            f"'{path}' is not a path of keys", remedy="Write them with dots between: messages.*.content, or $.text."
-        )
-    return keys
 
 
 def slots(value: Any, keys: tuple[str, ...], above: str = "") -> Iterator[Slot]:
@@ -64,3 +49,23 @@ def text_paths(value: Any, above: str = "") -> Iterator[str]:
         items = value.items() if isinstance(value, dict) else (("*", item) for item in value)
         for key, item in items:
             yield from text_paths(item, f"{above}.{key}" if above else str(key))
+
+
+def json_text(value: dict[str, Any], key: str) -> str:
+    """Get the text at a key of a JSON object, or at keys with dots between them."""
+    text: Any = value
+    for name in (key,) if key in value else path_keys(key):
+        if not isinstance(text, dict) or name not in text:
+            raise DataError(
+                f"key '{key}' not found{suggestion(key, text_paths(value))}; the keys are {', '.join(value) or 'none'}",
+                remedy="Name the key of the text (--src-column and --tgt-column for pairs), or keys with dots between: "
+                "translation.de.",
+            )
+        text = text[name]
+    if not isinstance(text, str):
+        raise DataError(f"'{key}' must be text, got {json.dumps(text)[:40]}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"'{key}' has half of a surrogate pair (at {error.start})") from None
+    return text

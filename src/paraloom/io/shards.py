@@ -200,3 +200,25 @@ def _conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         if actual.type != expected.type:
             raise DataError(f"column '{expected.name}' is {actual.type} in a batch, {expected.type} in the corpus")
     return pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """True if a column of this type has text."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def text_values(column: pa.Array) -> list[Any]:
+    """The texts of a column; a value that is not valid UTF-8 is returned as bytes."""
+    try:
+        values: list[Any] = column.to_pylist()
+        return values
+    except UnicodeDecodeError:
+        return [_text_or_bytes(value) for value in column.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()]
+
+
+def _text_or_bytes(value: bytes | None) -> str | bytes | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return value

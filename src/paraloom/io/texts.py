@@ -10,8 +10,9 @@ from typing import NamedTuple
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.lazy import load_object
 from paraloom.io.compression import decode, read_raw_lines, without_compression
-from paraloom.io.fields import Slot, is_path, path_keys, slots, text_paths
-from paraloom.io.formats.base import json_object, json_text, raw_text
+from paraloom.io.fields import Slot, json_text, slots, text_paths
+from paraloom.io.formats.base import json_object, raw_text
+from paraloom.io.formats.columns import is_path, path_keys
 from paraloom.io.formats.names import is_dataset
 from paraloom.io.records import RECORD_FORMATS, BadRecord, Record, read_records
 from paraloom.text.segments import LAYOUT, Segment, split_segments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paraloom.core.errors import DataError
-from paraloom.io.formats.columns import is_text, text_values
+from paraloom.io.shards import is_text, text_values
 
 
 def check_text(batch: pa.RecordBatch) -> None:

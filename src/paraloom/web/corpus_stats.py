@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.io.database import Connection, ShardColumn, Sql, open_database, register_shards, sql, sql_list
-from paraloom.io.formats.columns import is_text
+from paraloom.io.shards import is_text
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 40

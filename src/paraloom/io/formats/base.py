@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.core.errors import DataError, suggestion
+from paraloom.core.errors import DataError
 from paraloom.io.compression import without_compression
-from paraloom.io.fields import path_keys, text_paths
 from paraloom.text.language_names import known_language, language_code
 
 ColumnName: TypeAlias = str | int | None
@@ -157,26 +156,6 @@ def json_object(line: str) -> dict[str, Any]:
             f"expected a JSON object, got {type(value).__name__}", remedy='A line looks like {"src": "…", "tgt": "…"}.'
         )
     return value
-
-
-def json_text(value: dict[str, Any], key: str) -> str:
-    """Get the text at a key of a JSON object, or at keys with dots between them."""
-    text: Any = value
-    for name in (key,) if key in value else path_keys(key):
-        if not isinstance(text, dict) or name not in text:
-            raise DataError(
-                f"key '{key}' not found{suggestion(key, text_paths(value))}; the keys are {', '.join(value) or 'none'}",
-                remedy="Name the key of the text (--src-column and --tgt-column for pairs), or keys with dots between: "
-                "translation.de.",
-            )
-        text = text[name]
-    if not isinstance(text, str):
-        raise DataError(f"'{key}' must be text, got {json.dumps(text)[:40]}")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise DataError(f"'{key}' has half of a surrogate pair (at {error.start})") from None
-    return text
 
 
 def plain_text(batch: pa.RecordBatch, name: str, forbidden: str, file: str | Path, rows_before: int) -> list[str]:

@@ -11,12 +11,28 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import utf8_error
-from paraloom.io.fields import path_keys
 from paraloom.io.formats.base import PROVENANCE, ColumnName, PairRow, ReadOptions, find_header
+from paraloom.io.shards import is_text, text_values
 from paraloom.text.language_names import language_code
 
+_ROOT = "$."
 TRANSLATION = "translation"
 """Name of the column with a struct of a text in each language, as the data sets of WMT have it."""
+
+
+def is_path(name: object) -> bool:
+    """True if a name is that of a nested field: keys with dots between them, `*` for each item, or `$.` before it."""
+    return isinstance(name, str) and (name.startswith(_ROOT) or "." in name.strip(".") or "*" in name)
+
+
+def path_keys(path: str) -> tuple[str, ...]:
+    """The keys of a path, from the outside in."""
+    keys = tuple(path.removeprefix(_ROOT).split("."))
+    if not all(keys):
+        raise ConfigError(
+            f"'{path}' is not a path of keys", remedy="Write them with dots between: messages.*.content, or $.text."
+        )
+    return keys
 
 
 class Side(NamedTuple):
@@ -125,28 +141,6 @@ def side_column(batch: pa.RecordBatch, side: Side) -> pa.Array:
     """The texts of a side; null where the whole struct is null."""
     column = batch.column(side.column)
     return column if side.key is None else pc.struct_field(column, side.key.split("."))
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """True if a column of this type has text."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def text_values(column: pa.Array) -> list[Any]:
-    """The texts of a column; a value that is not valid UTF-8 is returned as bytes."""
-    try:
-        values: list[Any] = column.to_pylist()
-        return values
-    except UnicodeDecodeError:
-        return [_text_or_bytes(value) for value in column.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()]
-
-
-def _text_or_bytes(value: bytes | None) -> str | bytes | None:
-    try:
-        return None if value is None else value.decode()
-    except UnicodeDecodeError:
-        return value
 
 
 def kept_provenance(schema: pa.Schema) -> list[str | None]:

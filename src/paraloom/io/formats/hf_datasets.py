@@ -21,14 +21,12 @@ from paraloom.io.atomic import atomic_folder
 from paraloom.io.formats.base import PairRow, ReadOptions, file_stem, languages_in_name
 from paraloom.io.formats.columns import (
     choose_sides,
-    is_text,
     named_column,
     pair_rows,
     side_column,
-    text_values,
 )
 from paraloom.io.formats.names import INFO, SPLITS, STATE
-from paraloom.io.shards import rebatch
+from paraloom.io.shards import is_text, rebatch, text_values
 
 _BATCH_ROWS = 1000
 _FILE_ROWS = 1_000_000

@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from paraloom.core.errors import DataError
 from paraloom.io.compression import decode, open_write, read_raw_lines
+from paraloom.io.fields import json_text
 from paraloom.io.formats.base import (
     PROVENANCE,
     PairRow,
     ReadOptions,
     json_object,
-    json_text,
     json_values,
     raw_text,
 )
