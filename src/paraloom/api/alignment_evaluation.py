@@ -42,9 +42,6 @@ def evaluate_alignment_files(
         hard_delimiter: The beads are of texts of several documents, separated by such lines as .EOA ('' for empty
             lines): compare each document with a gold file of its own.
 
-    Returns:
-        The figures.
-
     Reference:
         Thompson and Koehn 2019; their score.py.
     """

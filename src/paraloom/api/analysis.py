@@ -78,7 +78,7 @@ def extract_lexicon(
     on_error: OnError = "stop",
     **config: Unpack[LexiconSettings],
 ) -> int:
-    """Extract a paraphrase lexicon from bitext: phrases that have translations in common, scored.
+    """Extract a paraphrase lexicon from bitext: phrases that have translations in common, scored; return how many.
 
     Any language will do: with German and French bitext of English, German and French are the pivots of an English
     lexicon; `pivot=("en",)` with German bitext makes a German one.
@@ -86,15 +86,7 @@ def extract_lexicon(
     Args:
         pairs: Bitext files, any number for each pivot language, such as de-en.tsv.gz.
         output: The table to write: .tsv, .jsonl or .parquet.
-        seed: Seed of every random choice.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **config: Further fields of `paraloom.stages.ExtractLexicon`: `pivot`, `max_phrase_length`, `min_score` …
-
-    Returns:
-        The number of entries.
-
-    Raises:
-        DataError: Pairs are in one language, or their languages leave open which one the lexicon is of.
 
     Reference:
         Bannard and Callison-Burch (2005); Zhou et al. (2017), §2.1.
@@ -133,12 +125,7 @@ def preview_filter(
         preset: strict, balanced or loose, as for `Pairs.filter`; its scores are computed first.
         encoder: For a preset: compute `paraphrase_score` first, with this encoder.
         reverse_translator: For a preset: translate back first, with this translator.
-        seed: Seed of a random sample.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **criteria: Further criteria of `paraloom.stages.Filter`: `top`, `decile`, `by`, `sample`, `precision` …
-
-    Returns:
-        The counts of each criterion, in the order in which they apply.
     """
     corpus, settings = filter_settings(
         open_pairs(pairs, on_error=on_error),
@@ -166,22 +153,14 @@ def draw_labels(
 
     The first sheet has rows of the whole ranking; later ones have rows above the lowest cut that can probably be
     promised. More labels lower the cut, and it does no harm to look in between. Label all pairs of a sheet.
+    Returns their number: 0 if all that matter are labeled, and nothing is written.
 
     Args:
         pairs: Pairs with a score, in any form that `as_pairs` takes.
         sheet: The sheet to write, a new file; if its name ends with .html, also a page on which to fill it in.
         precision: The share of right pairs that will be promised.
         labels: Sheets that are filled in so far.
-        seed: Seed of the pairs, if they are computed.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **criteria: The criteria of `Pairs.filter`: `by`, `where`, `preset`, `confidence` …
-
-    Returns:
-        The number of pairs in the sheet; 0 if all that matter are labeled, and nothing is written.
-
-    Raises:
-        ConfigError: The sheet exists, or the score is missing.
-        DataError: The labels are of another corpus.
 
     Example:
         >>> import tempfile
@@ -250,18 +229,13 @@ def draw_sheet(
     seed: int = 1,
     on_error: OnError = "stop",
 ) -> Path:
-    """Draw pairs from each range of a score into a sheet for annotators.
+    """Draw pairs from each range of a score into a sheet for annotators; return its key.
 
     Args:
         pairs: Pairs with that score, in any form that `as_pairs` takes.
         sheet: The sheet, tab-separated; its key is written beside it.
         by: The score whose ranges are sampled.
         count: Number of pairs from each range.
-        seed: Seed of the samples.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-
-    Returns:
-        The key: which pair each row of the sheet is.
 
     Reference:
         Wieting and Gimpel (2018), Table 3.

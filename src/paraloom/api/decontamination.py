@@ -110,13 +110,6 @@ def decontaminate(
         model: Folder of the model that learns from the training text: the shares are kept there, and evaluations on
             these tests print them in their signatures.
 
-    Returns:
-        Counts by level, of the training rows and of the texts of each test.
-
-    Raises:
-        ConfigError: `similarity` is out of range, a format is unknown, or `output` has another one than `train`.
-        DataError: A file cannot be read, or a test has no text.
-
     Reference:
         Brown et al. 2020, "Language models are few-shot learners", appendix C; Broder 1997 (near-duplicates).
 

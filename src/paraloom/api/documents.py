@@ -63,11 +63,7 @@ def pair_documents(
         target_translator: Translates the target, as `translator` the source, into a third language; compared there.
         encoder: Encoder of both languages, as further evidence.
         decode: How to translate.
-        seed: Seed of every random choice.
         **config: Further fields of `paraloom.stages.AlignDocuments`: `evidence`, `threshold` …
-
-    Returns:
-        The numbers of documents and pairs.
     """
     _check(source, target)
     if target_translator is not None and translator is None:
@@ -101,9 +97,6 @@ def pivot_documents(pairs: str | Path, pivots: Sequence[tuple[str | Path, str | 
         pairs: Pairs of documents of two languages, from `align documents`.
         pivots: For a further language two such files: with the source and with the target.
         output: The pairs, a .tsv file.
-
-    Returns:
-        The numbers of pairs that were read, dropped, added and written.
 
     Reference:
         Park et al. (2017), §5.

@@ -288,13 +288,8 @@ def encode_file(
     """Encode lines of text as vectors, streaming.
 
     Args:
-        encoder: A bundled name such as english, a folder, or a sentence-transformers model.
         source: A sentence per line; - is standard input.
         output: Vectors: .npy, float32 (lines, d), or .parquet with the text.
-        on_error: 'stop' at a line that is not UTF-8, or 'reject' it into OUTPUT.rejected.jsonl, with the reason.
-
-    Returns:
-        The number of vectors.
     """
     source = str(source)
     path = Path(output)
@@ -326,12 +321,8 @@ def similarity_of_lines(encoder: EncoderLike | str | Path, first: str | Path, se
     """Print the cosine of each line of a file with the same line of another, −1 to 1.
 
     Args:
-        encoder: A bundled name such as english, a folder, or a sentence-transformers model.
         first: A sentence per line.
         second: As many lines.
-
-    Yields:
-        The cosines.
     """
     model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
     missing = object()

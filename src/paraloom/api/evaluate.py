@@ -58,10 +58,6 @@ def evaluate_similarity(
         vectors: Word vectors (word2vec, GloVe, fastText): add a row for their plain average.
         mteb: Also write STS12.json etc. of the first encoder to this folder, as MTEB does.
         resamples: Bootstrap samples of the differences; 0 for none.
-        seed: Seed of every random choice.
-
-    Returns:
-        The table; see `paraloom.evaluate_sts`.
     """
     if isinstance(encoders, (str, Path)):
         encoders = [encoders]
@@ -99,10 +95,6 @@ def compare_on_similarity(
         folder: A folder of similarity tasks, such as data/sts, or a file of pairs.
         tasks: Only these tasks.
         resamples: Bootstrap samples.
-        seed: Seed of every random choice.
-
-    Returns:
-        The table.
     """
     paths = {str(encoder): encoder for encoder in encoders}
     models = {name: _open(path) for name, path in paths.items()}
@@ -124,10 +116,6 @@ def evaluate_classification_tasks(
         folder: A folder with train.tsv and test.tsv (label and text, between tabs), or of such folders
             (data/classification).
         tasks: Only these tasks, such as trec.
-        seed: Seed of every random choice.
-
-    Returns:
-        The table; see `paraloom.evaluate_classification`.
     """
     paths = {str(encoder): encoder for encoder in encoders}
     models = {name: _open(path) for name, path in paths.items()}
@@ -140,9 +128,6 @@ def evaluate_translation_files(hypotheses: str | Path, references: str | Path) -
     Args:
         hypotheses: A translation per line.
         references: As many lines.
-
-    Returns:
-        The metrics.
     """
     return evaluate_translation(list(read_lines(hypotheses)), list(read_lines(references)))
 
@@ -208,16 +193,9 @@ def evaluate_translator(
     Args:
         translator: A translator, or a reference to one: a bundled name such as de-en, a folder, OWNER/NAME, or the
             address of an endpoint, each with settings as in 'NAME?from=de&to=en'.
-        pairs: Pairs: a corpus folder, a file with both sides, PREFIX.{de,en}, or a file of each side.
         save_costs: Keep the costs in the model's folder: other text is compared with them from then on.
-        src_lang: Language of the source side, such as de.
-        tgt_lang: Language of the target side, such as en.
         src_column: Source column of a table: a name, or a number from 1.
         tgt_column: Target column of a table: a name, or a number from 1.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-
-    Returns:
-        The metrics and the costs.
     """
     model = named_model(translator, COST_DECODING, check_costs=not save_costs)
     if save_costs and not isinstance(model, Translator):
@@ -274,9 +252,6 @@ def evaluate_document_pairs(pairs: str | Path, gold: str | Path, *, swap: bool =
         gold: The true pairs: two names per line, between tabs.
         swap: The gold has the target first.
 
-    Returns:
-        The figures.
-
     Reference:
         Park et al. (2017), Table 2.
     """
@@ -303,10 +278,6 @@ def evaluate_sentence_aligner(
         encoder: Evidence: an encoder of both languages, or of the target's if there is a translation; none: no encoder.
         max_bead_size: Maximum number of sentences on one side of a bead.
         method: 'evidence' (all of it), 'length' (Gale and Church's lengths alone) or 'park17' (Park et al.'s formula).
-        order: strict: both in the same order; local: passages of one may be moved or missing.
-
-    Returns:
-        The figures.
 
     Reference:
         Park et al. (2017), Tables 4 and 5.

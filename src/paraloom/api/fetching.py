@@ -52,14 +52,6 @@ def fetch_model(name: str) -> ModelSummary:
         name: `opus-mt-de-en` and the like, `nllb-600m`, `m2m100-418m`, `madlad-3b` or OWNER/NAME; with settings as
             'nllb-600m?from=de&to=en'.
 
-    Returns:
-        What its card says.
-
-    Raises:
-        ConfigError: The name is none of the hub, or says other languages than its settings.
-        ModelError: The hub cannot be reached or does not have it, the disk has no room, or the bytes are damaged.
-        MissingExtraError: torch or transformers is not installed.
-
     Example:
         >>> fetch_model("opus-mt-de-en").license  # doctest: +SKIP
         'cc-by-4.0'
@@ -102,12 +94,6 @@ def remove_model(name: str) -> ModelSummary:
 
     Args:
         name: As `paraloom models` lists it, or OWNER/NAME.
-
-    Returns:
-        What its card said.
-
-    Raises:
-        ConfigError: No such translator is in the cache.
 
     Example:
         >>> remove_model("de-en")

@@ -48,10 +48,6 @@ def evaluate_scores(
     Args:
         pairs: Labeled pairs, scored: column label, 1 right, 0 wrong; labeled_set and kind if known.
         scores: Only these scores.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-
-    Returns:
-        The areas, by set.
 
     Reference:
         DeLong, DeLong and Clarke-Pearson 1988, for the intervals.
@@ -87,11 +83,6 @@ def evaluate_lookalikes(
         reverse_translator: Test the scores of translating back with this translator, too: a bundled name, a folder or
             OWNER/NAME, with settings as in 'NAME?from=de&to=en'.
         paraphrase_model: Test p_paraphrase by this model, too: a bundled name or a folder.
-        seed: Seed of every random choice.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-
-    Returns:
-        Shares of look-alikes that each score prefers, by kind.
     """
     models: dict[str, Any] = {"encoder": encoder, "reverse_translator": reverse_translator}
     models["paraphrase_model"] = paraphrase_model
@@ -136,11 +127,7 @@ def train_paraphrase_model(
         pairs: Labeled pairs, scored: column label, 1 right, 0 wrong.
         output: The folder to write.
         features: Scores to learn from. Default: those of the bundled model that the pairs have.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **config: Further fields of `paraloom.stages.TrainParaphraseModel`: `fallbacks`, `l2` …
-
-    Returns:
-        The result; the figures of the last stage have the area under the ROC curve of each training set.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     names = tuple(features) or _bundled_features(open_pairs(as_list(pairs)[0], on_error=on_error).columns)
@@ -165,12 +152,7 @@ def train_judge(
         output: Folder of the judge, for `Pairs.score(judge=…)`.
         base: Folder of a sentence-transformers model of the family of BERT, such as all-MiniLM-L6-v2, or of a judge,
             or `english-judge`: its training continues.
-        seed: Seed of the order of the pairs, of dropout and of new weights.
-        on_error: What happens with rows that cannot be read: 'stop' or 'reject'.
         **config: Fields of :class:`~paraloom.stages.TrainJudge`, such as `epochs` and `layers`.
-
-    Returns:
-        The run; the figures of its last stage have the area under the ROC curve of pairs that were set aside.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     folder = model_folder(base)

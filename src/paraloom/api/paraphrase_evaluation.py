@@ -161,7 +161,6 @@ def measure_paraphrasers(
         candidates: Candidates of each sentence to select from, of each kind.
         lowercase: Whether BLEU and chrF compare lower-cased texts.
         rows: Sentences that are drawn at most; 0 for all.
-        seed: Seed of every random choice.
     """
     sentences = read_references(pairs, references) if isinstance(pairs, (str, Path)) else pairs
     evaluation = ParaphraserEvaluation(

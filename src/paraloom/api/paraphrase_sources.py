@@ -149,7 +149,6 @@ def open_paraphraser(
             an endpoint with its settings: `http://127.0.0.1:8000/v1?model=qwen3&language=en`.
         output: What is written: the answers of an endpoint are kept beside it.
         parser: Of trained ones: another parser than the model's own.
-        device: Of trained ones.
         template: Of trained ones: syntax to follow, or 'auto'.
         like: Of trained ones: a sentence whose syntax to follow.
         height: Levels of the tree of `like`.

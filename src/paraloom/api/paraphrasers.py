@@ -90,8 +90,6 @@ def train_paraphraser(
         parser: english, a folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse].
         init_from: A paraphraser that Paraloom trained, to start from: english, or a folder of the same network.
         steps: Number of updates; the progress bar shows the time left.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        seed: Seed of every random choice.
         **config: Further fields of `paraloom.stages.TrainParaphraser`.
     """
     stages: list[Stage] = []

@@ -221,11 +221,7 @@ class ParaphrasedFiles:
     records: RewrittenRecords | None = None
 
     def format(self) -> str:
-        """How many texts have paraphrases, how many have none, and why candidates were dropped.
-
-        Returns:
-            One line, or two.
-        """
+        """How many texts have paraphrases, how many have none, and why candidates were dropped."""
         noun, verb = ("text", "has") if self.texts == 1 else ("texts", "have")
         lines = [f"{self.answered:,} of {self.texts:,} {noun} {verb} a paraphrase, {self.paraphrases:,} in all"]
         if none := self.texts - self.answered:
@@ -238,11 +234,7 @@ class ParaphrasedFiles:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """The counts.
-
-        Returns:
-            The fields but `result` and `rows`; of endpoints what they were asked.
-        """
+        """The counts."""
         usage = self.result.stages[-1].figures
         return {
             "texts": self.texts,
@@ -303,18 +295,7 @@ def paraphrase_files(
         column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name or a number from 1;
             of nested records a path such as messages.*.content or $.text: the output has the same records, with the
             best paraphrase in place of each sentence.
-        engine: local, inline, or ray.
-        workers: Processes; default: one per core.
-        on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
         check_languages: Stop, before any work, at text in another language than the paraphraser's.
-        seed: Seed of every random choice.
-
-    Returns:
-        The counts, and of standard output the paraphrases.
-
-    Raises:
-        ConfigError: A word looks like a file that does not exist, or a value has no effect.
-        DataError: A file does not exist, or has no texts.
     """
     target = str(output)
     lines = _is_text_file(target)
@@ -388,16 +369,7 @@ def plan_paraphrases(
         texts: As `paraphrase_files` takes them.
         output: Where that call will write.
         plan_rows: Texts of the larger of two samples; endpoints are asked about the texts of both.
-        workers: Processes; default: one per core.
-        seed: Seed of every random choice.
         **options: The other options of `paraphrase_files`.
-
-    Returns:
-        The estimate, with a line for each stage.
-
-    Raises:
-        ConfigError: A word looks like a file that does not exist, or a value has no effect.
-        DataError: A file does not exist, or has no texts.
     """
     options.pop("engine", None)
     with ExitStack() as stack:

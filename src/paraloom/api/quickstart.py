@@ -54,7 +54,6 @@ def run_quickstart(folder: str | Path = "quickstart", *, workers: int | None = N
 
     Args:
         folder: Folder of the run.
-        workers: Processes; default: one per core. The result is the same.
     """
     if kernels_are_new():
         warnings.warn("the first run compiles the inner loops, for a minute or two; later ones do not", stacklevel=2)

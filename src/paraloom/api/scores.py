@@ -27,10 +27,6 @@ def train_word_counts(
         pairs: Pairs to learn from: one corpus or several.
         output: The folder to write.
         columns: Text columns to learn from, such as src,tgt.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-
-    Returns:
-        The result; the figures of the last stage have the numbers of words and sentences.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     return _train(stages, CountWords(corpora=references, columns=tuple(columns)), output)
@@ -52,11 +48,7 @@ def train_language_model(
         output: The folder to write.
         columns: Text columns to learn from, such as src,tgt.
         units: What the n-grams are made of.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
         **config: Further fields of `paraloom.stages.TrainLanguageModel`: `order`, `smoothing`.
-
-    Returns:
-        The result; the figures of the last stage have order, number of n-grams and smoothing.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
     return _train(stages, TrainLanguageModel(corpora=references, columns=tuple(columns), units=units, **config), output)

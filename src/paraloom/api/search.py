@@ -50,14 +50,10 @@ def search_lines(
         Artetxe and Schwenk 2019: see `paraloom.embed.search.search`.
 
     Args:
-        encoder: A bundled name such as english, a folder, or a sentence-transformers model.
         corpus: Sentences to search, one per line.
         queries: One per line; - is standard input.
         k: Sentences per query.
         vectors: Vectors of the corpus, from `encode`; default: encode it now.
-
-    Yields:
-        The sentences with their cosines, highest margin first (of a single query, highest cosine), for each query.
     """
     texts = list(read_lines(queries))
     model = open_encoder(encoder, available_threads()) if isinstance(encoder, (str, Path)) else encoder

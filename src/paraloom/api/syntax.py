@@ -31,9 +31,6 @@ def train_parser(
         encoder: For spans: a static encoder, such as english, whose word vectors tell of words that the treebank does
             not have.
         encoder_words: Number of its most common words whose vectors are taken, for a smaller parser; 0: all.
-
-    Returns:
-        The result; its figures have the F1.
     """
     stage = TrainParser(
         treebank=tuple(Path(path).absolute() for path in treebank),
@@ -59,16 +56,8 @@ def add_parses(
     Variants, as `variants` writes them, have one text column: --columns text.
 
     Args:
-        pairs: Pairs: a corpus folder, a file with both sides, PREFIX.{de,en}, or a file of each side.
-        output: Where to write; the suffix decides the format.
         parser: english, a folder of `train parser`, spacy:NAME, spacy:FOLDER, stanza:LANGUAGE[:depparse].
         columns: The text columns.
-        engine: local, inline, or ray (pip install 'paraloom[cluster]').
-        workers: Processes; default: one per core. The result is the same.
-        on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
-
-    Returns:
-        The result, with the numbers of rows.
     """
     stages, reference = input_stages(str(pairs), on_error=on_error)
     stage = Parse(input=reference, columns=tuple(columns), **parser_fields(str(parser)))

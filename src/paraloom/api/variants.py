@@ -63,7 +63,6 @@ def translate_variants(
     Args:
         source: Sentences, one per line, or pairs.
         translators: One translator, or several: all their outputs.
-        output: Where to write; the suffix decides the format.
         decode: Instead of `method`: a decoding such as nucleus:0.9,nbest=5.
         method: base, beam, sampling, nucleus, topk, temperature, mbr, diverse, or syntax (a translator per output).
         outputs: Translations of each text, with `method`.
@@ -74,11 +73,6 @@ def translate_variants(
         tgt_lang: Of pairs: language of the target side, such as en.
         src_column: Source column of a table: a name, or a number from 1.
         tgt_column: Target column of a table: a name, or a number from 1.
-        engine: local, inline, or ray.
-        workers: Processes; default: one per core.
-        on_error: 'stop' at a row that cannot be read or processed, or 'reject' it.
-        check_languages: Stop, before any work, at text that the translator cannot read.
-        seed: Seed of every random choice.
 
     Reference:
         Burchell et al. (2022), §2.
@@ -127,9 +121,6 @@ def measure_diversity(
         folder: The run folder.
         parser: Parse first: english, a folder of `train parser`, spacy:NAME, stanza:LANGUAGE[:depparse].
         references: Pairs with the variants' pair_ids, for chrF to what a person wrote.
-        on_error: 'stop' at a row that cannot be read, or 'reject' it.
-        workers: Processes; default: one per core.
-        seed: Seed of every random choice.
         **config: Further fields of `paraloom.stages.MeasureDiversity`.
 
     Reference:

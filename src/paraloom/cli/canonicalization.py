@@ -43,7 +43,6 @@ def _canonicalize(
             Default: all.
         terms: Words and phrases that stay as they are, one on each line of a file.
         check_languages: Stop, before any work, at text that is not English.
-        as_json: Print each form as a line of JSON; with -o, figures as JSON.
     """
     source = _source(texts)
     canonicalizer = api.open_canonicalizer(hold=hold, terms=terms or ())

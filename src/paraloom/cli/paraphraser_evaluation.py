@@ -34,7 +34,6 @@ def paraphraser(
         beside: A further paraphraser to compare, NAME=REFERENCE. Repeatable.
         sheet: Also write outputs, drawn by seed, to this .tsv file, to judge them by hand.
         samples: Sentences in the sheet.
-        as_json: Print figures as JSON.
         **options: Further parameters of `paraloom.api.measure_paraphrasers`.
     """
     if sheet is not None:

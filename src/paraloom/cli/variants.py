@@ -29,7 +29,6 @@ def diversity(
     Args:
         corpora: Corpus folders, or .tsv, .jsonl, .parquet with pair_id and text.
         output: Keep the run, and its report, in this folder.
-        as_json: Print figures as JSON.
         **options: Further parameters of `paraloom.api.measure_diversity`.
     """
     names = [str(name) for name in corpora]

@@ -98,9 +98,6 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
     Args:
         sheets: Labeled sheets, one per annotator.
         key: The key that was written with the sheet.
-
-    Returns:
-        `rows` with the counts of each range, `raters`, and `agreement` as Cohen's kappa.
     """
     facts = {row["number"]: row for row in _read(key, KEY_COLUMNS)}
     labels = [_read_labels(sheet, set(facts)) for sheet in sheets]

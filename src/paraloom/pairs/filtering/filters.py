@@ -107,11 +107,7 @@ class Criteria(Config):
             self.prefers_highest()
 
     def target(self, columns: Sequence[str]) -> Target:
-        """What is promised of which column.
-
-        Raises:
-            ConfigError: No score is there.
-        """
+        """What is promised of which column."""
         by = self.by or next((name for name in DECIDING if name in columns), "")
         if not by:
             raise ConfigError(
@@ -121,11 +117,7 @@ class Criteria(Config):
         return Target(by, replace(self, by=by).prefers_highest(), self.precision or 0.0, self.confidence, self.labels)
 
     def prefers_highest(self) -> bool:
-        """True if the best rows are at the upper end of `by`.
-
-        Raises:
-            ConfigError: `by` is not a score with a direction, and `best` is not given.
-        """
+        """True if the best rows are at the upper end of `by`."""
         direction = COLUMNS[self.by].direction if self.by in COLUMNS else "none"
         if not self.best and direction == "none":
             raise ConfigError(

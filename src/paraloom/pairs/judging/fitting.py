@@ -124,9 +124,6 @@ def fit_judge(
 
     Reference:
         Wortsman et al. 2022 (robust fine-tuning), Section 3, for the mean of the weights.
-
-    Returns:
-        Figures: numbers of pairs, the loss, and the area under the ROC curve of the pairs set aside.
     """
     import torch
     from tokenizers import Tokenizer
