@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
@@ -52,6 +53,15 @@ class StageContext:
         return tuple(self.inputs[f"{name}.{index}"] for index in range(count))
 
 
+def _refers(kind: Any) -> bool:
+    """Whether an annotation, evaluated or not, is that of a field that refers to stages."""
+    return (
+        bool(re.search(r"\bRef\b", kind))
+        if isinstance(kind, str)
+        else kind is Stage or any(map(_refers, get_args(kind)))
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stage(Config):
     """Base of all stages: a frozen dataclass whose fields are its whole configuration.
@@ -62,8 +72,9 @@ class Stage(Config):
 
     Class attributes:
         version: Changes with the meaning of the output, so that old results are made again.
-        inputs: Names of the fields that refer to earlier stages or paths (`Ref`, a tuple of `Ref`, or either or None).
-            The engine resolves them into `StageContext.inputs`; their content is part of the stage's digest.
+        inputs: Names of the fields that refer to earlier stages or paths, as their annotations say (`Ref`, a tuple of
+            `Ref`, or either or None). The engine resolves them into `StageContext.inputs`; their content is part of the
+            stage's digest.
         output_schema: Schema of the resulting corpus (PAIRS, VARIANTS …); '' where a Map keeps that of its input.
         optional_fields: Fields that are left out of the digest while they have their default, so that runs made before
             the field existed stay valid.
@@ -79,6 +90,12 @@ class Stage(Config):
     type_description: ClassVar[str] = "a stage or a path"  # for messages about fields that refer to stages
 
     name: str = ""
+
+    def __init_subclass__(cls) -> None:
+        if "inputs" not in vars(cls):
+            inherited = [name for base in cls.__bases__ for name in getattr(base, "inputs", ())]
+            own = [name for name, kind in vars(cls).get("__annotations__", {}).items() if _refers(kind)]
+            cls.inputs = tuple(dict.fromkeys(inherited + own))
 
     def configuration(self) -> dict[str, Json]:
         """The fields as JSON values, without references and paths: those count by the digest of what they refer to.
@@ -181,6 +198,7 @@ class Map(Stage):
         batch_rows: Rows that `apply` gets at a time, at most: more, where a call costs more than its rows.
     """
 
+    inputs: ClassVar[tuple[str, ...]] = ()  # not `input`, which the engine maps
     input_columns: ClassVar[tuple[str, ...]] = ()
     rows: ClassVar[Literal["same", "many"]] = "same"
     batch_rows: ClassVar[int] = BATCH_ROWS

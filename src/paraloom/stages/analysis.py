@@ -56,7 +56,6 @@ class PairStatistics(Fit):
     """
 
     version: ClassVar[str] = "2"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: Ref
     sample: int = 150_000
@@ -131,7 +130,6 @@ class ExtractLexicon(LexiconConfig, Fit):
     """
 
     version: ClassVar[str] = "3"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: tuple[Ref, ...]
     pivot: tuple[str, ...] = ()

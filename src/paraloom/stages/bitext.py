@@ -136,7 +136,6 @@ class JoinPairs(Source):
     """
 
     output_schema: ClassVar[str] = "PAIRS"
-    inputs: ClassVar[tuple[str, ...]] = ("corpora",)
     optional_fields: ClassVar[tuple[str, ...]] = ("keep_columns",)
 
     corpora: tuple[Ref, ...]
@@ -191,7 +190,6 @@ class CommonTranslations(Source):
     """
 
     output_schema: ClassVar[str] = "PAIRS"
-    inputs: ClassVar[tuple[str, ...]] = ("bitext",)
 
     bitext: Ref
     side: Literal["src", "tgt"] = "tgt"
@@ -458,7 +456,6 @@ class Clean(CleaningRules, Map):
     """
 
     version: ClassVar[str] = "3"
-    inputs: ClassVar[tuple[str, ...]] = ("held_out",)
 
     held_out: tuple[Ref, ...] = ()
     languages: tuple[str, ...] = ()

@@ -64,7 +64,6 @@ class DistillEncoder(DistillationConfig, Fit):
     """
 
     sentinel: ClassVar[str] = "*.vocabulary.txt"
-    inputs: ClassVar[tuple[str, ...]] = ("sentences", "vectors", "sts")
 
     sentences: tuple[Ref, ...]
     vectors: Ref | None = None
@@ -119,7 +118,6 @@ class DistillTransformer(TransformerConfig, Fit):
     """
 
     sentinel: ClassVar[str] = TRAINED
-    inputs: ClassVar[tuple[str, ...]] = ("sentences", "teacher", "sts")
     optional_fields: ClassVar[tuple[str, ...]] = ("device",)
 
     sentences: tuple[Ref, ...]
@@ -176,7 +174,6 @@ class DistillWords(Fit):
     """
 
     sentinel: ClassVar[str] = "vectors.txt.gz"
-    inputs: ClassVar[tuple[str, ...]] = ("encoder", "corpora", "tasks")
 
     encoder: Ref
     words: Path | None = None

@@ -84,7 +84,6 @@ class MeasureDiversity(Fit):
         30000
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("variants", "references")
     version: ClassVar[str] = "3"
 
     variants: Ref

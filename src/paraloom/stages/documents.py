@@ -56,7 +56,6 @@ class TranslateDocuments(Map):
         'beam:1'
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("translator",)
     input_columns: ClassVar[tuple[str, ...]] = tuple(DOCUMENTS.names)
 
     translator: Ref
@@ -104,7 +103,6 @@ class AlignDocumentSentences(Source):
         5
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "pairs", "encoder", "aligner")
     version: ClassVar[str] = "5"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
     output_schema: ClassVar[str] = "PAIRS"
@@ -269,7 +267,6 @@ class AlignDocuments(Fit):
         'one-to-one'
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("source", "target", "encoder")
     version: ClassVar[str] = "5"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
 
@@ -358,8 +355,6 @@ class PivotDocuments(Fit):
         >>> PivotDocuments(pairs="de-en", source_pivot=["de-cs"], pivot_target=["cs-en"]).gold_swapped
         False
     """
-
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "source_pivot", "pivot_target")
 
     pairs: Ref
     source_pivot: tuple[Ref, ...]

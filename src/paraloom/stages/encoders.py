@@ -63,7 +63,6 @@ class TrainEncoder(EncoderConfig, Fit):
     """
 
     sentinel: ClassVar[str] = "*.vocabulary.txt"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "init_from", "vectors", "sts")
     optional_fields: ClassVar[tuple[str, ...]] = ("vector_words",)
 
     pairs: tuple[Ref, ...]
@@ -128,7 +127,6 @@ class EvaluateSts(Fit):
     """
 
     version: ClassVar[str] = "2"
-    inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts", "others", "vectors")
 
     encoder: Ref
     sts: Ref
@@ -193,8 +191,6 @@ class EvaluateClassification(Fit):
         ('trec',)
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("encoders", "data")
-
     encoders: tuple[Ref, ...]
     data: Ref
     tasks: tuple[str, ...] = ()
@@ -255,8 +251,6 @@ class QuantizeEncoder(Fit):
         >>> QuantizeEncoder(encoder="train-encoder", sts="sts").encoder
         'train-encoder'
     """
-
-    inputs: ClassVar[tuple[str, ...]] = ("encoder", "sts")
 
     encoder: Ref
     bits: Literal[4, 8] = 8

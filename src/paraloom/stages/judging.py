@@ -59,7 +59,6 @@ class TrainJudge(Fit):
     """
 
     sentinel: ClassVar[str] = "model.onnx"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "base")
 
     pairs: tuple[Ref, ...]
     base: Ref

@@ -238,7 +238,6 @@ class TrainParaphraseModel(ParaphraseModelConfig, Fit):
     """
 
     sentinel: ClassVar[str] = FILE
-    inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: tuple[Ref, ...]
     languages: tuple[str, ...] = ("en",)
@@ -294,8 +293,6 @@ class EvaluateScores(Fit):
         >>> EvaluateScores(pairs=["scored"], scores=["bleu1"]).scores
         ('bleu1',)
     """
-
-    inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: tuple[Ref, ...]
     scores: tuple[str, ...] = ()

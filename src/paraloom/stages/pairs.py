@@ -64,7 +64,6 @@ class BackTranslate(Map):
         'src'
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("translator",)
     # 7: column `out_of_depth`.
     version: ClassVar[str] = "7"
     output_schema: ClassVar[str] = "PAIRS"
@@ -219,7 +218,6 @@ class PreviewFilter(Criteria, Fit):
         'tgt_tokens <= 30'
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("pairs",)
     version: ClassVar[str] = "2"
     optional_fields: ClassVar[tuple[str, ...]] = ("per_source", "distinct")
 
@@ -255,7 +253,6 @@ class FindDuplicates(DuplicateConfig, Fit):
         ('src', 'tgt')
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("pairs",)
     version: ClassVar[str] = "3"
 
     pairs: Ref
@@ -297,7 +294,6 @@ class DropDuplicates(Map):
     """
 
     version: ClassVar[str] = "3"
-    inputs: ClassVar[tuple[str, ...]] = ("duplicates",)
     batch_rows: ClassVar[int] = _LIGHT_BATCH_ROWS
 
     duplicates: Ref

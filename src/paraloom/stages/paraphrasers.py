@@ -95,7 +95,6 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
 
     sentinel: ClassVar[str] = "paraphraser.json"
     version: ClassVar[str] = "2"  # Examples with nothing to move are other draws than before.
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "sentences", "init_from", "parser")
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("sentences", "unmoved_share", "network", "init_from"),
         *(field.name for kind in (RecurrentConfig, ScpnConfig) for field in fields(kind)),

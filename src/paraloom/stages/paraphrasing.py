@@ -96,7 +96,6 @@ class Paraphrase(CandidateSelection, Map):
         5
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("paraphraser", "parser", "encoder", "judge")
     # 2: selections drop improbable candidates, automatic templates are the most probable ones, free variants no copies.
     # 3: candidates are selected by default, are free ones and those of templates, and English ones are judged.
     # 4: the judge passes what passes the preset of pairs.

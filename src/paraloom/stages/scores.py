@@ -82,10 +82,6 @@ class Score(Map):
         [5]
     """
 
-    inputs: ClassVar[tuple[str, ...]] = (
-        *("encoder", "word_counts", "language_model", "classifier"),
-        *("translator", "reverse_translator", "paraphrase_model", "judge", "comet", "metricx"),
-    )
     input_columns: ClassVar[tuple[str, ...]] = ("src", "tgt")
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("agreement_samples", "paraphrase_model", "judge", "judge_file", "judge_label"),
@@ -243,7 +239,6 @@ class CountWords(Fit):
 
     version: ClassVar[str] = "2"
     sentinel: ClassVar[str] = "rarity.safetensors"
-    inputs: ClassVar[tuple[str, ...]] = ("corpora",)
     optional_fields: ClassVar[tuple[str, ...]] = ("frequencies",)
 
     corpora: tuple[Ref, ...] = ()
@@ -298,7 +293,6 @@ class TrainLanguageModel(Fit):
     """
 
     sentinel: ClassVar[str] = "language_model.safetensors"
-    inputs: ClassVar[tuple[str, ...]] = ("corpora",)
 
     corpora: tuple[Ref, ...]
     columns: tuple[str, ...] = ("src",)

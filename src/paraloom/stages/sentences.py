@@ -73,7 +73,6 @@ class ReadSentences(Source):
 
     output_schema: ClassVar[str] = "SENTENCES"
     version: ClassVar[str] = "2"
-    inputs: ClassVar[tuple[str, ...]] = ("corpora",)
     optional_fields: ClassVar[tuple[str, ...]] = ("capitalize", "distinct")
 
     corpora: tuple[Ref, ...] = ()
@@ -176,8 +175,6 @@ class LoadEncoder(Fit):
         'int8'
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("folder",)
-
     folder: Ref | None = None
     model: str = ""
     precision: str = "int8"
@@ -210,7 +207,6 @@ class Encode(Map):
         'text'
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("encoder", "ensemble")
     optional_fields: ClassVar[tuple[str, ...]] = ("ensemble",)
 
     encoder: Ref

@@ -61,7 +61,6 @@ class TrainParser(Fit):
     """
 
     sentinel: ClassVar[str] = "[gs][rp]a*.json"  # grammar.json or spans.json
-    inputs: ClassVar[tuple[str, ...]] = ("treebank", "encoder")
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "encoder", "encoder_words", "epochs")
     version: ClassVar[str] = "2"
 
@@ -157,8 +156,6 @@ class Parse(Map):
         >>> Parse(parser="train-parser", columns=["tgt"]).columns
         ('tgt',)
     """
-
-    inputs: ClassVar[tuple[str, ...]] = ("parser",)
 
     parser: Ref | None = None
     model: str = ""

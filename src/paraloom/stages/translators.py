@@ -57,7 +57,6 @@ class TrainTranslator(TranslatorConfig, Fit):
     """
 
     sentinel: ClassVar[str] = "shared_vocabulary.json"
-    inputs: ClassVar[tuple[str, ...]] = ("bitext", "development", "test", "init_from", "subwords_from")
     optional_fields: ClassVar[tuple[str, ...]] = (
         *("weights", "special_tokens", "keep_last", "device"),
         *("training_precision", "accumulate"),
@@ -319,7 +318,6 @@ class EvaluateTranslator(Fit):
         'beam:5'
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("translator", "pairs", "comet")
     version: ClassVar[str] = "2"
 
     translator: Ref

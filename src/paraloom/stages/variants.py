@@ -66,7 +66,6 @@ class TranslateVariants(Map):
         ''
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("translator",)
     version: ClassVar[str] = "3"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
@@ -173,7 +172,6 @@ class VariantsToBitext(TrainingPairs, Map):
         False
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("held_out",)
     # 2: variants that are near to a held-out text are rejected, too.
     version: ClassVar[str] = "2"
     output_schema: ClassVar[str] = "PAIRS"
@@ -256,7 +254,6 @@ class ChooseVariants(Source):
     """
 
     output_schema: ClassVar[str] = "VARIANTS"
-    inputs: ClassVar[tuple[str, ...]] = ("variants", "reverse_translator")
     optional_fields: ClassVar[tuple[str, ...]] = ("reverse_translator",)
 
     variants: Ref

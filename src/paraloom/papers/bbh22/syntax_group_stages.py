@@ -45,7 +45,6 @@ class SyntaxGroups(Fit):
     """
 
     sentinel: ClassVar[str] = "groups.json"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs",)
     renamed_fields: ClassVar[Mapping[str, str]] = {"least": "min_rows"}
 
     pairs: Ref
@@ -85,8 +84,6 @@ class PickSyntaxGroup(Map):
         >>> PickSyntaxGroup(input="parse", groups="syntax-groups", group=2).group
         2
     """
-
-    inputs: ClassVar[tuple[str, ...]] = ("groups",)
 
     groups: Ref
     group: int = 1
@@ -166,7 +163,6 @@ class CountProductions(Fit):
         10
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("before", "after", "groups")
     renamed_fields: ClassVar[Mapping[str, str]] = {"wanted": "group_numbers", "most": "max_productions"}
     version: ClassVar[str] = "2"
 

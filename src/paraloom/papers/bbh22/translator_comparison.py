@@ -176,7 +176,6 @@ class CompareTranslators(Fit):
     """
 
     version: ClassVar[str] = "2"
-    inputs: ClassVar[tuple[str, ...]] = ("evaluations", "pairs")
     renamed_fields: ClassVar[Mapping[str, str]] = {"measured": "evaluations"}
 
     evaluations: tuple[Ref, ...]

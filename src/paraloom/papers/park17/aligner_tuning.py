@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.text_pairs import TextPair
@@ -57,8 +56,6 @@ class TuneAligner(Fit):
         >>> TuneAligner(documents="development.ko-en.jsonl", translator="ko-en").max_bead_size
         5
     """
-
-    inputs: ClassVar[tuple[str, ...]] = ("translator",)
 
     documents: Path
     translator: Ref | None = None

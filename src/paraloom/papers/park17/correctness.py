@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -64,8 +63,6 @@ class MeasureCorrectness(Fit):
         >>> MeasureCorrectness(pairs=["aligned"]).max_pairs
         100000
     """
-
-    inputs: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: tuple[Ref, ...]
     max_pairs: int = 100_000

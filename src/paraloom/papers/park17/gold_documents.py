@@ -85,7 +85,6 @@ class EvaluateAligner(Fit):
         5
     """
 
-    inputs: ClassVar[tuple[str, ...]] = ("translator", "encoder", "aligner")
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
     version: ClassVar[str] = "7"
     renamed_fields: ClassVar[Mapping[str, str]] = {"most": "max_bead_size"}

@@ -41,7 +41,6 @@ class TrainPhraseTranslator(PhraseTranslatorConfig, Fit):
     """
 
     sentinel: ClassVar[str] = PHRASE_FILE
-    inputs: ClassVar[tuple[str, ...]] = ("bitext",)
 
     bitext: tuple[Ref, ...]
 

@@ -112,7 +112,6 @@ class EvaluateRetrieval(Fit):
     """
 
     renamed_fields: ClassVar[Mapping[str, str]] = {"candidates": "num_candidates"}
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "encoders")
 
     pairs: Ref
     encoders: tuple[Ref, ...]

@@ -72,7 +72,6 @@ class TrainPhrases(PhraseConfig, Fit):
         "choices": "num_candidates",
     }
     sentinel: ClassVar[str] = "*.vocabulary.txt"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs", "vectors", "tasks")
 
     pairs: tuple[Ref, ...] = ()
     vectors: Ref

@@ -49,7 +49,6 @@ class CompareSelections(Fit):
     """
 
     version: ClassVar[str] = "2"
-    inputs: ClassVar[tuple[str, ...]] = ("encoders", "selections", "sts")
 
     encoders: tuple[Ref, ...]
     selections: tuple[Ref, ...]

@@ -39,7 +39,6 @@ class TrainClassifier(ClassifierConfig, Fit):
     """
 
     sentinel: ClassVar[str] = "classifier.safetensors"
-    inputs: ClassVar[tuple[str, ...]] = ("pairs_from", "vectors")
     optional_fields: ClassVar[tuple[str, ...]] = ("device", "vectors")
 
     pairs_from: tuple[Ref, ...]
