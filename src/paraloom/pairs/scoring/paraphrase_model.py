@@ -26,7 +26,7 @@ from paraloom.pairs.scoring.models import (
     TRANSLATION_COLUMNS,
     judge_scorers,
 )
-from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
+from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Values
 from paraloom.pairs.scoring.surface import SURFACE
 
 FILE = "paraphrase_model.json"
@@ -227,9 +227,7 @@ def paraphrase_scorers(model: ParaphraseModel) -> tuple[Scorer, ...]:
         # Without text, all scores would be undefined, and count as those of an average pair.
         return np.where(_has_text(pairs, "src") & _has_text(pairs, "tgt"), probabilities, np.nan).astype(np.float32)
 
-    description = {name: getattr(P_PARAPHRASE, name) for name in Column.__dataclass_fields__}
-    parameters = (("model", signature("logistic", digest=model.digest or "none").replace("|", "/")),)
-    return (Scorer(**description, compute=compute, parameters=parameters),)
+    return (P_PARAPHRASE.computed(compute, signature("logistic", digest=model.digest or "none")),)
 
 
 _bundled_judge = late("paraloom.pairs.scoring.judge:bundled_judge")

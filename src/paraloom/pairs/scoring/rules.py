@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.lazy import late
-from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
+from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, side_scorers
 
 if TYPE_CHECKING:
     from paraloom.pairs.scoring.word_classes import ClassifiedWords
@@ -19,9 +20,6 @@ quantity_mismatch = late(f"{_MEANING_IN}quantity_mismatch")
 negation_mismatch = late(f"{_MEANING_IN}negation_mismatch")
 order_inversions, content_missing = late(f"{_MEANING_IN}order_inversions"), late(f"{_MEANING_IN}content_missing")
 classify, text_languages = late(f"{_CLASSES_IN}classify"), late(f"{_CLASSES_IN}text_languages")
-
-_SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
-_LISTS = ("lists", "en,de")
 
 
 def words_of(pairs: PairBatch, side: Side) -> ClassifiedWords:
@@ -49,56 +47,39 @@ def _content_missing(pairs: PairBatch, side: Side) -> Values:
     return content_missing(words_of(pairs, side), words_of(pairs, other))
 
 
-def _mismatch(
-    name: str,
-    description: str,
-    function: Callable[[ClassifiedWords, ClassifiedWords], npt.NDArray[np.float32]],
-    *,
-    unit: str = "share",
-) -> Scorer:
-    """A scorer of word lists about both sides, from 0 to 1, whose lower values are better."""
-    return Scorer(
-        name=name,
-        description=description,
-        compute=_of_both(function),
-        direction="lower",
-        maximum=1,
-        unit=unit,
-        parameters=(_LISTS,),
-    )
-
+_mismatch = partial(Scorer, direction="lower", maximum=1, parameters=(("lists", "en,de"),))
+_STEMS = (("match", "stem"),)
 
 MEANING: tuple[Scorer, ...] = (
     _mismatch(
         "quantity_mismatch",
         "share of the quantities (in digits or words) of both sides that the other side lacks",
-        quantity_mismatch,
+        compute=_of_both(quantity_mismatch),
+        unit="share",
     ),
     _mismatch(
         "negation_mismatch",
         "1 if one side is negated and the other is not, 0.5 if both are, by an odd difference, else 0",
-        negation_mismatch,
+        compute=_of_both(negation_mismatch),
         unit="0, 0.5 or 1",
     ),
     Scorer(
-        name="order_inversions",
-        description="share of the pairs of shared content words that are in another order",
+        "order_inversions",
+        "share of the pairs of shared content words that are in another order",
         compute=_of_both(order_inversions),
         maximum=1,
         unit="share",
         reference="Kendall 1938",
-        parameters=(("match", "stem"),),
+        parameters=_STEMS,
     ),
-    *(
-        Scorer(
-            name=f"{side}_content_missing",
-            description=f"share of the content words of the {which} without a counterpart on the other",
-            compute=for_side(_content_missing, side),
-            maximum=1,
-            unit="share",
-            parameters=(("match", "stem"),),
-        )
-        for side, which in _SIDES
+    *side_scorers(
+        "content_missing",
+        "share of the content words of the {} without a counterpart on the other",
+        _content_missing,
+        input_columns=("src", "tgt"),
+        maximum=1,
+        unit="share",
+        parameters=_STEMS,
     ),
 )
 """In the order in which columns are added."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -100,12 +101,13 @@ class PairBatch:
         return np.asarray(values.to_numpy(zero_copy_only=False), np.float64)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Column:
     """Description of a column of scores."""
 
     name: str
     description: str
+    _: KW_ONLY
     unit: str = ""
     direction: Direction = "none"
     minimum: float | None = 0
@@ -124,6 +126,15 @@ class Column:
     def command(self) -> str:
         """The command that adds the column to pairs."""
         return f"paraloom score PAIRS {self.option or f'--with {self.name}'} -o SCORED"
+
+    def computed(
+        self, compute: Callable[[PairBatch], Values], *models: str, input_columns: tuple[str, ...] = ("src", "tgt")
+    ) -> Scorer:
+        """The scorer of this column, by models with these signatures."""
+        facts = {field.name: getattr(self, field.name) for field in fields(Column)}
+        # Signatures have separators of their own; here each is one part.
+        parameters = (("model", " + ".join(model.replace("|", "/") for model in models)),)
+        return Scorer(**facts, compute=compute, input_columns=input_columns, parameters=parameters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +175,24 @@ class Scorer(Column):
         return signature(self.name, **dict(self.parameters))
 
 
-def for_side(function: Callable[[PairBatch, Side], Values], side: Side) -> Callable[[PairBatch], Values]:
-    """Bind the side of a function that scores one side of the pairs, for `Scorer.compute`."""
-    return lambda pairs: function(pairs, side)
+SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
+
+
+def side_columns(name: str, description: str, **facts: Any) -> dict[Side, Column]:
+    """A column for each side: {0} in the description stands for the side, {1} for its name."""
+    return {side: Column(f"{side}_{name}", description.format(which, side), **facts) for side, which in SIDES}
+
+
+def side_scorers(
+    name: str, description: str, compute: Callable[[PairBatch, Side], Values], **facts: Any
+) -> tuple[Scorer, ...]:
+    """A scorer for each side, by a function of the pairs and the side."""
+    return tuple(
+        Scorer(
+            f"{side}_{name}",
+            description.format(which),
+            compute=partial(compute, side=side),
+            **{"input_columns": (side,), **facts},
+        )
+        for side, which in SIDES
+    )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.lazy import late
 from paraloom.pairs.scoring.rules import MEANING
-from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Side, Values, for_side
+from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Values, side_scorers
 
 # What computes is imported for the scores that are asked for: here is what all of them are.
 _LENGTHS_IN, _SIMILARITY_IN, _REPETITION_IN, _MISMATCH_IN = (
@@ -40,7 +41,6 @@ MIN_REPEATS = 2
 
 _LOWER_CASE_WORDS = (("case", "lower"), ("tok", "words"))
 _WHITESPACE_WORDS = (("tok", "none"),)
-_SIDES: tuple[tuple[Side, str], ...] = (("src", "first side"), ("tgt", "second side"))
 _W17 = "Wieting et al. 2017"
 
 
@@ -69,77 +69,53 @@ def _where_both(values: npt.NDArray[np.float32], pairs: PairBatch) -> Values:
 
 
 _LENGTHS = (
-    *(
-        Scorer(
-            name=f"{side}_tokens",
-            description=f"words and punctuation marks of the {which}",
-            compute=for_side(lambda pairs, side: pairs.tokens(side).lengths.astype(np.int32), side),
-            input_columns=(side,),
-            unit="words",
-            reference=f"{_W17}, §5.3",
-            parameters=_LOWER_CASE_WORDS,
-        )
-        for side, which in _SIDES
-    ),
-    *(
-        Scorer(
-            name=f"{side}_words",
-            description=f"words of the {which}, split at white space",
-            compute=for_side(lambda pairs, side: whitespace_words(pairs.code_points(side)), side),
-            input_columns=(side,),
-            unit="words",
-            reference="OpusFilter, LengthFilter",
-            parameters=_WHITESPACE_WORDS,
-        )
-        for side, which in _SIDES
-    ),
-    *(
-        Scorer(
-            name=f"{side}_characters",
-            description=f"characters of the {which}",
-            compute=for_side(lambda pairs, side: pairs.character_counts(side), side),
-            input_columns=(side,),
-            unit="characters",
-        )
-        for side, which in _SIDES
-    ),
-)
-
-_RATIOS = (
-    Scorer(
-        name="length_ratio",
-        description="words and punctuation marks of the longer side divided by those of the shorter",
-        compute=lambda pairs: length_ratio(pairs.src.lengths, pairs.tgt.lengths),
-        direction="lower",
-        minimum=1,
-        unit="ratio",
+    *side_scorers(
+        "tokens",
+        "words and punctuation marks of the {}",
+        lambda pairs, side: pairs.tokens(side).lengths.astype(np.int32),
+        unit="words",
+        reference=f"{_W17}, §5.3",
         parameters=_LOWER_CASE_WORDS,
     ),
-    Scorer(
-        name="word_ratio",
-        description="words, split at white space, of the longer side divided by those of the shorter",
+    *side_scorers(
+        "words",
+        "words of the {}, split at white space",
+        lambda pairs, side: whitespace_words(pairs.code_points(side)),
+        unit="words",
+        reference="OpusFilter, LengthFilter",
+        parameters=_WHITESPACE_WORDS,
+    ),
+    *side_scorers("characters", "characters of the {}", PairBatch.character_counts, unit="characters"),
+)
+
+_ratio = partial(Scorer, direction="lower", minimum=1, unit="ratio")
+
+_RATIOS = (
+    _ratio(
+        "length_ratio",
+        "words and punctuation marks of the longer side divided by those of the shorter",
+        compute=lambda pairs: length_ratio(pairs.src.lengths, pairs.tgt.lengths),
+        parameters=_LOWER_CASE_WORDS,
+    ),
+    _ratio(
+        "word_ratio",
+        "words, split at white space, of the longer side divided by those of the shorter",
         compute=_word_ratio,
-        direction="lower",
-        minimum=1,
-        unit="ratio",
         reference="OpusFilter, LengthRatioFilter",
         parameters=_WHITESPACE_WORDS,
     ),
-    Scorer(
-        name="character_ratio",
-        description="characters of the longer side divided by those of the shorter",
+    _ratio(
+        "character_ratio",
+        "characters of the longer side divided by those of the shorter",
         compute=lambda pairs: length_ratio(pairs.character_counts("src"), pairs.character_counts("tgt")),
-        direction="lower",
-        minimum=1,
-        unit="ratio",
     ),
 )
 
 _SIMILARITY = (
     *(
         Scorer(
-            name=f"{name}_overlap",
-            description=f"shared {name}s divided by the {name}s of the side with fewer"
+            f"{name}_overlap",
+            f"shared {name}s divided by the {name}s of the side with fewer"
             + (f"; undefined if that has fewer than {n} words" if n > 1 else ""),
             compute=_overlap(n),
             maximum=1,
@@ -150,9 +126,9 @@ _SIMILARITY = (
         for n, name in enumerate(("unigram", "bigram", "trigram"), start=1)
     ),
     Scorer(
-        name="bleu1",
-        description="smoothed sentence BLEU (BLEU+1) of the second side against the first; because of the smoothing "
-        "below 1 for equal short sentences, such as 0.61 for two words",
+        "bleu1",
+        "smoothed sentence BLEU (BLEU+1) of the second side against the first; because of the smoothing below 1 for "
+        "equal short sentences, such as 0.61 for two words",
         compute=_bleu1,
         maximum=1,
         unit="BLEU",
@@ -160,24 +136,20 @@ _SIMILARITY = (
         parameters=(*_LOWER_CASE_WORDS, ("smooth", "add-1"), ("bp", "add-1")),
     ),
     Scorer(
-        name="chrf",
-        description="chrF2 of the second side against the first, as sacreBLEU computes it",
+        "chrf",
+        "chrF2 of the second side against the first, as sacreBLEU computes it",
         compute=lambda pairs: chrf_from_points(pairs.code_points("tgt"), pairs.code_points("src")),
         maximum=100,
         unit="chrF",
         reference="Popović 2015",
         parameters=(
-            ("case", "mixed"),
-            ("eff", "yes"),
-            ("nc", CHRF_ORDER),
-            ("nw", 0),
-            ("beta", CHRF_BETA),
-            ("space", "no"),
+            *(("case", "mixed"), ("eff", "yes"), ("nc", CHRF_ORDER)),
+            *(("nw", 0), ("beta", CHRF_BETA), ("space", "no")),
         ),
     ),
     Scorer(
-        name="edit_distance",
-        description="character insertions, deletions and substitutions divided by the characters of the longer side",
+        "edit_distance",
+        "character insertions, deletions and substitutions divided by the characters of the longer side",
         compute=lambda pairs: edit_distance(pairs.batch.column("src"), pairs.batch.column("tgt")),
         maximum=1,
         unit="share",
@@ -186,76 +158,53 @@ _SIMILARITY = (
     ),
 )
 
+_repetition = partial(side_scorers, direction="lower", maximum=1, unit="share", reference=f"{_W17}, Table 9")
+
 _REPETITION = (
-    *(
-        Scorer(
-            name=f"{side}_unigram_repetition",
-            description=f"share of the words of {MIN_WORD_CHARACTERS} or more characters in the {which} that occurred "
-            "in it before",
-            compute=for_side(lambda pairs, side: unigram_repetition(pairs.spans(side), pairs.tokens(side)), side),
-            input_columns=(side,),
-            direction="lower",
-            maximum=1,
-            unit="share",
-            reference=f"{_W17}, Table 9",
-            parameters=(*_LOWER_CASE_WORDS, ("letters", f"{MIN_WORD_CHARACTERS}+")),
-        )
-        for side, which in _SIDES
+    *_repetition(
+        "unigram_repetition",
+        f"share of the words of {MIN_WORD_CHARACTERS} or more characters in the {{}} that occurred in it before",
+        lambda pairs, side: unigram_repetition(pairs.spans(side), pairs.tokens(side)),
+        parameters=(*_LOWER_CASE_WORDS, ("letters", f"{MIN_WORD_CHARACTERS}+")),
     ),
-    *(
-        Scorer(
-            name=f"{side}_trigram_repetition",
-            description=f"share of the word trigrams of the {which} that occurred in it before",
-            compute=for_side(lambda pairs, side: trigram_repetition(pairs.tokens(side)), side),
-            input_columns=(side,),
-            direction="lower",
-            maximum=1,
-            unit="share",
-            reference=f"{_W17}, Table 9",
-            parameters=_LOWER_CASE_WORDS,
-        )
-        for side, which in _SIDES
+    *_repetition(
+        "trigram_repetition",
+        "share of the word trigrams of the {} that occurred in it before",
+        lambda pairs, side: trigram_repetition(pairs.tokens(side)),
+        parameters=_LOWER_CASE_WORDS,
     ),
-    *(
-        Scorer(
-            name=f"{side}_repeats",
-            description=f"immediate repetitions of a stretch of {REPEAT_LENGTHS[0]} to {REPEAT_LENGTHS[1]} characters "
-            f"in the {which}, 0 if fewer than {MIN_REPEATS}",
-            compute=for_side(lambda pairs, side: repeats(pairs.code_points(side)), side),
-            input_columns=(side,),
-            direction="lower",
-            unit="repetitions",
-            reference="OpusFilter, RepetitionFilter",
-            parameters=(("length", "-".join(map(str, REPEAT_LENGTHS))), ("threshold", MIN_REPEATS)),
-        )
-        for side, which in _SIDES
+    *side_scorers(
+        "repeats",
+        f"immediate repetitions of a stretch of {REPEAT_LENGTHS[0]} to {REPEAT_LENGTHS[1]} characters in the {{}}, 0 "
+        f"if fewer than {MIN_REPEATS}",
+        lambda pairs, side: repeats(pairs.code_points(side)),
+        direction="lower",
+        unit="repetitions",
+        reference="OpusFilter, RepetitionFilter",
+        parameters=(("length", "-".join(map(str, REPEAT_LENGTHS))), ("threshold", MIN_REPEATS)),
     ),
 )
 
+_mismatch = partial(Scorer, direction="lower", maximum=1, unit="share")
+
 _MISMATCH = (
-    Scorer(
-        name="number_mismatch",
-        description="share of the numbers of the side with more of them that the other side lacks",
+    _mismatch(
+        "number_mismatch",
+        "share of the numbers of the side with more of them that the other side lacks",
         compute=lambda pairs: _where_both(number_mismatch(pairs.code_points("src"), pairs.code_points("tgt")), pairs),
-        direction="lower",
-        maximum=1,
-        unit="share",
         parameters=(("by", "digits"),),
     ),
-    Scorer(
-        name="name_mismatch",
-        description="share of the names (capitalized words within a sentence) on either side that the other side lacks",
+    _mismatch(
+        "name_mismatch",
+        "share of the names (capitalized words within a sentence) on either side that the other side lacks",
         compute=lambda pairs: _where_both(name_mismatch(pairs.batch.column("src"), pairs.batch.column("tgt")), pairs),
-        direction="lower",
-        maximum=1,
-        unit="share",
         parameters=(("by", "capitals"),),
     ),
 )
 
 _COST = Scorer(
-    name="translation_cost",
-    description="negative log-probability per subword that the translator gave to the second side",
+    "translation_cost",
+    "negative log-probability per subword that the translator gave to the second side",
     compute=_translation_cost,
     input_columns=("logprob", "tokens"),
     direction="lower",
@@ -263,15 +212,7 @@ _COST = Scorer(
     reference=f"{_W17}, §5.4",
 )
 
-SURFACE: tuple[Scorer, ...] = (
-    *_LENGTHS,
-    *_RATIOS,
-    _COST,
-    *_SIMILARITY,
-    *_REPETITION,
-    *_MISMATCH,
-    *MEANING,
-)
+SURFACE: tuple[Scorer, ...] = (*_LENGTHS, *_RATIOS, _COST, *_SIMILARITY, *_REPETITION, *_MISMATCH, *MEANING)
 """In the order in which columns are added."""
 
 SURFACE_GROUPS: dict[str, tuple[str, ...]] = {

@@ -7,7 +7,6 @@ pairs. Pairs that have none get one: the first side, translated into the other l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,7 @@ from paraloom.pairs.scoring.models import (
     REVERSE_OUT_OF_DEPTH,
     ROUND_TRIP_CHRF,
 )
-from paraloom.pairs.scoring.scorer import Column, PairBatch, Scorer, Values
+from paraloom.pairs.scoring.scorer import PairBatch, Scorer, Values
 from paraloom.text.buffers import code_points
 from paraloom.text.chrf import chrf_from_points
 from paraloom.text.utility import expected_utility
@@ -60,29 +59,33 @@ def translation_scorers(
     if forward is not None:
         of_translation, of_reference = costs(forward, "pivot", "tgt"), costs(forward, "pivot", "src")
         scorers += [
-            _scorer(FORWARD_COST, of_translation, forward),
-            _scorer(REFERENCE_COST, of_reference, forward),
+            FORWARD_COST.computed(of_translation, forward.signature),
+            REFERENCE_COST.computed(of_reference, forward.signature),
         ]
     if reverse is not None:
         back, back_from_reference = costs(reverse, "tgt", "pivot"), costs(reverse, "src", "pivot")
         scorers += [
-            _scorer(REVERSE_COST, back, reverse),
-            _scorer(REVERSE_COST_GAP, lambda pairs: back(pairs) - back_from_reference(pairs), reverse),
-            _scorer(ROUND_TRIP_CHRF, lambda pairs: _round_trip(pairs, reverse), reverse),
+            REVERSE_COST.computed(back, reverse.signature),
+            REVERSE_COST_GAP.computed(lambda pairs: back(pairs) - back_from_reference(pairs), reverse.signature),
+            ROUND_TRIP_CHRF.computed(lambda pairs: _round_trip(pairs, reverse), reverse.signature),
         ]
         if (development := getattr(reverse, "costs", None)) is not None:
             scorers.append(
-                _scorer(REVERSE_OUT_OF_DEPTH, lambda pairs: development.ranks(_own_costs(pairs, reverse)), reverse)
+                REVERSE_OUT_OF_DEPTH.computed(
+                    lambda pairs: development.ranks(_own_costs(pairs, reverse)), reverse.signature
+                )
             )
     if sampler is not None:
-        scorers.append(_scorer(AGREEMENT, lambda pairs: _agreement(pairs, sampler, _pivots(pairs, reverse)), sampler))
+        scorers.append(
+            AGREEMENT.computed(lambda pairs: _agreement(pairs, sampler, _pivots(pairs, reverse)), sampler.signature)
+        )
     if forward is not None and reverse is not None:
 
         def dual(pairs: PairBatch) -> Values:
             ours, theirs = of_translation(pairs), back(pairs)
             return np.asarray(np.abs(ours - theirs) + (ours + theirs) / 2, np.float32)
 
-        scorers.append(_scorer(DUAL_CROSS_ENTROPY, dual, forward, reverse))
+        scorers.append(DUAL_CROSS_ENTROPY.computed(dual, forward.signature, reverse.signature))
     return tuple(scorers)
 
 
@@ -166,10 +169,3 @@ def _agreement(pairs: PairBatch, sampler: TranslatorLike, pivots: Sequence[str])
         for target, value in zip(texts, of_pivot.tolist(), strict=True)
     }
     return np.array([values.get(pair, np.nan) for pair in compared], np.float32)
-
-
-def _scorer(column: Column, compute: Callable[[PairBatch], Values], *models: TranslatorLike) -> Scorer:
-    description = {field.name: getattr(column, field.name) for field in fields(Column)}
-    # Signatures have separators of their own; here each is one part.
-    names = " + ".join(model.signature.replace("|", "/") for model in models)
-    return Scorer(**description, compute=compute, parameters=(("model", names),))
