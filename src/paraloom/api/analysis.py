@@ -23,7 +23,9 @@ from paraloom.core.stage import Fit
 from paraloom.io import read_shard, write_table
 from paraloom.io.bitext import check_target
 from paraloom.pairs.annotation import sample_ranges, write_sheet
-from paraloom.pairs.filtering.filters import CriterionCount
+from paraloom.pairs.filtering.filters import CriterionCount, check, kept_rows, required_columns
+from paraloom.pairs.filtering.judgments import write_judgment_sheet
+from paraloom.pairs.filtering.promised_precision import pairs_to_label
 from paraloom.pipeline.fit import ARTIFACT
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
@@ -168,10 +170,6 @@ def draw_labels(
         >>> draw_labels(pairs, f"{tempfile.mkdtemp()}/sheet.tsv", precision=0.9)
         40
     """
-    from paraloom.pairs.filtering.filters import check, kept_rows, required_columns
-    from paraloom.pairs.filtering.judgments import write_judgment_sheet
-    from paraloom.pairs.filtering.promised_precision import pairs_to_label
-
     page = Path(sheet) if Path(sheet).suffix == ".html" else None
     sheet = Path(sheet).with_suffix(".tsv") if page else Path(sheet)
     for file in filter(None, (sheet, page)):

@@ -21,13 +21,27 @@ from paraloom.api.rejected import RejectedLines
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
-from paraloom.embed.mining import MARGIN_THRESHOLD, NEIGHBORS, Index, Retrieval
-from paraloom.evaluate.mining import MiningScore
+from paraloom.embed.average import SentenceEncoder
+from paraloom.embed.encoder import open_encoder
+from paraloom.embed.mining import (
+    MARGIN_THRESHOLD,
+    NEIGHBORS,
+    Index,
+    MinedBitext,
+    Retrieval,
+    bitext_neighbors,
+    check_mining,
+    select_pairs,
+)
+from paraloom.embed.search import lines_at
+from paraloom.embed.threads import available_threads
+from paraloom.evaluate.mining import MiningScore, check_gold_rows, evaluate_mining, read_gold_rows
 from paraloom.io import read_lines
 from paraloom.io.bitext import check_target, is_device, write_table
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.names import sides
 from paraloom.pipeline.shard import OnError
+from paraloom.text.function_words import sample_language
 from paraloom.text.language_names import language_name
 
 if TYPE_CHECKING:
@@ -136,11 +150,6 @@ def mine_translations(
         >>> print((folder / "out.tsv").read_text().splitlines()[1].split("\\t")[1:5])
         ['radio taxi', 'taxi radio', '1', '2']
     """
-    from paraloom.embed.encoder import open_encoder
-    from paraloom.embed.mining import MinedBitext, bitext_neighbors, check_mining, select_pairs
-    from paraloom.embed.threads import available_threads
-    from paraloom.evaluate.mining import check_gold_rows, evaluate_mining, read_gold_rows
-
     _check_format(str(output))
     check_mining(k=k, threshold=above, retrieval=retrieval, index=index)
     true = None if gold is None else read_gold_rows(gold)
@@ -211,8 +220,6 @@ def _check_encoder(encoder: EncoderLike | str | Path) -> None:
 
 def _check_training(model: EncoderLike) -> None:
     """ConfigError for an encoder that was trained on paraphrases; what was trained on bitext says its languages."""
-    from paraloom.embed.average import SentenceEncoder
-
     training = getattr(getattr(model, "model", model), "training", {})
     is_ours = isinstance(getattr(model, "model", model), SentenceEncoder)
     if is_ours and training.get("loss") == "margin" and "languages" not in training:
@@ -229,8 +236,6 @@ def _not_bilingual(reason: str, encoder: object) -> ConfigError:
 
 def _warn_of_languages(texts: list[tuple[str, Path]], known: list[str]) -> None:
     """Warn, before any work, of two texts in one language, of a language that the encoder lacks, of swapped sides."""
-    from paraloom.text.function_words import sample_language
-
     languages = [sample_language(islice(read_lines(path), _LANGUAGE_SAMPLE)).language for _, path in texts]
     first, second = languages
     if first is not None and first == second:
@@ -323,8 +328,6 @@ def _encode(model: EncoderLike, side: _Side) -> None:
 
 def _tables(mined: MinedBitext, sides: list[_Side]) -> Iterator[pa.RecordBatch]:
     """The rows of the output, a few thousand at a time."""
-    from paraloom.embed.search import lines_at
-
     texts = [lines_at(side.lines, rows) for side, rows in zip(sides, mined[:2], strict=True)]
     for start in range(0, len(mined.margins), _ROWS):
         part = slice(start, start + _ROWS)

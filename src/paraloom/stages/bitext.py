@@ -24,7 +24,7 @@ from paraloom.io.bitext import UNKNOWN
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS, open_shard, read_batches
-from paraloom.pairs.filtering.cleaning import CleaningRules
+from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
 
 if TYPE_CHECKING:
     from paraloom.pairs.filtering.held_out import HeldOut
@@ -474,8 +474,6 @@ class Clean(CleaningRules, Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`; held-out texts and language models are loaded once per worker."""
-        from paraloom.pairs.filtering.cleaning import line_faults
-
         columns = _columns(batch.schema.names)
         rules = base_config(CleaningRules, self)
         reasons = line_faults({name: batch.column(name) for name in columns}, rules)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from paraloom.core.config import base_config
 from paraloom.core.stage import Fit, Json, StageContext
-from paraloom.mt.endpoint import ENDPOINT_FILE
+from paraloom.mt.endpoint import ENDPOINT_FILE, EndpointTranslator
 from paraloom.mt.endpoint_config import EndpointConfig
 
 ANSWERS = "answers.sqlite"
@@ -39,8 +39,6 @@ class LoadEndpoint(EndpointConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Probe the server, and write the artifact; return what it supports."""
-        from paraloom.mt.endpoint import EndpointTranslator
-
         config = base_config(EndpointConfig, self)
         beside = folder.parent / ANSWERS
         kept = config.answers or str(beside)
@@ -54,8 +52,6 @@ class LoadEndpoint(EndpointConfig, Fit):
 
 def endpoint_usage(folders: Sequence[Path]) -> Mapping[str, Json]:
     """What the endpoints among translators were asked so far, for run.json; empty without one."""
-    from paraloom.mt.endpoint import EndpointTranslator
-
     usage = []
     for folder in folders:
         if (folder / ENDPOINT_FILE).is_file():

@@ -22,8 +22,17 @@ from paraloom.core.schema import PAIRS, add_column
 from paraloom.core.stage import BATCH_ROWS, Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
-from paraloom.pairs.filtering.duplicates import DuplicateConfig
-from paraloom.pairs.filtering.filters import Criteria
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
+from paraloom.pairs.filtering.duplicates import DuplicateConfig, Duplicates, find_duplicates, first_copies, is_duplicate
+from paraloom.pairs.filtering.filters import (
+    Criteria,
+    best_of_sources,
+    check,
+    preview_filter,
+    required_columns,
+    select,
+    survey,
+)
 from paraloom.stages.input_checks import Direction, check_translation, name_languages
 
 if TYPE_CHECKING:
@@ -168,8 +177,6 @@ class Filter(Criteria, Map):
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
         """The cuts for top, decile and sample, and the best rows of each source, after a check of the columns."""
-        from paraloom.pairs.filtering.filters import best_of_sources, check, required_columns, survey
-
         if self.exact_sample and isinstance(self.sample, int) and corpus.rows < self.sample:
             raise DataError(
                 f"cannot sample {self.sample} rows: the corpus has {corpus.rows}",
@@ -187,8 +194,6 @@ class Filter(Criteria, Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`."""
-        from paraloom.pairs.filtering.filters import select
-
         best = None
         if self.per_source:
             best = _unpacked(context.survey["best"][context.shard], context.first_row, batch.num_rows)
@@ -225,8 +230,6 @@ class PreviewFilter(Criteria, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write result.json: `criterion`, `rows`, `alone` and `together` of each criterion."""
-        from paraloom.pairs.filtering.filters import preview_filter
-
         corpus = Corpus.open(context.inputs["pairs"])
         counts = [asdict(count) for count in preview_filter(self, corpus.schema, corpus.batches, context.seed)]
         (folder / "result.json").write_text(json.dumps(counts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -259,8 +262,6 @@ class FindDuplicates(DuplicateConfig, Fit):
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the hashes of the duplicates."""
-        from paraloom.pairs.filtering.duplicates import find_duplicates
-
         corpus = Corpus.open(context.inputs["pairs"])
         known = corpus.schema.names
         for name in self.columns:
@@ -300,9 +301,6 @@ class DropDuplicates(Map):
 
     def survey(self, corpus: CorpusReader, context: StageContext) -> Json:
         """By shard, which rows are the first ones of several that are equal, and kept: bits, compressed, in base64."""
-        from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
-        from paraloom.pairs.filtering.duplicates import first_copies
-
         duplicates = _load_duplicates(context.inputs["duplicates"])
         if not len(duplicates.repeated):
             return {}
@@ -321,8 +319,6 @@ class DropDuplicates(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`."""
-        from paraloom.pairs.filtering.duplicates import is_duplicate
-
         first = None
         if bits := (context.survey or {}).get(context.shard):
             first = _unpacked(bits, context.first_row, batch.num_rows)
@@ -343,8 +339,6 @@ def _unpacked(bits: str, first: int, count: int) -> npt.NDArray[np.bool_]:
 
 
 def _load_duplicates(folder: Path) -> Duplicates:
-    from paraloom.pairs.filtering.duplicates import Duplicates
-
     try:
         described = json.loads((folder / "duplicates.json").read_text(encoding="utf-8"))
         hashes, repeated = (

@@ -24,7 +24,7 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.shards import read_batches
-from paraloom.pairs.variants import ORIGINALS, TrainingPairs
+from paraloom.pairs.variants import ORIGINALS, TrainingPairs, training_pairs, variant_rows
 from paraloom.stages.bitext import columns_of_file, held_out
 from paraloom.stages.input_checks import check_translation
 from paraloom.stages.scores import scoring_translator
@@ -126,8 +126,6 @@ class TranslateVariants(Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The variants of one batch; translators are loaded once per worker."""
-        from paraloom.pairs.variants import variant_rows
-
         originals = originals_of(batch, self.column)
         texts = pc.fill_null(originals.column("original"), "").to_pylist()
         translators = [_translator(path, self.decoding) for path in context.paths("translator")]
@@ -181,8 +179,6 @@ class VariantsToBitext(TrainingPairs, Map):
 
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The pairs of one batch, with keep and reason."""
-        from paraloom.pairs.variants import training_pairs
-
         config = base_config(TrainingPairs, self)
         held = held_out(context.paths("held_out")) if self.held_out else None
         return training_pairs(batch, config, held)
