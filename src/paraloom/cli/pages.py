@@ -1,8 +1,13 @@
-"""Commands that write HTML pages: report, show documents."""
+"""Commands that make or open pages: report, show documents, explore, demo."""
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
+import webbrowser
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +42,50 @@ def _show_page(page: reports.DocumentsReport, values: Mapping[str, Any]) -> None
         typer.echo(f"all {len(page.pairs):,} pairs in {output.with_name(output.stem + '-pairs')}", err=True)
 
 
+def _explore(source: str | Path, second: str | Path | None = None, *, browser: bool = True, **options: Any) -> None:
+    """Open a local page: search, sort and filter pairs, drag thresholds, judge, compare. Stop it with Ctrl-C.
+
+    Args:
+        source: Pairs: a corpus folder, a file, PREFIX.{de,en}; or a run folder.
+        second: Other pairs, or another run, to compare with the first.
+        browser: Open the page in a browser.
+    """
+    with reports.opened(source, second, **options) as server:
+        _serve(server, browser)
+
+
+def _demo(
+    *,
+    paraphraser: str = "english",
+    encoder: str = "english",
+    sentences: str | Path | None = None,
+    port: int = 0,
+    browser: bool = True,
+) -> None:
+    """Open a local page to try the models: paraphrase, back-translate, find similar sentences. Stop it with Ctrl-C.
+
+    Args:
+        paraphraser: english, or a folder of `train paraphraser`.
+        encoder: Finds similar sentences, and measures meaning: a bundled name or a folder.
+        sentences: The sentences that are searched, one per line. Default: those of the bundled sample.
+        port: Port of the page; 0 for any free one.
+        browser: Open the page in a browser.
+    """
+    demo = reports.Demo(paraphraser=paraphraser, encoder=encoder, sentences=sentences)
+    with reports.demo_server(demo, port) as server:
+        _serve(server, browser)
+
+
+def _serve(server: reports.ExploreServer, browser: bool) -> None:
+    """Open the page in a browser where there is one, and answer until Ctrl-C."""
+    with tempfile.TemporaryDirectory() as private:
+        typer.echo(f"{server.url}\nStop with Ctrl-C.")
+        if browser and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin"):
+            webbrowser.open(reports.launcher(server, Path(private)).as_uri())
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
+
+
 DECLARED = [
     Command(
         name="report",
@@ -60,5 +109,13 @@ DECLARED = [
         "pictures.",
         examples=("pages.de pages.en --pairs pairs.tsv --links links.parquet --media pictures",),
         resumes=True,
+    ),
+    Command(name="demo", run=_demo, examples=("",)),
+    Command(
+        name="explore",
+        run=_explore,
+        of="paraloom.web.session:opened",
+        settings={"source": {"metavar": "FILE_OR_RUN"}},
+        examples=("scored.parquet", "runs/german", "strict.parquet loose.parquet"),
     ),
 ]
