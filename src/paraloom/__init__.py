@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from paraloom.api.encoders import train_encoder as train_encoder
     from paraloom.api.extract import extract_documents as extract_documents
     from paraloom.api.mining import mine_translations as mine_translations
-    from paraloom.api.pair_functions import backtranslate as backtranslate
-    from paraloom.api.pair_functions import filter_pairs as filter_pairs
-    from paraloom.api.pair_functions import score as score
     from paraloom.api.pair_inputs import as_pairs as as_pairs
+    from paraloom.api.pair_inputs import backtranslate as backtranslate
+    from paraloom.api.pair_inputs import filter_pairs as filter_pairs
     from paraloom.api.pair_inputs import read_pairs as read_pairs
+    from paraloom.api.pair_inputs import score as score
     from paraloom.api.pairs import Pairs as Pairs
     from paraloom.api.paraphrase_sources import EndpointParaphraser as EndpointParaphraser
     from paraloom.api.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paraloom.pairs.scoring.windows import windows
+from paraloom.pairs.scoring.judge import windows
 
 
 def test_sentences_are_matched_in_order() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraloom.mt.decoding import parse_decoding
-from paraloom.paraphrasing.decodings import with_variants
+from paraloom.paraphrasing.round_trip import with_variants
 
 CASES = [
     *[("greedy", 1), ("beam", 5), ("beam:5", 5), ("beam:20", 10), ("beam:12,length_penalty=0", 10)],

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paraloom.api.canonicalization import english_speller
 from paraloom.paraphrasing.spelling import FREQUENT, FREQUENT_FIRST, MISSPELLINGS, Speller
-from paraloom.stages.spelling import english_speller
 
 WORDS = ["the", "i", "you", "are", "cat", "because", "cats", "late", "so", "too", "sees", "honored", "realize", "it's"]
 SPELLER = Speller(WORDS)

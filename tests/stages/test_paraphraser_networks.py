@@ -21,9 +21,8 @@ from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.model_card import read_card
 from paraloom.papers.scpn.paraphraser import tags_of_trees
 from paraloom.papers.scpn.scpn_translator import ScpnTranslator
+from paraloom.paraphrasing.config import RecurrentConfig, ScpnConfig
 from paraloom.paraphrasing.examples import ParsedPair
-from paraloom.paraphrasing.recurrent_config import RecurrentConfig
-from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
 from paraloom.pipeline.pipeline import Pipeline

@@ -12,8 +12,7 @@ from toy_syntax import text_of, tree_pairs
 from paraloom.core.errors import ConfigError
 from paraloom.core.schema import SENTENCES, add_column
 from paraloom.io import Corpus, write_corpus
-from paraloom.paraphrasing.config import ControlConfig
-from paraloom.paraphrasing.scpn_config import ScpnConfig
+from paraloom.paraphrasing.config import ControlConfig, ScpnConfig
 from paraloom.stages import TrainParaphraser
 from paraloom.stages.paraphraser_networks import ExampleWriter, example_file
 

@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from paraloom.api.labels import evaluate_lookalikes as evaluate_lookalikes
     from paraloom.api.labels import evaluate_scores as evaluate_scores
     from paraloom.api.labels import train_judge as train_judge
+    from paraloom.api.labels import train_language_model as train_language_model
     from paraloom.api.labels import train_paraphrase_model as train_paraphrase_model
+    from paraloom.api.labels import train_word_counts as train_word_counts
     from paraloom.api.mining import MinedLines as MinedLines
     from paraloom.api.mining import mine_translations as mine_translations
     from paraloom.api.models import find_model as find_model
@@ -63,11 +65,11 @@ if TYPE_CHECKING:
     from paraloom.api.outputs import is_up_to_date as is_up_to_date
     from paraloom.api.outputs import record_output as record_output
     from paraloom.api.outputs import set_aside as set_aside
-    from paraloom.api.pair_functions import backtranslate as backtranslate
-    from paraloom.api.pair_functions import filter_pairs as filter_pairs
-    from paraloom.api.pair_functions import score as score
     from paraloom.api.pair_inputs import as_pairs as as_pairs
+    from paraloom.api.pair_inputs import backtranslate as backtranslate
+    from paraloom.api.pair_inputs import filter_pairs as filter_pairs
     from paraloom.api.pair_inputs import read_pairs as read_pairs
+    from paraloom.api.pair_inputs import score as score
     from paraloom.api.pairs import Pairs as Pairs
     from paraloom.api.paraphrase_evaluation import ParaphraserEvaluation as ParaphraserEvaluation
     from paraloom.api.paraphrase_evaluation import measure_paraphrasers as measure_paraphrasers
@@ -86,11 +88,8 @@ if TYPE_CHECKING:
     from paraloom.api.paraphrasing import plan_paraphrases as plan_paraphrases
     from paraloom.api.publishing import publish as publish
     from paraloom.api.quickstart import run_quickstart as run_quickstart
-    from paraloom.api.scores import train_language_model as train_language_model
-    from paraloom.api.scores import train_word_counts as train_word_counts
     from paraloom.api.search import mine_lines as mine_lines
     from paraloom.api.search import search_lines as search_lines
-    from paraloom.api.status import run_status as run_status
     from paraloom.api.syntax import add_parses as add_parses
     from paraloom.api.syntax import train_parser as train_parser
     from paraloom.api.translators import train_translator as train_translator
@@ -100,6 +99,7 @@ if TYPE_CHECKING:
     from paraloom.api.variants import measure_diversity as measure_diversity
     from paraloom.api.variants import translate_variants as translate_variants
     from paraloom.api.work_folders import clean_work_folders as clean_work_folders
+    from paraloom.api.work_folders import run_status as run_status
     from paraloom.api.yields import FEW_PAIRS as FEW_PAIRS
     from paraloom.core.devices import precision_on as precision_on
     from paraloom.core.devices import use_device as use_device

@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from paraloom.api.named_models import named_protector
 from paraloom.api.outputs import check_output
+from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
 from paraloom.io import open_write, read_lines
@@ -28,8 +30,9 @@ from paraloom.io.records import (
     write_records,
 )
 from paraloom.paraphrasing.canonicalization import CHANGED, KEPT, UNCHANGED, Canonicalizer, CanonicalText
+from paraloom.paraphrasing.spelling import Speller
 from paraloom.stages.input_checks import SAMPLE_ROWS
-from paraloom.stages.spelling import english_speller
+from paraloom.stages.syntax import word_vectors
 from paraloom.text.function_words import sample_language, suspected_language
 from paraloom.text.language_names import language_name
 
@@ -203,3 +206,12 @@ def _forms(
 
 def _columns(one: CanonicalText) -> dict[str, Any]:
     return {FORM: None if one.reason == _NOT_TEXT else one.text, STATUS: one.status, REASON: one.reason or None}
+
+
+@cache
+def english_speller() -> Speller:
+    """A speller with the words of the bundled encoder."""
+    folder = bundled_path("english")
+    assert folder is not None
+    words, _ = word_vectors(folder)
+    return Speller(words)

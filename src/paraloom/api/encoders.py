@@ -41,9 +41,8 @@ from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.shards import shard_writer
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bilingual import TrainBilingualEncoder
 from paraloom.stages.distillation import DistillEncoder, DistillTransformer, DistillWords
-from paraloom.stages.encoders import TrainEncoder
+from paraloom.stages.encoders import TrainBilingualEncoder, TrainEncoder
 from paraloom.stages.sentences import Encode, LoadEncoder, ReadSentences
 
 CHUNK = 10_000

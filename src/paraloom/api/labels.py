@@ -1,13 +1,14 @@
-"""Which scores tell right pairs from wrong ones: tests on labeled pairs and on look-alikes, and a model of both."""
+"""Scores and models of them: trained on pairs, and tested on labeled pairs and on look-alikes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
+from paraloom.api.keywords import LanguageModelSettings
 from paraloom.api.model_references import model_folder
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs
@@ -16,7 +17,7 @@ from paraloom.api.translators import AnyTranslator
 from paraloom.bundled import PARAPHRASE_MODEL, bundled_path
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
-from paraloom.core.stage import Fit
+from paraloom.core.stage import Fit, Stage
 from paraloom.evaluate.discrimination import DiscriminationResult, LookalikeResult
 from paraloom.evaluate.discrimination import evaluate_lookalikes as compare_lookalikes
 from paraloom.io.bitext import check_target
@@ -35,6 +36,7 @@ from paraloom.stages.labels import (
     evaluate_labeled,
     lower_is_better,
 )
+from paraloom.stages.scores import CountWords, TrainLanguageModel
 
 DEFAULT_SCORES = ("overlap", "bleu1", "chrf", "mismatch", "meaning")
 """Scores that look-alikes are tried on by default."""
@@ -196,3 +198,47 @@ def _bundled_features(columns: Sequence[str]) -> tuple[str, ...]:
 
 def _numbers(table: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.asarray(table.column(name).cast("float64").to_numpy(), np.float64)
+
+
+def train_word_counts(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    columns: Sequence[str] = ("src",),
+    on_error: OnError = "stop",
+) -> RunResult:
+    """Count in how many sentences each word occurs, for the scores `src_idf` and `tgt_idf`.
+
+    Args:
+        pairs: Pairs to learn from: one corpus or several.
+        output: The folder to write.
+        columns: Text columns to learn from, such as src,tgt.
+    """
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
+    return _train(stages, CountWords(corpora=references, columns=tuple(columns)), output)
+
+
+def train_language_model(
+    pairs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    columns: Sequence[str] = ("src",),
+    units: Literal["words", "characters"] = "words",
+    on_error: OnError = "stop",
+    **config: Unpack[LanguageModelSettings],
+) -> RunResult:
+    """Train an n-gram language model, for `src_perplexity` or `src_character_perplexity` and those of `tgt`.
+
+    Args:
+        pairs: Pairs to learn from: one corpus or several.
+        output: The folder to write.
+        columns: Text columns to learn from, such as src,tgt.
+        units: What the n-grams are made of.
+        **config: Further fields of `paraloom.stages.TrainLanguageModel`: `order`, `smoothing`.
+    """
+    stages, references = input_stages_of(pairs, "input", on_error=on_error)
+    return _train(stages, TrainLanguageModel(corpora=references, columns=tuple(columns), units=units, **config), output)
+
+
+def _train(stages: Sequence[Stage], training: Fit, output: str | Path) -> RunResult:
+    return run_stages([*stages, training], str(output))

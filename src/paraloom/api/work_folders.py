@@ -1,4 +1,4 @@
-"""Work folders of commands that were stopped: found, and deleted."""
+"""The folders of unfinished outputs: the status of what is written there, and their removal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from paraloom.api.run import WORK
 from paraloom.core.errors import DataError, RunError
 from paraloom.core.results import ResultRecord
-from paraloom.pipeline.status import is_run
+from paraloom.pipeline.status import RunStatus, is_run, read_status
 from paraloom.pipeline.store import claimed
 
 
@@ -60,3 +60,22 @@ def clean_work_folders(folder: str | Path = ".", *, dry_run: bool = False) -> Cl
         except RunError:
             active.append(str(work))
     return CleanedFolder(tuple(deleted), tuple(active), round(size / 1e6, 1), dry_run)
+
+
+def run_status(path: str | Path) -> RunStatus:
+    """Read the status of a run by its folder, or of a command by the output that it will write.
+
+    Args:
+        path: Folder of a run, or the output of another command.
+    """
+    path = Path(path)
+    work = Path(str(path).rstrip("/") + WORK)
+    if not is_run(path) and is_run(work):
+        return read_status(work)
+    if path.is_file():
+        raise DataError(
+            "this is a file, and no command is writing it",
+            file=path,
+            remedy="Give the folder of a run, or the output of a command that has not ended.",
+        )
+    return read_status(path)

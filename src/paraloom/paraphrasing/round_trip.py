@@ -1,4 +1,4 @@
-"""Paraphrases made with translators: into another language and back, or from a language into itself."""
+"""Paraphrasers that translate: into another language and back, or into their own; with a number of variants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol, overload, runtime_checkable
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import TranslatorLike, Variant
-from paraloom.paraphrasing.decodings import with_variants
 from paraloom.text.language_names import language_code
 
 PIVOTS = 3
@@ -250,3 +249,20 @@ def _check_directions(forward: TranslatorLike, backward: TranslatorLike) -> None
 def _check_count(n: int) -> None:
     if n < 1:
         raise ConfigError(f"'n' must be 1 or more, got {n}")
+
+
+_LIMITS = {"greedy": ("", 1), "beam": ("size", 5), "mbr": ("samples", 16), "diverse": ("samples", 32)}
+"""Name → the setting that bounds the number of variants, and its default; others keep all samples by default."""
+
+
+def with_variants(decode: str, n: int) -> str:
+    """A decoding that gives n variants, or as many as its beam has hypotheses, or minimum Bayes risk has samples."""
+    if "nbest=" in decode:
+        return decode
+    head, *settings = decode.strip().split(",")
+    name, _, value = head.partition(":")
+    setting, limit = _LIMITS.get(name, ("samples", n))
+    given = dict(text.split("=", 1) for text in settings if "=" in text).get(setting, value if name == "beam" else "")
+    if given.strip().isdecimal():
+        limit = int(given) or n
+    return f"{decode},nbest={min(n, max(1, limit))}"

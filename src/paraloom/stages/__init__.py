@@ -17,7 +17,6 @@ from paraloom.core.lazy import lazy_exports, typed_names
 if TYPE_CHECKING:
     from paraloom.stages.analysis import ExtractLexicon as ExtractLexicon
     from paraloom.stages.analysis import PairStatistics as PairStatistics
-    from paraloom.stages.bilingual import TrainBilingualEncoder as TrainBilingualEncoder
     from paraloom.stages.bitext import Clean as Clean
     from paraloom.stages.bitext import CommonTranslations as CommonTranslations
     from paraloom.stages.bitext import JoinPairs as JoinPairs
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from paraloom.stages.encoders import EvaluateClassification as EvaluateClassification
     from paraloom.stages.encoders import EvaluateSts as EvaluateSts
     from paraloom.stages.encoders import QuantizeEncoder as QuantizeEncoder
+    from paraloom.stages.encoders import TrainBilingualEncoder as TrainBilingualEncoder
     from paraloom.stages.encoders import TrainEncoder as TrainEncoder
     from paraloom.stages.endpoints import LoadEndpoint as LoadEndpoint
     from paraloom.stages.judging import TrainJudge as TrainJudge

@@ -1,4 +1,4 @@
-"""Stages that train, quantize, evaluate and compare sentence encoders."""
+"""Stages that train, quantize, evaluate and compare sentence encoders, of one language or several."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from paraloom.core.config import base_config
-from paraloom.core.errors import ConfigError
+from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Fit, Json, Ref, Stage, StageContext
 from paraloom.embed.average import quantize
+from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_facts
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.encoder import open_encoder
 from paraloom.embed.given_vectors import average_vectors
@@ -289,3 +290,59 @@ def _quantized(source: Path, folder: Path, bits: Literal[4, 8]) -> tuple[Encoder
     small = quantize(exact, bits)
     save_encoder(small, folder)
     return exact, small
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainBilingualEncoder(TrainEncoder):
+    """Trains a sentence encoder of two or more languages on bitext: translations get similar vectors.
+
+    As :class:`TrainEncoder`, with defaults for bitext: words and n-grams of all languages in one table, and
+    cross-entropy over large mini-batches, whose other pairs, of whatever language, are the negatives. Before training,
+    a warning says if the sides of a bitext are in one language or swapped.
+
+    Args:
+        pairs: Bitexts.
+
+    For the other fields see :class:`TrainEncoder` and :class:`~paraloom.embed.config.EncoderConfig`.
+
+    Raises:
+        ConfigError: A setting is out of range.
+        DataError: When it runs: a bitext has equal sides throughout, or no pair can be used.
+
+    Example:
+        >>> TrainBilingualEncoder(pairs=["de-en", "cs-en"]).spec
+        'ngram'
+    """
+
+    spec: str = BITEXT_SETTINGS["spec"]
+    dimension: int = BITEXT_SETTINGS["dimension"]
+    loss: Literal["margin", "softmax"] = BITEXT_SETTINGS["loss"]
+    temperature: float = BITEXT_SETTINGS["temperature"]
+    softmax_margin: float = BITEXT_SETTINGS["softmax_margin"]
+    batch_size: int = BITEXT_SETTINGS["batch_size"]
+    learning_rate: float = BITEXT_SETTINGS["learning_rate"]
+    relative_learning_rate: float = BITEXT_SETTINGS["relative_learning_rate"]
+    epochs: int = BITEXT_SETTINGS["epochs"]
+    max_tokens: int = BITEXT_SETTINGS["max_tokens"]
+
+    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
+        """Check the bitexts, then train and save the encoder; the figures have `bitexts`, one entry each."""
+        checks: list[dict[str, Any]] = []
+        for path in context.paths("pairs"):
+            corpus = Corpus.open(path)
+            columns = [name for name in ("src", "tgt", "src_lang", "tgt_lang") if name in corpus.schema.names]
+            try:
+                checks.append(check_bitext(_origin(corpus, path), corpus.batches(columns)))
+            except DataError as error:
+                raise error.at(file=_origin(corpus, path)) from None
+        return {**self._train(folder, context, language_facts(checks)), "bitexts": checks}
+
+
+def _origin(corpus: Corpus, path: Path) -> str:
+    """What the pairs of a corpus say that they come from; else its folder."""
+    if "origin" in corpus.schema.names:
+        for batch in corpus.batches(["origin", "src_lang", "tgt_lang"]):
+            if batch.num_rows:
+                origin, src_lang, tgt_lang = (column[0].as_py() for column in batch.columns)
+                return origin if origin.endswith(f"{src_lang}-{tgt_lang}") else f"{origin}.{src_lang}-{tgt_lang}"
+    return str(path)

@@ -22,11 +22,9 @@ from paraloom.mt.data import SentencePairs
 from paraloom.mt.training import train_translator
 from paraloom.mt.translator import Translator
 from paraloom.pairs.filtering.held_out import is_held_out
-from paraloom.paraphrasing.config import ControlConfig
+from paraloom.paraphrasing.config import ControlConfig, RecurrentConfig, ScpnConfig
 from paraloom.paraphrasing.examples import MODES, ParsedPair, make_example
-from paraloom.paraphrasing.recurrent_config import RecurrentConfig
 from paraloom.paraphrasing.reordering import reordered
-from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import LSTM, SCPN, ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
 from paraloom.text.normalize import normalize

@@ -17,12 +17,10 @@ from paraloom.io import Corpus
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.model_card import write_card
 from paraloom.pairs.filtering.held_out import is_held_out
-from paraloom.paraphrasing.config import ControlConfig
+from paraloom.paraphrasing.config import ControlConfig, RecurrentConfig, ScpnConfig
 from paraloom.paraphrasing.examples import ParsedPair, same_template, same_template_rate
 from paraloom.paraphrasing.linearization import special_tokens
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
-from paraloom.paraphrasing.recurrent_config import RecurrentConfig
-from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import PARSER_FOLDER, SCPN, ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable, labels_of_trees
 from paraloom.stages.paraphraser_networks import (
@@ -75,8 +73,8 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
 
     For the other fields see :class:`~paraloom.mt.config.TranslatorConfig`,
     :class:`~paraloom.paraphrasing.config.ControlConfig` and, of the networks 'lstm' and 'scpn',
-    :class:`~paraloom.paraphrasing.recurrent_config.RecurrentConfig` and
-    :class:`~paraloom.paraphrasing.scpn_config.ScpnConfig`.
+    :class:`~paraloom.paraphrasing.config.RecurrentConfig` and
+    :class:`~paraloom.paraphrasing.config.ScpnConfig`.
 
     Raises:
         ConfigError: A setting is out of range, `special_tokens` is set, both `parser` and `parser_name` are, or

@@ -19,12 +19,11 @@ from paraloom.papers.scpn.scpn_translator import (
     parse_request,
     scpn_example,
 )
-from paraloom.paraphrasing.config import ControlConfig
+from paraloom.paraphrasing.config import ControlConfig, ScpnConfig
 from paraloom.paraphrasing.control import ControlledVariant
 from paraloom.paraphrasing.examples import ParsedPair, source_text, target_prefix
 from paraloom.paraphrasing.linearization import template_tokens, tokens_of
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
-from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
 

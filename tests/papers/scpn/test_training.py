@@ -29,7 +29,7 @@ from paraloom.papers.scpn.store import load_network, save_network
 from paraloom.papers.scpn.trainer import RecurrentTrainer
 from paraloom.papers.scpn.training import NetworkPairs, train_lstm, train_scpn
 from paraloom.papers.scpn.translator import RecurrentTranslator
-from paraloom.paraphrasing.recurrent_config import RecurrentConfig
+from paraloom.paraphrasing.config import RecurrentConfig
 
 SIZES = RecurrentConfig(word_dim=8, hidden_dim=12, label_dim=4, parse_dim=6, recurrent_learning_rate=0.01)
 CONFIG = replace(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -15,10 +17,10 @@ import pyarrow.compute as pc
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.reasons import DISTINCT, not_best, not_sampled
-from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut
-from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate
+from paraloom.io.database import sql
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut, row_hashes
+from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate, evaluate_sql
 from paraloom.pairs.filtering.promised_precision import PromisedCut, Target, promised_cut, score_values
-from paraloom.pairs.filtering.repeats import find_repeats, is_repeat
 from paraloom.pairs.scoring.table import COLUMNS, missing_column
 
 DECIDING = ("judge", "p_paraphrase")
@@ -380,3 +382,46 @@ def _combine(parts: Sequence[Criteria]) -> Criteria:
 
 def _count_kept(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int) -> int:
     return sum(batch.num_rows for batch in kept_rows(criteria, schema, read, seed))
+
+
+Hashes = npt.NDArray[np.uint64]
+
+
+def find_repeats(batches: Iterable[pa.RecordBatch], seed: int) -> dict[str, Any]:
+    """For each repeated pair the row to keep, the one of the smallest hash; memory is 16 bytes a row."""
+    none = np.zeros(0, np.uint64)
+    hashed = [(none, none)]
+    hashed += [(_pair_hashes(batch), row_hashes(batch, ROW_ID_COLUMNS, seed)) for batch in batches]
+    pairs, rows = (np.concatenate(parts) for parts in zip(*hashed, strict=True))
+    order = np.lexsort((rows, pairs))
+    pairs, rows = pairs[order], rows[order]
+    starts = np.flatnonzero(np.diff(pairs, prepend=np.uint64(0)).astype(bool) | (np.arange(len(pairs)) == 0))
+    repeated = starts[np.diff(np.append(starts, len(pairs))) > 1]
+    return {"seed": seed, "pairs": _packed(pairs[repeated]), "rows": _packed(rows[repeated])}
+
+
+def is_repeat(batch: pa.RecordBatch, repeats: dict[str, Any]) -> npt.NDArray[np.bool_]:
+    """The rows whose pair another row stands for."""
+    known, kept = _unpacked(repeats["pairs"]), _unpacked(repeats["rows"])
+    if not len(known):
+        return np.zeros(batch.num_rows, np.bool_)
+    pairs = _pair_hashes(batch)
+    places = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
+    others = kept[places] != row_hashes(batch, ROW_ID_COLUMNS, repeats["seed"])
+    repeat: npt.NDArray[np.bool_] = (known[places] == pairs) & others
+    return repeat
+
+
+def _pair_hashes(batch: pa.RecordBatch) -> Hashes:
+    sides = [sql(r"lower(trim(regexp_replace(coalesce({}, ''), '\s+', ' ', 'g')))", name) for name in ("src", "tgt")]
+    hashed = sql("md5_number_lower(concat_ws(chr(31), least({0}, {1}), greatest({0}, {1})))", *sides)
+    return np.asarray(evaluate_sql(batch.select(["src", "tgt"]), hashed).column(0), np.uint64)
+
+
+def _packed(hashes: Hashes) -> str:
+    return b64encode(hashes.astype("<u8").tobytes()).decode()
+
+
+@lru_cache(maxsize=8)
+def _unpacked(text: str) -> Hashes:
+    return np.frombuffer(b64decode(text), "<u8").astype(np.uint64)

@@ -12,10 +12,9 @@ from paraloom.core.protocols import PrefixTranslatorLike
 from paraloom.core.stage import Json
 from paraloom.papers.scpn.scpn_translator import ScpnTranslator, leaf_labels, scpn_example
 from paraloom.papers.scpn.training import train_scpn
-from paraloom.paraphrasing.config import ControlConfig
+from paraloom.paraphrasing.config import ControlConfig, ScpnConfig
 from paraloom.paraphrasing.examples import ParsedPair
 from paraloom.paraphrasing.linearization import SEPARATOR, cut_tree, nodes_of
-from paraloom.paraphrasing.scpn_config import ScpnConfig
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.paraphrasing.templates import TemplateTable
 from paraloom.stages.paraphraser_networks import PARSES, SENTENCES, NetworkTraining

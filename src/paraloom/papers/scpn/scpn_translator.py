@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paraloom.core.protocols import PrefixTranslatorLike, Variant
-from paraloom.paraphrasing.config import ControlConfig
+from paraloom.paraphrasing.config import ControlConfig, ScpnConfig
 from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, ParsedPair, bounded_cut, same_template, source_text
 from paraloom.paraphrasing.linearization import (
     CLOSE,
@@ -22,7 +22,6 @@ from paraloom.paraphrasing.linearization import (
     template_tokens,
     tokens_of,
 )
-from paraloom.paraphrasing.scpn_config import ScpnConfig
 
 PARSE_DECODING = "beam:3,nbest=3"
 """Decoding of parses: SCPN's beam; the best hypothesis that is a parse is taken."""

@@ -18,7 +18,7 @@ from paraloom.mt.schedule import Batch, perplexity, rate_factor, sorted_parts
 from paraloom.mt.training_state import load_state, save_state
 from paraloom.papers.scpn.layers import Dropout
 from paraloom.papers.scpn.network import RecurrentNetwork, Tensors
-from paraloom.paraphrasing.recurrent_config import RecurrentConfig
+from paraloom.paraphrasing.config import RecurrentConfig
 
 
 class RecurrentTrainer:

@@ -15,7 +15,7 @@ from paraloom.mt.data import Examples
 from paraloom.mt.schedule import TrainerLike
 from paraloom.mt.subwords import SUBWORD_FILES, read_vocabulary
 from paraloom.mt.training import LOG, prepare_subwords, run_training, write_figures
-from paraloom.paraphrasing.recurrent_config import RecurrentConfig
+from paraloom.paraphrasing.config import RecurrentConfig
 from paraloom.stages.paraphraser_networks import NetworkPairs
 
 if TYPE_CHECKING:
