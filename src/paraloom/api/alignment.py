@@ -88,7 +88,6 @@ def align(
         TypeError: A text is not a list of strings.
         DataError: A translation or the embeddings do not have one entry for each sentence.
         ModelError: The encoder is not found.
-        ConfigError: A setting is out of range.
 
     Example:
         >>> beads = align(["Der Hund schläft.", "Gute Nacht."], ["The dog", "sleeps.", "Good night."])

@@ -70,13 +70,7 @@ class TestOverlap(EvaluationResult):
 
 @dataclass(frozen=True)
 class Contamination(EvaluationResult):
-    """What `decontaminate` found.
-
-    Args:
-        training: Rows of the training text that are near to a test.
-        tests: Texts of each test that are near to the training text.
-        signature: How it was measured.
-    """
+    """What `decontaminate` found."""
 
     training: TestOverlap
     tests: tuple[TestOverlap, ...]

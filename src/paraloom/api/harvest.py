@@ -29,14 +29,7 @@ _INDENT = " " * 6
 
 @dataclass(frozen=True)
 class HarvestedPair(ResultRecord):
-    """A pair of a harvest.
-
-    Args:
-        src: Its first side.
-        tgt: Its second side.
-        score: How right it is.
-        reason: Why it was lost; '' for one that was kept.
-    """
+    """A pair of a harvest."""
 
     src: str
     tgt: str

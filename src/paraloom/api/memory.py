@@ -26,12 +26,7 @@ Compute: TypeAlias = Callable[[pa.RecordBatch, int], pa.RecordBatch]
 
 @dataclass(frozen=True, kw_only=True)
 class InMemoryPairs(Source):
-    """Pairs from a table in memory.
-
-    Args:
-        table: PAIRS, perhaps with further columns.
-        content: Digest of the table, for the digest of the stage.
-    """
+    """Pairs from a table in memory."""
 
     output_schema: ClassVar[str] = "PAIRS"
     in_memory: ClassVar[tuple[str, ...]] = ("table",)

@@ -142,19 +142,7 @@ def open_paraphraser(
     decode: str | None = None,
     selects: bool = True,
 ) -> ParaphraserLike:
-    """The paraphraser that a reference names; the candidates of several are combined.
-
-    Args:
-        references: `english` or a folder of `train paraphraser`; `round-trip:en-de,de-en,pivots=3`; or the address of
-            an endpoint with its settings: `http://127.0.0.1:8000/v1?model=qwen3&language=en`.
-        output: What is written: the answers of an endpoint are kept beside it.
-        parser: Of trained ones: another parser than the model's own.
-        template: Of trained ones: syntax to follow, or 'auto'.
-        like: Of trained ones: a sentence whose syntax to follow.
-        height: Levels of the tree of `like`.
-        decode: How to decode.
-        selects: Whether a selection follows, which chooses from free candidates and those of templates.
-    """
+    """The paraphraser that a reference names; the candidates of several are combined."""
     parts: list[ParaphraserLike] = []
     for reference in [references] if isinstance(references, (str, Path)) else references:
         text = str(reference)

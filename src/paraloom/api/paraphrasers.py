@@ -140,15 +140,7 @@ def train_paraphraser(
 
 @dataclass(frozen=True)
 class TemplateCount:
-    """A template of paraphrases.
-
-    Args:
-        template: The template.
-        count: Pairs whose paraphrase has it.
-        share: Their share of all pairs with a tree, 0 to 1.
-        example: One of these paraphrases.
-        in_scpn: Whether it is one of SCPN's ten.
-    """
+    """A template of paraphrases."""
 
     template: str
     count: int

@@ -36,14 +36,7 @@ _SHARE_ALIKE = "-sa"
 
 @dataclass(frozen=True)
 class Published(ResultRecord):
-    """A published data set.
-
-    Args:
-        folder: Its folder.
-        rows: Number of pairs.
-        licenses: The licenses of their origins.
-        files: The Parquet files, as the card names them.
-    """
+    """A published data set."""
 
     folder: str
     rows: int

@@ -15,14 +15,7 @@ from paraloom.pipeline.store import claimed
 
 @dataclass(frozen=True)
 class CleanedFolder(ResultRecord):
-    """What became of the work folders in a folder.
-
-    Args:
-        deleted: Those that were deleted, or would be.
-        active: Those of commands that are running.
-        megabytes: Size of the deleted ones.
-        dry_run: Whether nothing was deleted.
-    """
+    """What became of the work folders in a folder."""
 
     deleted: tuple[str, ...]
     active: tuple[str, ...]

@@ -21,15 +21,7 @@ _STEPS = 100
 
 @dataclass(frozen=True)
 class Yield(ResultRecord):
-    """The pairs that a condition keeps.
-
-    Args:
-        name: Name of a preset, or a threshold.
-        where: The condition.
-        rows: Pairs that meet it.
-        share: The same as a share of all pairs, 0 to 1.
-        precision: The share of them that is probably right: the mean of their probabilities.
-    """
+    """The pairs that a condition keeps."""
 
     name: str
     where: str

@@ -54,9 +54,6 @@ class LexiconConfig(WordAlignmentConfig, Config):
         iterations: Iterations of EM in each direction.
         tension: Strength of the diagonal prior of the word alignment, 0 or more.
         null: Probability that a word is aligned to none, 0 to 1.
-
-    Raises:
-        ConfigError: A value is out of range.
     """
 
     max_phrase_length: int = 4

@@ -85,9 +85,6 @@ class TrainingPairs(Config):
         max_length: Subwords at which the decoder stops; a variant that has this many or more is rejected.
         keep_copies: Keep variants that are equal to their original.
         keep_repeated: Keep variants that are equal to an earlier one of the same original.
-
-    Raises:
-        ConfigError: A value is out of range.
     """
 
     src_lang: str = "und"

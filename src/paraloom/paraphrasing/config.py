@@ -26,9 +26,6 @@ class ControlConfig(Config):
         max_height: Maximum height of a template; drawn for each row between both.
         max_labels: Templates with more labels are cut at a lower height.
 
-    Raises:
-        ConfigError: A value is out of range.
-
     Reference:
         Sun et al. 2021 (AESOP), §3: one network that writes the target parse, then the paraphrase.
 
@@ -79,9 +76,6 @@ class RecurrentConfig(Config):
         recurrent_learning_rate: Peak learning rate of Adam.
         gradient_norm: Gradients of a larger norm are scaled down to it.
 
-    Raises:
-        ConfigError: A value is out of range.
-
     Reference:
         Iyyer et al. 2018, "Adversarial example generation with syntactically controlled paraphrase networks", and its
         code.
@@ -116,9 +110,6 @@ class ScpnConfig(Config):
         tree_dropout: Share of the constituents of the paraphrase generator's parse that lose what is below them; 0 to
             1. The released code has both kinds of dropout, and drops nothing by default.
         max_parse_labels: Parses with more labels are cut at a lower height.
-
-    Raises:
-        ConfigError: A value is out of range.
 
     Reference:
         Iyyer et al. 2018, and its released code (`parse_tree_level_dropout`, `tree_dropout`, parses of up to 250

@@ -31,9 +31,6 @@ class SelectionConfig(Config):
         template_weight: What the template that was asked for adds to the rank, 0 or more.
         variety_weight: What similarity to a better paraphrase of the same text takes from the rank, 0 or more.
 
-    Raises:
-        ConfigError: A value is out of its range.
-
     Example:
         >>> SelectionConfig(meaning=1.5)
         Traceback (most recent call last):

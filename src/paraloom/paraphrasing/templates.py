@@ -40,13 +40,7 @@ _SAVED, _SAVED_PAIRS = 1000, 3000
 
 @dataclass
 class TemplateTable:
-    """Templates of paraphrases, counted over pairs with trees.
-
-    Args:
-        counts: Pairs whose paraphrase has a template.
-        examples: A paraphrase of each template: the first one.
-        pair_counts: Pairs by the templates of both sides, the source's first.
-    """
+    """Templates of paraphrases, counted over pairs with trees."""
 
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)

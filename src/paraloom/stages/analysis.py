@@ -117,7 +117,6 @@ class ExtractLexicon(LexiconConfig, Fit):
     For the other fields see :class:`~paraloom.pairs.lexicon.LexiconConfig`.
 
     Raises:
-        ConfigError: A setting is out of range.
         DataError: When it runs: the corpora have no pairs, pairs are in one language or without a pivot language, or
             their other languages differ.
 

@@ -127,7 +127,6 @@ class JoinPairs(Source):
         keep_columns: Keep the columns that all corpora have. Default: only those of PAIRS.
 
     Raises:
-        ConfigError: `corpora` is empty.
         DataError: When it runs: a corpus does not have the columns of PAIRS.
 
     Example:
@@ -180,9 +179,6 @@ class CommonTranslations(Source):
         max_pairs: Maximum number of pairs of each pivot.
         limit: Maximum number of pairs; 0 for all.
         keep_pivot: Keep the columns `pivot` and `pivot_lang`.
-
-    Raises:
-        ConfigError: `max_pairs` or `limit` is out of range.
 
     Example:
         >>> CommonTranslations(bitext="tatoeba", max_pairs=3).side
@@ -394,7 +390,6 @@ class Split(Map):
         column: The text column.
 
     Raises:
-        ConfigError: `share` is out of range.
         DataError: When it runs: the column does not exist.
 
     Example:

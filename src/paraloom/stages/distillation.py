@@ -55,7 +55,6 @@ class DistillEncoder(DistillationConfig, Fit):
     For the other fields see :class:`~paraloom.embed.distillation.DistillationConfig`.
 
     Raises:
-        ConfigError: A setting is out of range.
         DataError: When it runs: the corpora have no usable sentences.
 
     Example:
@@ -104,7 +103,6 @@ class DistillTransformer(TransformerConfig, Fit):
     For the other fields see :class:`~paraloom.embed.transformer_config.TransformerConfig`.
 
     Raises:
-        ConfigError: A setting is out of range.
         DataError: When it runs: the corpora have no usable sentences.
         ModelError: When it runs: the teacher is not a folder of sentence-transformers.
         MissingExtraError: When it runs: torch is not installed.

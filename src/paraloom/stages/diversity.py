@@ -33,9 +33,6 @@ class SampleVariants(Map):
     Args:
         limit: Maximum number of sources. They are sampled by a hash of `pair_id`.
 
-    Raises:
-        ConfigError: `limit` is below 1.
-
     Example:
         >>> SampleVariants(input="translate-variants", limit=3000).limit
         3000

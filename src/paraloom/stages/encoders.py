@@ -52,7 +52,6 @@ class TrainEncoder(EncoderConfig, Fit):
     For the other fields see :class:`~paraloom.embed.config.EncoderConfig`.
 
     Raises:
-        ConfigError: A setting is out of range.
         DataError: When it runs: the corpora have no usable pairs.
 
     Reference:
@@ -306,7 +305,6 @@ class TrainBilingualEncoder(TrainEncoder):
     For the other fields see :class:`TrainEncoder` and :class:`~paraloom.embed.config.EncoderConfig`.
 
     Raises:
-        ConfigError: A setting is out of range.
         DataError: When it runs: a bitext has equal sides throughout, or no pair can be used.
 
     Example:

@@ -48,7 +48,6 @@ class TrainJudge(Fit):
         max_length: Maximum number of tokens of a pair in training.
 
     Raises:
-        ConfigError: A value is out of range.
         DataError: When it runs: there are fewer than 50 right or 50 wrong pairs, or a column is missing.
         ModelError: When it runs: the base is neither a judge nor a sentence-transformers model of the family of BERT.
         MissingExtraError: When it runs: the extras `distill`, `onnx` or `cross-encoder` are not installed.

@@ -168,9 +168,6 @@ class MakeLookalikes(Map):
         changed: 'tgt': the second side is changed. 'src': the second side is replaced by the changed first one.
         labeled_set: Name of the set. Default: unchanged where pairs have one, else their `origin`.
 
-    Raises:
-        ConfigError: A kind is unknown.
-
     Example:
         >>> pair = {"pair_id": "1", "src": "It is late.", "tgt": "It is late now.", "origin": "toy"}
         >>> stage = MakeLookalikes(kinds=["negation"])

@@ -62,7 +62,6 @@ class BackTranslate(Map):
     Empty translations are rejected. A side without a language gets that of the translator.
 
     Raises:
-        ConfigError: `decode` cannot be parsed.
         DataError: When it runs: the languages do not fit the translator.
 
     Reference:

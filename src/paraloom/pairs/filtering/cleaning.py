@@ -42,9 +42,6 @@ class CleaningRules(Config):
         min_alphabetic_characters: Minimum share of letters among the characters other than white space, 0 to 1.
         allow_identical: Keep pairs whose sides are equal except for case.
         allow_damaged: Keep lines with the replacement character U+FFFD.
-
-    Raises:
-        ConfigError: A value is out of range.
     """
 
     min_words: int = 1

@@ -39,9 +39,6 @@ class DuplicateConfig(Config):
         similarity: Jaccard similarity of the character 5-grams of two rows, above 0 to 1, from which on the later one
             is a duplicate. Case, punctuation and runs of white space do not matter.
         columns: Text columns that are compared, concatenated.
-
-    Raises:
-        ConfigError: `similarity` is out of range, or `columns` is empty.
     """
 
     similarity: float = 0.8

@@ -29,15 +29,7 @@ def export_judge(
     *,
     calibration: Mapping[str, tuple[float, float]] | None = None,
 ) -> None:
-    """Write the folder of a judge, with weights and activations in eight bits.
-
-    Args:
-        network: The trained network.
-        tokenizer: Content of tokenizer.json, with a template for pairs.
-        special_tokens: Special tokens by role: those of `SPECIAL_TOKENS`.
-        folder: Where the files are written.
-        calibration: Output → slope and shift of its logit.
-    """
+    """Write the folder of a judge, with weights and activations in eight bits."""
     import torch
 
     try:

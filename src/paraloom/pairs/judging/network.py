@@ -14,16 +14,7 @@ OUTPUTS = ("same", "forward", "backward", "src_formed", "tgt_formed")
 
 @dataclass(frozen=True)
 class JudgeShape:
-    """Sizes of a network.
-
-    Args:
-        vocab_size: Number of tokens.
-        layers: Number of layers.
-        width: Dimension of the states.
-        heads: Number of heads of attention.
-        hidden: Dimension inside the feed-forward layers.
-        positions: Maximum number of tokens of a pair.
-    """
+    """Sizes of a network."""
 
     vocab_size: int
     layers: int = 3

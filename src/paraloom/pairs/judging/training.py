@@ -74,14 +74,7 @@ class JudgeConfig:
 
 
 class PairFeeder:
-    """Batches of pairs as tensors, put together on the device.
-
-    Args:
-        pairs: The pairs.
-        special: Ids of the padding, of the first token, and of the token after each side.
-        max_length: Maximum number of tokens of a pair.
-        device: Where the tensors are.
-    """
+    """Batches of pairs as tensors, put together on the device."""
 
     def __init__(self, pairs: TokenPairs, special: tuple[int, int, int], max_length: int, device: torch.device) -> None:
         self.pad, self.first, self.last = special
