@@ -15,7 +15,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.protocols import TranslatorLike
 from paraloom.core.schema import PAIRS
 from paraloom.core.seeds import spawn_seed
-from paraloom.core.stage import Json, Source, StageContext
+from paraloom.core.stage import Source, StageContext
 
 BATCH_ROWS = 1024
 """Rows of a batch."""
@@ -33,10 +33,6 @@ class InMemoryPairs(Source):
 
     table: pa.Table
     content: str = ""
-
-    def configuration(self) -> dict[str, Json]:
-        """The fields, with the digest of the table in its place."""
-        return {key: value for key, value in super().configuration().items() if key != "table"}
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """The rows of the table."""
@@ -59,10 +55,6 @@ class InProcess(Source):
     rows: Any
     compute: Any
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
-
-    def configuration(self) -> dict[str, Json]:
-        """The fields without the objects."""
-        return {key: value for key, value in super().configuration().items() if key not in self.in_memory}
 
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """The computed batches, each with a seed of its own."""

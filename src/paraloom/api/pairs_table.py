@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, MissingExtraError, nearest
 from paraloom.core.lazy import load_object
-from paraloom.core.schema import DECIDING
+from paraloom.core.schema import DECIDING, with_column, with_reasons
 
 if TYPE_CHECKING:
     from paraloom.api.memory import Compute
@@ -152,11 +152,7 @@ class PairsTable(ABC):
                     remedy='Return a dictionary, such as {"score": 0.5}.',
                 )
             for name in names:
-                values = pa.array([one[name] for one in added])
-                if name in batch.schema.names:
-                    batch = batch.set_column(batch.schema.get_field_index(name), name, values)
-                else:
-                    batch = batch.append_column(name, values)
+                batch = with_column(batch, name, pa.array([one[name] for one in added]))
             return batch
 
         return self._in_process(compute)
@@ -264,10 +260,7 @@ def columns_of_functions(functions: Sequence[tuple[str, PairFunction]]) -> Compu
         sides = list(zip(batch.column("src").to_pylist(), batch.column("tgt").to_pylist(), strict=True))
         for name, function in functions:
             values = pa.array([_number(function(src, tgt), name) for src, tgt in sides], pa.float64())
-            if name in batch.schema.names:
-                batch = batch.set_column(batch.schema.get_field_index(name), name, values)
-            else:
-                batch = batch.append_column(name, values)
+            batch = with_column(batch, name, values)
         return batch
 
     return compute
@@ -278,9 +271,7 @@ def chosen_by(function: RowFunction) -> Compute:
     reason = f"not: {getattr(function, '__name__', 'function').strip('<>')}"
 
     def compute(batch: pa.RecordBatch, _seed: int) -> pa.RecordBatch:
-        kept = [bool(function(row)) for row in batch.to_pylist()]
-        batch = batch.append_column("keep", pa.array(kept, pa.bool_()))
-        return batch.append_column("reason", pa.array([None if good else reason for good in kept], pa.string()))
+        return with_reasons(batch, [None if function(row) else reason for row in batch.to_pylist()])
 
     return compute
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 
 from paraloom.core.errors import DataError
@@ -89,17 +91,27 @@ def add_column(batch: pa.RecordBatch, name: str, values: pa.Array, signature: st
 
     A column of the same name and signature is replaced.
     """
-    field = pa.field(name, values.type, metadata={"signature": signature})
     position = batch.schema.get_field_index(name)
-    if position < 0:
-        return batch.append_column(field, values)
-    existing = signature_of(batch.schema.field(position))
+    existing = signature_of(batch.schema.field(position)) if position >= 0 else signature
     if existing != signature:
         raise DataError(
             f"column '{name}' exists already, produced by {existing or 'the input'}",
             remedy="Rename the existing column, or leave this score out.",
         )
-    return batch.set_column(position, field, values)
+    return with_column(batch, pa.field(name, values.type, metadata={"signature": signature}), values)
+
+
+def with_column(batch: pa.RecordBatch, field: pa.Field | str, values: pa.Array) -> pa.RecordBatch:
+    """A column in the place of the one of its name, or at the end."""
+    position = batch.schema.get_field_index(field if isinstance(field, str) else field.name)
+    return batch.append_column(field, values) if position < 0 else batch.set_column(position, field, values)
+
+
+def with_reasons(batch: pa.RecordBatch, reasons: pa.Array | Sequence[str | None]) -> pa.RecordBatch:
+    """Add the columns that reject rows: `reason`, and `keep`, true where there is none."""
+    reasons = reasons if isinstance(reasons, pa.Array) else pa.array(reasons, pa.string())
+    batch = batch.append_column(pa.field("keep", pa.bool_()), reasons.is_null())
+    return batch.append_column(pa.field("reason", pa.string()), reasons)
 
 
 def signature_of(field: pa.Field) -> str:

@@ -100,9 +100,9 @@ class Stage(Config):
     def configuration(self) -> dict[str, Json]:
         """The fields as JSON values, without references and paths: those count by the digest of what they refer to.
 
-        What a worker needs does not count: bytes do not depend on it.
+        What bytes do not depend on does not count: what a worker needs, a check before the work, data in memory.
         """
-        left_out = {"name", "resources", *self.inputs}
+        left_out = {"name", "resources", "check_languages", *self.inputs, *self.in_memory}
         left_out |= {
             f.name for f in fields(self) if f.name in self.optional_fields and getattr(self, f.name) == f.default
         }

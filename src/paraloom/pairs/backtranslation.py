@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import TranslatorLike, Variant
-from paraloom.core.schema import PAIRS, require
+from paraloom.core.schema import PAIRS, require, with_reasons
 
 REPEATED = "the same words as a better translation of the sentence"
 """Reason of a pair that is rejected; case and punctuation do not count."""
@@ -88,15 +88,9 @@ def reject_empty(pairs: pa.RecordBatch, variants: Sequence[Sequence[Variant]] = 
     empty = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(pairs.column("tgt"))), 0)
     reason = pc.if_else(empty, "empty translation", pa.scalar(None, pa.string()))
     if repeated := _repeated(variants):
-        empty = pc.or_(empty, pa.array(repeated))
         reason = pc.coalesce(reason, pc.if_else(pa.array(repeated), REPEATED, pa.scalar(None, pa.string())))
     own = pa.array([variant.reason for group in variants for variant in group], pa.string())
-    if len(own) > own.null_count:
-        reason = pc.coalesce(own, reason)
-        empty = pc.is_valid(reason)
-    return pairs.append_column(pa.field("keep", pa.bool_()), pc.invert(empty)).append_column(
-        pa.field("reason", pa.string()), reason
-    )
+    return with_reasons(pairs, pc.coalesce(own, reason) if len(own) > own.null_count else reason)
 
 
 def _repeated(variants: Sequence[Sequence[Variant]]) -> list[bool]:

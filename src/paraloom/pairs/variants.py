@@ -16,7 +16,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.lazy import late
 from paraloom.core.protocols import Variant
 from paraloom.core.reasons import HELD_OUT
-from paraloom.core.schema import PAIRS, VARIANTS, require
+from paraloom.core.schema import PAIRS, VARIANTS, require, with_reasons
 from paraloom.pairs.backtranslation import PIECES, flatten_variants
 
 if TYPE_CHECKING:
@@ -127,9 +127,7 @@ def training_pairs(batch: pa.RecordBatch, config: TrainingPairs, held_out: HeldO
     pairs = pa.RecordBatch.from_arrays([columns[name] for name in PAIRS.names], schema=PAIRS)
     for name in ("rank", "method", "logprob", "tokens"):
         pairs = pairs.append_column(batch.schema.field(name), batch.column(name))
-    keep = pa.array([reason is None for reason in reasons], pa.bool_())
-    pairs = pairs.append_column(pa.field("keep", pa.bool_()), keep)
-    return pairs.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
+    return with_reasons(pairs, reasons)
 
 
 def _faults(

@@ -16,7 +16,7 @@ from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError
 from paraloom.core.lazy import late
 from paraloom.core.reasons import HELD_OUT
-from paraloom.core.schema import LANGUAGE_OF, PAIRS, require
+from paraloom.core.schema import LANGUAGE_OF, PAIRS, require, with_reasons
 from paraloom.core.stage import Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus, read_lines, read_pairs
@@ -109,7 +109,7 @@ class ReadPairs(Source):
             skip=self.skip,
             limit=self.limit or None,
         ):
-            yield _kept(batch)
+            yield with_reasons(batch, [None] * batch.num_rows)
             if rejected:
                 yield _rejects(rejected, batch.schema)
                 rejected.clear()
@@ -206,12 +206,6 @@ class CommonTranslations(Source):
             yield batch if self.keep_pivot else batch.select(PAIRS.names)
 
 
-def _kept(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with `keep` and an empty `reason`."""
-    batch = batch.append_column("keep", pa.array([True] * batch.num_rows))
-    return batch.append_column("reason", pa.nulls(batch.num_rows, pa.string()))
-
-
 def _rejects(rows: list[tuple[int, str, str]], schema: pa.Schema) -> pa.RecordBatch:
     """Rows that could not be read, with their raw text as `src`."""
     known = {
@@ -220,9 +214,7 @@ def _rejects(rows: list[tuple[int, str, str]], schema: pa.Schema) -> pa.RecordBa
         "origin": [UNREAD] * len(rows),
     }
     columns = [pa.array(known.get(field.name, [None] * len(rows)), field.type) for field in schema]
-    batch = pa.record_batch(columns, schema=schema)
-    batch = batch.append_column("keep", pa.array([False] * len(rows)))
-    return batch.append_column("reason", pa.array([reason for _, reason, _ in rows], pa.string()))
+    return with_reasons(pa.record_batch(columns, schema=schema), [reason for _, reason, _ in rows])
 
 
 def files_of_bitext(source: Path) -> tuple[Path, ...]:
@@ -286,8 +278,7 @@ class ReadScoredPairs(Source):
             batch = _without_warnings(batch)
             if self.bad_rows == "reject":
                 reasons = np.where(null[0], "column 'src' is null", "column 'tgt' is null")
-                batch = batch.append_column("keep", pa.array(~bad))
-                batch = batch.append_column("reason", pa.array(reasons, pa.string(), mask=~bad))
+                batch = with_reasons(batch, pa.array(reasons, pa.string(), mask=~bad))
             yield batch
 
 
@@ -414,10 +405,7 @@ class Split(Map):
         held = [is_held_out(text or "", self.share) for text in _normalize(batch.column(self.column)).to_pylist()]
         kept = held if self.part == "test" else [not value for value in held]
         other = "in the training part" if self.part == "test" else "in the test part"
-        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(kept))
-        return batch.append_column(
-            pa.field("reason", pa.string()), pa.array([None if value else other for value in kept], pa.string())
-        )
+        return with_reasons(batch, [None if value else other for value in kept])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -480,8 +468,7 @@ class Clean(CleaningRules, Map):
                     reasons[row] = reasons[row] or f"{name}: {HELD_OUT[levels[row]]}"
         if self.languages:
             self._identify(batch, columns, reasons)
-        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array([reason is None for reason in reasons]))
-        return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
+        return with_reasons(batch, pa.array(reasons, pa.string()))
 
     def _identify(self, batch: pa.RecordBatch, columns: list[str], reasons: npt.NDArray[np.object_]) -> None:
         identifier = _identifier(self.languages)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from paraloom.core.config import check_range
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.protocols import CorpusReader
+from paraloom.core.schema import with_reasons
 from paraloom.core.stage import Fit, Json, Map, Ref, StageContext
 from paraloom.core.stats import Estimate, merge_all
 from paraloom.evaluate.diversity.groups import GroupSample, whole_groups
@@ -50,9 +51,7 @@ class SampleVariants(Map):
     def apply(self, batch: pa.RecordBatch, context: StageContext) -> pa.RecordBatch:
         """The batch with `keep` and `reason`."""
         kept = GroupSample(context.survey).contains(batch.column("pair_id")).tolist()
-        reasons = [None if keep else "not in the sample" for keep in kept]
-        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(kept, pa.bool_()))
-        return batch.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string()))
+        return with_reasons(batch, [None if keep else "not in the sample" for keep in kept])
 
 
 @dataclass(frozen=True, kw_only=True)

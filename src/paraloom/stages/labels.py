@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from paraloom.core.config import base_config
 from paraloom.core.errors import ConfigError, DataError, suggestion
-from paraloom.core.schema import PAIRS
+from paraloom.core.schema import PAIRS, with_column, with_reasons
 from paraloom.core.stage import Fit, Json, Map, Ref, Source, StageContext
 from paraloom.evaluate.discrimination import DiscriminationResult, evaluate_discrimination
 from paraloom.io import Corpus, read_lines
@@ -205,11 +205,9 @@ class MakeLookalikes(Map):
         rest = rest.append_column(pa.field("_source", pa.int32()), pa.array(without, pa.int32()))
         both = pa.Table.from_batches([changed_rows, rest]).combine_chunks().to_batches()
         result = both[0] if both else changed_rows
-        keep = [True] * changed_rows.num_rows + [False] * len(without)
         reasons = [None] * changed_rows.num_rows + ["no rule applies"] * len(without)
         order = np.argsort(result.column("_source").to_numpy(), kind="stable")
-        result = result.append_column(pa.field("keep", pa.bool_()), pa.array(keep))
-        return result.append_column(pa.field("reason", pa.string()), pa.array(reasons, pa.string())).take(order)
+        return with_reasons(result, reasons).take(order)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,7 +403,5 @@ def _labeled(batch: pa.RecordBatch, label: int, labeled_set: str, kind: str = ""
         origins = batch.column("origin") if "origin" in batch.schema.names else pa.nulls(rows, pa.string())
         columns = {**columns, SET: origins}
     for name, values in columns.items():
-        position = batch.schema.get_field_index(name)
-        field = pa.field(name, values.type)
-        batch = batch.append_column(field, values) if position < 0 else batch.set_column(position, field, values)
+        batch = with_column(batch, name, values)
     return batch

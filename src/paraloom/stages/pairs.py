@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.errors import ConfigError, DataError, ModelError, nearest
 from paraloom.core.protocols import CorpusReader, TranslatorLike
-from paraloom.core.schema import PAIRS, add_column
+from paraloom.core.schema import PAIRS, add_column, with_reasons
 from paraloom.core.stage import BATCH_ROWS, Fit, Json, Map, Ref, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus
@@ -87,10 +87,6 @@ class BackTranslate(Map):
         from paraloom.mt.decoding import parse_decoding
 
         parse_decoding(self.decode)
-
-    def configuration(self) -> dict[str, Json]:
-        """The fields; the check of languages does not change the output."""
-        return {name: value for name, value in super().configuration().items() if name != "check_languages"}
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """Languages of a sample, and its costs beside those of the translator's development text."""
@@ -322,9 +318,7 @@ class DropDuplicates(Map):
         if bits := (context.survey or {}).get(context.shard):
             first = _unpacked(bits, context.first_row, batch.num_rows)
         duplicate = is_duplicate(batch, _duplicates(context.inputs["duplicates"]), first)
-        reason = pa.array(["near-duplicate of an earlier row" if value else None for value in duplicate], pa.string())
-        batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(~duplicate))
-        return batch.append_column(pa.field("reason", pa.string()), reason)
+        return with_reasons(batch, ["near-duplicate of an earlier row" if value else None for value in duplicate])
 
 
 def _packed(flags: npt.NDArray[np.bool_]) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,6 +15,7 @@ from paraloom.bundled import JUDGE_MODEL, bundled_path
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, ParaphraseLike, ParaphraserLike, Variant
 from paraloom.core.references import reference_fields, split_reference
+from paraloom.core.schema import with_reasons
 from paraloom.core.stage import Json, Map, Ref, Stage, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
@@ -190,12 +190,10 @@ class Paraphrase(CandidateSelection, Map):
         return replace(self, paraphraser=tuple(names), parser=parser, encoder=encoder, judge=judge)
 
     def configuration(self) -> dict[str, Json]:
-        """The fields, without the check of languages, which does not change the output; of round trips the pivots."""
-        values = {name: value for name, value in super().configuration().items() if name != "check_languages"}
-        values["kinds"] = [
-            RoundTripReference.parse(str(one)).pivots if _is_round_trip(one) else 0 for one in self._names
-        ]
-        return values | {"measured": self.encoder != NO_ENCODER, "judged": self.judge or ""}
+        """The fields; of round trips the pivots."""
+        kinds = [RoundTripReference.parse(str(one)).pivots if _is_round_trip(one) else 0 for one in self._names]
+        further = {"kinds": kinds, "measured": self.encoder != NO_ENCODER, "judged": self.judge or ""}
+        return super().configuration() | further
 
     def check_input(self, corpus: CorpusReader, context: StageContext) -> Mapping[str, Json]:
         """The language of a sample is that of the paraphraser, and of the encoder that selects."""
@@ -233,8 +231,7 @@ class Paraphrase(CandidateSelection, Map):
         for name, values, kind in columns:
             rows = rows.append_column(pa.field(name, kind, metadata={"signature": signed}), pa.array(values, kind))
         if any(one.reason for one in flat):
-            rows = rows.append_column("keep", pa.array(np.array([not one.reason for one in flat], bool)))
-            rows = rows.append_column("reason", pa.array([one.reason or None for one in flat], pa.string()))
+            rows = with_reasons(rows, [one.reason or None for one in flat])
         return rows
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:

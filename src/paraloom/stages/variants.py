@@ -17,7 +17,7 @@ from paraloom.core.batches import batched
 from paraloom.core.config import base_config, check_range
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, TranslatorLike, Variant
-from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS, require
+from paraloom.core.schema import PAIRS, SENTENCES, VARIANTS, require, with_reasons
 from paraloom.core.seeds import strided_seed
 from paraloom.core.stage import Json, Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
@@ -79,9 +79,8 @@ class TranslateVariants(Map):
     check_languages: bool = True
 
     def configuration(self) -> dict[str, Json]:
-        """The fields that change the output: not the check of languages, nor a reading that is the default."""
-        left_out = {"check_languages", *(() if self.fairseq else ("fairseq",))}
-        return {name: value for name, value in super().configuration().items() if name not in left_out}
+        """The fields, without a reading that is the default."""
+        return {name: value for name, value in super().configuration().items() if name != "fairseq" or value}
 
     @property
     def decoding(self) -> Decoding:
@@ -137,10 +136,7 @@ class TranslateVariants(Map):
         signature = " + ".join(translator.signature for translator in translators)
         rows = variant_rows(originals, variants, self.method or self.decode, signature=signature)
         reasons = pa.array([variant.reason for group in variants for variant in group], pa.string())
-        if len(reasons) == reasons.null_count:
-            return rows
-        rows = rows.append_column(pa.field("keep", pa.bool_()), pc.is_null(reasons))
-        return rows.append_column(pa.field("reason", pa.string()), reasons)
+        return rows if len(reasons) == reasons.null_count else with_reasons(rows, reasons)
 
     def final_figures(self, context: StageContext) -> Mapping[str, Json]:
         """Requests and tokens, where translators are endpoints."""
@@ -283,7 +279,7 @@ class ChooseVariants(Source):
         from paraloom.mt.utility import reads_source
 
         corpus = Corpus.open(context.inputs["variants"])
-        names = [name for name in corpus.schema.names if name not in ("pair_id", *_CHOICE.names)]
+        names = [name for name in corpus.schema.names if name not in ("pair_id", "choice", "keep", "reason")]
         try:
             require(corpus.schema, VARIANTS)
             if reads_source(self.utility):
@@ -318,12 +314,8 @@ class ChooseVariants(Source):
             for order, one in enumerate(chosen):
                 choices[low + one.number] = order
         reasons = [None if choice is not None else f"not among the {self.k} chosen variants" for choice in choices]
-        for field, values in zip(_CHOICE, (choices, [not reason for reason in reasons], reasons), strict=True):
-            batch = batch.append_column(field, pa.array(values, field.type))
-        return batch
+        return with_reasons(batch.append_column(pa.field("choice", pa.int32()), pa.array(choices, pa.int32())), reasons)
 
-
-_CHOICE = pa.schema([("choice", pa.int32()), ("keep", pa.bool_()), ("reason", pa.string())])
 
 _REQUIRED = ("pair_id", "text")
 _NUMBERS = {"rank": int, "logprob": float, "tokens": int}

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.reasons import DISTINCT, not_best, not_sampled
+from paraloom.core.schema import with_reasons
 from paraloom.io.database import sql
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, Cut, find_cut, row_hashes
 from paraloom.pairs.filtering.expressions import check_columns, condition, evaluate, evaluate_sql
@@ -285,8 +286,7 @@ def select(
         reject(promised.labeled_wrong(batch), "labeled wrong")
     if "sample" in cuts:
         reject(~Cut.from_json(cuts["sample"]).contains(batch), not_sampled(criteria.sample or 0))
-    batch = batch.append_column(pa.field("keep", pa.bool_()), pa.array(kept))
-    return batch.append_column(pa.field("reason", pa.string()), pa.array(reason, pa.string()))
+    return with_reasons(batch, pa.array(reason, pa.string()))
 
 
 @dataclass(frozen=True)
