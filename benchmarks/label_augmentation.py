@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from label_augmenter import LabelAugmenter
 
 from paraloom.api import Paraphraser, RoundTripParaphraser, open_selector
 from paraloom.api.paraphrase_sources import as_paraphraser
@@ -39,7 +40,6 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.classification_tasks import find_classification_tasks, read_classification_task
 from paraloom.evaluate.logistic import Features, fit_logistic
 from paraloom.evaluate.tfidf import TfIdf
-from paraloom.paraphrasing.augmentation import LabelAugmenter
 from paraloom.paraphrasing.candidates import TemplateCandidates
 from paraloom.paraphrasing.protection import Protector
 from paraloom.text.tokens import tokenize

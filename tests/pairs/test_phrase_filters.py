@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paraloom.pairs.filtering.cleaning import phrase_fault
+from paraloom.papers.pgru.train_phrases import phrase_fault
 
 
 def test_reasons_follow_the_paper():

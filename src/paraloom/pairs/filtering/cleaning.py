@@ -1,8 +1,8 @@
-"""Rules that say which lines are unfit for training, and why: text cleaned as in BBH22, phrase pairs as in PGRU."""
+"""Rules that say which lines are unfit for training, and why: text cleaned as in BBH22."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paraloom.text.chrf import Points
 
 lowercase, normalize = late("paraloom.text.normalize:lowercase"), late("paraloom.text.normalize:normalize")
-code_points, words_of = late("paraloom.text.buffers:code_points"), late("paraloom.text.tokens:words")
+code_points = late("paraloom.text.buffers:code_points")
 whitespace_words = late("paraloom.pairs.scoring.lengths:whitespace_words")
 
 REPLACEMENT_CHARACTER = 0xFFFD
@@ -95,24 +95,6 @@ def line_faults(sides: Mapping[str, Texts], rules: CleaningRules) -> npt.NDArray
     for fails, reason in reversed(tests):
         faults[fails] = reason
     return faults
-
-
-def phrase_fault(phrase: str, paraphrase: str, known: Container[str] | None = None) -> str | None:
-    """Find the first reason why a pair of phrases is unfit for training.
-
-    Reference:
-        PGRU §2.1.
-    """
-    if phrase == paraphrase:
-        return "identical"
-    if not all(character.isalpha() or character == " " for character in phrase + paraphrase):
-        return "other than letters"
-    sides = words_of(phrase), words_of(paraphrase)
-    if not all(sides):
-        return "empty"
-    if known is not None and not all(word in known for words in sides for word in words):
-        return "unknown word"
-    return "two single words" if len(sides[0]) == len(sides[1]) == 1 else None
 
 
 def _letter_tests(

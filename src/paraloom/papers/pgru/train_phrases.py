@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -23,14 +23,13 @@ from paraloom.embed.store import load_encoder
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.embed.word_vectors import read_vector_words, read_vectors
 from paraloom.io import Corpus
-from paraloom.pairs.filtering.cleaning import phrase_fault
 from paraloom.papers.pgru.phrase_tasks import FILES, evaluate_phrases, read_judged_phrases, read_questions
 from paraloom.papers.pgru.phrase_training import PhraseConfig, PhraseExample, train_phrases
 from paraloom.papers.pgru.retrieval import evaluate_retrieval
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.distillation import DistillWords
-from paraloom.text.tokens import token_hash
+from paraloom.text.tokens import token_hash, words
 
 # Negatives of each positive item of SemEval.
 _SEMEVAL_NEGATIVES = 3
@@ -228,3 +227,17 @@ def train_phrase_encoder(
         source = Path(str(vectors)).absolute()
     training = TrainPhrases(pairs=references, vectors=source, tasks=folder, **config)
     return run_stages([*stages, training], str(output), seed=seed)
+
+
+def phrase_fault(phrase: str, paraphrase: str, known: Container[str] | None = None) -> str | None:
+    """The first reason why a pair of phrases is unfit for training (PGRU §2.1)."""
+    if phrase == paraphrase:
+        return "identical"
+    if not all(character.isalpha() or character == " " for character in phrase + paraphrase):
+        return "other than letters"
+    sides = words(phrase), words(paraphrase)
+    if not all(sides):
+        return "empty"
+    if known is not None and not all(word in known for side in sides for word in side):
+        return "unknown word"
+    return "two single words" if len(sides[0]) == len(sides[1]) == 1 else None

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import Variant
-from paraloom.paraphrasing.augmentation import KNOWN, NOTHING_TO_SAY, LabelAugmenter
 from paraloom.paraphrasing.protection import LOST, Protector
 from paraloom.paraphrasing.selection import ParaphraseSelector
 from paraloom.paraphrasing.selection_config import SelectionConfig
+
+_FILE = Path(__file__).parents[2] / "benchmarks" / "label_augmenter.py"
+_SPEC = importlib.util.spec_from_file_location("label_augmenter", _FILE)
+assert _SPEC is not None and _SPEC.loader is not None
+_MODULE = importlib.util.module_from_spec(_SPEC)
+sys.modules[_SPEC.name] = _MODULE
+_SPEC.loader.exec_module(_MODULE)
+KNOWN, NOTHING_TO_SAY, LabelAugmenter = _MODULE.KNOWN, _MODULE.NOTHING_TO_SAY, _MODULE.LabelAugmenter
 
 SELECTOR = ParaphraseSelector(SelectionConfig(difference=0.1))
 
