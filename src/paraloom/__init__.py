@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from paraloom.api.alignment import align as align
     from paraloom.api.alignment import align_files as align_files
     from paraloom.api.analysis import pair_statistics as pair_statistics
-    from paraloom.api.augmentation import augment as augment
     from paraloom.api.encoders import distill_encoder as distill_encoder
     from paraloom.api.encoders import train_encoder as train_encoder
     from paraloom.api.extract import extract_documents as extract_documents
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from paraloom.api.similar_sentences import mine as mine
     from paraloom.api.similar_sentences import search as search
     from paraloom.api.translators import train_translator as train_translator
+    from paraloom.api.variants import augment as augment
     from paraloom.core.beads import Bead as Bead
     from paraloom.core.errors import ConfigError as ConfigError
     from paraloom.core.errors import DataError as DataError

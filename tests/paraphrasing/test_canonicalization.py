@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from paraloom.paraphrasing.abbreviations import expand_abbreviations
-from paraloom.paraphrasing.canonicalization import Canonicalizer, CanonicalText
-from paraloom.paraphrasing.spelling import Speller
+from paraloom.paraphrasing.spelling import Canonicalizer, CanonicalText, Speller, expand_abbreviations
 
 SPELLER = Speller(["see", "you", "the", "saw", "dog", "i", "late"])
 

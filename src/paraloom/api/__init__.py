@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from paraloom.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from paraloom.alignment.methods import aligner_config as aligner_config
     from paraloom.api.alignment import AlignFilesConfig as AlignFilesConfig
     from paraloom.api.alignment import align_files as align_files
     from paraloom.api.alignment_evaluation import evaluate_alignment_files as evaluate_alignment_files
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from paraloom.api.analysis import extract_lexicon as extract_lexicon
     from paraloom.api.analysis import pair_statistics as pair_statistics
     from paraloom.api.analysis import preview_filter as preview_filter
-    from paraloom.api.augmentation import augment as augment
-    from paraloom.api.canonicalization import Canonicalization as Canonicalization
     from paraloom.api.canonicalization import canonicalize_file as canonicalize_file
     from paraloom.api.canonicalization import check_english as check_english
     from paraloom.api.canonicalization import open_canonicalizer as open_canonicalizer
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
     from paraloom.api.encoders import export_encoder as export_encoder
     from paraloom.api.encoders import similarity_of_lines as similarity_of_lines
     from paraloom.api.encoders import train_encoder as train_encoder
-    from paraloom.api.endpoints import answers_file as answers_file
     from paraloom.api.endpoints import named_translator as named_translator
     from paraloom.api.endpoints import with_answers as with_answers
     from paraloom.api.evaluate import compare_on_similarity as compare_on_similarity
@@ -53,11 +49,9 @@ if TYPE_CHECKING:
     from paraloom.api.labels import train_language_model as train_language_model
     from paraloom.api.labels import train_paraphrase_model as train_paraphrase_model
     from paraloom.api.labels import train_word_counts as train_word_counts
-    from paraloom.api.mining import MinedLines as MinedLines
     from paraloom.api.mining import mine_translations as mine_translations
     from paraloom.api.models import find_model as find_model
     from paraloom.api.models import list_models as list_models
-    from paraloom.api.nested_records import RewrittenRecords as RewrittenRecords
     from paraloom.api.nested_records import translate_records as translate_records
     from paraloom.api.outputs import check_output as check_output
     from paraloom.api.outputs import content_digest as content_digest
@@ -65,25 +59,17 @@ if TYPE_CHECKING:
     from paraloom.api.outputs import is_up_to_date as is_up_to_date
     from paraloom.api.outputs import record_output as record_output
     from paraloom.api.outputs import set_aside as set_aside
-    from paraloom.api.pair_inputs import as_pairs as as_pairs
     from paraloom.api.pair_inputs import backtranslate as backtranslate
     from paraloom.api.pair_inputs import filter_pairs as filter_pairs
     from paraloom.api.pair_inputs import read_pairs as read_pairs
-    from paraloom.api.pair_inputs import score as score
-    from paraloom.api.pairs import Pairs as Pairs
-    from paraloom.api.paraphrase_evaluation import ParaphraserEvaluation as ParaphraserEvaluation
     from paraloom.api.paraphrase_evaluation import measure_paraphrasers as measure_paraphrasers
-    from paraloom.api.paraphrase_evaluation import read_references as read_references
     from paraloom.api.paraphrase_sources import AnyParaphraser as AnyParaphraser
-    from paraloom.api.paraphrase_sources import EndpointParaphraser as EndpointParaphraser
     from paraloom.api.paraphrase_sources import RoundTripParaphraser as RoundTripParaphraser
-    from paraloom.api.paraphrase_sources import open_paraphraser as open_paraphraser
     from paraloom.api.paraphrase_sources import open_selector as open_selector
     from paraloom.api.paraphrasers import Paraphraser as Paraphraser
     from paraloom.api.paraphrasers import count_templates as count_templates
     from paraloom.api.paraphrasers import train_paraphraser as train_paraphraser
     from paraloom.api.paraphrasing import ParaphrasedFiles as ParaphrasedFiles
-    from paraloom.api.paraphrasing import paraphrase as paraphrase
     from paraloom.api.paraphrasing import paraphrase_files as paraphrase_files
     from paraloom.api.paraphrasing import plan_paraphrases as plan_paraphrases
     from paraloom.api.publishing import publish as publish
@@ -95,6 +81,7 @@ if TYPE_CHECKING:
     from paraloom.api.translators import train_translator as train_translator
     from paraloom.api.translators import translate_file as translate_file
     from paraloom.api.urls import fetch_input as fetch_input
+    from paraloom.api.variants import augment as augment
     from paraloom.api.variants import format_diversity as format_diversity
     from paraloom.api.variants import measure_diversity as measure_diversity
     from paraloom.api.variants import translate_variants as translate_variants
@@ -112,7 +99,6 @@ if TYPE_CHECKING:
     from paraloom.io.compression import without_compression as without_compression
     from paraloom.io.formats.names import join_sides as join_sides
     from paraloom.mt.endpoint import EndpointUsage as EndpointUsage
-    from paraloom.mt.endpoint_config import is_endpoint as is_endpoint
     from paraloom.pairs.annotation import summarize_ratings as summarize_ratings
     from paraloom.pairs.filtering.filters import format_preview as format_preview
     from paraloom.pairs.filtering.filters import summarize_preview as summarize_preview

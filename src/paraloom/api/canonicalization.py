@@ -29,8 +29,7 @@ from paraloom.io.records import (
     with_columns,
     write_records,
 )
-from paraloom.paraphrasing.canonicalization import CHANGED, KEPT, UNCHANGED, Canonicalizer, CanonicalText
-from paraloom.paraphrasing.spelling import Speller
+from paraloom.paraphrasing.spelling import CHANGED, KEPT, UNCHANGED, Canonicalizer, CanonicalText, Speller
 from paraloom.stages.input_checks import SAMPLE_ROWS
 from paraloom.stages.syntax import word_vectors
 from paraloom.text.function_words import sample_language, suspected_language

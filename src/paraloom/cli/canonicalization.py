@@ -15,7 +15,7 @@ from paraloom.cli.output import as_written, conclude
 from paraloom.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from paraloom.paraphrasing.canonicalization import CanonicalText
+    from paraloom.paraphrasing.spelling import CanonicalText
 
 _FILES = (".txt", ".jsonl", ".csv", ".tsv", ".parquet")
 

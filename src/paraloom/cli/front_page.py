@@ -14,7 +14,6 @@ MODULES: dict[str, str] = {
     "pages": "Start and run",
     "stages": "Start and run",
     "pairs": "Paraphrase pairs",
-    "scores": "Paraphrase pairs",
     "paraphrasers": "Paraphrase pairs",
     "encoders": "Encoders",
     "translators": "Translation",

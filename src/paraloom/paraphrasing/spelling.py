@@ -1,12 +1,63 @@
-"""The standard form of noisy text by rules and a list of words: capitals, endings, abbreviations, typing errors."""
+"""Noisy English text in its standard form: rules, then words that are not in a list; protected parts stay."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from paraloom.core.digests import digest, signature
-from paraloom.paraphrasing.abbreviations import expand_abbreviations
+from paraloom.paraphrasing.protection import Protector
+
+ABBREVIATIONS: dict[str, tuple[str, ...]] = {
+    **{"you": ("u", "ya"), "your": ("ur",), "you're": ("ur",), "are": ("r",), "why": ("y",), "and": ("n", "&")},
+    **{"please": ("pls", "plz"), "thanks": ("thx", "tnx"), "thank you": ("ty",), "sorry": ("sry",)},
+    **{"because": ("bc", "cuz", "coz"), "with": ("w/",), "without": ("w/o",), "though": ("tho",), "through": ("thru",)},
+    **{"about": ("abt",), "really": ("rly",), "probably": ("prob", "probly"), "definitely": ("def",)},
+    **{"especially": ("esp",), "seriously": ("srsly",), "okay": ("ok", "k"), "love": ("luv",), "night": ("nite",)},
+    **{"people": ("ppl",), "tonight": ("tonite",), "tomorrow": ("tmrw", "tmr"), "birthday": ("bday",)},
+    **{"weekend": ("wknd",), "message": ("msg",), "picture": ("pic",), "pictures": ("pics",), "favorite": ("fav",)},
+    **{"minutes": ("mins",), "something": ("smth",), "going to": ("gonna",), "want to": ("wanna",)},
+    **{"got to": ("gotta",), "kind of": ("kinda",), "sort of": ("sorta",), "out of": ("outta",), "let me": ("lemme",)},
+    **{"give me": ("gimme",), "should have": ("shoulda",), "could have": ("coulda",), "would have": ("woulda",)},
+    **{"don't know": ("dunno",), "i don't know": ("idk",), "oh my god": ("omg",), "by the way": ("btw",)},
+    **{"to be honest": ("tbh",), "right now": ("rn",), "as soon as possible": ("asap",), "in my opinion": ("imo",)},
+}
+"""Words and phrases, in lower case, and how people abbreviate them."""
+
+_CONTRACTIONS = (
+    *("don't", "can't", "won't", "isn't", "aren't", "wasn't", "weren't", "hasn't", "haven't", "hadn't", "doesn't"),
+    *("didn't", "wouldn't", "couldn't", "shouldn't", "i'm", "i've", "you're", "you've", "they're", "they've", "that's"),
+    *("what's", "there's", "who's", "let's", "he's", "she's"),
+)
+"""Contractions that are not another word without their apostrophe."""
+
+
+def expand_abbreviations(text: str) -> str:
+    """Undo `ABBREVIATIONS`, each to the first that it may stand for, and contractions without an apostrophe."""
+    return _SHORT.sub(lambda match: _in_case(_LONG[match[0].lower()], match[0]), text)
+
+
+def _in_case(text: str, like: str) -> str:
+    """A text with the case of another: a capital first, or all capitals."""
+    if len(like) > 1 and like.isupper():
+        return text.upper()
+    return text[:1].upper() + text[1:] if like[:1].isupper() and like != "I" else text
+
+
+def _long_forms() -> dict[str, str]:
+    forms = {one.replace("'", ""): one for one in _CONTRACTIONS}
+    for full, short in ABBREVIATIONS.items():
+        forms |= {one: full for one in short if one not in forms}
+    return {short: re.sub(r"^i\b", "I", full) for short, full in forms.items()}
+
+
+_LONG = _long_forms()
+_SHORT = re.compile(
+    r"(?<![\w'’@#/-])(?:" + "|".join(map(re.escape, sorted(_LONG, key=len, reverse=True))) + r")(?![\w'’/-])",
+    re.IGNORECASE,
+)
+
 
 FREQUENT = 20_000
 """A correction is one of so many most frequent words: rarer ones are seldom what a typing error hides."""
@@ -63,7 +114,7 @@ _BRITISH = ((re.compile(r"ys(?=e|ing)"), "yz"), (re.compile(r"is(?=e|ing|ation)"
 class Speller:
     """Writes English text in its standard form without a model: rules, then words that are not in a list.
 
-    Abbreviations and contractions are written in full (`paraloom.paraphrasing.abbreviations`); the first letter and the
+    Abbreviations and contractions are written in full (`paraloom.paraphrasing.spelling`); the first letter and the
     pronoun "I" become capitals; text in capitals becomes small; a full stop is added where the text ends with a word. A
     word that is not in the list becomes the most frequent one that differs by one letter too many, too few, another, or
     two swapped, or by letters that are repeated ("sooo"). Words with a capital within a text may be names, and stay; so
@@ -148,3 +199,49 @@ def _edited(word: str) -> Sequence[str]:
     replaced = [first + letter + rest[1:] for first, rest in cuts if rest for letter in _LETTERS]
     inserted = [first + letter + rest for first, rest in cuts for letter in _LETTERS]
     return [*left_out, *swapped, *replaced, *inserted]
+
+
+CHANGED, UNCHANGED, KEPT = STATUSES = ("changed", "unchanged", "kept")
+"""What happened to a text: it has another form; it is its own standard form; it was not looked at."""
+
+NO_WORDS = "without words to write"
+"""Why a text was kept: nothing but placeholders is in it."""
+
+
+class CanonicalText(NamedTuple):
+    """The standard form of a text."""
+
+    text: str
+    source: str
+    status: str
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields by name."""
+        return self._asdict()
+
+
+class Canonicalizer:
+    """Writes the standard form of texts by a speller; numbers, links, names and the like are placeholders."""
+
+    def __init__(self, speller: Speller, protector: Protector | None = None) -> None:
+        self.speller = speller
+        self.protector = protector or Protector()
+
+    @property
+    def signature(self) -> str:
+        """Kinds of what is held, and the digest of the speller's words."""
+        return f"rules|{signature('canonical', hold=','.join(self.protector.kinds), speller=self.speller.signature)}"
+
+    def canonicalize(self, texts: Sequence[str]) -> list[CanonicalText]:
+        """Write the standard form of texts."""
+        return [self._canonical(text) for text in texts]
+
+    def _canonical(self, text: str) -> CanonicalText:
+        protected = self.protector.protect(text)
+        if not self.protector.words_left(protected):
+            return CanonicalText(text, text, KEPT, NO_WORDS)
+        form, problem = self.protector.restore(protected, self.speller.standard_form(protected.text))
+        if problem or form == text:
+            return CanonicalText(text, text, UNCHANGED)
+        return CanonicalText(form, text, CHANGED)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 lowercase, normalize = late("paraloom.text.normalize:lowercase"), late("paraloom.text.normalize:normalize")
 code_points = late("paraloom.text.buffers:code_points")
-whitespace_words = late("paraloom.pairs.scoring.lengths:whitespace_words")
+whitespace_words = late("paraloom.pairs.scoring.repetition:whitespace_words")
 
 REPLACEMENT_CHARACTER = 0xFFFD
 """U+FFFD, which decoders write in place of bytes that they cannot read."""

@@ -301,12 +301,14 @@ class CriterionCount:
 
 def preview_filter(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int = 0) -> list[CriterionCount]:
     """Preview a filter: count the rows that each criterion keeps. The corpus is read a few times for each of them."""
-    parts = _parts(criteria)
-    counts = []
     rows = sum(batch.num_rows for batch in read(schema.names[:1]))
-    for index, (name, part) in enumerate(parts):
-        so_far = _combine([part for _, part in parts[: index + 1]])
-        alone, together = (_count_kept(criteria, schema, read, seed) for criteria in (part, so_far))
+    counts = []
+    before: dict[str, Any] = {}
+    for name, part in _parts(criteria):
+        where = " and ".join(f"({clause})" for clause in (before.get("where"), part.get("where")) if clause)
+        before |= {**part, "where": where}
+        kept = [kept_rows(Criteria(**fields), schema, read, seed) for fields in (part, before)]
+        alone, together = (sum(batch.num_rows for batch in batches) for batches in kept)
         counts.append(CriterionCount(name, rows, alone, together))
     return counts
 
@@ -335,53 +337,25 @@ def summarize_preview(counts: Sequence[CriterionCount]) -> str:
     return f"together: {last.together:,} of {last.rows:,} pairs ({share:.1f} %){lost}"
 
 
-def _parts(criteria: Criteria) -> list[tuple[str, Criteria]]:
-    """Each criterion by itself, with its text."""
-    parts = []
+def _parts(criteria: Criteria) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each criterion by itself: its text, and its fields."""
+    by = {"by": criteria.by, "best": criteria.best}
     if criteria.where:
-        parts += [(clause, Criteria(where=clause)) for clause in condition(criteria.where).clauses]
-    by: dict[str, Any] = {"by": criteria.by, "best": criteria.best}
+        yield from ((clause, {"where": clause}) for clause in condition(criteria.where).clauses)
     if criteria.per_source:
-        parts.append(
-            (
-                f"best {criteria.per_source} of each source by {criteria.by}",
-                Criteria(per_source=criteria.per_source, **by),
-            )
-        )
+        name = f"best {criteria.per_source} of each source by {criteria.by}"
+        yield name, {"per_source": criteria.per_source, **by}
     if criteria.distinct:
-        parts.append((DISTINCT, Criteria(distinct=True)))
-    ranked = Criteria(top=criteria.top, decile=criteria.decile, **by) if criteria.top or criteria.decile else criteria
+        yield DISTINCT, {"distinct": True}
     if criteria.decile is not None:
-        parts.append((f"decile {criteria.decile} by {criteria.by}", ranked))
+        yield f"decile {criteria.decile} by {criteria.by}", {"decile": criteria.decile, **by}
     if criteria.top is not None:
-        parts.append((f"top {criteria.top:g} by {criteria.by}", ranked))
+        yield f"top {criteria.top:g} by {criteria.by}", {"top": criteria.top, **by}
     if criteria.precision is not None:
-        names = ("precision", "confidence", "labels", "by", "best")
-        promised = Criteria(**{name: getattr(criteria, name) for name in names})
-        parts.append((f"precision {criteria.precision:g}", promised))
+        promise = {name: getattr(criteria, name) for name in ("precision", "confidence", "labels")}
+        yield f"precision {criteria.precision:g}", {**promise, **by}
     if criteria.sample is not None:
-        parts.append((f"sample of {criteria.sample:g}", Criteria(sample=criteria.sample)))
-    return parts
-
-
-def _combine(parts: Sequence[Criteria]) -> Criteria:
-    """One Criteria that requires all of several disjoint ones."""
-    where = " and ".join(f"({part.where})" for part in parts if part.where)
-    combined = Criteria(where=where, distinct=any(part.distinct for part in parts))
-    for part in parts:
-        if part.by or part.precision is not None:
-            ranking = {
-                name: getattr(part, name) or getattr(combined, name)
-                for name in ("per_source", "top", "decile", "precision", "labels", "by", "best")
-            }
-            combined = replace(combined, confidence=part.confidence, **ranking)
-        if part.sample is not None:
-            combined = replace(combined, sample=part.sample)
-    return combined
-
-
-def _count_kept(criteria: Criteria, schema: pa.Schema, read: ReadColumns, seed: int) -> int:
-    return sum(batch.num_rows for batch in kept_rows(criteria, schema, read, seed))
+        yield f"sample of {criteria.sample:g}", {"sample": criteria.sample}
 
 
 Hashes = npt.NDArray[np.uint64]

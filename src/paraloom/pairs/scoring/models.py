@@ -169,49 +169,41 @@ MODEL_COLUMNS: tuple[Column, ...] = (
 """All columns that need a model, in the order in which reports show them."""
 
 
-class PerplexityModel(Protocol):
+class Signed(Protocol):
+    """A model that says what it is."""
+
+    @property
+    def signature(self) -> str:
+        """The model, for the metadata of the columns."""
+
+
+class PerplexityModel(Signed, Protocol):
     """A language model, such as `paraloom.pairs.scoring.language_model.NgramModel`."""
 
     @property
     def units(self) -> str:
         """Unit of perplexity: 'words' or 'characters'."""
 
-    @property
-    def signature(self) -> str:
-        """The model, for the metadata of the columns."""
-
     def perplexity(self, texts: list[str]) -> npt.NDArray[np.float32]:
         """Perplexity of each of n sentences, float32 `(n,)`, 1 or more; NaN where it is undefined."""
 
 
-class ReferenceClassifier(Protocol):
+class ReferenceClassifier(Signed, Protocol):
     """A classifier of sentences, such as `paraloom.papers.w17.classifier.Classifier`."""
-
-    @property
-    def signature(self) -> str:
-        """The model, for the metadata of the column."""
 
     def reference_probability(self, sentences: list[str]) -> npt.NDArray[np.float32]:
         """Probability that each of n sentences is a reference, float32 `(n,)`; NaN where it is undefined."""
 
 
-class LanguageClassifier(Protocol):
+class LanguageClassifier(Signed, Protocol):
     """A language identifier, such as `paraloom.text.languages.LanguageIdentifier`."""
-
-    @property
-    def signature(self) -> str:
-        """The identifier and its languages, for the metadata of the columns."""
 
     def probabilities(self, texts: list[str], languages: list[str]) -> npt.NDArray[np.float32]:
         """Probability that text i is in `languages[i]`, float32 `(n,)`; NaN for an unknown language."""
 
 
-class MeaningJudge(Protocol):
+class MeaningJudge(Signed, Protocol):
     """A judge of meaning, such as `paraloom.pairs.scoring.judge.Judge`."""
-
-    @property
-    def signature(self) -> str:
-        """The model, for the metadata of the columns."""
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Repetition within a text: words and trigrams that occurred before, and immediate repetition of any stretch."""
+"""Lengths in words, and repetition within a text: words and trigrams again, stretches at once."""
 
 from __future__ import annotations
 
@@ -26,21 +26,13 @@ def repetition(lists: TokenLists) -> npt.NDArray[np.float32]:
 
 
 def unigram_repetition(spans: TokenSpans, lists: TokenLists) -> npt.NDArray[np.float32]:
-    """Compute `repetition` of the words of three characters or more, which neural translations repeat more often.
-
-    Reference:
-        Wieting, Mallinson, Gimpel 2017 (W17), §5.6 and Table 9.
-    """
+    """Compute `repetition` of the words of three characters or more, which neural translations repeat (W17 §5.6)."""
     words = long_tokens(spans.data, spans.starts, spans.ends, lists.ids, lists.offsets, MIN_WORD_CHARACTERS)
     return repetition(TokenLists(*words))
 
 
 def trigram_repetition(lists: TokenLists) -> npt.NDArray[np.float32]:
-    """Compute `repetition` of word trigrams.
-
-    Reference:
-        Wieting, Mallinson, Gimpel 2017 (W17), §5.6 and Table 9.
-    """
+    """Compute `repetition` of word trigrams (W17 §5.6)."""
     return repetition(ngrams(lists, 3))
 
 
@@ -50,3 +42,15 @@ def repeats(points: Points) -> npt.NDArray[np.int32]:
     The same figure as OpusFilter's RepetitionFilter at its default threshold.
     """
     return character_kernels.repeats(*points, white_table(), *REPEAT_LENGTHS, MIN_REPEATS)
+
+
+def whitespace_words(points: Points) -> npt.NDArray[np.int32]:
+    """Count words between white space, punctuation attached, as OpusFilter does."""
+    return character_kernels.whitespace_words(*points, white_table())
+
+
+def length_ratio(a: npt.NDArray[np.integer], b: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+    """Divide the longer of two lengths by the shorter."""
+    shorter, longer = np.minimum(a, b), np.maximum(a, b)
+    ratio: npt.NDArray[np.float32] = (longer / np.where(shorter > 0, shorter, np.nan)).astype(np.float32)
+    return ratio

@@ -86,10 +86,10 @@ MEANING: tuple[Scorer, ...] = (
 
 
 # What computes is imported for the scores that are asked for: here is what all of them are.
-_LENGTHS_IN, _SIMILARITY_IN, _REPETITION_IN, _MISMATCH_IN = (
-    f"paraloom.pairs.scoring.{module}:" for module in ("lengths", "similarity", "repetition", "mismatch")
+_SIMILARITY_IN, _REPETITION_IN, _MISMATCH_IN = (
+    f"paraloom.pairs.scoring.{module}:" for module in ("similarity", "repetition", "mismatch")
 )
-length_ratio, whitespace_words = late(f"{_LENGTHS_IN}length_ratio"), late(f"{_LENGTHS_IN}whitespace_words")
+length_ratio, whitespace_words = late(f"{_REPETITION_IN}length_ratio"), late(f"{_REPETITION_IN}whitespace_words")
 edit_distance, overlap_from_counts = (
     late(f"{_SIMILARITY_IN}edit_distance"),
     late(f"{_SIMILARITY_IN}overlap_from_counts"),
