@@ -11,9 +11,7 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
 from paraloom.io import read_lines
 from paraloom.pairs.scoring.judge import Judge, bundled_judge
-from paraloom.pairs.scoring.language_model import load_language_model
 from paraloom.paraphrasing.protection import Protector, kinds_for
-from paraloom.paraphrasing.selection import FluencyModel
 from paraloom.text.language_names import language_name
 
 NO_ENCODER = "none"
@@ -43,11 +41,6 @@ def named_judge(judge: str | Path | None, language: str | None = None) -> Judge 
     folder = model_folder(judge)
     assert folder is not None
     return Judge.load(folder)
-
-
-def named_language_model(model: str | Path | FluencyModel | None) -> FluencyModel | None:
-    """A language model."""
-    return load_language_model(Path(model)) if isinstance(model, (str, Path)) else model
 
 
 def named_protector(

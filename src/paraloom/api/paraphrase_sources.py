@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from paraloom.api.endpoints import named_translator
-from paraloom.api.named_models import NO_ENCODER, named_encoder, named_judge, named_language_model
+from paraloom.api.named_models import NO_ENCODER, named_encoder, named_judge
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.api.translators import named_model
 from paraloom.core.errors import ConfigError
@@ -22,7 +22,7 @@ from paraloom.paraphrasing.candidates import TemplateCandidates, candidates_of, 
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.references import ROUND_TRIP, RoundTripReference, endpoint_reference
 from paraloom.paraphrasing.round_trip import PIVOTS, MonolingualParaphraser, PivotParaphraser
-from paraloom.paraphrasing.selection import FluencyModel, ParaphraseSelector
+from paraloom.paraphrasing.selection import ParaphraseSelector
 from paraloom.paraphrasing.selection_config import selection_config
 
 AnyParaphraser: TypeAlias = (
@@ -130,46 +130,27 @@ def _loaded(name: str | Path) -> TranslatorLike:
         return named_model(name, Beam())
 
 
-def open_paraphraser(
-    references: str | Path | Sequence[str | Path],
-    *,
-    output: str = "-",
-    parser: str | None = None,
-    device: str | None = None,
-    template: str | None = None,
-    like: str | None = None,
-    height: int | None = None,
-    decode: str | None = None,
-    selects: bool = True,
-) -> ParaphraserLike:
+def open_paraphraser(references: str | Path | Sequence[str | Path]) -> ParaphraserLike:
     """The paraphraser that a reference names; the candidates of several are combined."""
     parts: list[ParaphraserLike] = []
     for reference in [references] if isinstance(references, (str, Path)) else references:
         text = str(reference)
         if text.startswith(ROUND_TRIP):
-            parts.append(_round_trip(text, decode))
+            forward, backward, pivots = RoundTripReference.parse(text)
+            parts.append(RoundTripParaphraser.load(forward, backward, pivots=pivots))
         elif is_endpoint(text):
-            translator = named_translator(endpoint_reference(text), output=output)
-            parts.append(MonolingualParaphraser(cast(TranslatorLike, translator), decode=decode))
+            parts.append(MonolingualParaphraser(cast(TranslatorLike, named_translator(endpoint_reference(text)))))
         else:
-            trained = Paraphraser.load(text, parser=parser, device=device)
-            parts.append(
-                candidates_of(trained, selects=selects, template=template, like=like, height=height, decode=decode)
-            )
+            parts.append(candidates_of(Paraphraser.load(text)))
     if not parts:
         raise ConfigError("a paraphraser is missing", remedy="Name one: english, a folder, or round-trip:en-de,de-en.")
     return combined(parts)
 
 
-def _round_trip(reference: str, decode: str | None) -> RoundTripParaphraser:
-    forward, backward, pivots = RoundTripReference.parse(reference)
-    return RoundTripParaphraser.load(forward, backward, pivots=pivots, decode=decode)
-
-
-def as_paraphraser(paraphraser: AnyParaphraser, *, output: str = "-") -> ParaphraserLike:
-    """A paraphraser from what names one; the answers of an endpoint are kept beside an output."""
+def as_paraphraser(paraphraser: AnyParaphraser) -> ParaphraserLike:
+    """A paraphraser from what names one."""
     if isinstance(paraphraser, (str, Path, list)):
-        return open_paraphraser(paraphraser, output=output)
+        return open_paraphraser(paraphraser)
     if isinstance(paraphraser, tuple):
         return RoundTripParaphraser.load(*paraphraser)
     if isinstance(paraphraser, ControlledParaphraser):
@@ -190,12 +171,10 @@ def open_selector(
     difference: float | None = None,
     encoder: str | Path | EncoderLike | None = "english",
     judge: str | Path | None = "none",
-    language_model: str | Path | FluencyModel | None = None,
     language: str | None = None,
 ) -> ParaphraseSelector:
     """A selector with models by name."""
     config = selection_config(preset, meaning=meaning, difference=difference)
     if encoder in (None, NO_ENCODER) and meaning is not None:
         raise ConfigError("--meaning needs an encoder", remedy="Name one with --encoder, or leave --meaning out.")
-    opened, fluency = named_encoder(encoder, language), named_language_model(language_model)
-    return ParaphraseSelector(config, opened, judge=named_judge(judge, language), language_model=fluency)
+    return ParaphraseSelector(config, named_encoder(encoder, language), judge=named_judge(judge, language))

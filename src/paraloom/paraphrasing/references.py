@@ -47,9 +47,8 @@ class RoundTripReference(NamedTuple):
         return f"{ROUND_TRIP}{self.forward},{self.backward},pivots={self.pivots}"
 
 
-def endpoint_reference(reference: str, *, answers: str = "") -> str:
+def endpoint_reference(reference: str) -> str:
     """The reference to an endpoint as one to a translator from a language into itself, by default in other words."""
     address, settings = split_reference(reference)
     language = settings.pop("language", "en")
-    kept = {"answers": answers} if answers else {}
-    return f"{address}?{urlencode({'prompt': 'rewrite', 'from': language, 'to': language, **kept, **settings})}"
+    return f"{address}?{urlencode({'prompt': 'rewrite', 'from': language, 'to': language, **settings})}"

@@ -210,12 +210,9 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
         write_card(folder, title=self.title, facts=facts, text=self.description)
 
 
-def open_paraphraser(
-    folder: str | Path, *, parser: str | Path | ParserLike | None = None, device: str | None = None
-) -> ControlledParaphraser:
+def open_paraphraser(folder: str | Path, *, parser: str | Path | ParserLike | None = None) -> ControlledParaphraser:
     """Open the paraphraser of a folder."""
-    parts = paraphraser_parts(folder, parser=parser, device=device)
-    return ControlledParaphraser(*parts)
+    return ControlledParaphraser(*paraphraser_parts(folder, parser=parser))
 
 
 def paraphraser_parts(

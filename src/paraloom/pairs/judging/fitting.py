@@ -25,6 +25,7 @@ _KEPT = 0.5
 _SET_ASIDE = 20
 _BATCH = 32
 _TEXTS = 10_000
+_TEACHER_EPOCHS = 4.0
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,6 @@ def fit_judge(
     *,
     layers: int = 3,
     teacher_layers: int = 0,
-    teacher_epochs: float = 4,
 ) -> dict[str, float]:
     """Train a judge and write its folder; with `teacher_layers`, a larger one first, whose values teach it, too.
 
@@ -141,7 +141,7 @@ def fit_judge(
     learned, soft = tokens.take(~aside), None
     if teacher_layers:
         teacher = base.network(teacher_layers, config.seed).to(device)
-        train(teacher, learned, special, replace(config, epochs=teacher_epochs))
+        train(teacher, learned, special, replace(config, epochs=_TEACHER_EPOCHS))
         soft = logits_of(teacher, learned, special, batch=_BATCH)
     before = {name: value.clone() for name, value in network.state_dict().items()}
     loss = train(network, learned, special, config, soft=soft)
