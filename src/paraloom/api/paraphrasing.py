@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from paraloom.api.endpoints import with_answers
 from paraloom.api.nested_records import RewrittenRecords, answers_of, record_stage, rewrite_records
@@ -66,45 +66,36 @@ _FILE_NAME = re.compile(r"\S*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}|\S*/\S*")
 """A word that is more likely the name of a file, or a path, than a text."""
 
 
+class ParaphraseSettings(TypedDict, total=False):
+    """Keywords of `paraphrase`, for type checkers."""
+
+    n: int
+    preset: Preset
+    meaning: float | None
+    difference: float | None
+    candidates: int
+    encoder: str | Path | EncoderLike | None
+    judge: str | Path | None
+    template: str | None
+    like: str | None
+    height: int
+    decode: str | None
+    check_languages: bool
+    seed: int
+
+
+AnyParaphrasers: TypeAlias = "AnyParaphraser | Sequence[AnyParaphraser]"
+
+
 @overload
 def paraphrase(  # type: ignore[overload-overlap]
-    texts: str,
-    paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = ...,
-    *,
-    n: int = ...,
-    preset: Preset = ...,
-    meaning: float | None = ...,
-    difference: float | None = ...,
-    candidates: int = ...,
-    encoder: str | Path | EncoderLike | None = ...,
-    judge: str | Path | None = ...,
-    template: str | None = ...,
-    like: str | None = ...,
-    height: int = ...,
-    decode: str | None = ...,
-    check_languages: bool = ...,
-    seed: int = ...,
+    texts: str, paraphraser: AnyParaphrasers = ..., **settings: Unpack[ParaphraseSettings]
 ) -> list[SelectedParaphrase]: ...
 
 
 @overload
 def paraphrase(
-    texts: Iterable[str],
-    paraphraser: AnyParaphraser | Sequence[AnyParaphraser] = ...,
-    *,
-    n: int = ...,
-    preset: Preset = ...,
-    meaning: float | None = ...,
-    difference: float | None = ...,
-    candidates: int = ...,
-    encoder: str | Path | EncoderLike | None = ...,
-    judge: str | Path | None = ...,
-    template: str | None = ...,
-    like: str | None = ...,
-    height: int = ...,
-    decode: str | None = ...,
-    check_languages: bool = ...,
-    seed: int = ...,
+    texts: Iterable[str], paraphraser: AnyParaphrasers = ..., **settings: Unpack[ParaphraseSettings]
 ) -> list[list[SelectedParaphrase]]: ...
 
 

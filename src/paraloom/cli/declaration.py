@@ -266,10 +266,7 @@ def parameters_of(function: Callable[..., Any]) -> Iterator[tuple[str, inspect.P
     known = getattr(unwrapped, "__globals__", None) or vars(import_module(unwrapped.__module__))
     # An alias that is written as a string names classes that are imported for type checkers alone.
     names = _Names({name: Path if isinstance(value, str) else value for name, value in known.items()})
-    for name, one in inspect.signature(function).parameters.items():
-        if isinstance(one.annotation, str):
-            one = one.replace(annotation=eval(one.annotation, {}, names))
-        yield name, one
+    yield from inspect.signature(function, globals={}, locals=names, eval_str=True).parameters.items()
 
 
 class _Names(dict[str, Any]):

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from itertools import islice
-from typing import cast, overload
+from typing import TypedDict, Unpack, cast, overload
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import ConfigError, DataError
@@ -35,6 +35,18 @@ TEMPLATES_SCORED = 20
 
 EXEMPLAR_HEIGHT = 4
 """Height at which the tree of an exemplar is cut, by default: that of AESOP's results."""
+
+
+class ParaphraseOptions(TypedDict, total=False):
+    """Keywords of `ControlledParaphraser.paraphrase`, for type checkers."""
+
+    n: int
+    template: str | Sequence[str | None] | None
+    like: str | Sequence[str] | None
+    height: int | None
+    decode: str | None
+    seed: int
+    check_language: bool
 
 
 class ControlledParaphraser:
@@ -77,30 +89,12 @@ class ControlledParaphraser:
 
     @overload
     def paraphrase(  # type: ignore[overload-overlap]
-        self,
-        texts: str,
-        *,
-        n: int = ...,
-        template: str | Sequence[str | None] | None = ...,
-        like: str | Sequence[str] | None = ...,
-        height: int | None = ...,
-        decode: str | None = ...,
-        seed: int = ...,
-        check_language: bool = ...,
+        self, texts: str, **options: Unpack[ParaphraseOptions]
     ) -> list[ControlledVariant]: ...
 
     @overload
     def paraphrase(
-        self,
-        texts: Sequence[str],
-        *,
-        n: int = ...,
-        template: str | Sequence[str | None] | None = ...,
-        like: str | Sequence[str] | None = ...,
-        height: int | None = ...,
-        decode: str | None = ...,
-        seed: int = ...,
-        check_language: bool = ...,
+        self, texts: Sequence[str], **options: Unpack[ParaphraseOptions]
     ) -> list[list[ControlledVariant]]: ...
 
     def paraphrase(
@@ -171,12 +165,7 @@ class ControlledParaphraser:
 
         Args:
             texts: m texts.
-            n: See `paraphrase`.
-            template: See `paraphrase`.
-            like: See `paraphrase`.
-            height: See `paraphrase`.
-            decode: See `paraphrase`.
-            seed: See `paraphrase`.
+            n, template, like, height, decode, seed: See `paraphrase`.
 
         Returns:
             See `paraphrase`.

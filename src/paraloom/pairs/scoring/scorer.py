@@ -40,10 +40,6 @@ class PairBatch:
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
-        self._spans: dict[Side, TokenSpans] = {}
-        self._tokens: dict[Side, TokenLists] = {}
-        self._points: dict[Side, Points] = {}
-        self._shared: dict[int, npt.NDArray[np.int32]] = {}
         self._once: dict[str, Any] = {}
 
     def once(self, key: str, compute: Callable[[], T]) -> T:
@@ -65,21 +61,15 @@ class PairBatch:
 
     def tokens(self, side: Side) -> TokenLists:
         """Ids of the lower-cased words of a side."""
-        if side not in self._tokens:
-            self._tokens[side] = self.spans(side).to_lists()
-        return self._tokens[side]
+        return self.once(f"tokens of {side}", self.spans(side).to_lists)
 
     def spans(self, side: Side) -> TokenSpans:
         """Positions of the lower-cased words of a side in its bytes."""
-        if side not in self._spans:
-            self._spans[side] = _token_spans(self.batch.column(side))
-        return self._spans[side]
+        return self.once(f"spans of {side}", lambda: _token_spans(self.batch.column(side)))
 
     def code_points(self, side: Side) -> Points:
         """Characters of a side, in their original case, and the offsets of its texts."""
-        if side not in self._points:
-            self._points[side] = _code_points(self.batch.column(side))
-        return self._points[side]
+        return self.once(f"code points of {side}", lambda: _code_points(self.batch.column(side)))
 
     def character_counts(self, side: Side) -> npt.NDArray[np.int32]:
         """Number of characters of each text of a side: int32 (n,)."""
@@ -87,9 +77,7 @@ class PairBatch:
 
     def shared_ngrams(self, n: int) -> npt.NDArray[np.int32]:
         """Number of n-grams that both sides have, as multisets: int32 (n pairs,)."""
-        if n not in self._shared:
-            self._shared[n] = _shared_ngrams(self.tgt, self.src, n)
-        return self._shared[n]
+        return self.once(f"shared {n}-grams", lambda: _shared_ngrams(self.tgt, self.src, n))
 
     def texts(self, column: str) -> list[str]:
         """A text column as strings."""
