@@ -12,9 +12,10 @@ from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.document_features import open_documents
 from paraloom.alignment.document_pairs import read_document_pairs
 from paraloom.alignment.within_documents import align_within
+from paraloom.api.model_references import model_path
 from paraloom.api.run import WORK, run_in, run_stages
 from paraloom.api.translators import AnyTranslator, translator_stages
-from paraloom.bundled import ALIGNMENT_ENCODER, bundled_path
+from paraloom.bundled import ALIGNMENT_ENCODER
 from paraloom.core.beads import MAX_BEAD_SIZE
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.schema import LINKS
@@ -159,8 +160,7 @@ def _encoder_folder(encoder: str | Path | None) -> Path | None:
     """The folder of an encoder, bundled or not; ModelError if there is none."""
     if encoder is None:
         return None
-    folder = Path(encoder).absolute()
-    folder = folder if folder.exists() else bundled_path(str(encoder)) or folder
+    folder = model_path(encoder)
     if not folder.is_dir():
         raise ModelError(
             "encoder folder not found",

@@ -14,6 +14,7 @@ from typing import IO, Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from paraloom.api.model_references import model_path
 from paraloom.api.rejected import RejectedLines
 from paraloom.api.run import as_list, input_stages, input_stages_of, run_stages
 from paraloom.api.yields import FEW_PAIRS, few_pairs_warning
@@ -107,7 +108,7 @@ def train_encoder(
         _warn_of_few(as_list(pairs), src_column, tgt_column)
     training = (TrainBilingualEncoder if as_list(bitext) else TrainEncoder)(
         pairs=references,
-        init_from=None if init_from is None else _encoder_folder(init_from),
+        init_from=None if init_from is None else model_path(init_from),
         vectors=None if vectors is None else Path(vectors).absolute(),
         sts=None if sts is None else Path(sts).absolute(),
         **config,
@@ -354,7 +355,7 @@ def export_encoder(encoder: str | Path, output: str | Path, *, onnx: bool = Fals
     """
     if onnx and int8:
         raise ConfigError("'onnx' and 'int8' cannot be combined", remedy="Export twice, into two folders.")
-    folder = _encoder_folder(encoder)
+    folder = model_path(encoder)
     if is_trained_transformer(folder):
         return _export_transformer(folder, Path(output), onnx=onnx, int8=int8)
     if is_transformer(folder):
@@ -413,10 +414,6 @@ def _export_transformer(folder: Path, output: Path, *, onnx: bool, int8: bool) -
         raise MissingExtraError.for_verb("export --onnx", "onnx") from None
     export_transformer_onnx(load_transformer(folder), output)
     return str(output / FILE)
-
-
-def _encoder_folder(encoder: str | Path) -> Path:
-    return (bundled_path(str(encoder)) if not Path(encoder).exists() else None) or Path(encoder).absolute()
 
 
 def _is_lines(source: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from paraloom.api.keywords import LanguageModelSettings
-from paraloom.api.model_references import model_folder
+from paraloom.api.model_references import model_path
 from paraloom.api.pair_inputs import PairsLike, open_pairs
 from paraloom.api.pairs import Pairs
 from paraloom.api.run import as_list, input_stages_of, run_stages
@@ -157,16 +157,14 @@ def train_judge(
         **config: Fields of :class:`~paraloom.stages.TrainJudge`, such as `epochs` and `layers`.
     """
     stages, references = input_stages_of(pairs, "input", on_error=on_error)
-    folder = model_folder(base)
-    assert folder is not None
+    folder = model_path(base)
     stage: Fit = TrainJudge(name="judge", pairs=references, base=folder, **config)
     return run_stages([*stages, stage], str(output), seed=seed)
 
 
 def describe_paraphrase_model(model: str | Path = PARAPHRASE_MODEL) -> str:
     """The card of a paraphrase model in plain text: training pairs, weights, and the conditions of its presets."""
-    path = Path(model)
-    loaded = ParaphraseModel.load(path if path.exists() else bundled_path(str(model)) or path)
+    loaded = ParaphraseModel.load(model_path(model))
     lines = [str(loaded.card.get("description", "")).strip(), ""]
     for name, preset in loaded.presets.items():
         lines += [f"--preset {name}", f"  {preset.where}", ""]

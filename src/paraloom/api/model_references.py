@@ -31,17 +31,19 @@ def named_encoder(encoder: EncoderLike | str | Path | None) -> tuple[Path | None
 
 def encoder_folder(name: str | Path) -> Path | None:
     """The folder of an encoder of ours, or None."""
-    path = Path(name).absolute()
-    folder = path if path.exists() else bundled_path(str(name)) or path
+    folder = model_path(name)
     return folder if (folder / "config.json").is_file() and not (folder / "modules.json").is_file() else None
 
 
-def model_folder(name: str | Path | None) -> Path | None:
-    """The folder of a paraphrase model, or None if none is given."""
-    if name is None:
-        return None
+def model_path(name: str | Path) -> Path:
+    """What a name stands for: a path that exists, or a bundled model, or else a path that does not exist."""
     path = Path(name).absolute()
     return path if path.exists() else bundled_path(str(name)) or path
+
+
+def model_folder(name: str | Path | None) -> Path | None:
+    """The folder of a model, or None if none is given."""
+    return None if name is None else model_path(name)
 
 
 def absolute_path(model: str | Path | None) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from paraloom.api.model_references import model_folder
+from paraloom.api.model_references import model_path
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed.encoder import open_encoder
@@ -38,9 +38,7 @@ def named_judge(judge: str | Path | None, language: str | None = None) -> Judge 
         return bundled_judge() if language in (None, "", "en") else None
     if str(judge) == NO_ENCODER:
         return None
-    folder = model_folder(judge)
-    assert folder is not None
-    return Judge.load(folder)
+    return Judge.load(model_path(judge))
 
 
 def named_protector(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import pyarrow as pa
 
-from paraloom.api.model_references import absolute_path, model_folder, named_encoder
+from paraloom.api.model_references import absolute_path, model_folder, model_path, named_encoder
 from paraloom.api.outputs import check_output
 from paraloom.api.pairs_table import (
     PairFunction,
@@ -566,8 +566,7 @@ def filter_settings(
             raise ConfigError("'encoder' and 'reverse_translator' are for a preset", remedy="Call score first.")
         return pairs, settings
     preset, named = _named_settings(preset, "the preset", "model", "encoder")
-    folder = model_folder(named.get("model", PARAPHRASE_MODEL))
-    assert folder is not None
+    folder = model_path(named.get("model", PARAPHRASE_MODEL))
     model = ParaphraseModel.load(folder)
     presets = model.presets
     if preset not in presets:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraloom.api.model_references import model_folder
+from paraloom.api.model_references import model_path
 from paraloom.bundled import PARAPHRASE_MODEL
 from paraloom.core.results import ResultRecord
 from paraloom.pairs.filtering.expressions import condition, evaluate
@@ -63,8 +63,7 @@ def presets_for(columns: Sequence[str]) -> Mapping[str, str]:
     """Presets of `paraloom filter` whose scores are among the columns → their conditions, strict first."""
     from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
 
-    folder = model_folder(PARAPHRASE_MODEL)
-    assert folder is not None
+    folder = model_path(PARAPHRASE_MODEL)
     presets = ParaphraseModel.load(folder).presets
     return {
         name: preset.where for name, preset in presets.items() if set(condition(preset.where).columns) <= set(columns)
