@@ -23,6 +23,7 @@ from paraloom.io import open_write, read_lines
 from paraloom.io.arrays import map_array
 from paraloom.io.bitext import READERS
 from paraloom.io.compression import PIPE, without_compression
+from paraloom.pairs.filtering.judgments import one_line
 from paraloom.pipeline.shard import OnError
 
 
@@ -93,7 +94,7 @@ def mine_lines(
             stream.write(b"src\ttgt\tcosine\tscore\n")
             for src, tgt, *scores in zip(first, second, mined.cosines.tolist(), mined.margins.tolist(), strict=True):
                 if src.split() != tgt.split():
-                    row = [_one_field(src), _one_field(tgt), *(f"{score:.4f}" for score in scores)]
+                    row = [one_line(src), one_line(tgt), *(f"{score:.4f}" for score in scores)]
                     stream.write(("\t".join(row) + "\n").encode())
                     count += 1
         if not count:
@@ -164,7 +165,3 @@ def _load_vectors(file: str | Path) -> npt.NDArray[np.float32]:
     except DataError as error:
         raise error.at(file=file) from None
     return stored
-
-
-def _one_field(text: str) -> str:
-    return " ".join(text.split())

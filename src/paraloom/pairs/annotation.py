@@ -16,6 +16,7 @@ from paraloom.io.atomic import atomic_write
 from paraloom.io.quoting import quoted_lines
 from paraloom.io.sheets import read_sheet, sheet_lines
 from paraloom.pairs.filtering.cuts import sort_keys
+from paraloom.pairs.filtering.judgments import one_line
 
 RANGES = ((-0.1, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
 """PNMT's ranges of the paraphrase score, without the lower bound, with the upper one."""
@@ -85,7 +86,7 @@ def write_sheet(samples: Sequence[RangeSample], sheet: Path, *, seed: int = 1) -
         overlap = "" if overlap is None else f"{overlap:.6g}"
         span = f"({sample.low:g}, {sample.high:g}]"
         facts.append([number, span, f"{row['score']:.6g}", overlap, sample.in_range])
-        texts.append([number, *(_one_line(row[side]) for side in ("src", "tgt")), "", ""])
+        texts.append([number, *(one_line(row[side]) for side in ("src", "tgt")), "", ""])
     for path, lines in ((key, quoted_lines(facts, "\t")), (sheet, sheet_lines(SHEET_COLUMNS, texts))):
         with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
             stream.writelines(lines)
@@ -184,7 +185,3 @@ def _key_number(text: str, kind: type[Number], key: Path) -> Number:
 
 def _lower_bound(span: str, key: Path) -> float:
     return _key_number(span.strip("(]").split(",")[0], float, key)
-
-
-def _one_line(text: str | None) -> str:
-    return " ".join((text or "").split())

@@ -51,9 +51,6 @@ class LexiconConfig(WordAlignmentConfig, Config):
         min_count: Minimum number of times that a phrase and a translation must be aligned with each other.
         min_score: Minimum score of an entry, the geometric mean of both probabilities.
         max_paraphrases: Maximum number of paraphrases of a phrase, the best by score.
-        iterations: Iterations of EM in each direction.
-        tension: Strength of the diagonal prior of the word alignment, 0 or more.
-        null: Probability that a word is aligned to none, 0 to 1.
     """
 
     max_phrase_length: int = 4
