@@ -279,7 +279,7 @@ def language_scorers(identifier: LanguageClassifier) -> tuple[Scorer, ...]:
 
 def _of_sides(
     columns: Mapping[Side, Column],
-    compute: Callable[[PairBatch, Side], Values],
+    compute: Callable[..., Values],
     model: str,
     *reads: str,
 ) -> tuple[Scorer, ...]:

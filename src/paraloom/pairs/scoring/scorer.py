@@ -171,10 +171,8 @@ def side_columns(name: str, description: str, **facts: Any) -> dict[Side, Column
     return {side: Column(f"{side}_{name}", description.format(which, side), **facts) for side, which in SIDES}
 
 
-def side_scorers(
-    name: str, description: str, compute: Callable[[PairBatch, Side], Values], **facts: Any
-) -> tuple[Scorer, ...]:
-    """A scorer for each side, by a function of the pairs and the side."""
+def side_scorers(name: str, description: str, compute: Callable[..., Values], **facts: Any) -> tuple[Scorer, ...]:
+    """A scorer for each side, by a function of the pairs and `side`."""
     return tuple(
         Scorer(
             f"{side}_{name}",
