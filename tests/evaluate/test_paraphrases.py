@@ -15,7 +15,6 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
 from paraloom.core.stage import StageContext
 from paraloom.core.stats import wilson_interval
-from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.evaluate.paraphrase_sets import (
     PARAPHRASE_SETS,
     TEST_IMAGES,
@@ -26,6 +25,7 @@ from paraloom.evaluate.paraphrase_sets import (
 )
 from paraloom.evaluate.paraphrase_sheet import QUESTIONS, count_sheet, key_path, write_sheet
 from paraloom.evaluate.paraphrases import ParaphraseResult, evaluate_paraphrases, meaning_ibleu, repeats_itself
+from paraloom.evaluate.resampling import corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.stages import Split
 
 SOURCES = ["A dog runs off into the wood.", "The cat sleeps in the garden today.", "It rains."]

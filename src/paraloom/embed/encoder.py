@@ -33,7 +33,7 @@ from paraloom.embed.transformer import (
 from paraloom.io.atomic import atomic_folder
 
 # Training loads many modules that an encoder which only encodes does not need.
-_train_on_files = late("paraloom.embed.training_files:train_on_files")
+_train_on_files = late("paraloom.embed.training:train_on_files")
 
 
 class Encoder:

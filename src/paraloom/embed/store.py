@@ -13,9 +13,8 @@ import numpy.typing as npt
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, ModelError, ParaloomError
 from paraloom.core.version import __version__
-from paraloom.embed.average import Average, Part, SentenceEncoder
+from paraloom.embed.average import Average, Part, SentenceEncoder, unpack_nibbles
 from paraloom.embed.network_parts import network_parts
-from paraloom.embed.nibbles import unpack_nibbles
 from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.subwords import SubwordVocabulary

@@ -7,12 +7,14 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.config import check_keys
 from paraloom.core.devices import training_devices
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError
@@ -21,6 +23,7 @@ from paraloom.core.protocols import START
 from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
 from paraloom.embed.average_training import BatchGradient, TrainableAverage, TrainablePart
+from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_facts
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.data import PairDataset, Pairs, UnitLists, stream_pairs
@@ -31,6 +34,7 @@ from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.vocabulary import RowLists, Vocabulary
 from paraloom.embed.word_vectors import read_vector_words, read_vectors, vectors_file
+from paraloom.io import read_pairs
 
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
 """Measures an encoder during training; returns figures by name."""
@@ -394,3 +398,21 @@ def _end_line(state: TrainingState) -> None:
             }
         )
     state.loss, state.violations, state.triples, state.steps = 0.0, 0, 0, 0
+
+
+def train_on_files(
+    sources: Sequence[str | Path],
+    is_bitext: bool,
+    folder: str | Path,
+    config: Mapping[str, Any],
+    *,
+    seed: int,
+    threads: int | None,
+) -> None:
+    """Train an encoder on all pairs of some files; see `Encoder.train`."""
+    settings = {**(BITEXT_SETTINGS if is_bitext else {}), **config}
+    check_keys(EncoderConfig, settings)
+    checks = [check_bitext(str(source), read_pairs(source)) for source in sources] if is_bitext else []
+    batches = chain.from_iterable(read_pairs(source) for source in sources)
+    facts = language_facts(checks) if is_bitext else {}
+    train_encoder(batches, EncoderConfig(**settings), folder, seed=seed, threads=threads, facts=facts)

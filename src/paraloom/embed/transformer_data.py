@@ -15,8 +15,7 @@ import pyarrow as pa
 from paraloom.core.digests import digest
 from paraloom.core.errors import DataError
 from paraloom.embed.data import ArrayFile
-from paraloom.embed.distillation import neighborhood_order
-from paraloom.embed.teacher_vectors import teacher_vectors
+from paraloom.embed.distillation import neighborhood_order, teacher_vectors
 from paraloom.embed.transformer_config import TransformerConfig
 from paraloom.embed.transformer_vocabulary import TeacherVocabulary, prune
 from paraloom.io.atomic import disk_full_as_error

@@ -19,9 +19,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from paraloom.core.devices import Device, parse_device
+from paraloom.core.devices import Device, parse_device, supports_bfloat16
 from paraloom.core.digests import digest
-from paraloom.core.hardware import supports_bfloat16
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator, spawn_seed
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records

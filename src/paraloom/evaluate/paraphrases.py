@@ -16,8 +16,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
-from paraloom.evaluate.resampling import SAMPLES
+from paraloom.evaluate.resampling import SAMPLES, corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.evaluate.translation import sacrebleu
 from paraloom.text.normalize import is_copy
 from paraloom.text.tokens import words

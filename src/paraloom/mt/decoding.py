@@ -283,7 +283,7 @@ class Diverse(_ChoiceOfSamples):
     """Of many samples, `nbest` that are adequate and unlike each other, chosen one after the other.
 
     Each choice has the highest quality ** weight × dissimilarity ** (1 - weight) of the distinct samples. Dissimilarity
-    is 1 minus the highest chrF to those that are chosen already (`paraloom.text.choice`), and 1 for the first choice,
+    is 1 minus the highest chrF to those that are chosen already (`paraloom.mt.choice`), and 1 for the first choice,
     which is the sample of the highest quality.
 
     Args:

@@ -15,9 +15,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraloom.core.devices import parse_device
+from paraloom.core.devices import parse_device, supports_bfloat16
 from paraloom.core.errors import ConfigError, RunError
-from paraloom.core.hardware import supports_bfloat16
 from paraloom.core.seeds import worker_seed
 from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.config import TranslatorConfig

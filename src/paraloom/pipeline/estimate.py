@@ -24,9 +24,8 @@ from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.memory import peak_memory
-from paraloom.pipeline.plan import StagePlan
 from paraloom.pipeline.result import RunResult, StageResult
-from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.runner import StagePlan, run_pipeline
 from paraloom.pipeline.sampling import InputSample, inputs_of, on_samples, sample_inputs
 from paraloom.pipeline.store import claimed
 
