@@ -123,15 +123,10 @@ class Ratio:
 
 @dataclass(frozen=True, eq=False)
 class IdCounts:
-    """Counts of 64-bit ids, such as hashes of tokens; two of them can be added.
+    """Counts of 64-bit ids, such as hashes of tokens; two of them can be added."""
 
-    Args:
-        ids: uint64 `(k,)`, distinct, in ascending order.
-        counts: int64 `(k,)`, 1 or more.
-    """
-
-    ids: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.int64]
+    ids: npt.NDArray[np.uint64]  # uint64 `(k,)`, distinct, in ascending order
+    counts: npt.NDArray[np.int64]  # int64 `(k,)`, 1 or more
 
     @classmethod
     def empty(cls) -> IdCounts:

@@ -168,17 +168,12 @@ Pairs: TypeAlias = BatchReader | Iterable[pa.RecordBatch]
 
 @dataclass(frozen=True)
 class PairDataset:
-    """n pairs to train on; sentences 2i and 2i + 1 are the sides of pair i.
+    """n pairs to train on; sentences 2i and 2i + 1 are the sides of pair i."""
 
-    Args:
-        units: The sentences' tokens by kind.
-        keys: uint64 `(2n,)`, equal for sentences of the same words (in the same order, if order matters).
-        counts: `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
-        digest: Digest of the data.
-    """
-
-    units: dict[str, UnitLists]
+    units: dict[str, UnitLists]  # The sentences' tokens by kind
+    # uint64 `(2n,)`, equal for sentences of the same words (in the same order, if order matters).
     keys: npt.NDArray[np.uint64]
+    # `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
     counts: dict[str, int]
     digest: str
 

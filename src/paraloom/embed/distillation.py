@@ -112,18 +112,11 @@ class DistillationConfig(PartsConfig):
 
 @dataclass(frozen=True)
 class DistillationData:
-    """n sentences with the vectors of a teacher.
+    """n sentences with the vectors of a teacher."""
 
-    Args:
-        units: The sentences' tokens by kind.
-        vectors: float16 `(n, d)`, of norm 1.
-        counts: `read` = `used` + `empty` (no word, or no vector) + `too_long`.
-        digest: Digest of the data.
-    """
-
-    units: dict[str, UnitLists]
-    vectors: npt.NDArray[np.float16]
-    counts: dict[str, int]
+    units: dict[str, UnitLists]  # The sentences' tokens by kind
+    vectors: npt.NDArray[np.float16]  # float16 `(n, d)`, of norm 1
+    counts: dict[str, int]  # `read` = `used` + `empty` (no word, or no vector) + `too_long`
     digest: str
 
 

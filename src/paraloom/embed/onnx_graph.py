@@ -58,17 +58,11 @@ class Graph:
 
 @dataclass(frozen=True)
 class Lists:
-    """Names of the values that are derived from one input.
+    """Names of the values that are derived from one input."""
 
-    Args:
-        rows: int64 `(n, t)`, padded with 0.
-        weights: float32 `(n, t, 1)`, 1 / length of the text for each of its tokens, padded with 0.
-        lengths: int32 `(n,)`.
-    """
-
-    rows: str
-    weights: str
-    lengths: str
+    rows: str  # int64 `(n, t)`, padded with 0
+    weights: str  # float32 `(n, t, 1)`, 1 / length of the text for each of its tokens, padded with 0
+    lengths: str  # int32 `(n,)`
 
 
 def mean(graph: Graph, vectors: str, lists: Lists) -> str:

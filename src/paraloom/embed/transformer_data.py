@@ -29,22 +29,13 @@ _SLAB, _STRETCH = 32, 1.2
 
 @dataclass(frozen=True)
 class TransformerData:
-    """n sentences as tokens, with the vectors of a teacher.
+    """n sentences as tokens, with the vectors of a teacher."""
 
-    Args:
-        ids: int32, the tokens of all sentences, memory-mapped.
-        offsets: int64 `(n + 1,)`, where each sentence begins.
-        rows: int64 `(n,)`, the row of each sentence in `vectors`.
-        vectors: float16 `(m, d)`, of norm 1, memory-mapped.
-        counts: `read` = `used` + `empty` (no text, or no vector) + `too_long`.
-        digest: Digest of the data.
-    """
-
-    ids: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int64]
-    vectors: npt.NDArray[np.float16]
-    counts: dict[str, int]
+    ids: npt.NDArray[np.int32]  # int32, the tokens of all sentences, memory-mapped
+    offsets: npt.NDArray[np.int64]  # int64 `(n + 1,)`, where each sentence begins
+    rows: npt.NDArray[np.int64]  # int64 `(n,)`, the row of each sentence in `vectors`
+    vectors: npt.NDArray[np.float16]  # float16 `(m, d)`, of norm 1, memory-mapped
+    counts: dict[str, int]  # `read` = `used` + `empty` (no text, or no vector) + `too_long`
     digest: str
 
     def __len__(self) -> int:

@@ -33,16 +33,13 @@ _TRIGRAM = 3
 
 @dataclass(frozen=True)
 class Unit:
-    """A kind of token that sentences are split into.
+    """A kind of token that sentences are split into."""
 
-    Args:
-        split: Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's tokens.
-        spell: Given m sentences and one position in each, int64 `(m,)`, returns those m tokens as text.
-        plain: Splits one sentence into the same tokens, as text, without compiled code.
-    """
-
+    # Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's tokens.
     split: Callable[[Texts], TokenLists]
+    # Given m sentences and one position in each, int64 `(m,)`, returns those m tokens as text.
     spell: Callable[[Texts, npt.NDArray[np.int64]], list[str]]
+    # Splits one sentence into the same tokens, as text, without compiled code.
     plain: Callable[[str], list[str]] | None = None
 
 

@@ -41,19 +41,12 @@ class PrecisionRecall(NamedTuple):
 
 @dataclass(frozen=True)
 class DocumentScore(EvaluationResult):
-    """Result of `score_documents`.
+    """Result of `score_documents`."""
 
-    Args:
-        precision: Share of the predicted pairs that are correct, 0 to 1.
-        recall: Share of the gold pairs that were predicted, 0 to 1.
-        f1: Their harmonic mean.
-        gold: Number of gold pairs.
-    """
-
-    precision: float
-    recall: float
-    f1: float
-    gold: int
+    precision: float  # Share of the predicted pairs that are correct, 0 to 1
+    recall: float  # Share of the gold pairs that were predicted, 0 to 1
+    f1: float  # Their harmonic mean
+    gold: int  # Number of gold pairs
 
     def format(self) -> str:
         """One line."""
@@ -251,15 +244,11 @@ class FileScore:
 
 @dataclass(frozen=True)
 class AlignmentReport(EvaluationResult):
-    """Result of `evaluate_alignment_files`.
+    """Result of `evaluate_alignment_files`."""
 
-    Args:
-        files: The score of each pair of texts, in order.
-        crossing: Beads that cross a hard delimiter, where one alignment was cut; they count as wrong. None without
-            hard delimiters.
-    """
-
-    files: Sequence[FileScore]
+    files: Sequence[FileScore]  # The score of each pair of texts, in order
+    # Beads that cross a hard delimiter, where one alignment was cut; they count as wrong. None without hard
+    # delimiters.
     crossing: int | None = None
 
     @cached_property

@@ -22,16 +22,11 @@ _FORMATS = (".tsv", ".txt")
 
 @dataclass(frozen=True, eq=False)
 class LabeledTexts:
-    """Texts with a class each.
-
-    Args:
-        labels: n classes.
-        texts: n texts.
-        folds: int64 `(n,)`, the fold of each; None for a file that is not divided into folds.
-    """
+    """Texts with a class each."""
 
     labels: list[str]
     texts: list[str]
+    # int64 `(n,)`, the fold of each; None for a file that is not divided into folds.
     folds: npt.NDArray[np.int64] | None = None
 
 

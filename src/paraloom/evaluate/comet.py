@@ -19,13 +19,9 @@ from paraloom.text.learned_metrics import Comet
 
 @dataclass(frozen=True)
 class COMETResult(EvaluationResult):
-    """Result of `evaluate_comet`.
+    """Result of `evaluate_comet`."""
 
-    Args:
-        scores: Of each sentence, higher is better; about 0 to 1 for most models; NaN where a text is empty.
-        signature: The model.
-    """
-
+    # Of each sentence, higher is better; about 0 to 1 for most models; NaN where a text is empty.
     scores: tuple[float, ...]
     signature: str
 

@@ -22,21 +22,13 @@ from paraloom.evaluate.sts_tasks import find_tasks, read_task
 
 @dataclass(frozen=True)
 class EncoderComparison(EvaluationResult):
-    """Result of `compare_encoders`, for k encoders, t tasks and b bootstrap samples.
-
-    Args:
-        names: The encoders.
-        tasks: The tasks.
-        pearson: float64 (k, t), Pearson's r × 100.
-        resampled: float64 (b, k, t), the same of pairs drawn with replacement, the same pairs for every encoder.
-        signature: What was measured and how.
-    """
+    """Result of `compare_encoders`, for k encoders, t tasks and b bootstrap samples."""
 
     names: tuple[str, ...]
     tasks: tuple[str, ...]
-    pearson: Floats
-    resampled: Floats
-    signature: str
+    pearson: Floats  # float64 (k, t), Pearson's r × 100
+    resampled: Floats  # float64 (b, k, t), the same of pairs drawn with replacement, the same pairs for every encoder
+    signature: str  # What was measured and how
 
     @property
     def means(self) -> list[Estimate]:

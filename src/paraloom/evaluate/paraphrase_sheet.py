@@ -26,30 +26,20 @@ _ALL = "all three"
 
 @dataclass(frozen=True)
 class SheetRow(ResultRecord):
-    """Judgments of a system.
-
-    Args:
-        set: Name of the test.
-        system: Name of the system.
-        n: Outputs that were judged.
-        shares: Question, or 'all three' → share of the outputs with y, and its 95 % interval (Wilson).
-    """
+    """Judgments of a system."""
 
     set: str
     system: str
-    n: int
+    n: int  # Outputs that were judged
+    # Question, or 'all three' → share of the outputs with y, and its 95 % interval (Wilson).
     shares: dict[str, tuple[float, float, float]]
 
 
 @dataclass(frozen=True)
 class SheetResult(EvaluationResult):
-    """The counts of a sheet.
+    """The counts of a sheet."""
 
-    Args:
-        rows: A row for each set and system.
-    """
-
-    rows: tuple[SheetRow, ...]
+    rows: tuple[SheetRow, ...]  # A row for each set and system
 
     def format(self) -> str:
         """A Markdown table."""

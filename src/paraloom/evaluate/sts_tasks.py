@@ -38,19 +38,12 @@ class STSTask:
 
 @dataclass(frozen=True)
 class STSPairs:
-    """The sentence pairs of a task.
-
-    Args:
-        task: The task.
-        scores: float64 (n,), human scores, higher is more similar.
-        first: The first sentence of each pair.
-        second: The second sentence of each pair.
-    """
+    """The sentence pairs of a task."""
 
     task: STSTask
-    scores: npt.NDArray[np.float64]
-    first: list[str]
-    second: list[str]
+    scores: npt.NDArray[np.float64]  # float64 (n,), human scores, higher is more similar
+    first: list[str]  # The first sentence of each pair
+    second: list[str]  # The second sentence of each pair
 
 
 _YEARS = {

@@ -21,33 +21,19 @@ from paraloom.text.languages import LanguageIdentifier
 
 @dataclass
 class ExtractionCounts(ResultRecord):
-    """Counts that grow while pages are read and documents are written.
-
-    Args:
-        read: Pages read.
-        documents: Pages that became documents.
-        rejected: The other pages, by reason.
-        methods: Pages by the method of extracting their main text.
-        paragraphs: Paragraphs of the documents.
-        repeated_paragraphs: Paragraphs dropped because their site repeats them.
-        images: Images of the documents.
-        missing_images: Those of them without a file, which have no hashes.
-        repeated_images: Images dropped because their site repeats them.
-        invalid_bytes: Documents with bytes that no charset explains.
-        unchecked_languages: Documents whose declared language was not checked.
-    """
+    """Counts that grow while pages are read and documents are written."""
 
     read: int = 0
-    documents: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-    methods: Counter[str] = field(default_factory=Counter)
+    documents: int = 0  # Pages that became documents
+    rejected: Counter[str] = field(default_factory=Counter)  # The other pages, by reason
+    methods: Counter[str] = field(default_factory=Counter)  # Pages by the method of extracting their main text
     paragraphs: int = 0
-    repeated_paragraphs: int = 0
+    repeated_paragraphs: int = 0  # Paragraphs dropped because their site repeats them
     images: int = 0
-    missing_images: int = 0
-    repeated_images: int = 0
-    invalid_bytes: int = 0
-    unchecked_languages: int = 0
+    missing_images: int = 0  # Those of them without a file, which have no hashes
+    repeated_images: int = 0  # Images dropped because their site repeats them
+    invalid_bytes: int = 0  # Documents with bytes that no charset explains
+    unchecked_languages: int = 0  # Documents whose declared language was not checked
 
     def check(self) -> ExtractionCounts:
         """Check that the counts add up, and return them."""

@@ -55,12 +55,9 @@ _BINS = 201  # the last one has all costs of 10 nats and more
 
 @dataclass
 class CostDistribution:
-    """Costs (−logprob / tokens) of the best translations of a text, as a histogram: of constant size, and mergeable.
+    """Costs (−logprob / tokens) of the best translations of a text, as a histogram: of constant size, and mergeable."""
 
-    Args:
-        counts: Sentences in each bin of `BIN_WIDTH` nats per token from 0, int64 `(201,)`; the last bin has no end.
-    """
-
+    # Sentences in each bin of `BIN_WIDTH` nats per token from 0, int64 `(201,)`; the last bin has no end.
     counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(_BINS, np.int64))
 
     @classmethod

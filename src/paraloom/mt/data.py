@@ -71,17 +71,13 @@ def _sample(
 
 @dataclass(frozen=True)
 class Examples:
-    """Encoded sentence pairs.
+    """Encoded sentence pairs."""
 
-    Args:
-        ids: Subword ids of all sentences, int32, in a memory-mapped file. Each sentence ends with `</s>` (id 0).
-        bounds: int64 (2n + 1,), where sentences begin: pair i has its source at 2i and its target at 2i + 1.
-        left_out: Pairs that were dropped because a side was empty or too long.
-    """
-
+    # Subword ids of all sentences, int32, in a memory-mapped file. Each sentence ends with `</s>` (id 0).
     ids: npt.NDArray[np.int32]
+    # int64 (2n + 1,), where sentences begin: pair i has its source at 2i and its target at 2i + 1.
     bounds: npt.NDArray[np.int64]
-    left_out: int
+    left_out: int  # Pairs that were dropped because a side was empty or too long
 
     def __len__(self) -> int:
         return len(self.bounds) // 2

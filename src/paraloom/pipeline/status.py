@@ -35,69 +35,42 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class StageStatus:
-    """A stage of a run.
-
-    Args:
-        name: Name of the stage.
-        state: 'done', 'to do', or for the current stage the state of the run.
-        folder: Name of its folder, '' if it has none yet.
-        counts: Its row counts, if it is done.
-        seconds: Time of work, summed over workers and runs, if it is done.
-        memory: Peak of its largest worker in bytes, if it is done.
-        failed: Name of each shard with failed rows → number of these rows.
-        not_sampled: Rows that a filter's random sample left out, among those rejected.
-    """
+    """A stage of a run."""
 
     name: str
-    state: str
-    folder: str = ""
-    counts: Mapping[str, int] = field(default_factory=dict)
-    seconds: float | None = None
-    memory: int | None = None
+    state: str  # 'done', 'to do', or for the current stage the state of the run
+    folder: str = ""  # Name of its folder, '' if it has none yet
+    counts: Mapping[str, int] = field(default_factory=dict)  # Its row counts, if it is done
+    seconds: float | None = None  # Time of work, summed over workers and runs, if it is done
+    memory: int | None = None  # Peak of its largest worker in bytes, if it is done
+    # Name of each shard with failed rows → number of these rows.
     failed: Mapping[str, int] = field(default_factory=dict)
-    not_sampled: int = 0
+    not_sampled: int = 0  # Rows that a filter's random sample left out, among those rejected
 
 
 @dataclass(frozen=True)
 class RunStatus:
-    """The status of a run.
-
-    Args:
-        folder: Run folder.
-        name: Name of the pipeline.
-        state: State of the run.
-        stages: All stages of the pipeline, in order.
-        stage: Folder name of the current stage, or of that where the run ended early; None before and after.
-        number: Number of this stage, from 1.
-        of: Number of stages that were to run.
-        progress: Of this stage: `label`, `done`, `total`, `unit`, `rate` (units per second), `remaining` (seconds) and
-            `idle` (seconds without progress); None if unknown.
-        seconds: How long the run took so far.
-        memory: Memory of the run and its workers on this machine when the status was written, in bytes.
-        peak_memory: The most of that, as far as it was observed.
-        process: Process number of the run.
-        host: Its machine.
-        updated: When the status was written (UTC).
-        age: Seconds since then.
-        error: What the run failed with: `message`, `stage`, `file`, `row`, `remedy`.
-    """
+    """The status of a run."""
 
     folder: Path
     name: str
     state: RunState
-    stages: tuple[StageStatus, ...]
+    stages: tuple[StageStatus, ...]  # All stages of the pipeline, in order
+    # Folder name of the current stage, or of that where the run ended early; None before and after.
     stage: str | None = None
-    number: int | None = None
-    of: int | None = None
+    number: int | None = None  # Number of this stage, from 1
+    of: int | None = None  # Number of stages that were to run
+    # Of this stage: `label`, `done`, `total`, `unit`, `rate` (units per second), `remaining` (seconds) and `idle`
+    # (seconds without progress); None if unknown.
     progress: Mapping[str, Any] | None = None
-    seconds: float | None = None
-    memory: int | None = None
-    peak_memory: int | None = None
-    process: int | None = None
-    host: str | None = None
-    updated: str | None = None
-    age: float | None = None
-    error: Mapping[str, Any] | None = None
+    seconds: float | None = None  # How long the run took so far
+    memory: int | None = None  # Memory of the run and its workers on this machine when the status was written, in bytes
+    peak_memory: int | None = None  # The most of that, as far as it was observed
+    process: int | None = None  # Process number of the run
+    host: str | None = None  # Its machine
+    updated: str | None = None  # When the status was written (UTC)
+    age: float | None = None  # Seconds since then
+    error: Mapping[str, Any] | None = None  # What the run failed with: `message`, `stage`, `file`, `row`, `remedy`
 
     def to_dict(self) -> dict[str, Any]:
         """The status as JSON values."""

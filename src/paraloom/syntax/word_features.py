@@ -31,15 +31,10 @@ class WordFeatures(NamedTuple):
 
 @dataclass(frozen=True)
 class GivenVectors:
-    """Word vectors that are not trained: what a parser knows of words that its treebank does not have.
+    """Word vectors that are not trained: what a parser knows of words that its treebank does not have."""
 
-    Args:
-        words: V lower-cased words.
-        table: int8 `(V, d)`, d may be 0.
-    """
-
-    words: Sequence[str]
-    table: npt.NDArray[np.int8]
+    words: Sequence[str]  # V lower-cased words
+    table: npt.NDArray[np.int8]  # int8 `(V, d)`, d may be 0
 
     @classmethod
     def none(cls) -> GivenVectors:

@@ -33,19 +33,15 @@ class TreeKernel:
 
     The defaults are those of Moschitti's program, `BBH22` those of the script of BBH22.
 
-    Args:
-        kind: 'st', subtrees: a node with everything below it. 'sst', subset trees: may end at any node, but never
-            split the children of a node.
-        decay: λ, above 0 and at most 1. A fragment weighs λ to the power of its nodes with children.
-        bare_words: Whether a word alone is a fragment, of weight λ.
-
     Reference:
         Moschitti 2006, "Making tree kernels practical for natural language learning".
     """
 
+    # 'st', subtrees: a node with everything below it. 'sst', subset trees: may end at any node, but never split
+    # the children of a node.
     kind: Kind = "sst"
-    decay: float = 0.4
-    bare_words: bool = False
+    decay: float = 0.4  # λ, above 0 and at most 1. A fragment weighs λ to the power of its nodes with children.
+    bare_words: bool = False  # Whether a word alone is a fragment, of weight λ
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

@@ -32,32 +32,20 @@ MAX_RUNG = 10_000
 
 @dataclass(frozen=True)
 class GoldDocument:
-    """A pair of texts with its gold beads.
+    """A pair of texts with its gold beads."""
 
-    Args:
-        source: Sentences of the source text.
-        target: Sentences of the target text.
-        gold: The correct beads.
-    """
-
-    source: Sequence[str]
-    target: Sequence[str]
-    gold: Sequence[Bead]
+    source: Sequence[str]  # Sentences of the source text
+    target: Sequence[str]  # Sentences of the target text
+    gold: Sequence[Bead]  # The correct beads
 
 
 @dataclass(frozen=True)
 class BeadFile:
-    """The beads of one pair of texts as a file has them: a sentence may be in several beads, or in none.
-
-    Args:
-        path: The file.
-        beads: Its beads in order, without those that are empty on both sides.
-        rows: Row of each bead, from 1; in a ladder, that of the rung at its end.
-    """
+    """The beads of one pair of texts as a file has them: a sentence may be in several beads, or in none."""
 
     path: str
-    beads: Sequence[Bead]
-    rows: Sequence[int]
+    beads: Sequence[Bead]  # Its beads in order, without those that are empty on both sides
+    rows: Sequence[int]  # Row of each bead, from 1; in a ladder, that of the rung at its end
 
     def covered(self, side: Side) -> int | None:
         """Number of sentences of a text, where the file has them all from 0 to its last; else None."""

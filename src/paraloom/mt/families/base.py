@@ -62,21 +62,14 @@ class Codec(Protocol):
 
 @dataclass(frozen=True)
 class EncoderDecoder:
-    """A family of encoder–decoder models that run on CTranslate2.
+    """A family of encoder–decoder models that run on CTranslate2."""
 
-    Args:
-        name: Its name in `FAMILIES`.
-        title: Its name in errors.
-        tokenizer_files: What a checkpoint needs besides config.json and weights: of each group, one file.
-        code: Regular expression of language tokens, whose group is the code; '' for models without any.
-        float16: Whether it can run in float16; T5 overflows and gives rubbish (CTranslate2 issue 1560).
-    """
-
-    name: str
-    title: str
+    name: str  # Its name in `FAMILIES`
+    title: str  # Its name in errors
+    # What a checkpoint needs besides config.json and weights: of each group, one file.
     tokenizer_files: tuple[tuple[str, ...], ...]
-    code: str = ""
-    float16: bool = True
+    code: str = ""  # Regular expression of language tokens, whose group is the code; '' for models without any
+    float16: bool = True  # Whether it can run in float16; T5 overflows and gives rubbish (CTranslate2 issue 1560)
 
     def fits(self, folder: Path) -> bool:
         """True if a checkpoint of one of its model types belongs to it."""
