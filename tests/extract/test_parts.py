@@ -16,6 +16,7 @@ from toy_pages import ENGLISH, GERMAN, html, png  # noqa: E402
 
 from paraloom.extract.boilerplate import find_repeated  # noqa: E402
 from paraloom.extract.charset import decode_page  # noqa: E402
+from paraloom.extract.documents import PageProse, identify_pages  # noqa: E402
 from paraloom.extract.html import (  # noqa: E402
     _stop_list,
     code_texts,
@@ -26,7 +27,6 @@ from paraloom.extract.html import (  # noqa: E402
     split_paragraphs,
 )
 from paraloom.extract.images import hash_image  # noqa: E402
-from paraloom.extract.languages import PageProse, identify_pages  # noqa: E402
 from paraloom.extract.pages import Page  # noqa: E402
 from paraloom.extract.parsing import (  # noqa: E402
     ParseJob,

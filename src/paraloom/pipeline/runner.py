@@ -28,7 +28,7 @@ from paraloom.pipeline.store import check, check_run, claimed, renumber, stage_f
 
 if TYPE_CHECKING:
     from paraloom.pipeline.remote import RemoteRun
-    from paraloom.pipeline.remote_tasks import Elsewhere
+    from paraloom.pipeline.remote_manifest import Elsewhere
     from paraloom.pipeline.transfer import Files
 
 _KINDS: dict[Literal["source", "map", "fit"], type[Stage]] = {"source": Source, "map": Map, "fit": Fit}
@@ -159,7 +159,7 @@ class _Run:
             return whole
 
         assert step.source is not None and state.source is not None, "a Map has an input corpus"
-        elsewhere: Elsewhere = load_object("paraloom.pipeline.remote_tasks:Elsewhere")(
+        elsewhere: Elsewhere = load_object("paraloom.pipeline.remote_manifest:Elsewhere")(
             source=files(step.source, state.source.digest).objects,
             inputs={name: files(reference, state.described[name]) for name, reference in step.references.items()},
             paths={path: uploaded(store, path, path_digest(path)) for path in step.stage.files()},

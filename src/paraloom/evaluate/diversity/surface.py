@@ -7,43 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.core.kernels import kernel
 from paraloom.core.stats import Estimate, IdCounts, Ratio
+from paraloom.evaluate.diversity.surface_kernels import spaced_words
 from paraloom.text.buffers import Texts, code_points, text_buffers
 from paraloom.text.characters import white_table
-from paraloom.text.token_kernels import PRIME, START, Ids, Ints, Points, mix
-
-Flags = npt.NDArray[np.bool_]
-Numbers = npt.NDArray[np.int32]
-
-
-@kernel
-def spaced_words(points: Points, offsets: Ints, white: Flags) -> tuple[Ids, Ids, Numbers, Ints]:
-    """List the words of all texts."""
-    capacity = (offsets[-1] - offsets[0]) // 2 + len(offsets)  # a word has a character, and white space after it
-    ids, folded = np.empty(capacity, np.uint64), np.empty(capacity, np.uint64)
-    characters = np.empty(capacity, np.int32)
-    counts = np.zeros(len(offsets) - 1, np.int64)
-    count = 0
-    for text in range(len(counts)):
-        word, plain, size, left = START, START, 0, False
-        for i in range(offsets[text], offsets[text + 1] + 1):
-            if i == offsets[text + 1] or white[points[i]]:
-                if size:
-                    ids[count], folded[count], characters[count] = mix(word), mix(plain) if left else np.uint64(0), size
-                    count += 1
-                    counts[text] += 1
-                    word, plain, size, left = START, START, 0, False
-                continue
-            point = np.int64(points[i])
-            word = (word ^ np.uint64(point)) * PRIME
-            size += 1
-            lower = point + 32 if 65 <= point <= 90 else point
-            if not (33 <= lower <= 126) or 48 <= lower <= 57 or 97 <= lower <= 122:
-                plain = (plain ^ np.uint64(lower)) * PRIME
-                left = True
-    return ids[:count].copy(), folded[:count].copy(), characters[:count].copy(), counts
-
 
 UNITS = {
     "sentence_length": "words per sentence",
