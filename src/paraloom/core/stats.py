@@ -39,7 +39,6 @@ class Estimate:
         return f"{value} [{low}, {high}]"
 
     def to_dict(self) -> dict[str, float]:
-        """The three numbers by name."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
@@ -57,7 +56,6 @@ class Moments:
 
     @classmethod
     def of(cls, values: npt.NDArray[np.floating] | npt.NDArray[np.integer]) -> Moments:
-        """Compute the moments of numbers."""
         numbers = np.asarray(values, np.float64).ravel()
         numbers = numbers[~np.isnan(numbers)]
         if not len(numbers):
@@ -99,7 +97,6 @@ class Ratio:
 
     @classmethod
     def of(cls, over: npt.ArrayLike, under: npt.ArrayLike) -> Ratio:
-        """Sum up clusters."""
         y, x = np.asarray(over, np.float64), np.asarray(under, np.float64)
         return cls(len(y), float(y.sum()), float(x.sum()), float(y @ y), float(y @ x), float(x @ x))
 
@@ -130,12 +127,10 @@ class IdCounts:
 
     @classmethod
     def empty(cls) -> IdCounts:
-        """Counts of no ids."""
         return cls(np.empty(0, np.uint64), np.empty(0, np.int64))
 
     @classmethod
     def of(cls, ids: npt.NDArray[np.uint64]) -> IdCounts:
-        """Count ids."""
         distinct, counts = np.unique(ids, return_counts=True)
         return cls(distinct, counts.astype(np.int64))
 
@@ -152,7 +147,6 @@ class IdCounts:
 
     @property
     def total(self) -> int:
-        """Sum of all counts."""
         return int(self.counts.sum())
 
     def most_common(self, size: int) -> npt.NDArray[np.uint64]:

@@ -150,7 +150,6 @@ class SentenceEncoder:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the vectors."""
         return self.spec.width(self.part_dimension)
 
     @cached_property

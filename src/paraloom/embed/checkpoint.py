@@ -55,7 +55,6 @@ def write_checkpoint(
 
 
 def read_checkpoint(folder: Path, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str) -> TrainingState:
-    """Read a checkpoint, if there is one."""
     from safetensors import SafetensorError, safe_open
 
     path = folder / "checkpoint" / _FILE

@@ -52,13 +52,11 @@ class ArrayFile:
         return self._state.hexdigest()
 
     def append(self, values: npt.NDArray[Any]) -> None:
-        """Append numbers."""
         content = np.ascontiguousarray(values).data.cast("B")
         self._file.write(content)
         self._state.update(content)
 
     def close(self) -> None:
-        """Close the file for writing."""
         self._file.close()
 
     def mapped(self, kind: type[np.generic]) -> npt.NDArray[Any]:

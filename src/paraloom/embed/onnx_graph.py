@@ -15,8 +15,6 @@ OPSET = 17
 
 @dataclass
 class Graph:
-    """Nodes and tensors of a graph under construction; values are referred to by name."""
-
     nodes: list[Any] = field(default_factory=list)
     tensors: list[Any] = field(default_factory=list)
 

@@ -185,7 +185,6 @@ def mine_pairs(
 
 
 def check_vectors(vectors: npt.NDArray[Any], width: int | None = None) -> None:
-    """Check that an array holds vectors."""
     remedy = "Encode the text again, with the same encoder."
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
         raise DataError(

@@ -72,7 +72,6 @@ def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping
 
 
 def load_encoder(folder: str | Path, threads: int = 1) -> SentenceEncoder:
-    """Load an encoder from a folder of `save_encoder`."""
     folder = _resolve(folder)
     config = _read_config(folder)
     spec = parse_spec(config["spec"])

@@ -53,7 +53,6 @@ def initial_parts(
     init_from: SentenceEncoder | None,
     vectors: str | Path | None,
 ) -> dict[str, TrainablePart]:
-    """Create the parts of an encoder for training."""
     parts: dict[str, TrainablePart] = {}
     config, pretrained = training.config, None
     if vectors is not None:
@@ -100,7 +99,6 @@ class Learner:
 
     @property
     def dimension(self) -> int:
-        """Dimension of each part."""
         return next(iter(self.parts.values())).dimension
 
     @property
@@ -109,7 +107,6 @@ class Learner:
         return {f"{name}.{key}": tensor for name, part in self.parts.items() for key, tensor in part.state.items()}
 
     def encoder(self) -> SentenceEncoder:
-        """The encoder in its present state."""
         return SentenceEncoder(self.spec, {name: part.frozen() for name, part in self.parts.items()}, self.team.threads)
 
     def take(self, sentences: npt.NDArray[np.int64]) -> dict[str, RowLists]:

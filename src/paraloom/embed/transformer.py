@@ -113,7 +113,6 @@ class TransformerEncoder:
 
     @cached_property
     def dimension(self) -> int:
-        """Dimension of the vectors."""
         return int(self.encode(["a"]).shape[1])
 
     @cached_property
@@ -240,7 +239,6 @@ class SentenceTransformerEncoder:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the vectors."""
         # Older releases of the library have only the longer name.
         method = getattr(self._model, "get_embedding_dimension", None) or self._model.get_sentence_embedding_dimension
         return int(method() or 0)

@@ -42,7 +42,6 @@ class TransformerData:
         return len(self.rows)
 
     def take(self, sentences: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int32]]:
-        """The tokens of some sentences."""
         return [self.ids[self.offsets[i] : self.offsets[i + 1]] for i in sentences.tolist()]
 
 

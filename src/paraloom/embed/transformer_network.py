@@ -76,7 +76,6 @@ class TransformerNetwork(nn.Module):
         self.dense = nn.Linear(shape.width, shape.dimension)
 
     def forward(self, ids: Tensor, lengths: Tensor, table: Tensor | None = None) -> Tensor:
-        """Compute sentence vectors."""
         words = self.words(ids) if table is None else functional.embedding(ids, table)
         x = self.embedding_norm(words + self.positions.weight[: ids.shape[1]])
         mask = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]

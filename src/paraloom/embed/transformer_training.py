@@ -205,13 +205,11 @@ class TransformerTrainer:
         return {f"{kind}.{name}": value.numpy() for kind, of_kind in kinds.items() for name, value in of_kind.items()}
 
     def close(self) -> None:
-        """Stop the threads."""
         self._pool.shutdown()
 
     def update(
         self, ids: Sequence[npt.NDArray[np.int32]], teacher: npt.NDArray[np.float32], learning_rate: float, step: int
     ) -> DistillationLoss:
-        """Take one step."""
         for copy in self._copies:  # Before the step: weights may come from a checkpoint.
             for name, value in copy.items():
                 value.copy_(self._dense[name])

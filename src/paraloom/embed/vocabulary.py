@@ -158,7 +158,6 @@ class VocabularyCounter:
         self._keys, self._rows = build_table(np.empty(0, np.uint64), 1 << 14)
 
     def count(self, texts: Texts, lists: TokenLists) -> npt.NDArray[np.int32]:
-        """Count tokens."""
         self._reserve(len(self._spellings) + len(lists.ids))
         ids, first = list_kernels.intern(lists.ids, self._keys, self._rows, self._counts, len(self._spellings))
         if len(first):

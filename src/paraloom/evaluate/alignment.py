@@ -28,14 +28,12 @@ class PrecisionRecall(NamedTuple):
 
     @classmethod
     def of_counts(cls, correct: int, predicted: int, recovered: int, gold: int) -> PrecisionRecall:
-        """Compute the figures from counts."""
         precision = correct / predicted if predicted else 0.0
         recall = recovered / gold if gold else 0.0
         total = precision + recall
         return cls(precision, recall, 2 * precision * recall / total if total else 0.0)
 
     def to_dict(self) -> dict[str, float]:
-        """The fields by name."""
         return self._asdict()
 
 
@@ -49,7 +47,6 @@ class DocumentScore(EvaluationResult):
     gold: int  # Number of gold pairs
 
     def format(self) -> str:
-        """One line."""
         figures = f"precision {self.precision:.4f}  recall {self.recall:.4f}  f1 {self.f1:.4f}"
         return f"{figures}  of {self.gold:,} pairs"
 
@@ -77,7 +74,6 @@ class KindCounts(NamedTuple):
         return 2 * self.correct / (self.predicted + self.gold) if self.correct else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Counts and figures."""
         return {"precision": self.precision, "recall": self.recall, "f1": self.f1, **self._asdict()}
 
 
@@ -109,7 +105,6 @@ class AlignmentScore(EvaluationResult):
     )
 
     def add(self, gold: Iterable[Bead], predicted: Iterable[Bead]) -> None:
-        """Count a pair of texts."""
         self.pairs += 1
         true = {(bead.source, bead.target) for bead in gold if bead.source or bead.target}
         beads = {(bead.source, bead.target) for bead in predicted if bead.source or bead.target}

@@ -18,7 +18,6 @@ class DocumentSpan(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of sentences."""
         return self.end - self.start
 
 

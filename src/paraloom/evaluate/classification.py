@@ -88,7 +88,6 @@ class ClassificationResult(EvaluationResult):
     encoders: dict[str, str]
 
     def accuracy(self, task: str, system: str) -> float:
-        """The accuracy of a system, in percent."""
         for row in self.rows:
             if (row.task, row.system) == (task, system):
                 return row.accuracy

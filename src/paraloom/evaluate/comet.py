@@ -42,7 +42,6 @@ class COMETResult(EvaluationResult):
         }
 
     def format(self) -> str:
-        """One line."""
         figures = self.to_dict()
         return f"COMET {figures['comet']:.4f}{format_margin(figures['comet_interval'], 4)}   {self.signature}"
 

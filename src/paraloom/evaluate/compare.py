@@ -61,7 +61,6 @@ class EncoderComparison(EvaluationResult):
         }
 
     def format(self) -> str:
-        """A plain-text table."""
         lines = [f"mean Pearson × 100 over {len(self.tasks)} tasks; minus the first encoder's"]
         rows = []
         for k, (name, mean) in enumerate(zip(self.names, self.means, strict=True)):

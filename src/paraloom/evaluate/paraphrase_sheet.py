@@ -42,7 +42,6 @@ class SheetResult(EvaluationResult):
     rows: tuple[SheetRow, ...]  # A row for each set and system
 
     def format(self) -> str:
-        """A Markdown table."""
         names = [*QUESTIONS, _ALL]
         header = ["set", "system", "n", *(name.replace("_", " ") for name in names)]
         rows = [

@@ -70,7 +70,6 @@ class ParaphraseResult(EvaluationResult):
         return self.sources, self.references, outputs
 
     def to_dict(self) -> dict[str, Any]:
-        """The rows and the signature."""
         return {"rows": [row.to_dict() for row in self.rows], "signature": self.signature}
 
     def format(self) -> str:

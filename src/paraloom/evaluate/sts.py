@@ -117,14 +117,12 @@ class STSResult(EvaluationResult):
         return self.systems[0].mteb if self.systems else ()
 
     def row(self, group: str, subset: str = "mean") -> STSRow:
-        """The row of a group."""
         for row in self.rows:
             if (row.group, row.subset) == (group, subset):
                 return row
         raise DataError(f"row '{group}/{subset}' not found in the result")
 
     def system(self, name: str) -> STSSystem:
-        """The figures of a system."""
         for system in self.systems:
             if system.name == name:
                 return system

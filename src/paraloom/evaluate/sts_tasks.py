@@ -127,7 +127,6 @@ _SIDECARS = (".meta.tsv", ".entailment.tsv")
 
 
 def select_tasks(names: Iterable[str] | None = None) -> list[STSTask]:
-    """Select tasks by name or group."""
     return _selected(TASKS, names)
 
 

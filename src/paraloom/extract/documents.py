@@ -42,7 +42,6 @@ class PageProse(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All of the prose."""
         return "\n".join(self.paragraphs)
 
 
@@ -108,7 +107,6 @@ class ExtractionCounts(ResultRecord):
     unchecked_languages: int = 0  # Documents whose declared language was not checked
 
     def check(self) -> ExtractionCounts:
-        """Check that the counts add up, and return them."""
         if self.read != self.documents + self.rejected.total():
             raise RunError(
                 f"page counts do not add up: read {self.read}, documents {self.documents}, "

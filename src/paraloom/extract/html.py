@@ -46,7 +46,6 @@ _SUBTAG = re.compile(r"[a-z]{2,3}")
 
 
 def check_method(name: str) -> None:
-    """Check the name of a method."""
     if name not in (*METHODS, "auto"):
         raise ConfigError(f"unknown method '{name}' of extracting main text{nearest(name, [*METHODS, 'auto'])}")
     try:

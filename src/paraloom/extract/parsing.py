@@ -60,7 +60,6 @@ class ParseJob:
 
 
 def parse_page(job: ParseJob) -> dict[str, Any]:
-    """Parse a page."""
     page = job.page
     row: dict[str, Any] = {"doc_id": job.doc_id, "url": page.url, "site": page.site, "counted": False}
     row |= {"lang": job.lang or html.primary_language(page.lang), "title": "", "replaced": 0}
@@ -131,7 +130,6 @@ MAX_LINKS = 500
 
 
 def find_links(tree: Any, page: Page) -> list[str]:
-    """Find the addresses that a page links to."""
     base = next(iter(tree.xpath("//base/@href")), "")
     links: dict[str, None] = {}
     for target in tree.xpath("//a/@href"):

@@ -36,7 +36,6 @@ class ParsePages:
 
     @property
     def rows(self) -> int:
-        """Number of pages."""
         return len(self.jobs)
 
     def __call__(self, advance: Advance) -> Path:
@@ -70,7 +69,6 @@ class HashImages:
 
     @property
     def rows(self) -> int:
-        """Number of images."""
         return len(self.items)
 
     def __call__(self, advance: Advance) -> list[tuple[str, ImageHashes]]:

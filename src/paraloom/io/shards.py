@@ -83,7 +83,6 @@ def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> 
 
 
 def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a whole shard."""
     with open_shard(path) as file, corruption_as_error(path):
         table = file.read(columns=_checked_columns(columns, file, path), use_threads=False)
         _check_rows(table.num_rows, file)

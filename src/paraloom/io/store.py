@@ -41,7 +41,6 @@ class Store:
 
     @classmethod
     def open(cls, url: str | Path) -> Store:
-        """The store at a URL."""
         url = as_url(url)
         scheme = url.partition(":")[0]
         if scheme not in _CONDITIONAL | _BY_LINK:

@@ -70,7 +70,6 @@ class BatchDecoder:
         options: dict[str, Any],
         seed: int,
     ) -> list[list[Variant]]:
-        """The variants of texts."""
         nonempty = [row for row, text in enumerate(texts) if text]
         variants = [[Variant("", 0.0, 0)] for _ in texts]
         if nonempty:

@@ -130,7 +130,6 @@ def describe_stored(folder: Path, facts: Mapping[str, str]) -> None:
 
 
 def check_precision(precision: str) -> None:
-    """Check a precision."""
     if precision not in (AUTO, *PRECISIONS):
         raise ConfigError(f"unknown precision '{precision}'{nearest(precision, [AUTO, *PRECISIONS])}")
 

@@ -83,11 +83,9 @@ class Examples:
         return len(self.bounds) // 2
 
     def source(self, pair: int) -> npt.NDArray[np.int32]:
-        """Ids of the source sentence of a pair."""
         return self.ids[self.bounds[2 * pair] : self.bounds[2 * pair + 1]]
 
     def target(self, pair: int) -> npt.NDArray[np.int32]:
-        """Ids of the target sentence of a pair."""
         return self.ids[self.bounds[2 * pair + 1] : self.bounds[2 * pair + 2]]
 
     def padded(self, pairs: npt.NDArray[np.int64], side: int, padding: int) -> torch.Tensor:

@@ -50,7 +50,6 @@ class EndpointUsage(NamedTuple):
     failures: int
 
     def format(self) -> str:
-        """One line."""
         cost = f", cost {self.cost:,.4f}" if self.cost else ""
         failed = f"; {self.failures:,} rows failed" if self.failures else ""
         return (
@@ -59,7 +58,6 @@ class EndpointUsage(NamedTuple):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
         return self._asdict()
 
 

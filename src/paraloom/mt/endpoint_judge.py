@@ -44,7 +44,6 @@ class EndpointJudge:
 
     @classmethod
     def load(cls, folder: str | Path) -> EndpointJudge:
-        """Load what the stage `load-endpoint` wrote."""
         return cls(EndpointTranslator.load(folder))
 
     @property

@@ -180,7 +180,6 @@ class EndpointClient:
         raise RowError(f"no answer after {self.config.retries + 1} attempts: {fault}")
 
     async def close(self) -> None:
-        """Close connections."""
         if self._transport is not None:
             await self._transport.aclose()
             self._transport = None

@@ -101,7 +101,6 @@ class Shape:
 
     @classmethod
     def from_config(cls, config: Any) -> Shape:
-        """Read them from a MarianConfig."""
         return cls(
             config.d_model,
             config.encoder_attention_heads,
@@ -223,7 +222,6 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any, states: Tensor, embedding: Tensor, words: Tensor, smoothing: float, rows: int | None = None
     ) -> Tensor:
-        """Compute the loss."""
         rows = rows or _block_rows(states)
         size = embedding.shape[0]
         states_gradient = torch.empty_like(states)

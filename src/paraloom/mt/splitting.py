@@ -27,7 +27,6 @@ _Span: TypeAlias = tuple[int, int]
 
 
 def check_long(long: str) -> Long:
-    """Check an option `long`."""
     if long in LONG:
         return cast(Long, long)
     raise ConfigError(f"unknown treatment of long lines '{long}'{nearest(long, LONG)}")

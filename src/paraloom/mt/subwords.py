@@ -105,7 +105,6 @@ class Subwords:
         return rows
 
     def decode(self, rows: list[list[str]]) -> list[str]:
-        """Join target pieces into text."""
         # SentencePiece takes a batch whose first row is empty for numbers.
         texts = iter(self._target.decode([row for row in rows if row]))
         return [next(texts) if row else "" for row in rows]

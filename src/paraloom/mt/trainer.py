@@ -113,7 +113,6 @@ class Trainer:
         return 0 < self.config.patience <= self.evaluations_without_gain
 
     def update(self, batch: Batch, examples: Examples, pool: ThreadPoolExecutor) -> float:
-        """Take one training step."""
         batches = [batch] if isinstance(batch, np.ndarray) else list(batch)
         whole = np.concatenate(batches)
         tokens = int(examples.target_lengths[whole].sum())

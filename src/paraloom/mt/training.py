@@ -216,7 +216,6 @@ class TrainingCurve:
             temporary.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     def write(self, **point: float) -> None:
-        """Append a point."""
         with self.path.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(point) + "\n")
 

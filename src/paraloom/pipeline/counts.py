@@ -34,7 +34,6 @@ class RowCounts:
         return self
 
     def as_dict(self) -> dict[str, int]:
-        """The counts by name, for run.json and the manifests."""
         return asdict(self)
 
 

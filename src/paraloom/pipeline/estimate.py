@@ -454,7 +454,6 @@ def _shards(step: Step, before: list[StageEstimate], samples: Mapping[str, Input
 
 
 def settings_of(step: Step) -> str:
-    """The `settings_digest` of a stage of a definition."""
     return settings_digest(step.use, step.stage.version, step.stage.configuration())
 
 

@@ -137,7 +137,6 @@ SHARDS_INLINE = 2
 
 
 def read(source: Source, state: State, seeds: Seeds) -> Closed:
-    """Read a Source into shards."""
     shards = ShardRecords(state, source.output_schema, source.output_schema)
     context = StageContext(derive_seed(*seeds), state.inputs)
     with progress(state.label) as advance:

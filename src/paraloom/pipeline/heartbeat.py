@@ -49,7 +49,6 @@ class ProgressTracker:
             self._state, self._changed = state, now
 
     def reset(self) -> None:
-        """Reset for the next work."""
         with self._lock:
             self._state = None
 

@@ -67,14 +67,12 @@ class Monitor:
             emit("run_end", folder=str(self.folder), state=state, seconds=seconds, memory=self._peak, error=error)
 
     def begin_stage(self, folder: str, number: int) -> None:
-        """Record that a stage begins."""
         self._stage = {"folder": folder, "number": number, "of": len(self.stages), "began": _now()}
         self.progress.reset()
         emit("stage_begin", stage=folder, number=number, of=len(self.stages))
         self._write("running")
 
     def end_stage(self, folder: str, result: dict[str, Any]) -> None:
-        """Record that a stage has ended."""
         keys = ("counts", "figures", "seconds", "memory", "shards", "written", "why")
         emit("stage_end", stage=folder, **{key: result[key] for key in keys})
 

@@ -52,11 +52,9 @@ class RemoteManifest(Manifest):
         self._shards_read = False
 
     def get(self, kind: str, name: str = "") -> dict[str, Any] | None:
-        """The record of a kind, None when there is none."""
         return self._remote.get((kind, name))
 
     def shard(self, name: str, key: str = "") -> ShardRecord | None:
-        """The record of a shard with this key."""
         if not self._shards_read:
             self._shards_read = True
             prefix = f"{self.objects.stage}/{self.objects.key[:DIGITS]}/shard-"
@@ -101,7 +99,6 @@ class RemoteManifest(Manifest):
         return holds_tree(self.run.store, self.objects.artifact(output), self._present)
 
     def fetch(self, files: Mapping[str, str]) -> None:
-        """Fetch those of `files` that are not in the local copy."""
         for name, content in files.items():
             fetch_file(self.run.store, self.objects.file(name, content), self.folder / name, content)
 

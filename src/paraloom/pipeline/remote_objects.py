@@ -35,11 +35,9 @@ class StageObjects:
         return f"{self.stage}/{path.with_name(f'{path.stem}.{content[:DIGITS]}{path.suffix}')}"
 
     def entry(self, kind: str, key: str, name: str = "") -> str:
-        """The object of an entry of the manifest."""
         return f"{self.stage}/{self.key[:DIGITS]}/{f'{kind}-{name}' if name else kind}.{key[:DIGITS]}.json"
 
     def artifact(self, output: str) -> str:
-        """The folder of an artifact."""
         return f"{self.stage}/{ARTIFACT}/{output[:DIGITS]}"
 
     def upload(self, folder: Path, files: Mapping[str, str]) -> dict[str, str]:

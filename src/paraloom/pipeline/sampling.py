@@ -33,7 +33,6 @@ class InputSample:
 
     @property
     def sampled(self) -> int:
-        """Number of sampled rows."""
         return sum(block.num_rows for block in self.blocks)
 
     def every(self, step: int) -> InputSample:
@@ -51,7 +50,6 @@ class SampledInput(Source):
 
     @property
     def output_schema(self) -> str:  # type: ignore[override]
-        """Schema of the rows."""
         return self.sample.kind
 
     def configuration(self) -> dict[str, Any]:

@@ -73,7 +73,6 @@ class RunStatus:
     error: Mapping[str, Any] | None = None  # What the run failed with: `message`, `stage`, `file`, `row`, `remedy`
 
     def to_dict(self) -> dict[str, Any]:
-        """The status as JSON values."""
         return {**asdict(self), "folder": str(self.folder)}
 
     def format(self) -> str:

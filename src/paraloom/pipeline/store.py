@@ -139,7 +139,6 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """Read a run.json."""
     try:
         report = dict(json.loads(path.read_text(encoding="utf-8")))
         known = report.pop("sha256", None)

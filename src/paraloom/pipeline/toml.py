@@ -39,7 +39,6 @@ def read_pipeline(path: str | Path) -> Definition:
 
 
 def parse_pipeline(text: str, *, file: str | Path = "pipeline.toml") -> Definition:
-    """Parse a pipeline."""
     try:
         return _parse(text, Path(file))
     except ParaloomError as error:

@@ -156,7 +156,6 @@ class SpanModule(nn.Module):
 def train_span_model(
     trees: Sequence[Tree], config: SpanConfig, vectors: GivenVectors, *, seed: int = 1, threads: int = 1
 ) -> SpanModel:
-    """Train a span parser."""
     if not trees:
         raise DataError("no trees to learn from", remedy="Check that the treebank has bracketed trees.")
     torch.set_num_threads(threads)

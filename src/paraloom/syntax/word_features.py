@@ -63,7 +63,6 @@ class WordFeaturizer:
             self._vector_row.setdefault(word, row)
 
     def features(self, words: Sequence[str]) -> WordFeatures:
-        """The features of a sentence."""
         return WordFeatures(
             np.array([self._row.get(word, UNKNOWN) for word in words], np.int64),
             np.array([affixes(word, index == 0) for index, word in enumerate(words)], np.int64).reshape(

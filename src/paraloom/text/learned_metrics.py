@@ -196,7 +196,6 @@ class Comet:
         return states[:, 0]
 
     def _estimate(self, features: torch.Tensor) -> torch.Tensor:
-        """The feed-forward network."""
         import torch
 
         names = _estimator_names(self.hparams)

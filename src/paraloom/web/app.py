@@ -86,7 +86,6 @@ class App:
         }
 
     def get(self, path: str, query: Query) -> Answer:
-        """Answer a GET request."""
         if is_static(path):
             return static_file(path)
         if path == "/":
@@ -94,7 +93,6 @@ class App:
         return self._page(path, self._pages.get(path), query)
 
     def post(self, path: str, form: Query) -> Answer:
-        """Answer a POST request."""
         return self._page(path, self._forms.get(path), form, changes=True)
 
     def _page(self, path: str, handler: _Handler | None, query: Query, *, changes: bool = False) -> Answer:

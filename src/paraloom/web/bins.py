@@ -31,7 +31,6 @@ class Bins:
 
     @property
     def size(self) -> int:
-        """Number of bins."""
         return len(self.edges) - 1
 
     def counts(self, rows: Mask | None = None) -> list[int]:

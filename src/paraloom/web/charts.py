@@ -57,7 +57,6 @@ class Chart:
         return any(isinstance(mark, Group) and mark.link is not None for mark in self.marks)
 
     def draw(self) -> Markup:
-        """The picture."""
         return draw("svg", self)
 
 

@@ -67,7 +67,6 @@ def histogram_edges(shards: Sequence[Path], column: str) -> list[float] | None:
 
 
 def distribution(shards: Sequence[Path], column: str, edges: Sequence[float]) -> Distribution:
-    """The distribution of a column."""
     with _values(shards, column) as database:
         total, rows = _one(database, sql("SELECT count(*), count(value) FROM v"))
         quantiles = _one(database, sql("SELECT {} FROM v", _quantiles(rows, QUANTILES))) if rows else ()

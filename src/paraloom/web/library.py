@@ -90,7 +90,6 @@ class Library:
         return open_run(self.path)
 
     def get(self, name: str = "") -> OpenCorpus:
-        """Open a corpus."""
         names = self.names()
         if not names:
             raise DataError("no rows yet", file=self.path, remedy="Wait until the first stage has written rows.")

@@ -126,7 +126,6 @@ class Matches:
 
     @property
     def is_complete(self) -> bool:
-        """True if all rows have been searched."""
         return self.searched == len(self._candidates)
 
     @property
@@ -142,7 +141,6 @@ class Matches:
         return self.all_found()[:count]
 
     def advance(self, seconds: float = BUDGET, until: int | None = None) -> None:
-        """Continue the search."""
         deadline = time.monotonic() + seconds
         with self._lock:
             while not self.is_complete and (until is None or self._count < until):
@@ -185,7 +183,6 @@ class Matcher:
         self._lock = threading.Lock()
 
     def matches(self, chosen: RowFilter) -> Matches:
-        """The rows that match."""
         known = self._recall(self._matches, chosen)
         return known or self._keep(self._matches, chosen, self._compute(chosen), _KEPT_MATCHES)
 

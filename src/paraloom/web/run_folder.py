@@ -70,12 +70,10 @@ class RunView:
         return sorted((self.root / stage.folder / split).glob("*.parquet"))
 
     def artifact(self, stage: StageView) -> Path:
-        """The folder of a `fit` stage's artifact."""
         return self.root / stage.folder / "artifact"
 
 
 def open_run(folder: str | Path) -> RunView:
-    """Read a run folder."""
     root = Path(folder)
     path = root / RUN
     if not path.is_file():

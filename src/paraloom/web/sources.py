@@ -92,7 +92,6 @@ def stage_folders(run: Path) -> list[Path]:
 def open_batches(
     source: RowSource, on_reject: Callable[[int, str], None]
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch], int | None]:
-    """Open a source for reading."""
     if source.shards:
         return _parquet(source)
     path = str(source.path)

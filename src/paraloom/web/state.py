@@ -40,7 +40,6 @@ class ViewState:
 
     @property
     def filter(self) -> RowFilter:
-        """The filter of the table."""
         return RowFilter(self.where, self.search, self.sort)
 
     def url(self, path: str, **changes: object) -> str:

@@ -77,7 +77,6 @@ def static(name: str) -> str:
 
 
 def render(template: str, **values: Any) -> str:
-    """A whole page."""
     return _environment().get_template(template).render(**values) + "\n"
 
 

@@ -84,7 +84,6 @@ class LexicalDiversity:
 
     @classmethod
     def of(cls, overlaps: GroupOverlaps) -> LexicalDiversity:
-        """Sum up a batch of groups."""
         several = overlaps.variants > 1
         return cls(
             groups=int(several.sum()),

@@ -223,13 +223,11 @@ class VariantStatistics:
         return {name: _UNITS.get(name, _DIVERSE) for name in self.figures()}
 
     def signatures(self) -> dict[str, str]:
-        """The signature of each figure."""
         kernels = {f"kernel_{name}": trees.signature for name, trees in self.trees.items()}
         words = {name: signature(name, words="white space") for name in surface.UNITS}
         return lexical.signatures() | kernels | words | adequacy.signatures()
 
     def scores(self, *, cost: bool = True, chrf: bool = True, empty_groups: int = 0) -> DiversityScores:
-        """The figures as a result."""
         left_out = {name for name, shown in (("cost", cost), ("chrf", chrf)) if not shown}
         counts = self.counts()
         return DiversityScores(

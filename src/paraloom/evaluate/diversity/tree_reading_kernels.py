@@ -26,7 +26,6 @@ _CHILDLESS = np.uint64(0xD1B54A32D192ED03)
 
 @kernel
 def read_brackets(data: Bytes, offsets: Ints, dummy: bool, known: Ids) -> tuple[Ids, Sizes, Ints, Reasons]:
-    """Read n texts."""
     texts = len(offsets) - 1
     max_bytes = 0
     for text in range(texts):

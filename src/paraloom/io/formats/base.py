@@ -64,7 +64,6 @@ class ReadOptions:
     on_reject: OnReject | None = None  # Called for bad rows; None to raise an error for the first one
 
     def reject(self, row: int, error: DataError, raw: str) -> None:
-        """Report a bad row to `on_reject`."""
         if self.on_reject is None:
             reject = '--on-error reject (bad_rows = "reject" in Python and TOML)'
             error.remedy = f"{error.remedy or 'Fix the row.'} Or leave out rows that cannot be read: {reject}."

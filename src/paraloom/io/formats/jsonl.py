@@ -37,7 +37,6 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
-    """Write one object per row, with NaN and infinities as null."""
     rows = 0
     with open_write(target) as stream:
         for batch in batches:

@@ -52,7 +52,6 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
-    """Write a header and one line per row."""
     if bad := [name for name in names if any(character in name for character in "\t\r\n")]:
         raise DataError(
             f"the column {bad[0]!r} has a tab or a line break in its name, which this format cannot represent",

@@ -132,7 +132,6 @@ class EncoderDecoder:
         return {match[1]: token for match, token in matches if match}
 
     def settings(self, checkpoint: Path, tokenizer: Any, languages: Mapping[str, str]) -> dict[str, Any]:
-        """Settings of a checkpoint, for translator.json."""
         config = {**_read(checkpoint / "config.json"), **_read(checkpoint / "generation_config.json")}
         token = next(iter(languages.values()), "")
         if token and hasattr(tokenizer, "src_lang"):
@@ -152,7 +151,6 @@ class EncoderDecoder:
         }
 
     def open(self, folder: Path, source: str | None, target: str | None) -> Codec:
-        """Open the tokenizer of a converted folder."""
         settings = folder_settings(folder)
         source, target = source or settings.get("source"), target or settings.get("target")
         before, after = tuple(settings["before"]), tuple(settings["after"])
@@ -250,15 +248,12 @@ class TokenizerCodec:
         self._before, self._after, self._prompt = list(before), list(after), prompt
 
     def encode(self, texts: Sequence[str]) -> list[list[str]]:
-        """Source tokens, with those around them."""
         return [[*self._before, *self._pieces(f"{self._prompt}{text}"), *self._after] for text in texts]
 
     def encode_target(self, texts: Sequence[str]) -> list[list[str]]:
-        """Target tokens, without prefix and end."""
         return [self._pieces(text) for text in texts]
 
     def decode(self, rows: Sequence[Sequence[str]]) -> list[str]:
-        """Texts, without special tokens."""
         ids = ([self._tokenizer.token_to_id(token) for token in row] for row in rows)
         return [self._tokenizer.decode([one for one in row if one is not None]).strip() for row in ids]
 
@@ -283,16 +278,13 @@ class SentencePieceCodec:
         self._before, self._after, self._special = list(before), list(after), frozenset(special)
 
     def encode(self, texts: Sequence[str]) -> list[list[str]]:
-        """Source tokens, with those around them."""
         return [[*self._before, *row, *self._after] for row in self.encode_target(texts)]
 
     def encode_target(self, texts: Sequence[str]) -> list[list[str]]:
-        """Target tokens, without prefix and end."""
         rows: list[list[str]] = self._pieces.encode(list(texts), out_type=str)
         return rows
 
     def decode(self, rows: Sequence[Sequence[str]]) -> list[str]:
-        """Texts, without special tokens."""
         # Rows of the embeddings without a token have names that no text has.
         kept = [
             [token for token in row if token not in self._special and not token.startswith(_NAMELESS)] for row in rows
@@ -301,7 +293,6 @@ class SentencePieceCodec:
 
 
 def write_settings(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Write translator.json."""
     text = json.dumps(settings, ensure_ascii=False, indent=1) + "\n"
     (folder / FOLDER_FILE).write_text(text, encoding="utf-8")
 

@@ -182,7 +182,6 @@ class _Worker:
             self.connection.send(_REST)
 
     def dismiss(self) -> None:
-        """Let it end by itself."""
         with suppress(ConnectionError):
             self.connection.send(None)
 

@@ -90,7 +90,6 @@ class SpanParser:
         return signature("parser", spans=self._name, longest=MAX_WORDS)
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """Parse sentences."""
         return self.parse_tokens([penn_tokens(sentence) for sentence in sentences])
 
     def parse_tokens(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
