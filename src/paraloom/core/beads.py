@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from paraloom.core.errors import DataError
 
-MAX_BEAD_SIZE = 5
-"""Sentences on one side of a bead at most, unless a caller says otherwise."""
+MAX_BEAD_SIZE = 5  # Sentences on one side of a bead at most, unless a caller says otherwise
 
 
 class Bead(NamedTuple):

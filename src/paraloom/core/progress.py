@@ -20,17 +20,10 @@ Advance: TypeAlias = Callable[[int], None]
 ProgressCallback: TypeAlias = Callable[[Any], None]
 """Called by a task while it runs: with a ProgressState, or with the number of rows finished since the last call."""
 
-_LOG_INTERVAL = 15.0
-"""Seconds between two lines of a log."""
-
-_FIRST_LINE = 2.0
-"""Seconds until the first line of a log: shorter work prints none."""
-
-_LOADING_LINE = 1.5
-"""Seconds until a line says what is being loaded."""
-
-_REPORT_INTERVAL = 0.2
-"""Seconds between two calls of a callback."""
+_LOG_INTERVAL = 15.0  # Seconds between two lines of a log
+_FIRST_LINE = 2.0  # Seconds until the first line of a log: shorter work prints none
+_LOADING_LINE = 1.5  # Seconds until a line says what is being loaded
+_REPORT_INTERVAL = 0.2  # Seconds between two calls of a callback
 
 
 @dataclass(frozen=True)
@@ -49,8 +42,7 @@ class ProgressState:
 
 _callback: ProgressCallback | None = None
 _observers: tuple[ProgressCallback, ...] = ()
-_visible = False
-"""True if something is shown already, which says that the program is at work."""
+_visible = False  # True if something is shown already, which says that the program is at work
 
 
 def disable_progress() -> None:

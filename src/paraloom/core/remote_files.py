@@ -30,8 +30,7 @@ EXTRA_OF_SCHEME = {
 
 _URL = re.compile(rf"^({'|'.join(EXTRA_OF_SCHEME)}):/{{1,3}}(?=[^/])")
 _BRACES = re.compile(r"\{([^{},]+),([^{},]+)\}")
-_TIMEOUT = 30
-"""Seconds that a server may take to answer."""
+_TIMEOUT = 30  # Seconds that a server may take to answer
 
 # What of fsspec's facts about a file changes with its content.
 _CONTENT_FACTS = ("ETag", "etag", "md5Hash", "crc32c", "content_md5", "blob_id", "mtime", "LastModified", "created")

@@ -87,8 +87,7 @@ class Resources(Config):
         return describe_machine({"CPU": self.cpus, "GPU": self.gpus, "memory": self.memory_bytes}, zeros=False)
 
 
-ONE_CPU = Resources()
-"""Default resources of a worker."""
+ONE_CPU = Resources()  # Default resources of a worker
 
 
 def describe_machine(machine: Mapping[str, float], *, zeros: bool = True) -> str:

@@ -10,8 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-Z_95 = 1.959963984540054
-"""Half the width of a 95 % interval, in standard errors."""
+Z_95 = 1.959963984540054  # Half the width of a 95 % interval, in standard errors
 
 
 @dataclass(frozen=True)

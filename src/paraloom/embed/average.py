@@ -22,8 +22,7 @@ from paraloom.embed.spec import Spec
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.text.buffers import string_array
 
-MAX_NIBBLE = 7
-"""The largest absolute value of a packed integer."""
+MAX_NIBBLE = 7  # The largest absolute value of a packed integer
 
 
 def pack_nibbles(values: npt.NDArray[np.int8]) -> npt.NDArray[np.uint8]:

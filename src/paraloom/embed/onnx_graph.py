@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-OPSET = 17
-"""Version of the operators, the first one with LayerNormalization."""
+OPSET = 17  # Version of the operators, the first one with LayerNormalization
 
 
 @dataclass

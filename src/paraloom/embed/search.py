@@ -16,14 +16,12 @@ from paraloom.core.seeds import generator
 from paraloom.embed import mining_kernels
 from paraloom.embed.average import Vectors, normalize_vectors
 
-BLOCK = 65_536
-"""Vectors that are in memory at a time."""
+BLOCK = 65_536  # Vectors that are in memory at a time
 
 # Queries that are compared with a block at a time: their cosines take 16 MB.
 _QUERIES = 64
 
-NEIGHBORS = 4
-"""Neighbors of the margin."""
+NEIGHBORS = 4  # Neighbors of the margin
 
 # Vectors of highest cosine, besides the k, that the margin orders.
 _RERANKED = 16

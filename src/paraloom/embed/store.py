@@ -23,8 +23,7 @@ from paraloom.io.atomic import atomic_write
 
 CONFIG = "config.json"
 CARD = "README.md"
-EXPORTED = "paraloom"
-"""Subfolder of an export for sentence-transformers with code: the encoder itself, unchanged."""
+EXPORTED = "paraloom"  # Subfolder of an export for sentence-transformers with code: the encoder itself, unchanged
 _FORMAT = 1
 
 _CARD_HEAD = "---\nlibrary_name: {library}\ntags:\n- sentence-similarity\n- {library}\n---\n"

@@ -39,8 +39,7 @@ from paraloom.io import read_pairs
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
 """Measures an encoder during training; returns figures by name."""
 
-BEST = "checkpoint/best"
-"""Folder of the best encoder so far, below that of a training, until it ends."""
+BEST = "checkpoint/best"  # Folder of the best encoder so far, below that of a training, until it ends
 
 # Mini-batches per line of the learning curve.
 _LINE = 20

@@ -21,22 +21,19 @@ from paraloom.core.hub import require_hub
 from paraloom.embed.average import Vectors
 from paraloom.io.atomic import atomic_write
 
-CONFIG = "transformer.json"
-"""The file that identifies a folder of `convert_transformer`: pooling and maximal length."""
+CONFIG = "transformer.json"  # The file that identifies a folder of `convert_transformer`: pooling and maximal length
 
 DENSE = "dense.safetensors"
 """A linear layer on top of the pooling, in a folder of `convert_transformer` whose model has one."""
 
-TRAINED = "paraloom.json"
-"""The file that identifies a folder of `distill_transformer`: signature and training."""
+TRAINED = "paraloom.json"  # The file that identifies a folder of `distill_transformer`: signature and training
 
 _BATCH = 32
 _GPU_BATCH = 512
 
 _MODULES = ["Transformer", "Pooling"]
 
-_RENAMED_KEYS = {"longest": "max_length"}
-"""Old name → name of keys in `CONFIG`, for folders that version 0.1 wrote."""
+_RENAMED_KEYS = {"longest": "max_length"}  # Old name → name of keys in `CONFIG`, for folders that version 0.1 wrote
 
 
 def convert_transformer(model: str | Path, folder: Path, *, precision: str = "int8") -> None:

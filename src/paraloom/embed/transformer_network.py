@@ -11,8 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-LAYER_NORM_EPS = 1e-12
-"""As in BERT."""
+LAYER_NORM_EPS = 1e-12  # As in BERT
 
 _INIT_STD = 0.02
 

@@ -21,8 +21,7 @@ from paraloom.io import open_write, read_lines
 from paraloom.io.arrays import map_array
 from paraloom.text.buffers import Texts
 
-FILE = "vectors.txt.gz"
-"""The file in a folder of word vectors, as the stage `distill-words` writes it."""
+FILE = "vectors.txt.gz"  # The file in a folder of word vectors, as the stage `distill-words` writes it
 
 _CHUNK = 2048
 # Standard deviation of padded dimensions relative to the others: zeros would never receive a gradient.

@@ -13,8 +13,7 @@ from paraloom.core.digests import signature
 from paraloom.core.results import text_table
 from paraloom.evaluate.base import EvaluationResult
 
-BeadSize = tuple[int, int]
-"""Numbers of source and target sentences."""
+BeadSize = tuple[int, int]  # Numbers of source and target sentences
 
 _Indices = tuple[tuple[int, ...], tuple[int, ...]]
 

@@ -34,11 +34,8 @@ from paraloom.text.tokens import tokenize
 STRENGTHS = tuple(4.0**power for power in range(-1, 6))
 """Inverse strengths of the penalty to choose from, for features whose mean squared norm is 1; the strongest first."""
 
-HELD_OUT = 0.1
-"""Share of the training texts that the strength is chosen on, where a development file is missing."""
-
-MEAN = "mean"
-"""The row of the mean over the tasks."""
+HELD_OUT = 0.1  # Share of the training texts that the strength is chosen on, where a development file is missing
+MEAN = "mean"  # The row of the mean over the tasks
 
 MAJORITY, TFIDF = "majority class", "TF-IDF"
 

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import SUFFIXES, decode, read_raw_lines
 
-FOLDS = 10
-"""Folds of a task that has one file instead of train and test."""
+FOLDS = 10  # Folds of a task that has one file instead of train and test
 
 _TRAIN, _DEV, _TEST, _ALL = ("train",), ("dev", "val", "valid"), ("test",), ("all",)
 _FORMATS = (".tsv", ".txt")

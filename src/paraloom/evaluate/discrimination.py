@@ -15,8 +15,7 @@ from paraloom.core.stats import Z_95, Estimate, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.correlation import ranks
 
-ALL = "all"
-"""Name of the row with the pairs of all sets together."""
+ALL = "all"  # Name of the row with the pairs of all sets together
 
 
 def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:

@@ -11,8 +11,7 @@ from paraloom.core.seeds import derive_seed
 from paraloom.io.compression import read_lines
 from paraloom.text.tokens import token_hash
 
-TEST_IMAGES = 0.25
-"""Share of the images of coco-captions that are held out."""
+TEST_IMAGES = 0.25  # Share of the images of coco-captions that are held out
 
 
 class ReferencedSentence(NamedTuple):

@@ -24,11 +24,8 @@ from paraloom.text.tokens import words
 COPY, REFERENCE = "copy", "reference"
 """Rows of the table that no model makes: the source itself, and the first reference."""
 
-ALPHAS = (0.8, 0.9)
-"""Weights of the similarity to the references in iBLEU."""
-
-MEANING_WEIGHT = 4
-"""Weight of meaning in the harmonic mean with the difference from the source: that of BERT-iBLEU."""
+ALPHAS = (0.8, 0.9)  # Weights of the similarity to the references in iBLEU
+MEANING_WEIGHT = 4  # Weight of meaning in the harmonic mean with the difference from the source: that of BERT-iBLEU
 
 
 @dataclass(frozen=True)

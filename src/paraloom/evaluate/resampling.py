@@ -13,8 +13,7 @@ from paraloom.core.stats import Estimate
 
 Floats = npt.NDArray[np.float64]
 
-SAMPLES = 1000
-"""Bootstrap samples of a test by default."""
+SAMPLES = 1000  # Bootstrap samples of a test by default
 
 # Samples that are in memory at a time.
 _CHUNK = 100

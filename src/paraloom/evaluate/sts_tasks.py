@@ -105,8 +105,7 @@ W17_TASKS = frozenset(
 """The tasks whose mean Wieting et al. 2017 report: 22 with SMT of 2013, which is not free, so 21 of them here."""
 
 
-YEARS = ("2012", "2013", "2014", "2015")
-"""The groups of ParaNMT's tables whose files are free."""
+YEARS = ("2012", "2013", "2014", "2015")  # The groups of ParaNMT's tables whose files are free
 
 MTEB_TASKS: dict[str, tuple[str, ...]] = {
     **{

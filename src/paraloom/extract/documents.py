@@ -17,8 +17,7 @@ from paraloom.core.results import ResultRecord
 from paraloom.extract.images import ImageHashes
 from paraloom.text.languages import LanguageIdentifier
 
-MIN_IDENTIFIABLE = 120
-"""Characters of a text from which on lingua uses trigrams only."""
+MIN_IDENTIFIABLE = 120  # Characters of a text from which on lingua uses trigrams only
 
 MIN_SHARE = 0.1
 """Minimum share of a page's prose in the language that the page declares; with less, it is not translated at all."""
@@ -143,8 +142,7 @@ Row = dict[str, Any]
 Repeated = Mapping[str, npt.NDArray[np.uint64]]
 """Site → hashes that it repeats, as `boilerplate.find_repeated` returns them."""
 
-UNKNOWN_LANGUAGE = "und"
-"""Language of a page that declares none and where none is identified (ISO 639-2: undetermined)."""
+UNKNOWN_LANGUAGE = "und"  # Language of a page that declares none and where none is identified (ISO 639-2: undetermined)
 
 _NO_HASHES = np.zeros(0, np.uint64)
 

@@ -125,8 +125,7 @@ def _image_row(image: ImageReference) -> dict[str, Any]:
     } | hashes
 
 
-MAX_LINKS = 500
-"""Links of a page that are kept, the first ones."""
+MAX_LINKS = 500  # Links of a page that are kept, the first ones
 
 
 def find_links(tree: Any, page: Page) -> list[str]:

@@ -50,11 +50,8 @@ def check_text(begin: bytes, path: str | Path) -> None:
 
 zstandard = OptionalModule("zstandard", "writing .zst files", "zstd")
 
-SUFFIXES = (".gz", ".zst", ".xz")
-"""Suffixes of compressed files."""
-
-PIPE = "-"
-"""Name of standard input where a file is read, of standard output where one is written."""
+SUFFIXES = (".gz", ".zst", ".xz")  # Suffixes of compressed files
+PIPE = "-"  # Name of standard input where a file is read, of standard output where one is written
 
 _CHUNK_BYTES = 1 << 18
 # What a header may ask for: xz -9 needs 65 MB.

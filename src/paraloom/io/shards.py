@@ -20,11 +20,8 @@ from paraloom.io.atomic import atomic_write
 WARNINGS = b"paraloom.warnings"
 """Key in the metadata of a .parquet file under which warnings about all of its rows are kept, as JSON."""
 
-_DISTINCT = frozenset(["pair_id", "src", "tgt", "text", "pivot"])
-"""Columns whose values are seldom equal."""
-
-ROW_GROUP_ROWS = 5000
-"""Rows of a row group; fixed, because the bytes of a file depend on it."""
+_DISTINCT = frozenset(["pair_id", "src", "tgt", "text", "pivot"])  # Columns whose values are seldom equal
+ROW_GROUP_ROWS = 5000  # Rows of a row group; fixed, because the bytes of a file depend on it
 
 
 def write_shard(

@@ -17,8 +17,7 @@ from paraloom.io.formats.names import is_dataset
 from paraloom.io.records import RECORD_FORMATS, BadRecord, Record, read_records
 from paraloom.text.segments import LAYOUT, Segment, split_segments
 
-_SEARCHED = 100
-"""Records whose paths are compared with one that is not there."""
+_SEARCHED = 100  # Records whose paths are compared with one that is not there
 
 
 class TextRow(NamedTuple):

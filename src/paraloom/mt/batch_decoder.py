@@ -16,11 +16,8 @@ from paraloom.mt.engine import by_max_length, guarded, new_engine, seeded_engine
 from paraloom.mt.families.base import Codec
 from paraloom.mt.shortlist import SHORTLIST_FILE
 
-GPU_TOKENS = 16_384
-"""Subwords of all hypotheses that a GPU decodes at a time; fewer after it ran out of memory."""
-
-MIN_BATCH_TOKENS = 64
-"""Below this, halving a batch does not help."""
+GPU_TOKENS = 16_384  # Subwords of all hypotheses that a GPU decodes at a time; fewer after it ran out of memory
+MIN_BATCH_TOKENS = 64  # Below this, halving a batch does not help
 
 
 class BatchDecoder:

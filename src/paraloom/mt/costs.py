@@ -18,8 +18,7 @@ from paraloom.core.errors import ModelError
 from paraloom.core.protocols import Variant
 from paraloom.io.atomic import atomic_write
 
-COSTS_FILE = "costs.json"
-"""File of a translator folder with the distribution of its costs on development text."""
+COSTS_FILE = "costs.json"  # File of a translator folder with the distribution of its costs on development text
 
 COST_DECODING = "beam:5"
 """The decoding of the development text. What samples cost depends on how they are drawn: of text that is translated by
@@ -31,25 +30,16 @@ COST_SAMPLE = 200
 MIN_SENTENCES = 50
 """Of a text with fewer sentences the median says little: it is compared only where chance cannot explain it."""
 
-TINY_CALL = 10
-"""Calls of a translator with fewer sentences are not compared by themselves."""
+TINY_CALL = 10  # Calls of a translator with fewer sentences are not compared by themselves
 
 FALSE_ALARMS = 0.001
 """Probability that any of the small calls of a translator, however many, is called unlike its development text by
 chance."""
 
-HIGH_SHARE = 0.85
-"""A text is unlike the development text if its median cost is above this quantile of the costs there."""
-
-LOW_SHARE = 0.05
-"""Costs below this quantile of those of the development text are near 0."""
-
-PERCENTILES = (5, 10, 25, 50, 75, 90, 95)
-"""Percentiles that costs.json and the model card show."""
-
-BIN_WIDTH = 0.05
-"""Width of a bin, in nats per token."""
-
+HIGH_SHARE = 0.85  # A text is unlike the development text if its median cost is above this quantile of the costs there
+LOW_SHARE = 0.05  # Costs below this quantile of those of the development text are near 0
+PERCENTILES = (5, 10, 25, 50, 75, 90, 95)  # Percentiles that costs.json and the model card show
+BIN_WIDTH = 0.05  # Width of a bin, in nats per token
 _BINS = 201  # the last one has all costs of 10 nats and more
 
 

@@ -18,8 +18,7 @@ from paraloom.core.seeds import generator
 if TYPE_CHECKING:
     import torch
 
-END_ID = 0
-"""Id of `</s>`."""
+END_ID = 0  # Id of `</s>`
 
 SentencePairs: TypeAlias = tuple[Sequence[str], Sequence[str]]
 """A batch of source sentences and of target sentences, of equal count."""

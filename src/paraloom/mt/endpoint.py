@@ -31,8 +31,7 @@ from paraloom.text.normalize import normalize
 
 _Result = TypeVar("_Result")
 
-ENDPOINT_FILE = "endpoint.json"
-"""File by which a folder is known as a translator behind an endpoint."""
+ENDPOINT_FILE = "endpoint.json"  # File by which a folder is known as a translator behind an endpoint
 
 POLICY_FILE = "timings.requests.json"
 """Policy of sending requests, which does not change translations, and by its name does not count for digests."""

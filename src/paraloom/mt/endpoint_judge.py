@@ -20,8 +20,7 @@ from paraloom.mt.endpoint_batch import request_body
 from paraloom.mt.endpoint_requests import Choice, RowError
 from paraloom.mt.prompts import prompt_for
 
-ALTERNATIVES = 5
-"""Tokens whose log-probabilities are asked for: as many as every server of the protocol gives."""
+ALTERNATIVES = 5  # Tokens whose log-probabilities are asked for: as many as every server of the protocol gives
 
 _AROUND = " \t\n\"'*.,:▁Ġ"
 

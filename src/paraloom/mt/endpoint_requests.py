@@ -29,14 +29,9 @@ from paraloom.mt.endpoint_config import KEYS, EndpointConfig, api_key
 
 httpx = OptionalModule("httpx", "a translator behind an HTTP endpoint", "endpoint")
 
-MAX_WAIT = 60.0
-"""Seconds between two attempts at most, unless the server asks for more."""
-
-MAX_RETRY_AFTER = 600.0
-"""Seconds that a server may ask to wait at most."""
-
-MISCOUNTS = 3
-"""Most times that a request is sent whose answer lacks lines, or has too many."""
+MAX_WAIT = 60.0  # Seconds between two attempts at most, unless the server asks for more
+MAX_RETRY_AFTER = 600.0  # Seconds that a server may ask to wait at most
+MISCOUNTS = 3  # Most times that a request is sent whose answer lacks lines, or has too many
 
 _TRANSIENT = frozenset([408, 409, 425, 429])
 _CONNECT_SECONDS = 10.0
@@ -47,8 +42,7 @@ _ANSWER_BYTES = 1 << 20
 _TOKEN_BYTES = 1 << 10
 """Bytes of an answer at most: for all answers, and for each token that was asked for, with its log-probability."""
 
-_MAX_TOKENS = 1 << 40
-"""Tokens that a server may say that it counted."""
+_MAX_TOKENS = 1 << 40  # Tokens that a server may say that it counted
 
 
 class Choice(NamedTuple):

@@ -11,8 +11,7 @@ from paraloom.core.protocols import Variant
 from paraloom.mt.families.base import Codec
 from paraloom.mt.splitting import Long, join_variants, split_text
 
-_MAX_AROUND = 64
-"""Subwords of language tokens and prompts around a text."""
+_MAX_AROUND = 64  # Subwords of language tokens and prompts around a text
 
 
 class LongTexts:

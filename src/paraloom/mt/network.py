@@ -20,8 +20,7 @@ from paraloom.core.errors import ModelError
 from paraloom.core.hub import quiet
 from paraloom.mt.config import TranslatorConfig
 
-EMBEDDING = "model.shared.weight"
-"""Name of the embedding matrix, which encoder, decoder and softmax share."""
+EMBEDDING = "model.shared.weight"  # Name of the embedding matrix, which encoder, decoder and softmax share
 
 
 def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 
-SUBWORD_FILES = ("source.spm", "target.spm", "vocab.json")
-"""Files that `train_subwords` writes."""
+SUBWORD_FILES = ("source.spm", "target.spm", "vocab.json")  # Files that `train_subwords` writes
 
 
 def train_subwords(

@@ -25,8 +25,7 @@ from paraloom.mt.schedule import BatchSchedule, TrainerLike
 from paraloom.mt.shortlist import write_shortlist
 from paraloom.mt.subwords import SUBWORD_FILES, read_vocabulary, train_subwords
 
-LOG = "curve.jsonl"
-"""The training curve in a translator folder, a point per evaluation."""
+LOG = "curve.jsonl"  # The training curve in a translator folder, a point per evaluation
 
 
 def train_translator(

@@ -29,19 +29,15 @@ from paraloom.pipeline.runner import StagePlan, run_pipeline
 from paraloom.pipeline.sampling import InputSample, inputs_of, on_samples, sample_inputs
 from paraloom.pipeline.store import claimed
 
-ESTIMATE = "estimate.json"
-"""Name of the file in a run folder that holds what was expected of the run."""
-
-_STEPS = 90
-"""Updates of a training on the larger sample."""
+ESTIMATE = "estimate.json"  # Name of the file in a run folder that holds what was expected of the run
+_STEPS = 90  # Updates of a training on the larger sample
 
 _LONGEST = 20.0
 """Seconds that a sample of ten times the rows may take, which light stages need to show what a row costs."""
 
 _RESAMPLES = 1000
 _ENDS = (None, 0, 1)
-_USAGE = ("requests", "input_tokens", "output_tokens", "cost")
-"""Figures of stages that ask endpoints."""
+_USAGE = ("requests", "input_tokens", "output_tokens", "cost")  # Figures of stages that ask endpoints
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from paraloom.core.secrets import redacted
 from paraloom.pipeline.heartbeat import ProgressTracker, every
 from paraloom.pipeline.memory import memory_in_use
 
-PROGRESS_INTERVAL = 15.0
-"""Seconds between two lines about progress."""
+PROGRESS_INTERVAL = 15.0  # Seconds between two lines about progress
 
 
 @contextmanager

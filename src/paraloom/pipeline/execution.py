@@ -126,14 +126,12 @@ class ShardRecords:
         return ", ".join(sorted(fields[0] ^ fields[1])) or "their order, or their signatures"
 
 
-Seeds: TypeAlias = tuple[int, str]
-"""The run's seed and the stage's name."""
+Seeds: TypeAlias = tuple[int, str]  # The run's seed and the stage's name
 
 Closed: TypeAlias = tuple[dict[str, Any], int]
 """A stage's closing record, and how many of its shards were written in this run."""
 
-SHARDS_INLINE = 2
-"""So many shards, or fewer, are mapped in this process: before a worker has started, they are done."""
+SHARDS_INLINE = 2  # So many shards, or fewer, are mapped in this process: before a worker has started, they are done
 
 
 def read(source: Source, state: State, seeds: Seeds) -> Closed:

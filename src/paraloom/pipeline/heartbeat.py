@@ -12,11 +12,8 @@ from typing import Any
 
 from paraloom.core.progress import ProgressState
 
-_WINDOW = 60.0
-"""Seconds that a rate is averaged over."""
-
-_FEW = 4
-"""With fewer advances than this in the window, the rate is that of the work from its beginning."""
+_WINDOW = 60.0  # Seconds that a rate is averaged over
+_FEW = 4  # With fewer advances than this in the window, the rate is that of the work from its beginning
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

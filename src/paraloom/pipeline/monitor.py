@@ -21,11 +21,8 @@ from paraloom.core.version import __version__
 from paraloom.pipeline.heartbeat import ProgressTracker, every
 from paraloom.pipeline.memory import memory_in_use
 
-STATUS = ".status"
-"""File of a run folder with the state of the run as JSON, which `read_status` reads."""
-
-INTERVAL = 2.0
-"""Seconds between two writes of the status file."""
+STATUS = ".status"  # File of a run folder with the state of the run as JSON, which `read_status` reads
+INTERVAL = 2.0  # Seconds between two writes of the status file
 
 
 class Monitor:

@@ -17,8 +17,7 @@ from paraloom.pipeline.transfer import DIGITS, FILES, as_json
 # What two workers who do the same work measure differently.
 _MEASURES = ("seconds", "memory")
 
-_ABOUT = "about"
-"""Key of an entry with the digest of its record, and what the storage says of the content of its files."""
+_ABOUT = "about"  # Key of an entry with the digest of its record, and what the storage says of the content of its files
 
 
 @dataclass(frozen=True)

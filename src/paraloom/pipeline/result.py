@@ -17,8 +17,7 @@ from paraloom.io.shards import read_batches
 from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.figures import describe_figures
 
-_REASONS = 5
-"""Reasons of rejection that are printed for a stage, the most frequent first."""
+_REASONS = 5  # Reasons of rejection that are printed for a stage, the most frequent first
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from paraloom.core.stage import BATCH_ROWS, Fit, Map, Source, StageContext
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step, detached
 
-_BLOCK = 10
-"""Rows in a row that are sampled together."""
+_BLOCK = 10  # Rows in a row that are sampled together
 
 
 @dataclass(frozen=True)

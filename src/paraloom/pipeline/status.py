@@ -20,17 +20,13 @@ from paraloom.pipeline.monitor import STATUS
 from paraloom.pipeline.result import count_not_sampled
 from paraloom.pipeline.store import read_report
 
-RUN_FILE, LOCK = "run.json", ".lock"
-"""Files of a run folder."""
+RUN_FILE, LOCK = "run.json", ".lock"  # Files of a run folder
 
 RunState: TypeAlias = Literal["running", "done", "failed", "interrupted", "killed", "stopped"]
 """'killed': it has ended without a word; 'stopped': the same, in a folder of a version that wrote no status."""
 
-_SILENT = 60.0
-"""Seconds without a sign of life after which a run is said to be silent."""
-
-_SHOWN = 5
-"""Shards with failed rows that are named for a stage."""
+_SILENT = 60.0  # Seconds without a sign of life after which a run is said to be silent
+_SHOWN = 5  # Shards with failed rows that are named for a stage
 
 
 @dataclass(frozen=True)

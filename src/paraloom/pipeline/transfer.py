@@ -15,11 +15,8 @@ from paraloom.core.paths import is_below
 from paraloom.core.remote_files import cache_folder
 from paraloom.io.store import Store
 
-FILES = "files.json"
-"""Object that lists the files of an uploaded folder, written last."""
-
-DIGITS = 16
-"""Digits of a digest in the name of an object."""
+FILES = "files.json"  # Object that lists the files of an uploaded folder, written last
+DIGITS = 16  # Digits of a digest in the name of an object
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,7 @@ from paraloom.syntax.word_features import BUCKETS, UNKNOWN, GivenVectors, WordFe
 if TYPE_CHECKING:
     from nltk.tree import Tree
 
-NO_CONSTITUENT = ""
-"""The first label."""
+NO_CONSTITUENT = ""  # The first label
 
 
 @dataclass(frozen=True)

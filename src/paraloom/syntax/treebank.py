@@ -73,8 +73,7 @@ def constituent_tree(words: Sequence[Word]) -> str | None:
     return _brackets(tree, words) if list(tree.positions()) == list(range(len(words))) else None
 
 
-_MAX_DEPTH = 100
-"""Sentences with longer chains of heads are left out: they are lists."""
+_MAX_DEPTH = 100  # Sentences with longer chains of heads are left out: they are lists
 
 
 def _depth(words: Sequence[Word]) -> int:
@@ -107,8 +106,7 @@ def _brackets(part: Part, words: Sequence[Word]) -> str:
 
 
 TRACE = "-NONE-"
-CHAIN = "+"
-"""Between the labels of phrases that are one node: `S+VP` is an S over a single VP."""
+CHAIN = "+"  # Between the labels of phrases that are one node: `S+VP` is an S over a single VP
 
 _FUNCTION = re.compile(r"[-=|].*")
 

@@ -11,14 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-UNKNOWN = 0
-"""Row of words that were not seen in training, and of words without a given vector."""
-
-BUCKETS = 8192
-"""Rows of the table of affixes and shapes, which are found by a hash."""
-
-NUM_AFFIXES = 8
-"""Prefixes of one to three letters, suffixes of one to four, and the shape."""
+UNKNOWN = 0  # Row of words that were not seen in training, and of words without a given vector
+BUCKETS = 8192  # Rows of the table of affixes and shapes, which are found by a hash
+NUM_AFFIXES = 8  # Prefixes of one to three letters, suffixes of one to four, and the shape
 
 
 class WordFeatures(NamedTuple):

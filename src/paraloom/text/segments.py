@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from paraloom.text.sentences import SENTENCE_END
 
-LAYOUT = ""
-"""Reason of white space and of the marks of lists, headings and quotations, which nobody counts."""
+LAYOUT = ""  # Reason of white space and of the marks of lists, headings and quotations, which nobody counts
 
 CODE, JSON, TABLE, WORDLESS, ENDLESS = "code", "JSON", "rows of a table", "without words", "too long for a sentence"
 """Reasons why other segments are left as they are."""

@@ -29,17 +29,10 @@ from paraloom.web.sources import RowSource, open_batches, sides_of, without_nan
 BATCH_ROWS = 65_536
 """Rows of a batch of the copy; all but the last have as many, so that a row's batch follows from its number."""
 
-SAMPLE_ROWS = 100_000
-"""Rows of the random sample; smaller sets are their own sample."""
-
-MAX_VALUES = 1000
-"""Different values of a text column that can be counted by value."""
-
-_FEW_VALUES = 12
-"""Different values up to which comparing with each is the fastest way to count them."""
-
-RowNumbers: TypeAlias = npt.NDArray[np.int32]
-"""Numbers of rows, from 0."""
+SAMPLE_ROWS = 100_000  # Rows of the random sample; smaller sets are their own sample
+MAX_VALUES = 1000  # Different values of a text column that can be counted by value
+_FEW_VALUES = 12  # Different values up to which comparing with each is the fastest way to count them
+RowNumbers: TypeAlias = npt.NDArray[np.int32]  # Numbers of rows, from 0
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 

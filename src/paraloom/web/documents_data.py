@@ -23,8 +23,7 @@ from paraloom.io import Corpus
 from paraloom.io.formats.alignments import links_to_beads
 from paraloom.io.shards import read_batches
 
-THIRDS = ("highest margins", "middle margins", "lowest margins")
-"""The thirds of the pairs by margin."""
+THIRDS = ("highest margins", "middle margins", "lowest margins")  # The thirds of the pairs by margin
 
 # Rows per batch: names are counted in large batches, texts are read in small ones.
 _NAME_BATCH, _TEXT_BATCH, _LINK_BATCH = 1 << 16, 64, 1 << 14

@@ -20,8 +20,7 @@ from paraloom.web.state import ViewState
 from paraloom.web.templates import draw
 
 _MAX_PER_RANGE = 1000
-_LONG = 10_000
-"""Characters of a pair up to which differing words are marked: the time to find them is quadratic."""
+_LONG = 10_000  # Characters of a pair up to which differing words are marked: the time to find them is quadratic
 
 
 def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> View:

@@ -40,8 +40,7 @@ MEANINGS: dict[str, dict[int, str]] = {
 """Meaning of each label of a kind, for raters."""
 
 _NAME = re.compile(r"[\w-]{1,40}")
-_PATIENCE = 10.0
-"""Seconds until a sheet that another process holds is reported."""
+_PATIENCE = 10.0  # Seconds until a sheet that another process holds is reported
 
 
 @dataclass(frozen=True)

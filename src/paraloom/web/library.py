@@ -22,8 +22,7 @@ from paraloom.web.sources import RowSource, find_source, stage_folders, stage_so
 
 _AGE = 5.0
 # Seconds that closing waits for what is computed beforehand.
-_PATIENCE = 5.0
-"""Seconds for which rows of a running stage are shown before its new shards are read."""
+_PATIENCE = 5.0  # Seconds for which rows of a running stage are shown before its new shards are read
 
 
 @dataclass

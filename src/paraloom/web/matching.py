@@ -25,11 +25,8 @@ from paraloom.pairs.filtering.expressions import check_columns, condition, evalu
 from paraloom.web.dataset import BATCH_ROWS, Coded, Dataset, Mask, RowNumbers, workers
 from paraloom.web.limits import check_limit
 
-EXACT_ROWS = 400_000
-"""Rows whose texts are searched at once; of more, a request searches as many as it has time for."""
-
-BUDGET = 0.12
-"""Seconds that a request searches texts at most."""
+EXACT_ROWS = 400_000  # Rows whose texts are searched at once; of more, a request searches as many as it has time for
+BUDGET = 0.12  # Seconds that a request searches texts at most
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -43,8 +40,7 @@ _KEPT_MASKS, _KEPT_MATCHES = 24, 6
 _SEARCHED, _CELLS = 16e6, 2e7
 
 
-FILE_ORDER = "row"
-"""The order of the file, where another one is the default."""
+FILE_ORDER = "row"  # The order of the file, where another one is the default
 
 
 @dataclass(frozen=True)

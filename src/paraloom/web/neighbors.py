@@ -12,8 +12,7 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.web.dataset import Dataset
 from paraloom.web.formatting import count
 
-MAX_ROWS = 50_000
-"""Rows that are encoded."""
+MAX_ROWS = 50_000  # Rows that are encoded
 
 _BATCH = 2000
 

@@ -11,8 +11,7 @@ from paraloom.io.database import open_database, sql
 from paraloom.web.matching import RowFilter
 from paraloom.web.parameters import whole_number
 
-Query = Mapping[str, Sequence[str]]
-"""The parameters of an address, as `urllib.parse.parse_qs` returns them."""
+Query = Mapping[str, Sequence[str]]  # The parameters of an address, as `urllib.parse.parse_qs` returns them
 
 
 @dataclass(frozen=True)

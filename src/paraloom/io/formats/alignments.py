@@ -17,17 +17,13 @@ from paraloom.core.schema import LINKS, require
 from paraloom.io.compression import open_write, read_lines, without_compression
 from paraloom.io.shards import read_batches, write_shard
 
-Side: TypeAlias = Literal["source", "target"]
-"""One of the two texts."""
+Side: TypeAlias = Literal["source", "target"]  # One of the two texts
 
 _VECALIGN = re.compile(r"\[([\d, ]*)\] ?: ?\[([\d, ]*)\](?: ?:(?: ?(\S+))?)?")
 _LADDER = re.compile(r"(\d+)\s+(\d+)(?:\s+(\S+))?")
 
-MAX_SENTENCES = 10_000_000
-"""Sentences of a text at most: a ladder of 30 bytes can name more than fit in memory."""
-
-MAX_RUNG = 10_000
-"""Sentences on one side of a bead of a ladder at most."""
+MAX_SENTENCES = 10_000_000  # Sentences of a text at most: a ladder of 30 bytes can name more than fit in memory
+MAX_RUNG = 10_000  # Sentences on one side of a bead of a ladder at most
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,7 @@ MODEL_TYPES: dict[str, tuple[str, ...]] = {
 }
 """`model_type` of config.json → names of families; the first one whose `fits` says so is it."""
 
-FOLDER_FILE = "translator.json"
-"""In a converted folder: its `family`, and what else that family needs to load it."""
+FOLDER_FILE = "translator.json"  # In a converted folder: its `family`, and what else that family needs to load it
 
 
 class Family(Protocol):

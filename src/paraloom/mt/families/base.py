@@ -16,11 +16,8 @@ from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.mt.families import FOLDER_FILE, folder_settings
 from paraloom.mt.languages import language_of, model_code
 
-SOURCE_LIMIT = 256
-"""Subwords of a sentence that are translated at a time, where the model itself would take more."""
-
-TARGET_LIMIT = 512
-"""Subwords of a translation, where the model itself would make more."""
+SOURCE_LIMIT = 256  # Subwords of a sentence that are translated at a time, where the model itself would take more
+TARGET_LIMIT = 512  # Subwords of a translation, where the model itself would make more
 
 TOKENIZER_FILE = "tokenizer.json"
 SENTENCEPIECE_FILE = "sentencepiece.bpe.model"
@@ -36,8 +33,7 @@ _EXAMPLE = "This is a sentence."
 _MAX_CHANGE = {"float32": (0.02, 0.005), "float16": (0.2, 0.05), "bfloat16": (0.5, 0.1)}
 """Most that a precision may change the mean log-probability of a token: nats, and a share of it."""
 
-_MAX_CHANGE_INT8 = (2.0, 0.5)
-"""With weights in int8 or int16: of small random models, too."""
+_MAX_CHANGE_INT8 = (2.0, 0.5)  # With weights in int8 or int16: of small random models, too
 
 
 class Codec(Protocol):

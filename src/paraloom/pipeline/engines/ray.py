@@ -24,14 +24,9 @@ from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
 from paraloom.pipeline.engines.local import worker_variables
 from paraloom.pipeline.store import versions
 
-ATTEMPTS = 3
-"""Number of times that a shard whose workers crash, or a worker that cannot be started, is begun."""
-
-_PATIENCE = 120.0
-"""Seconds to wait for a machine that can hold a worker, after the last one has left the cluster."""
-
-_RECOUNT = 5.0
-"""Seconds between two looks at which machines the cluster has."""
+ATTEMPTS = 3  # Number of times that a shard whose workers crash, or a worker that cannot be started, is begun
+_PATIENCE = 120.0  # Seconds to wait for a machine that can hold a worker, after the last one has left the cluster
+_RECOUNT = 5.0  # Seconds between two looks at which machines the cluster has
 
 _SHOWN_MACHINES = 5
 
@@ -202,11 +197,8 @@ def reason_of(error: Exception) -> str:
     return " ".join(first.split()).rstrip(".") or type(error).__name__
 
 
-_CHECK_SECONDS = 120
-"""Seconds that a machine may take to start a worker that says its versions."""
-
-_COMPARED = ("paraloom", "python", "numpy", "pyarrow")
-"""Packages that bytes depend on most."""
+_CHECK_SECONDS = 120  # Seconds that a machine may take to start a worker that says its versions
+_COMPARED = ("paraloom", "python", "numpy", "pyarrow")  # Packages that bytes depend on most
 
 
 class Cluster:

@@ -19,8 +19,7 @@ from paraloom.syntax.treebank import CHAIN
 from paraloom.syntax.word_features import GivenVectors, WordFeaturizer
 
 MODEL, WEIGHTS, GIVEN_WORDS = "spans.json", "spans.safetensors", "vectors.txt"
-MAX_WORDS = 150
-"""Words of a sentence that is parsed; time and memory grow with their square."""
+MAX_WORDS = 150  # Words of a sentence that is parsed; time and memory grow with their square
 
 
 class SpanParser:
@@ -123,8 +122,7 @@ class SpanParser:
         )
 
 
-_TABLES = ("word.weight", "affix.weight")
-"""The largest tensors, a row for each word or affix."""
+_TABLES = ("word.weight", "affix.weight")  # The largest tensors, a row for each word or affix
 _SCALE = ".scale"
 
 
