@@ -32,7 +32,6 @@ from paraloom.embed.training import (
     Learner,
     development_figures,
     initial_parts,
-    is_best,
     warn_if_below_start,
 )
 from paraloom.embed.vocabulary import UNITS
@@ -243,10 +242,8 @@ def _train(
     def evaluate() -> None:
         if evaluator is not None:
             encoder = learner.encoder()
-            figures = {name: float(figure) for name, figure in evaluator(encoder).items()}
-            if is_best(figures, state.curve):
+            if state.measure(evaluator(encoder), state.epoch + bool(state.step)):
                 save_encoder(encoder, best)
-            state.curve.append({"epoch": state.epoch + bool(state.step), "step": state.step, "dev": figures})
 
     if not state.curve and not state.step:
         evaluate()
@@ -262,7 +259,8 @@ def _train(
                 _train_step(config, data, learner, state, order[state.megabatch * size :][:size])
                 state.megabatch += 1
                 if state.step == config.steps or state.steps == _LINE:
-                    _end_line(state, size)
+                    mean = state.loss / state.steps / max(1, size - 1)
+                    state.end_line(mean, off=mean**0.5)  # the root mean square difference of cosines
                 if state.step % max(1, config.steps // 10) == 0 or state.step == config.steps:
                     evaluate()
                 advance(1)
@@ -295,10 +293,3 @@ def _loss(config: DistillationConfig, vectors: npt.NDArray[np.float32], target: 
     all_pairs, factor = similarity_loss(vectors, target), np.float32(config.softmax_weight)
     gradient = all_pairs.gradient + factor * near.gradient
     return Loss(all_pairs.value + config.softmax_weight * near.value, 0, gradient, near.active)
-
-
-def _end_line(state: TrainingState, size: int) -> None:
-    """Append a line to the curve (`off`: root mean square difference of cosines) and reset the sums."""
-    mean = state.loss / state.steps / max(1, size - 1)
-    state.curve.append({"epoch": state.epoch + 1, "step": state.step, "loss": mean, "off": mean**0.5})
-    state.loss, state.steps = 0.0, 0

@@ -24,7 +24,7 @@ from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
 from paraloom.embed.average_training import BatchGradient, TrainableAverage, TrainablePart
 from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_facts
-from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
+from paraloom.embed.checkpoint import TrainingState, best_line, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.data import PairDataset, Pairs, UnitLists, stream_pairs
 from paraloom.embed.losses import Loss, batch_triples, contrastive_loss, hardest_negatives, margin_loss
@@ -250,6 +250,7 @@ class _Training:
         pairs, epochs = len(self.data), self.config.weight_epochs + self.config.epochs
         if evaluator is not None and not state.step and not state.curve:
             self._evaluate(evaluator, state, best, epoch=0)
+        train = self._train_contrastive if self.config.loss == "softmax" else self._train_margin
         done = min(state.epoch * pairs + state.megabatch * self._pairs_per_megabatch(state.epoch), epochs * pairs)
         with progress("training", epochs * pairs, unit="pairs", done=done) as advance:
             while state.epoch < epochs:
@@ -260,7 +261,7 @@ class _Training:
                 order = generator(self.seed, self._salt, state.epoch).permutation(pairs)
                 while state.megabatch * size < pairs:
                     selected = order[state.megabatch * size : (state.megabatch + 1) * size]
-                    self._train_megabatch(selected, state)
+                    train(selected, state)
                     state.megabatch += 1
                     if state.steps >= _LINE:
                         _end_line(state)
@@ -277,16 +278,8 @@ class _Training:
 
     def _evaluate(self, evaluator: Evaluator, state: TrainingState, best: Path | None, epoch: int) -> None:
         encoder = self.learner.encoder()
-        figures = {name: float(figure) for name, figure in evaluator(encoder).items()}
-        if best is not None and is_best(figures, state.curve):
+        if state.measure(evaluator(encoder), epoch) and best is not None:
             save_encoder(encoder, best)
-        state.curve.append({"epoch": epoch, "step": state.step, "dev": figures})
-
-    def _train_megabatch(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
-        if self.config.loss == "softmax":
-            self._train_contrastive(selected, state)
-        else:
-            self._train_margin(selected, state)
 
     def _train_contrastive(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
         first, second = 2 * selected, 2 * selected + 1
@@ -354,7 +347,7 @@ def development_figures(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
     measured = [line for line in curve if "dev" in line]
     if not measured:
         return {"dev": {}}
-    kept = max(measured, key=lambda line: next(iter(line["dev"].values()))) if keep_best else measured[-1]
+    kept = (best_line(measured) if keep_best else None) or measured[-1]
     untrained = {} if measured[0]["epoch"] else {"untrained": measured[0]["dev"]}
     return {"dev": kept["dev"], **untrained}
 
@@ -375,25 +368,9 @@ def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
         )
 
 
-def is_best(figures: Mapping[str, float], curve: Sequence[Mapping[str, Any]]) -> bool:
-    """True if the first figure is higher than in every epoch of the curve so far; NaN never is."""
-    name, figure = next(iter(figures.items()))
-    before = [line["dev"][name] for line in curve if "dev" in line]
-    return not before or figure > max(before)
-
-
 def _end_line(state: TrainingState) -> None:
-    """Append a line to the curve and reset the sums."""
     if state.steps:
-        state.curve.append(
-            {
-                "epoch": state.epoch + 1,
-                "step": state.step,
-                "loss": state.loss / state.steps,
-                "violations": state.violations / state.triples,
-            }
-        )
-    state.loss, state.violations, state.triples, state.steps = 0.0, 0, 0, 0
+        state.end_line(state.loss / state.steps, violations=state.violations / state.triples)
 
 
 def train_on_files(

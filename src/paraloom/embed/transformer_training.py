@@ -23,7 +23,7 @@ from paraloom.core.devices import Device, parse_device, supports_bfloat16
 from paraloom.core.digests import digest
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator, spawn_seed
-from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
+from paraloom.embed.checkpoint import TrainingState, best_line, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.transformer_config import TransformerConfig
 from paraloom.embed.transformer_data import TransformerData, batches_of_like_length, stream_sentences
 from paraloom.embed.transformer_network import (
@@ -102,13 +102,12 @@ def distill_transformer(
         "sentences_per_second": (state.step - resumed) * config.batch_size / trained,
     }
     write_records(folder, state.curve, timings)
-    measured = [line for line in state.curve if "dev" in line]
-    best = _best_line(measured)
+    best = best_line(state.measured)
     network = trainer.network if best is None else load_transformer(folder / _BEST).network
     best_step = None if best is None else best["step"]
     save_transformer(network, vocabulary, folder, {**settings, **data.counts, "best_step": best_step})
     shutil.rmtree(folder / "checkpoint")
-    _warn(measured, best)
+    _warn(state.measured, best)
     return {
         "sentences": data.counts,
         "steps": state.step,
@@ -287,11 +286,8 @@ def _train(
     def evaluate() -> None:
         if evaluator is None:
             return
-        encoder = NetworkEncoder(trainer.network, vocabulary.tokenizer, config.threads)
-        figures = {name: float(figure) for name, figure in evaluator(encoder).items()}
-        line = {"epoch": state.epoch + bool(state.step), "step": state.step, "dev": figures}
-        state.curve.append(line)
-        if _best_line([other for other in state.curve if "dev" in other]) is line:
+        figures = evaluator(NetworkEncoder(trainer.network, vocabulary.tokenizer, config.threads))
+        if state.measure(figures, state.epoch + bool(state.step)):
             save_transformer(trainer.network, vocabulary, best, settings)
 
     if not state.step and not state.curve:
@@ -309,24 +305,12 @@ def _train(
                 state.megabatch += 1
                 if state.step == config.steps or state.steps == _LINE:
                     parts = {"squared": loss.squared, "softmax": loss.softmax, "vector": loss.vector}
-                    mean = state.loss / state.steps
-                    state.curve.append({"epoch": state.epoch + 1, "step": state.step, "loss": mean, **parts})
-                    state.loss, state.steps = 0.0, 0
+                    state.end_line(state.loss / state.steps, **parts)
                 if state.step == config.steps or state.step % max(1, config.steps // _EVALUATIONS) == 0:
                     evaluate()
                 advance(1)
                 yield
             state.epoch, state.megabatch = state.epoch + 1, 0
-
-
-def _best_line(measured: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The line of a curve with the highest first figure, the earliest of equal ones; NaN counts as the lowest."""
-    best: Mapping[str, Any] | None = None
-    for line in measured:
-        figure = next(iter(line["dev"].values()))
-        if best is None or figure > next(iter(best["dev"].values())) or math.isnan(next(iter(best["dev"].values()))):
-            best = line
-    return best
 
 
 def _warn(measured: Sequence[Mapping[str, Any]], best: Mapping[str, Any] | None) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
-from paraloom.evaluate.correlation import pearson
+from paraloom.evaluate.resampling import pearson
 from paraloom.evaluate.sts import similarities
 from paraloom.evaluate.sts_tasks import TASKS, STSPairs, STSTask, find_tasks, read_task
 

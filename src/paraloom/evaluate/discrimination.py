@@ -13,7 +13,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.stats import Z_95, Estimate, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.correlation import ranks
+from paraloom.evaluate.resampling import ranks
 
 ALL = "all"  # Name of the row with the pairs of all sets together
 

@@ -17,9 +17,15 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.correlation import pearson, pearson_interval, spearman
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB, W17_MEAN, YEARS_MEAN
-from paraloom.evaluate.resampling import SAMPLES, percentile_interval, resampled_pearson
+from paraloom.evaluate.resampling import (
+    SAMPLES,
+    pearson,
+    pearson_interval,
+    percentile_interval,
+    resampled_pearson,
+    spearman,
+)
 from paraloom.evaluate.sts_tasks import (
     MTEB_TASKS,
     TASKS,

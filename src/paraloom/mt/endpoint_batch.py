@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
 from paraloom.core.digests import digest
 from paraloom.core.errors import ParaloomError, RunError
@@ -86,50 +87,32 @@ def _texts(choices: list[Choice]) -> list[str]:
 
 _RETRY_TEMPERATURE = 0.5
 
+Item = TypeVar("Item")
 
+
+@dataclass
 class EndpointBatch:
     """The translation of one batch of sentences by one decoding."""
 
-    def __init__(
-        self,
-        config: EndpointConfig,
-        decoding: Decoding,
-        known: Capabilities,
-        client: EndpointClient,
-        store: AnswerStore,
-        texts: list[str],
-        seed: int,
-    ) -> None:
-        self.config = config
-        self.decoding = decoding
-        self.known = known
-        self.client = client
-        self.store = store
-        self.texts = texts
-        self.seed = seed
-        self.prompt = prompt_of(config)
-        self.count = decoding.nbest
-        self.variants: list[list[Variant]] = [[Variant("", 0.0, 0)] for _ in texts]
-        self.error: ParaloomError | None = None
+    config: EndpointConfig
+    decoding: Decoding
+    known: Capabilities
+    client: EndpointClient
+    store: AnswerStore
+    texts: list[str]
+    seed: int
+
+    def __post_init__(self) -> None:
+        self.prompt = prompt_of(self.config)
+        self.count = self.decoding.nbest
+        self.variants: list[list[Variant]] = [[Variant("", 0.0, 0)] for _ in self.texts]
 
     async def translate(self) -> list[list[Variant]]:
-        """The variants of all sentences. After an error, requests in flight are still waited for, and kept."""
+        """The variants of all sentences; see `ask_all`."""
         rows = [row for row, text in enumerate(self.texts) if text]
         size = self.config.lines_per_request
-        waiting = iter([rows[start : start + size] for start in range(0, len(rows), size)])
-
-        async def work() -> None:
-            for group in waiting:
-                if self.error is not None:
-                    return
-                try:
-                    await (self._group(group) if len(group) > 1 else self._row(group[0]))
-                except ParaloomError as error:
-                    self.error = self.error or error
-
-        await asyncio.gather(*(work() for _ in range(self.config.concurrency)))
-        if self.error is not None:
-            raise self.error
+        groups = [rows[start : start + size] for start in range(0, len(rows), size)]
+        await ask_all(groups, lambda group: self._group(group) if len(group) > 1 else self._row(group[0]), self.config)
         return self.variants
 
     async def _group(self, rows: list[int]) -> None:
@@ -176,12 +159,9 @@ class EndpointBatch:
         if good:
             self.store.succeed(self._name(row))
             return
-        failures = self.store.fail(self._name(row), str(bad[0].reason))
-        if failures > self.config.max_failures:
-            raise RunError(
-                f"{failures:,} rows have no translation; the last one: {bad[0].reason}",
-                remedy="Look at the prompt and the server, then run the same command again; or raise max_failures.",
-            )
+        problem = "rows have no translation; the last one"
+        remedy = "Look at the prompt and the server, then run the same command again; or raise max_failures."
+        note_failure(self.store, self._name(row), self.config, str(bad[0].reason), problem, remedy)
 
     async def _choices(
         self, payload: dict[str, Any], count: int, row: int, attempt: int, *, accept: Any = None
@@ -235,6 +215,32 @@ class EndpointBatch:
     def _name(self, row: int) -> str:
         """Names a row among those that failed."""
         return digest([self.texts[row], self.seed, row, describe_decoding(self.decoding)])
+
+
+async def ask_all(items: Sequence[Item], ask: Callable[[Item], Awaitable[None]], config: EndpointConfig) -> None:
+    """Ask for all items, some at a time. After an error, requests in flight are still waited for, and kept."""
+    waiting = iter(items)
+    errors: list[ParaloomError] = []
+
+    async def work() -> None:
+        for item in waiting:
+            if errors:
+                return
+            try:
+                await ask(item)
+            except ParaloomError as error:
+                errors.append(error)
+
+    await asyncio.gather(*(work() for _ in range(config.concurrency)))
+    if errors:
+        raise errors[0]
+
+
+def note_failure(store: AnswerStore, row: str, config: EndpointConfig, reason: str, problem: str, remedy: str) -> None:
+    """Keep that a row has no answer; RunError with the problem if too many have none."""
+    failures = store.fail(row, reason)
+    if failures > config.max_failures:
+        raise RunError(f"{failures:,} {problem}: {reason}", remedy=remedy)
 
 
 def request_body(config: EndpointConfig, prompt: str, answer_tokens: int, *, length_key: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import digest, file_digest
-from paraloom.core.paths import is_below
+from paraloom.core.remote_files import is_below
 from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
 from paraloom.io.shards import open_shard
 from paraloom.pipeline.counts import RowCounts

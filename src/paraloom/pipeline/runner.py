@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -64,28 +64,20 @@ def run_pipeline(
             return _Run(pipeline, folder, chosen, on_error, monitor, remote).run(steps)
 
 
+@dataclass
 class _Run:
     """One run in its folder, which is locked for it."""
 
-    def __init__(
-        self,
-        pipeline: Definition,
-        folder: Path,
-        engine: Engine,
-        on_error: OnError,
-        monitor: Monitor,
-        remote: RemoteRun | None = None,
-    ) -> None:
-        self.pipeline = pipeline
-        self.folder = folder
-        self.engine = engine
-        self.on_error: OnError = on_error
-        self.monitor = monitor
-        self.remote = remote
-        self.outputs: dict[str, Output] = {}
-        self.ends: dict[str, tuple[State, dict[str, Any]]] = {}
-        self.results: list[StageResult] = []
-        self.checked = False
+    pipeline: Definition
+    folder: Path
+    engine: Engine
+    on_error: OnError
+    monitor: Monitor
+    remote: RemoteRun | None = None
+    outputs: dict[str, Output] = field(default_factory=dict)
+    ends: dict[str, tuple[State, dict[str, Any]]] = field(default_factory=dict)
+    results: list[StageResult] = field(default_factory=list)
+    checked: bool = False
 
     def run(self, steps: Sequence[Step]) -> RunResult:
         """Run all steps in order, updating run.json after each."""

@@ -11,16 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import DataError, ParaloomError
 from paraloom.core.progress import format_bytes, format_duration
 from paraloom.core.reasons import NOT_SAMPLED
 from paraloom.pipeline.definition import OF_COMMAND
 from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.monitor import STATUS
 from paraloom.pipeline.result import count_not_sampled
-from paraloom.pipeline.store import read_report
-
-RUN_FILE, LOCK = "run.json", ".lock"  # Files of a run folder
+from paraloom.pipeline.store import LOCK, REPORT, read_report
 
 RunState: TypeAlias = Literal["running", "done", "failed", "interrupted", "killed", "stopped"]
 """'killed': it has ended without a word; 'stopped': the same, in a folder of a version that wrote no status."""
@@ -81,17 +79,8 @@ class RunStatus:
             if stage.failed:
                 lines.append(_failed_rows(stage))
         if self.error:
-            where = ", ".join(
-                part
-                for part in (
-                    f"stage {self.error['stage']}" if self.error.get("stage") else "",
-                    str(self.error.get("file") or ""),
-                    f"row {self.error['row']}" if self.error.get("row") is not None else "",
-                )
-                if part
-            )
-            lines.append(f"error: {where + ': ' if where else ''}{self.error.get('message')}.")
-            lines += [str(self.error["remedy"])] if self.error.get("remedy") else []
+            where: Any = {key: self.error.get(key) for key in ("stage", "file", "row", "remedy")}
+            lines.append(f"error: {ParaloomError(str(self.error.get('message')), **where)}")
         return "\n".join(lines)
 
     def _headline(self) -> str:
@@ -166,7 +155,7 @@ def read_status(folder: str | Path) -> RunStatus:
     folder = Path(folder)
     if not is_run(folder):
         raise DataError(
-            f"not a run folder: {RUN_FILE} not found" if folder.is_dir() else "run folder not found",
+            f"not a run folder: {REPORT} not found" if folder.is_dir() else "run folder not found",
             file=folder,
             remedy=_nearby(folder) or "Give the folder that `paraloom run` writes.",
         )
@@ -195,7 +184,7 @@ def read_status(folder: str | Path) -> RunStatus:
 
 def is_run(folder: Path) -> bool:
     """True if a folder is that of a run, which may have just begun."""
-    return (folder / RUN_FILE).is_file() or (folder / STATUS).is_file()
+    return (folder / REPORT).is_file() or (folder / STATUS).is_file()
 
 
 def _state(written: Mapping[str, Any], run: Mapping[str, Any], locked: bool | None, age: float | None) -> RunState:
@@ -240,7 +229,7 @@ def _status_file(folder: Path) -> dict[str, Any]:
 
 
 def _run_file(folder: Path) -> dict[str, Any]:
-    path = folder / RUN_FILE
+    path = folder / REPORT
     try:
         run = read_report(path)
         if not all(isinstance(stage["name"], str) for stage in run["stages"]):

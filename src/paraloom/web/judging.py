@@ -5,18 +5,15 @@ The files are those of `paraloom research judge`: `judge table` reads them.
 
 from __future__ import annotations
 
-import fcntl
 import re
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TextIO
 
 from paraloom.core.errors import ConfigError, DataError, RunError
-from paraloom.io.atomic import atomic_write, unwritable_as_error
+from paraloom.io.atomic import atomic_write, try_lock, unwritable_as_error
 from paraloom.io.sheets import read_sheet, sheet_lines
 from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS, cohen_kappa
 from paraloom.pairs.filtering import judgments
@@ -180,21 +177,11 @@ def locked(sheet: Path) -> Iterator[None]:
     with unwritable_as_error(sheet):
         sheet.parent.mkdir(parents=True, exist_ok=True)
         with sheet.with_name(f".{sheet.name}.lock").open("a", encoding="utf-8") as stream:
-            _lock(stream, sheet)
-            yield
-
-
-def _lock(stream: TextIO, sheet: Path) -> None:
-    end = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > end:
+            if not try_lock(stream, _PATIENCE):
                 raise RunError(
                     "another process holds the sheet", file=sheet, remedy="End it if it hangs, and try again."
-                ) from None
-            time.sleep(0.01)
+                )
+            yield
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:

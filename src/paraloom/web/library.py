@@ -20,9 +20,8 @@ from paraloom.web.run_folder import RunView, open_run
 from paraloom.web.scores_page import ScoreBins
 from paraloom.web.sources import RowSource, find_source, stage_folders, stage_source
 
-_AGE = 5.0
-# Seconds that closing waits for what is computed beforehand.
-_PATIENCE = 5.0  # Seconds for which rows of a running stage are shown before its new shards are read
+_AGE = 5.0  # Seconds for which rows of a running stage are shown before its new shards are read
+_PATIENCE = 5.0  # Seconds that closing waits for what is computed beforehand
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import pyarrow as pa
 
 from paraloom.core.errors import DataError, ParaloomError
-from paraloom.core.paths import path_below
+from paraloom.core.remote_files import path_below
 from paraloom.io import Corpus
 from paraloom.pipeline.estimate import read_estimate, settings_digest
 from paraloom.pipeline.registry import STAGES, load_stage

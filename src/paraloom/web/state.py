@@ -52,16 +52,7 @@ class ViewState:
         if own and "page" not in own:
             own["page"] = 1
         state = replace(self, **own)  # type: ignore[arg-type]
-        pairs: list[tuple[str, str]] = [
-            (key, value)
-            for key, value in (
-                ("corpus", state.corpus),
-                ("where", state.where),
-                ("search", state.search),
-                ("sort", state.sort),
-            )
-            if value
-        ]
+        pairs = [(key, str(value)) for key in _FIELDS[:4] if (value := getattr(state, key))]
         if state.page > 1:
             pairs.append(("page", str(state.page)))
         pairs += [("column", name) for name in state.columns]

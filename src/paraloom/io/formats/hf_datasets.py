@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.paths import is_below
+from paraloom.core.remote_files import is_below
 from paraloom.io.atomic import atomic_folder
 from paraloom.io.formats.base import PairRow, ReadOptions, file_stem, languages_in_name
 from paraloom.io.formats.columns import (

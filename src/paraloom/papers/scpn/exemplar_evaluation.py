@@ -15,8 +15,7 @@ from paraloom.evaluate.resampling import SAMPLES, corpus_scores, mean_scores, sa
 from paraloom.evaluate.translation import sacrebleu
 from paraloom.papers.scpn.rouge import rouge
 from paraloom.text.normalize import is_copy
-from paraloom.text.tree_distance import tree_edit_distance
-from paraloom.text.trees import skeleton
+from paraloom.text.trees import skeleton, tree_edit_distance
 
 WHOLE = 0
 """Instead of a height: whole trees."""
