@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from paraloom.api.outputs import files_named
-from paraloom.core.config import reference_fields, split_reference
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
+from paraloom.core.references import reference_fields, split_reference
 from paraloom.core.secrets import redacted
 from paraloom.core.stage import Ref, Stage
 from paraloom.io.compression import PIPE

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from paraloom.pairs.scoring.scorer import Scorer
     from paraloom.stages.translators import LoadTranslator
 
-split_reference = late("paraloom.core.config:split_reference")
+split_reference = late("paraloom.core.references:split_reference")
 
 _SHOWN_COLUMNS = 12
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from paraloom.core.config import split_reference
 from paraloom.core.errors import ConfigError
+from paraloom.core.references import split_reference
 from paraloom.paraphrasing.round_trip import PIVOTS
 
 ROUND_TRIP = "round-trip:"

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.bundled import JUDGE_MODEL, bundled_path
-from paraloom.core.config import reference_fields, split_reference
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import CorpusReader, ParaphraseLike, ParaphraserLike, Variant
+from paraloom.core.references import reference_fields, split_reference
 from paraloom.core.stage import Json, Map, Ref, Stage, StageContext
 from paraloom.core.stage_cache import cached_per_stage
 from paraloom.embed.encoder import open_encoder
