@@ -55,13 +55,7 @@ VARIANTS = pa.schema(
 LANGUAGE_OF = {"src": "src_lang", "tgt": "tgt_lang", "text": "lang"}
 """Text column → the column with its language, in PAIRS and SENTENCES."""
 
-SCHEMAS = {
-    "DOCUMENTS": DOCUMENTS,
-    "SENTENCES": SENTENCES,
-    "LINKS": LINKS,
-    "PAIRS": PAIRS,
-    "VARIANTS": VARIANTS,
-}
+SCHEMAS = {"DOCUMENTS": DOCUMENTS, "SENTENCES": SENTENCES, "LINKS": LINKS, "PAIRS": PAIRS, "VARIANTS": VARIANTS}
 
 DECIDING = (
     *("p_paraphrase", "judge", "paraphrase_score", "bilingual_similarity"),

@@ -26,14 +26,7 @@ from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
 from paraloom.embed.network_parts import PartTraining
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
-from paraloom.embed.training import (
-    BEST,
-    Evaluator,
-    Learner,
-    development_figures,
-    initial_parts,
-    warn_if_below_start,
-)
+from paraloom.embed.training import BEST, Evaluator, Learner, development_figures, initial_parts, warn_if_below_start
 from paraloom.embed.vocabulary import UNITS
 from paraloom.embed.word_vectors import vectors_file
 from paraloom.io.atomic import disk_full_as_error

@@ -96,10 +96,7 @@ def search(
 
 def _nearest(queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int) -> SearchResult:
     """The k vectors of highest cosine to each of some unit vectors, exact, earlier rows first."""
-    best = SearchResult(
-        np.full((len(queries), k), -np.inf, np.float32),
-        np.full((len(queries), k), -1, np.int64),
-    )
+    best = SearchResult(np.full((len(queries), k), -np.inf, np.float32), np.full((len(queries), k), -1, np.int64))
     with progress("searching", len(corpus), unit="sentences") as advance:
         for start in range(0, len(corpus), BLOCK):
             block = unit_block(corpus, slice(start, start + BLOCK))
@@ -201,8 +198,7 @@ def unit_block(vectors: npt.NDArray[Any], rows: slice | npt.NDArray[np.int64]) -
     if len(bad):
         number = np.arange(len(vectors))[rows][bad[0]]
         raise DataError(
-            f"vector {number + 1:,} contains values that are not finite, or too large",
-            remedy="Encode the text again.",
+            f"vector {number + 1:,} contains values that are not finite, or too large", remedy="Encode the text again."
         )
     return normalize_vectors(block)
 

@@ -26,12 +26,7 @@ from paraloom.core.seeds import generator, spawn_seed
 from paraloom.embed.checkpoint import TrainingState, best_line, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.transformer_config import TransformerConfig
 from paraloom.embed.transformer_data import TransformerData, batches_of_like_length, stream_sentences
-from paraloom.embed.transformer_network import (
-    TransformerNetwork,
-    TransformerShape,
-    new_network,
-    principal_embeddings,
-)
+from paraloom.embed.transformer_network import TransformerNetwork, TransformerShape, new_network, principal_embeddings
 from paraloom.embed.transformer_store import NetworkEncoder, load_transformer, padded, save_transformer
 from paraloom.embed.transformer_vocabulary import TeacherVocabulary, read_teacher
 
@@ -157,13 +152,7 @@ def initial_network(
 ) -> TransformerNetwork:
     """The network before the first step: random, but for embeddings of tokens and positions taken from the teacher."""
     shape = TransformerShape(
-        len(vocabulary.words),
-        config.width,
-        config.layers,
-        config.heads,
-        config.ffn_dim,
-        config.max_length,
-        dimension,
+        len(vocabulary.words), config.width, config.layers, config.heads, config.ffn_dim, config.max_length, dimension
     )
     network = new_network(shape, spawn_seed(seed, 0))
     with torch.no_grad():

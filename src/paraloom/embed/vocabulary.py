@@ -15,13 +15,7 @@ import pyarrow as pa
 from paraloom.core.errors import ModelError
 from paraloom.embed import list_kernels
 from paraloom.text.buffers import Texts, text_buffers
-from paraloom.text.ngrams import (
-    character_ngrams,
-    spell_word_bigrams,
-    spell_word_ngrams,
-    word_bigrams,
-    word_ngrams,
-)
+from paraloom.text.ngrams import character_ngrams, spell_word_bigrams, spell_word_ngrams, word_bigrams, word_ngrams
 from paraloom.text.normalize import lowercase
 from paraloom.text.token_kernels import build_table, hash_spans
 from paraloom.text.tokens import TokenLists, token_strings, tokenize, words

@@ -109,10 +109,7 @@ def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> npt.NDArray[
 
 
 def corpus_scores(
-    metric: Any,
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    counts: npt.NDArray[np.int64],
+    metric: Any, hypotheses: Sequence[str], references: Sequence[Sequence[str]], counts: npt.NDArray[np.int64]
 ) -> Floats:
     """The score of a whole test by a sacreBLEU metric, then of each sample."""
     width = max(map(len, references))

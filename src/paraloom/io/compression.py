@@ -26,11 +26,7 @@ _KINDS = (
     (b"\x89PNG\r\n", "a PNG image", "Name a file of text."),
     (b"\xff\xd8\xff", "a JPEG image", "Name a file of text."),
     (b"%PDF-1", "a PDF document", "Extract its text first."),
-    (
-        b"PK\x03\x04",
-        "a ZIP archive, as .xlsx and .docx are",
-        "Unpack it, or save the table as .tsv or .csv, in UTF-8.",
-    ),
+    (b"PK\x03\x04", "a ZIP archive, as .xlsx and .docx are", "Unpack it, or save the table as .tsv or .csv, in UTF-8."),
     (b"PAR1\x15", "Parquet", _RENAME.format(".parquet")),
     (b"\x1f\x8b", "a gzip file", _RENAME.format(".gz")),
     (b"\x28\xb5\x2f\xfd", "a zstd file", _RENAME.format(".zst")),

@@ -142,8 +142,7 @@ def schema_of_records(records: Iterable[dict[str, Any]]) -> pa.Schema:
 def _mixed(name: str, error: Exception) -> DataError:
     column = f"column '{name}' has" if name else "a column has"
     return DataError(
-        f"{column} values that one type of Parquet cannot hold ({str(error)[:200]})",
-        remedy="Write .jsonl instead.",
+        f"{column} values that one type of Parquet cannot hold ({str(error)[:200]})", remedy="Write .jsonl instead."
     )
 
 

@@ -139,12 +139,7 @@ class BatchDecoder:
                 warnings.warn(f"out of memory: decoding continues with batches of {half} subwords", stacklevel=2)
 
     def _variants(
-        self,
-        decoding: Decoding,
-        results: Sequence[Any],
-        prefixes: Sequence[list[str]],
-        seed: int,
-        max_length: int,
+        self, decoding: Decoding, results: Sequence[Any], prefixes: Sequence[list[str]], seed: int, max_length: int
     ) -> Iterator[list[Variant]]:
         penalty = decoding.options()["length_penalty"]
         order = generator(seed)

@@ -91,11 +91,7 @@ class EndpointClient:
         self.is_ending = True
 
     async def answer(
-        self,
-        payload: Mapping[str, Any],
-        *,
-        salt: str = "",
-        accept: Callable[[list[Choice]], bool] | None = None,
+        self, payload: Mapping[str, Any], *, salt: str = "", accept: Callable[[list[Choice]], bool] | None = None
     ) -> list[Choice]:
         """The choices that answer a request; equal requests are sent once."""
         key = digest([self._url, payload, salt])

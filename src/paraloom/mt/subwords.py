@@ -20,12 +20,7 @@ SUBWORD_FILES = ("source.spm", "target.spm", "vocab.json")  # Files that `train_
 
 
 def train_subwords(
-    sentences: Iterable[str],
-    folder: Path,
-    *,
-    vocab_size: int = 8000,
-    seed: int = 1,
-    special_tokens: Sequence[str] = (),
+    sentences: Iterable[str], folder: Path, *, vocab_size: int = 8000, seed: int = 1, special_tokens: Sequence[str] = ()
 ) -> None:
     """Train one unigram model on both languages.
 

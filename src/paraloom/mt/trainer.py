@@ -22,15 +22,7 @@ from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples
 from paraloom.mt.muon import Muon
-from paraloom.mt.network import (
-    EMBEDDING,
-    Forward,
-    Shape,
-    cross_entropy,
-    load_model,
-    new_model,
-    smoothed_cross_entropy,
-)
+from paraloom.mt.network import EMBEDDING, Forward, Shape, cross_entropy, load_model, new_model, smoothed_cross_entropy
 from paraloom.mt.schedule import Batch, perplexity, rate_factor, sorted_parts
 from paraloom.mt.training_state import load_state, save_state
 

@@ -123,13 +123,7 @@ class Pipeline:
         """
         with nullcontext() if log_file is None else log_to(log_file):
             return run_pipeline(
-                self.definition,
-                folder,
-                engine=engine,
-                workers=workers,
-                until=until,
-                on_error=on_error,
-                address=address,
+                self.definition, folder, engine=engine, workers=workers, until=until, on_error=on_error, address=address
             )
 
     def plan(self, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:

@@ -50,13 +50,7 @@ class Pages(Protocol):
         """Answer a POST request."""
 
 
-_TITLES = {
-    "/pairs": "Pairs",
-    "/scores": "Scores",
-    "/threshold": "Threshold",
-    "/compare": "Compare",
-    "/judge": "Judge",
-}
+_TITLES = {"/pairs": "Pairs", "/scores": "Scores", "/threshold": "Threshold", "/compare": "Compare", "/judge": "Judge"}
 """Pages whose parameters a person types: an error there is a result."""
 
 _Handler: TypeAlias = Callable[[ViewState, Frame], View]

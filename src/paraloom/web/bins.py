@@ -73,10 +73,7 @@ def round_edges(values: npt.NDArray[Any], whole: bool) -> tuple[float, ...]:
     low, high = (
         (float(bound) for bound in np.quantile(values, _RANGE))
         if len(values) > 200
-        else (
-            float(values.min()),
-            float(values.max()),
-        )
+        else (float(values.min()), float(values.max()))
     )
     if low == high:
         low, high = float(values.min()), float(values.max())

@@ -109,8 +109,7 @@ def draw_sheet(judging: Judging, dataset: Dataset, state: ViewState) -> View:
     per_range = whole_number(size, 1, _MAX_PER_RANGE)
     if per_range is None:
         raise ConfigError(
-            f"cannot draw '{size[:20]}' pairs of each range",
-            remedy=f"Give a number from 1 to {_MAX_PER_RANGE}.",
+            f"cannot draw '{size[:20]}' pairs of each range", remedy=f"Give a number from 1 to {_MAX_PER_RANGE}."
         )
     with locked(judging.sheet):
         if not judging.exists:

@@ -19,20 +19,13 @@ from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS, cohen_kappa
 from paraloom.pairs.filtering import judgments
 
 MEANINGS: dict[str, dict[int, str]] = {
-    judgments.RIGHT: {
-        1: "right",
-        0: "wrong: another meaning, something missing or added, or faulty language",
-    },
+    judgments.RIGHT: {1: "right", 0: "wrong: another meaning, something missing or added, or faulty language"},
     "strength": {
         3: "same meaning",
         2: "roughly the same: something important is missing or different",
         1: "not the same",
     },
-    "fluency": {
-        3: "no grammatical errors",
-        2: "one or two errors",
-        1: "more errors, or not a sentence",
-    },
+    "fluency": {3: "no grammatical errors", 2: "one or two errors", 1: "more errors, or not a sentence"},
 }
 """Meaning of each label of a kind, for raters."""
 

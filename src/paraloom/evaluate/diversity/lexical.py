@@ -108,11 +108,7 @@ class LexicalDiversity:
 
     def figures(self) -> dict[str, Estimate]:
         """ibleu and ichrf (0 to 100, higher is more diverse) and repeated (0 to 1), with 95 % intervals."""
-        return {
-            "ibleu": self.ibleu.estimate(),
-            "ichrf": self.ichrf.estimate(),
-            "repeated": self.repeated.estimate(),
-        }
+        return {"ibleu": self.ibleu.estimate(), "ichrf": self.ichrf.estimate(), "repeated": self.repeated.estimate()}
 
 
 def signatures(*, effective_order: bool = True) -> dict[str, str]:

@@ -24,11 +24,7 @@ from paraloom.evaluate.diversity.tree_differences import TreeStatistics
 from paraloom.evaluate.diversity.tree_kernels import BBH22, TreeKernel
 from paraloom.evaluate.diversity.trees import read_trees
 
-KERNELS: dict[str, TreeKernel] = {
-    "st": TreeKernel("st"),
-    "sst": TreeKernel("sst"),
-    "bbh22": BBH22,
-}
+KERNELS: dict[str, TreeKernel] = {"st": TreeKernel("st"), "sst": TreeKernel("sst"), "bbh22": BBH22}
 """Tree kernels by name: three kinds with the settings of Moschitti's program, and BBH22's setting of subset trees."""
 
 _DIVERSE = "0 to 100, higher is more diverse"

@@ -11,12 +11,7 @@ import numpy.typing as npt
 from paraloom.core.config import check_range
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.evaluate.diversity.tree_index_kernels import (
-    PRODUCTIONS,
-    SUBTREES,
-    count_phrases,
-    index_nodes,
-)
+from paraloom.evaluate.diversity.tree_index_kernels import PRODUCTIONS, SUBTREES, count_phrases, index_nodes
 from paraloom.evaluate.diversity.tree_kernel_sums import subset_sums, subtree_sums
 from paraloom.evaluate.diversity.trees import Trees
 

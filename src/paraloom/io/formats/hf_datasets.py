@@ -19,12 +19,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.remote_files import is_below
 from paraloom.io.atomic import atomic_folder
 from paraloom.io.formats.base import PairRow, ReadOptions, file_stem, languages_in_name
-from paraloom.io.formats.columns import (
-    choose_sides,
-    named_column,
-    pair_rows,
-    side_column,
-)
+from paraloom.io.formats.columns import choose_sides, named_column, pair_rows, side_column
 from paraloom.io.formats.names import INFO, SPLITS, STATE
 from paraloom.io.shards import is_text, rebatch, text_values
 
@@ -32,11 +27,7 @@ _BATCH_ROWS = 1000
 _FILE_ROWS = 1_000_000
 _REMEDY = "Save it again: Dataset.save_to_disk."
 
-_BINARY = {
-    pa.string(): pa.binary(),
-    pa.large_string(): pa.large_binary(),
-    pa.string_view(): pa.binary_view(),
-}
+_BINARY = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
 """Types of text → the same buffers, whose bytes need not be UTF-8."""
 
 

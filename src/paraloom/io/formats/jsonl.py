@@ -10,14 +10,7 @@ import pyarrow as pa
 from paraloom.core.errors import DataError
 from paraloom.io.compression import decode, open_write, read_raw_lines
 from paraloom.io.fields import json_text
-from paraloom.io.formats.base import (
-    PROVENANCE,
-    PairRow,
-    ReadOptions,
-    json_object,
-    json_values,
-    raw_text,
-)
+from paraloom.io.formats.base import PROVENANCE, PairRow, ReadOptions, json_object, json_values, raw_text
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:

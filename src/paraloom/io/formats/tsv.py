@@ -10,15 +10,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import decode, open_write, read_raw_lines
-from paraloom.io.formats.base import (
-    PROVENANCE,
-    ColumnName,
-    PairRow,
-    ReadOptions,
-    find_header,
-    plain_text,
-    raw_text,
-)
+from paraloom.io.formats.base import PROVENANCE, ColumnName, PairRow, ReadOptions, find_header, plain_text, raw_text
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
