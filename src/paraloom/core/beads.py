@@ -43,5 +43,4 @@ def check_beads(beads: Sequence[Bead], sources: int | None = None, targets: int 
 
 
 def join_sentences(sentences: Sequence[str], indices: Sequence[int]) -> str:
-    """Join some sentences of a text."""
     return " ".join(sentences[index].strip() for index in indices)

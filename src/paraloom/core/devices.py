@@ -27,7 +27,6 @@ class Device(NamedTuple):
         return f"{self.kind}:{','.join(map(str, self.indices))}"
 
     def parts(self) -> list[Device]:
-        """Each GPU by itself."""
         return [Device(self.kind, (index,)) for index in self.indices]
 
 

@@ -91,7 +91,6 @@ ONE_CPU = Resources()  # Default resources of a worker
 
 
 def describe_machine(machine: Mapping[str, float], *, zeros: bool = True) -> str:
-    """Resources of a machine, in words."""
     memory = machine.get("memory", 0)
     counts = [(machine.get(name, 0), name) for name in ("CPU", "GPU")]
     parts = [f"{count:g} {name}{'s' * (count != 1)}" for count, name in counts if count or zeros]

@@ -97,6 +97,5 @@ def add_column(batch: pa.RecordBatch, name: str, values: pa.Array, signature: st
 
 
 def signature_of(field: pa.Field) -> str:
-    """Read the signature in the metadata of a field."""
     stored: bytes = (field.metadata or {}).get(b"signature", b"")
     return stored.decode()

@@ -72,7 +72,6 @@ def best_line(measured: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None
 def write_checkpoint(
     folder: Path, state: TrainingState, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str
 ) -> None:
-    """Write `checkpoint/state.safetensors` into a folder."""
     from safetensors.numpy import save_file
 
     with atomic_write(folder / "checkpoint" / _FILE) as temporary:
@@ -121,7 +120,6 @@ def run_with_checkpoints(
 
 
 def write_records(folder: Path, curve: Iterable[Mapping[str, Any]], timings: Mapping[str, float]) -> None:
-    """Write `curve.jsonl` and `timings.json` into a folder."""
     with atomic_write(folder / "curve.jsonl") as temporary:
         temporary.write_text("".join(f"{json.dumps(line)}\n" for line in curve), encoding="utf-8")
     with atomic_write(folder / "timings.json") as temporary:

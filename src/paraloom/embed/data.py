@@ -48,7 +48,6 @@ class ArrayFile:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content."""
         return self._state.hexdigest()
 
     def append(self, values: npt.NDArray[Any]) -> None:
@@ -148,7 +147,6 @@ class UnitWriter:
 
     @property
     def digests(self) -> list[str]:
-        """SHA-256 of every file."""
         return [file.digest for file in self._files.values()]
 
 

@@ -32,7 +32,6 @@ class Graph:
         return names
 
     def of(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node with one output; returns its name."""
         return self.node(kind, *inputs, **attributes)[0]
 
     def integers(self, *values: int) -> str:

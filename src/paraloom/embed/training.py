@@ -109,7 +109,6 @@ class Learner:
         return SentenceEncoder(self.spec, {name: part.frozen() for name, part in self.parts.items()}, self.team.threads)
 
     def take(self, sentences: npt.NDArray[np.int64]) -> dict[str, RowLists]:
-        """The tokens of some sentences, by part."""
         lists = {unit: self.units[unit].take(sentences) for unit in self.spec.units}
         return {name: lists[PARTS[name].unit] for name in self.parts}
 
@@ -135,7 +134,6 @@ class Learner:
             self.parts[name].update_weights(batch, learning_rate, step)
 
     def fold_weights(self) -> None:
-        """Multiply all vectors by their weights."""
         for part in self.parts.values():
             part.fold_weights()
 

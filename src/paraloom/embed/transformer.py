@@ -246,7 +246,6 @@ class SentenceTransformerEncoder:
         return np.asarray(vectors, np.float32)
 
     def save(self, folder: str | Path) -> None:
-        """Write the model into a folder, as the library does."""
         self._model.save(str(folder))
 
 

@@ -26,7 +26,6 @@ class COMETResult(EvaluationResult):
     signature: str
 
     def select(self, rows: Sequence[int]) -> COMETResult:
-        """The result of some of the sentences."""
         return COMETResult(tuple(self.scores[row] for row in rows), self.signature)
 
     def to_dict(self) -> dict[str, Any]:

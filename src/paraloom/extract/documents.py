@@ -171,7 +171,6 @@ class DocumentBuilder:
     _first_with_text: dict[bytes, str] = field(default_factory=dict)
 
     def build(self, rows: Sequence[Row]) -> list[Row]:
-        """Turn parsed pages into rows of DOCUMENTS."""
         candidates = list(self._with_text(rows))
         return [self._document(candidate) for candidate in self._with_language(candidates)]
 

@@ -39,7 +39,6 @@ class ParsePages:
         return len(self.jobs)
 
     def __call__(self, advance: Advance) -> Path:
-        """Write the shard and return its path."""
         rows = []
         for job in self.jobs:
             try:
@@ -72,7 +71,6 @@ class HashImages:
         return len(self.items)
 
     def __call__(self, advance: Advance) -> list[tuple[str, ImageHashes]]:
-        """Return keys and hashes, without the files that cannot be read."""
         hashes = []
         for key, body in self.items:
             try:

@@ -100,7 +100,6 @@ def write_records(
     *,
     header: bool = True,
 ) -> int:
-    """Write records to a table atomically."""
     suffix = record_format(path)
     if suffix == ".parquet":
         if schema is None:

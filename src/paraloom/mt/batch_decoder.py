@@ -38,7 +38,6 @@ class BatchDecoder:
         return self._engine
 
     def options(self, decoding: Decoding) -> dict[str, Any]:
-        """Keyword arguments of ctranslate2's translate_batch for a decoding, batching included."""
         options = decoding.options()
         if decoding.shortlist and not (self.folder / SHORTLIST_FILE).is_file():
             raise ModelError(

@@ -52,7 +52,6 @@ class CostDistribution:
 
     @classmethod
     def of(cls, variants: Iterable[Variant]) -> CostDistribution:
-        """The distribution of some translations; see `add`."""
         costs = cls()
         costs.add(variants)
         return costs
@@ -70,7 +69,6 @@ class CostDistribution:
 
     @property
     def sentences(self) -> int:
-        """Number of costs."""
         return int(self.counts.sum())
 
     @property
@@ -97,7 +95,6 @@ class CostDistribution:
         return np.where(np.isnan(values), np.nan, ranks).astype(np.float32)
 
     def percentiles(self) -> dict[str, float]:
-        """The `PERCENTILES`, by number."""
         return {str(percent): round(self.quantile(percent / 100), 3) for percent in PERCENTILES}
 
     def format(self) -> str:

@@ -213,7 +213,6 @@ class EndpointBatch:
         return Variant(answer.text, choice.logprob if whole else math.nan, choice.tokens)
 
     def _name(self, row: int) -> str:
-        """Names a row among those that failed."""
         return digest([self.texts[row], self.seed, row, describe_decoding(self.decoding)])
 
 

@@ -104,7 +104,6 @@ class EndpointConfig(Config):
 
     @property
     def request_url(self) -> str:
-        """The address that requests are sent to."""
         plain = self.url.rstrip("/")
         return plain if urlsplit(plain).path.endswith((CHAT_PATH, COMPLETIONS_PATH)) else plain + CHAT_PATH
 
@@ -146,7 +145,6 @@ def is_endpoint(translator: object) -> bool:
 
 
 def further_keys(text: str) -> dict[str, Any]:
-    """Read `extra_body`."""
     if not text:
         return {}
     try:

@@ -364,7 +364,6 @@ def _from_kept(values: Sequence[Any]) -> Choice:
 
 
 def _message(body: bytes) -> str:
-    """Message of an error response."""
     text = body.decode("utf-8", "replace")
     with suppress(ValueError, AttributeError, TypeError, RecursionError):
         error = json.loads(body).get("error", {})

@@ -65,7 +65,6 @@ def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:
 
 
 def load_model(checkpoint: Path) -> Any:
-    """Load the MarianMTModel of a checkpoint folder."""
     from transformers import MarianMTModel
 
     if not (checkpoint / "model.safetensors").is_file():
@@ -128,7 +127,6 @@ class Forward:
         self.generator = generator
 
     def __call__(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        """Compute the last hidden states of the decoder."""
         memory, bias = self.encode(source, source_mask)
         future = torch.full((target.shape[1], target.shape[1]), -1e9, device=target.device).triu_(1)
         state = self._embed(target)
@@ -146,7 +144,6 @@ class Forward:
         return state
 
     def encode(self, source: Tensor, source_mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute the last hidden states of the encoder."""
         bias = torch.zeros(source.shape, device=source.device).masked_fill_(~source_mask, -1e9)[:, None, None, :]
         memory = self._embed(source)
         for layer in range(self.shape.encoder_layers):

@@ -92,7 +92,6 @@ class Subwords:
         return rows
 
     def encode_target(self, sentences: list[str]) -> list[list[str]]:
-        """Split target sentences into pieces, `</s>` last."""
         rows: list[list[str]] = self._target.encode(sentences, out_type=str)
         for row in rows:
             row.append(END)

@@ -210,7 +210,6 @@ class RunEstimate:
         return all(settings.get(stage.name) == stage.settings for stage in self.stages)
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures, as json.dumps takes them."""
         totals = {"wall_seconds": self.wall_seconds(), "memory": self.memory, "disk": self.disk, "cost": self.cost}
         return {**asdict(self), **totals, "machines": self.machines()}
 
@@ -316,7 +315,6 @@ def _measure(
 
 
 def _timed_shards(stage: StageResult) -> list[tuple[int, float]]:
-    """Rows and seconds of each shard."""
     manifest = Manifest(stage.folder)
     names = [file.name for file in sorted(stage.folder.glob("*.parquet"))]
     records = [record for name in names if (record := manifest.shard(name)) is not None and record.counts.read]

@@ -33,7 +33,6 @@ class GivenVectors:
 
     @classmethod
     def none(cls) -> GivenVectors:
-        """No vector for any word."""
         return cls([], np.zeros((0, 0), np.int8))
 
     @classmethod

@@ -64,7 +64,6 @@ class TokenSpans:
     offsets: npt.NDArray[np.int64]
 
     def to_lists(self) -> TokenLists:
-        """The ids of the tokens."""
         return TokenLists(kernels.hash_spans(self.data, self.starts, self.ends), self.offsets)
 
 

@@ -317,7 +317,6 @@ def padded(values: Sequence[float], share: float) -> tuple[float, float]:
 
 
 def scale(value: float, low: float, high: float, width: int, left: int, right: int = _RIGHT) -> float:
-    """The horizontal position of a value."""
     return left + (value - low) / ((high - low) or 1) * (width - left - right)
 
 

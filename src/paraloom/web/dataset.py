@@ -51,7 +51,6 @@ class Coded:
     counts: npt.NDArray[np.int64]
 
     def counts_of(self, rows: RowNumbers | Mask) -> npt.NDArray[np.int64]:
-        """Number of some rows with each value."""
         if rows.dtype == bool:
             if len(self.values) <= _FEW_VALUES:
                 counts = [np.count_nonzero((self.codes == code) & rows) for code in range(len(self.values))]
@@ -96,7 +95,6 @@ class Dataset:
 
     @property
     def is_sampled(self) -> bool:
-        """True if the sample is smaller than the set."""
         return bool(len(self.sample_rows) < self.rows)
 
     @property
@@ -107,7 +105,6 @@ class Dataset:
         return list(dict.fromkeys([*first, *rest]))
 
     def take(self, rows: Sequence[int], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """A few rows as dictionaries."""
         names = self.schema.names if columns is None else list(columns)
         taken = []
         for row in map(int, rows):
@@ -116,7 +113,6 @@ class Dataset:
         return taken
 
     def gather(self, rows: RowNumbers, columns: Sequence[str]) -> pa.Table:
-        """Many rows as a table."""
         names = list(columns)
         first, last = (rows[0], rows[-1]) if len(rows) else (0, -1)
         if len(rows) == last - first + 1:

@@ -81,7 +81,6 @@ class Box:
 
     @property
     def examples(self) -> Sequence[str]:
-        """Texts to try."""
         return EXAMPLES[self.name]
 
 

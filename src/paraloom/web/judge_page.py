@@ -24,7 +24,6 @@ _LONG = 10_000  # Characters of a pair up to which differing words are marked: t
 
 
 def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> View:
-    """The page where a rater starts or resumes."""
     if not judging.exists:
         return View("Judge", results=_draw_form(judging, dataset, state))
     preview = judging.open("preview")
@@ -42,7 +41,6 @@ def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> V
 
 
 def pair_page(judging: Judging, state: ViewState) -> View:
-    """One pair to judge."""
     rater = state.extra.get("rater", "").strip()
     if not judging.exists:
         return View(location=state.url("/judge"))

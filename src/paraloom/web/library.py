@@ -74,7 +74,6 @@ class Library:
 
     @property
     def name(self) -> str:
-        """The name of the set or run."""
         return self._source.name if self._source is not None else self.path.name
 
     def names(self) -> list[str]:

@@ -117,7 +117,6 @@ class Matches:
 
     @property
     def candidates(self) -> int:
-        """Rows to search in all."""
         return len(self._candidates)
 
     @property

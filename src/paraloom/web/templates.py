@@ -72,7 +72,6 @@ def table(heads: Sequence[Any], rows: Sequence[Any], caption: str = "", **option
 
 
 def static(name: str) -> str:
-    """A style sheet or script of ours."""
     return files("paraloom.web").joinpath(f"static/{name}").read_text(encoding="utf-8")
 
 

@@ -100,7 +100,6 @@ def read_beads(path: str | Path) -> list[Bead]:
 
 
 def write_beads(path: str | Path, beads: Sequence[Bead], *, src_doc: str = "source", tgt_doc: str = "target") -> None:
-    """Write the beads of one pair of texts."""
     suffix = without_compression(path).suffix
     if suffix == ".parquet":
         write_shard(Path(path), [beads_to_links(beads, src_doc, tgt_doc)], LINKS)
@@ -140,7 +139,6 @@ def links_to_beads(batch: pa.RecordBatch) -> Iterator[tuple[str, str, Bead]]:
 
 
 def read_gold_documents(path: str | Path) -> list[GoldDocument]:
-    """Read pairs of texts with their gold beads."""
     documents = []
     for row, line in enumerate(read_lines(path), 1):
         try:

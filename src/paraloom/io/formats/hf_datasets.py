@@ -113,7 +113,6 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
 
 
 def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | bytes | None]:
-    """Read one text column."""
     schema = dataset_schema(path)
     texts = [field.name for field in schema if is_text(field.type)]
     if name == 0 and "text" not in texts and len(texts) != 1:

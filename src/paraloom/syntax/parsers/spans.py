@@ -49,7 +49,6 @@ class SpanParser:
 
     @classmethod
     def load(cls, folder: str | Path) -> SpanParser:
-        """Load a folder that `paraloom train parser` wrote."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
