@@ -28,15 +28,11 @@ OnError: TypeAlias = Literal["stop", "reject"]
 
 
 class _Done(NamedTuple):
-    """A processed batch.
-
-    out: its output.  silent: the rows (from 0) that gave no output.  rejected: of a 'many' stage, the number of rows
-    all of whose output was rejected.
-    """
+    """A processed batch."""
 
     out: pa.RecordBatch
-    silent: list[int]
-    rejected: int = 0
+    silent: list[int]  # Rows (from 0) that gave no output
+    rejected: int = 0  # Of a 'many' stage, rows all of whose output was rejected
 
 
 @dataclass(frozen=True)
