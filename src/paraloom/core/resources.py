@@ -59,7 +59,6 @@ class Resources(Config):
 
     @property
     def memory_bytes(self) -> int:
-        """`memory` as a number."""
         assert isinstance(self.memory, int), "text is parsed when the object is made"
         return self.memory
 

@@ -105,7 +105,6 @@ class UnitWriter:
         return self._files[name]
 
     def add(self, texts: pa.Array) -> None:
-        """Append sentences, large_string."""
         for unit in self._sizes:
             if unit == SUBWORD and self._subwords_pending:
                 with self._lines.open("a", encoding="utf-8", newline="\n") as stream:

@@ -330,7 +330,6 @@ class _Training:
 
 
 def scrambled(lists: RowLists, probability: float, draw: np.random.Generator) -> RowLists:
-    """The lists, each one shuffled with some probability."""
     lengths = np.diff(lists.offsets)
     shuffled = np.repeat(draw.random(len(lengths)) < probability, lengths)
     positions = np.arange(len(lists.rows), dtype=np.float64)

@@ -164,7 +164,6 @@ class TransformerEncoder:
         return [of_sentence[i] for i in range(len(encodings))]
 
     def _batches(self, lengths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
-        """Indices of sentences, in batches of like length."""
         return batches_by_length(lengths, _BATCH if self._encoder.device == "cpu" else _GPU_BATCH)
 
     def _states(self, ids: list[list[int]]) -> Vectors:

@@ -145,7 +145,6 @@ def _write_lines(
 
 
 def _tokenized(lines: Path, vocabulary: TeacherVocabulary) -> Iterator[list[list[int]]]:
-    """The tokens of all lines of a file, in chunks."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(json.dumps(vocabulary.tokenizer))

@@ -303,7 +303,6 @@ def _train(
 
 
 def _warn(measured: Sequence[Mapping[str, Any]], best: Mapping[str, Any] | None) -> None:
-    """Warn where the training ends below its start."""
     if best is None or len(measured) < 2:
         return
     start, end = (next(iter(measured[i]["dev"].values())) for i in (0, -1))
@@ -322,7 +321,6 @@ def _precision(config: TransformerConfig, device: Device) -> str:
 
 
 def _devices_of_slices(device: Device, threads: int) -> list[torch.device]:
-    """Where each slice of a batch is computed."""
     if device.kind == "cpu":
         return [torch.device("cpu")] * threads
     return [torch.device(device.kind, index) for index in device.indices]

@@ -175,7 +175,6 @@ def evaluate_lookalikes(
 
 
 def _share(wins: npt.NDArray[np.float64]) -> Estimate:
-    """A mean of wins with its Wilson interval."""
     if not len(wins):
         return Estimate(float("nan"), float("nan"), float("nan"))
     share = float(wins.mean())

@@ -146,7 +146,6 @@ def _answer(cell: str, question: str, path: str | Path, line: int) -> bool:
 
 
 def _read(path: str | Path, columns: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Rows by their number."""
     remedy = "Give a sheet that `--sheet` wrote, with its key and its header."
     rows: dict[str, dict[str, str]] = {}
     for row, cells in enumerate(read_sheet(path, columns, kind="sheet of paraphrases", remedy=remedy), start=2):

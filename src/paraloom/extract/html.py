@@ -173,7 +173,6 @@ def _by_trafilatura(tree: Tree) -> list[str]:
 
 
 def _blocks(body: Tree) -> Iterator[list[str]]:
-    """The pieces of text of each block."""
     from lxml.etree import iterwalk
 
     pieces: list[str] = []

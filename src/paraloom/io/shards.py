@@ -62,7 +62,6 @@ def _is_distinct(kind: pa.DataType) -> bool:
 
 
 def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
-    """Regroup rows to tables of equal size."""
     pending: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -199,7 +198,6 @@ def _conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """True if a column of this type has text."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 

@@ -120,7 +120,6 @@ def _segments(path: str | Path, field: str, reject: bool) -> Iterator[TextRow]:
 
 
 def _column_texts(path: str | Path, name: int | str, reject: bool) -> Iterator[TextRow]:
-    """The texts of a column of a data set."""
     for row, value in enumerate(load_object("paraloom.io.formats.hf_datasets:read_column")(path, name), 1):
         if not isinstance(value, bytes):
             yield TextRow(value or "")

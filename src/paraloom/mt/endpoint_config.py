@@ -98,7 +98,6 @@ class EndpointConfig(Config):
 
     @property
     def api(self) -> str:
-        """'chat' or 'completions'."""
         path = urlsplit(self.url).path.rstrip("/")
         return "completions" if path.endswith(COMPLETIONS_PATH) and not path.endswith(CHAT_PATH) else "chat"
 

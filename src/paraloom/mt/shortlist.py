@@ -51,7 +51,6 @@ def write_shortlist(examples: Examples, pieces: Sequence[str], folder: Path) -> 
 
 
 def _lists(examples: Examples, side: int, count: int) -> TokenLists:
-    """The ids of one side of the first `count` pairs, sentence by sentence."""
     starts, ends = examples.bounds[side : 2 * count : 2], examples.bounds[side + 1 : 2 * count + 1 : 2]
     lengths = ends - starts
     offsets = np.concatenate([[0], np.cumsum(lengths)])

@@ -175,7 +175,6 @@ def _run_steps(trainer: TrainerLike, schedule: BatchSchedule, held_out: Examples
 
 
 def write_figures(trainer: TrainerLike, training: Examples, folder: Path) -> dict[str, Any]:
-    """Write training.json and timings.json, and return the figures."""
     figures = {
         "pairs": len(training),
         "left_out": training.left_out,

@@ -38,5 +38,4 @@ class RowCounts:
 
 
 def total(counts: Iterable[RowCounts]) -> RowCounts:
-    """The sum of the counts of shards."""
     return sum(counts, RowCounts())

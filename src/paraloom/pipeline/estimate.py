@@ -411,13 +411,11 @@ def _usage(small: StageResult, large: StageResult, first: int, second: int, unit
 
 
 def _compared_times(row: tuple[Any, ...]) -> list[str]:
-    """The cells of a name, expected seconds with their interval, and those that it took."""
     name, expected, *_, took = row
     return [name, *(f"{seconds:,.1f}" for seconds in row[1:]), f"{took / expected:.2f}" if expected > 0 else ""]
 
 
 def _compared_requests(expected: StageEstimate, stage: StageResult) -> list[str]:
-    """Requests, tokens and cost of a stage that asks endpoints: expected, and what it took."""
     lines = []
     for name in _USAGE:
         before, after = getattr(expected, name), float(stage.figures.get(name) or 0)

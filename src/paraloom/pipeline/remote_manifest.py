@@ -239,7 +239,6 @@ def _working_folder() -> Iterator[Path]:
 
 
 def _with_paths(mapping: Map, paths: Mapping[Path, Path]) -> Map:
-    """The stage with other paths in its fields."""
     if not paths:
         return mapping
 

@@ -108,7 +108,6 @@ def _parse(text: str, file: Path) -> Definition:
 
 
 def stage_from_table(table: Mapping[str, Any], base: Path) -> Stage:
-    """The stage that a TOML table describes."""
     use = table.get("use")
     if not isinstance(use, str):
         raise ConfigError("key 'use' is missing: the kind of stage", remedy='Write, for example, use = "score".')

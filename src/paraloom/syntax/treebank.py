@@ -112,7 +112,6 @@ _FUNCTION = re.compile(r"[-=|].*")
 
 
 def read_brackets(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Read the bracketed trees of a file; a tree may span several lines."""
     depth, first_row, pieces = 0, 0, list[str]()
     for row, line in enumerate(read_lines(path), 1):
         if not depth and not line.strip():

@@ -45,7 +45,6 @@ class Agreement:
 
 
 def kinds_of(columns: Sequence[str]) -> tuple[str, ...]:
-    """The kinds of label that a sheet with these columns asks for."""
     return (judgments.RIGHT,) if judgments.RIGHT in columns else tuple(LABELS)
 
 
@@ -62,7 +61,6 @@ class RaterSheet:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of label that the sheet asks for."""
         return kinds_of(self._columns)
 
     def _read(self) -> tuple[list[str], list[dict[str, str]]]:
@@ -122,7 +120,6 @@ class Judging:
 
     @property
     def exists(self) -> bool:
-        """True if the sheet has been drawn."""
         return self.sheet.is_file()
 
     def path_of(self, rater: str) -> Path:

@@ -138,7 +138,6 @@ def _chart(name: str, figures: Mapping[str, Any]) -> tuple[str, object, Markup, 
 
 
 def _merged(counts: Sequence[int], together: int, bins: int) -> list[int]:
-    """A histogram with `together` bins in one."""
     return [sum(counts[i * together : (i + 1) * together]) for i in range(bins)]
 
 

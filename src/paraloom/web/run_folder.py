@@ -57,7 +57,6 @@ class RunView:
     predicted: Mapping[str, float] = field(default_factory=dict)
 
     def corpus(self, stage: StageView) -> Corpus | None:
-        """The corpus that a stage wrote, None where it wrote none."""
         if stage.kind == "fit":
             return None
         try:
@@ -66,7 +65,6 @@ class RunView:
             return None
 
     def split(self, stage: StageView, split: Literal["rejected", "failed"]) -> Sequence[Path]:
-        """The shards of a stage's rejected or failed rows."""
         return sorted((self.root / stage.folder / split).glob("*.parquet"))
 
     def artifact(self, stage: StageView) -> Path:

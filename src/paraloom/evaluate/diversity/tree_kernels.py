@@ -115,7 +115,6 @@ def failures(trees: Trees, setting: TreeKernel | Kind = "sst") -> dict[str, int]
 def _sums(
     a: Trees, b: Trees, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], setting: TreeKernel
 ) -> npt.NDArray[np.float64]:
-    """K of each pair of trees."""
     a_side, b_side = _side(a, setting), _side(b, setting)
     if setting.kind == "st":
         nodes = a.sizes if setting.bare_words else count_phrases(a.sizes)

@@ -165,7 +165,6 @@ def read_gold_documents(path: str | Path) -> list[GoldDocument]:
 
 
 def _read_numbered(path: str | Path) -> Iterator[tuple[int, Bead]]:
-    """Row and bead of any format."""
     if without_compression(path).suffix == ".parquet":
         return enumerate(_read_links(path), 1)
     return _read_lines(path)

@@ -39,7 +39,6 @@ class _File(NamedTuple):
 
 
 def dataset_schema(path: str | Path) -> pa.Schema:
-    """The columns of a data set."""
     files = _files(Path(path))
     if not files:
         raise DataError("the data set has no rows", file=path, remedy="Save one that has rows.")
@@ -172,7 +171,6 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def _files(folder: Path) -> list[_File]:
-    """The files of a data set, in order."""
     if (folder / SPLITS).is_file():
         splits = _json(folder / SPLITS).get("splits")
         if not isinstance(splits, list) or not splits or not all(_is_name(split) for split in splits):
