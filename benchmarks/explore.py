@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from paraloom.core.schema import PAIRS
 from paraloom.io import write_corpus
-from paraloom.web.session import opened
+from paraloom.web.explorer import opened
 
 SCORES = [f"score_{letter}" for letter in "abcdefghij"]
 BATCH = 100_000

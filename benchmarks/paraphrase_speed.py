@@ -23,8 +23,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from public_paraphrases import read_paraphrase_set
+
 from paraloom.api.paraphrasers import Paraphraser
-from paraloom.evaluate.paraphrase_sets import draw_sentences, read_paraphrase_set
+from paraloom.evaluate.paraphrase_sets import draw_sentences
 from paraloom.io.compression import read_lines
 from paraloom.mt.subwords import PADDING, Subwords, read_vocabulary
 from paraloom.paraphrasing.examples import source_text, target_prefix

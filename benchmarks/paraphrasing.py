@@ -25,8 +25,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from public_paraphrases import PARAPHRASE_SETS, read_paraphrase_set
+
 from paraloom.api.paraphrase_evaluation import ParaphraserEvaluation, read_references
-from paraloom.evaluate.paraphrase_sets import PARAPHRASE_SETS, ReferencedSentence, read_paraphrase_set
+from paraloom.evaluate.paraphrase_sets import ReferencedSentence
 from paraloom.evaluate.paraphrase_sheet import check_sheet, write_sheet
 from paraloom.io.atomic import atomic_write
 

@@ -27,7 +27,7 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from paraloom.core.protocols import Variant
 from paraloom.mt import Translator
-from paraloom.mt.minimum_risk import distinct_texts
+from paraloom.mt.choice import distinct_texts
 from paraloom.mt.utility import candidate_scores, sum_of_scores
 from paraloom.pairs.scoring.judge import bundled_judge
 

@@ -28,6 +28,7 @@ pytest.importorskip("sentence_transformers", reason="pip install 'paraloom[disti
 
 from paraloom.embed import transformer_data  # noqa: E402
 from paraloom.embed import transformer_training as training  # noqa: E402
+from paraloom.embed.checkpoint import best_line  # noqa: E402
 from paraloom.embed.transformer_network import (  # noqa: E402
     TransformerNetwork,
     TransformerShape,
@@ -398,8 +399,8 @@ def test_the_best_step_is_kept_and_a_worse_end_is_reported(teacher, tmp_path) ->
 
 def test_nan_is_never_the_best() -> None:
     lines = [{"step": step, "dev": {"x": figure}} for step, figure in enumerate([float("nan"), 1.0, float("nan"), 1.0])]
-    assert training._best_line(lines) is lines[1]
-    assert training._best_line([]) is None
+    assert best_line(lines) is lines[1]
+    assert best_line([]) is None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         training._warn(lines[1:2], lines[1])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraloom.core.beads import Bead
-from paraloom.evaluate.alignment import AlignmentScore
-from paraloom.evaluate.alignment_parts import DocumentSpan, cut_beads, find_divergence, find_parts
+from paraloom.evaluate.alignment import AlignmentScore, DocumentSpan, cut_beads, find_divergence, find_parts
 
 SOURCES = find_parts(["a", "b", "#", "c", "d"], "#")
 TARGETS = find_parts(["x", "#", "y", "z", "#"], "#")

@@ -15,17 +15,15 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
 from paraloom.core.stage import StageContext
 from paraloom.core.stats import wilson_interval
-from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.evaluate.paraphrase_sets import (
-    PARAPHRASE_SETS,
     TEST_IMAGES,
     ReferencedSentence,
     draw_sentences,
     is_test_image,
-    read_paraphrase_set,
 )
 from paraloom.evaluate.paraphrase_sheet import QUESTIONS, count_sheet, key_path, write_sheet
 from paraloom.evaluate.paraphrases import ParaphraseResult, evaluate_paraphrases, meaning_ibleu, repeats_itself
+from paraloom.evaluate.resampling import corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.stages import Split
 
 SOURCES = ["A dog runs off into the wood.", "The cat sleeps in the garden today.", "It rains."]
@@ -111,26 +109,6 @@ def test_drawn_sentences() -> None:
     drawn = draw_sentences(sentences, 10, 1)
     assert len(drawn) == 10 and drawn == sorted(drawn, key=lambda one: int(one.source))
     assert set(draw_sentences(sentences[::-1], 10, 1)) == set(drawn) != set(draw_sentences(sentences, 10, 2))
-
-
-def test_the_public_sets(data: Path) -> None:
-    sizes = {name: len(read_paraphrase_set(data / "paraphrase", name)) for name in PARAPHRASE_SETS}
-    # Quora has 863 rows, ACL 2,504, arXiv 2,549: some sentences are in several.
-    assert sizes == {"quora": 859, "coco": 471, "parasci-acl": 1602, "parasci-arxiv": 2546, "mrpc": 1147}
-    captions = read_paraphrase_set(data / "paraphrase", "coco")
-    assert max(len(one.references) for one in captions) >= 4
-    assert all('""' not in one.source for one in read_paraphrase_set(data / "paraphrase", "quora"))
-
-
-def test_sets_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="unknown set 'quoras' of paraphrases; did you mean 'quora'"):
-        read_paraphrase_set(tmp_path, "quoras")
-    with pytest.raises(DataError, match="set of paraphrases not found"):
-        read_paraphrase_set(tmp_path, "quora")
-    (tmp_path / "mrpc").mkdir()
-    (tmp_path / "mrpc/msr_paraphrase_test.tsv").write_text("1\t2\t3\n")
-    with pytest.raises(DataError, match="row 1: expected 5 columns, got 3"):
-        read_paraphrase_set(tmp_path, "mrpc")
 
 
 def test_captions_are_split_by_image() -> None:

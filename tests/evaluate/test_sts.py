@@ -14,9 +14,8 @@ from scipy import stats
 
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.seeds import generator
-from paraloom.evaluate.correlation import pearson, spearman
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB, W17_MEAN, YEARS_MEAN
-from paraloom.evaluate.resampling import resampled_pearson
+from paraloom.evaluate.resampling import pearson, resampled_pearson, spearman
 from paraloom.evaluate.sts import evaluate_sts, paired_cosines
 from paraloom.evaluate.sts_tasks import MTEB_TASKS, TASKS, W17_TASKS, find_tasks, read_task, select_tasks
 from paraloom.io import open_write

@@ -14,10 +14,10 @@ from paraloom.core.errors import DataError
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import StageContext
 from paraloom.embed.average import Average, SentenceEncoder
-from paraloom.embed.given_vectors import average_vectors
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import save_encoder
 from paraloom.embed.vocabulary import Vocabulary
+from paraloom.embed.word_vectors import average_vectors
 from paraloom.evaluate.untrained import START, untrained_folder
 from paraloom.io import write_corpus
 from paraloom.papers.w17.compare_selections import CompareSelections

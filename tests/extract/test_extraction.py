@@ -20,7 +20,7 @@ from toy_pages import ENGLISH, GERMAN, html, png, site  # noqa: E402
 from paraloom.api import extract as workflow  # noqa: E402
 from paraloom.api.extract import REJECTED_PAGES, ExtractConfig, extract_documents  # noqa: E402
 from paraloom.core.errors import ConfigError, DataError, RunError  # noqa: E402
-from paraloom.extract.counts import ExtractionCounts  # noqa: E402
+from paraloom.extract.documents import ExtractionCounts  # noqa: E402
 from paraloom.extract.images import IMAGE_FILES  # noqa: E402
 from paraloom.io import Corpus  # noqa: E402
 

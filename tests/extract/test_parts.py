@@ -16,6 +16,7 @@ from toy_pages import ENGLISH, GERMAN, html, png  # noqa: E402
 
 from paraloom.extract.boilerplate import find_repeated  # noqa: E402
 from paraloom.extract.charset import decode_page  # noqa: E402
+from paraloom.extract.documents import PageProse, identify_pages  # noqa: E402
 from paraloom.extract.html import (  # noqa: E402
     _stop_list,
     code_texts,
@@ -26,10 +27,12 @@ from paraloom.extract.html import (  # noqa: E402
     split_paragraphs,
 )
 from paraloom.extract.images import hash_image  # noqa: E402
-from paraloom.extract.languages import PageProse, identify_pages  # noqa: E402
-from paraloom.extract.links import find_links  # noqa: E402
 from paraloom.extract.pages import Page  # noqa: E402
-from paraloom.extract.parsing import ParseJob, parse_page  # noqa: E402
+from paraloom.extract.parsing import (  # noqa: E402
+    ParseJob,
+    find_links,
+    parse_page,
+)
 from paraloom.io import write_shard  # noqa: E402
 
 KOREAN = "박물관은 일요일에 문을 엽니다. 누구나 표 없이 들어갈 수 있습니다. "

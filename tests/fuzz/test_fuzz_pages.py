@@ -18,8 +18,8 @@ from toy_pairs import ODD_COLUMNS, ODD_NAMES, write_odd_pairs, write_toy_pairs, 
 
 from paraloom.core.errors import ConfigError
 from paraloom.io import write_table
+from paraloom.web.explorer import opened
 from paraloom.web.server import ExploreServer
-from paraloom.web.session import opened
 
 pytestmark = pytest.mark.slow
 

@@ -13,10 +13,9 @@ from sacrebleu.metrics import BLEU, CHRF
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.mt import Diverse, Nucleus, Sampling, TopK, Translator, parse_decoding
-from paraloom.mt.choice import choose_samples, diverse_variants
+from paraloom.mt.choice import choose_diverse, choose_samples, diverse_variants
 from paraloom.mt.decoding import describe_decoding
 from paraloom.mt.presets import method
-from paraloom.text.choice import choose_diverse
 from paraloom.text.utility import expected_utility, pairwise_similarity
 
 SENTENCES = ["rako gor mili dasat", "gor", "", "mili rako gor dasat gor"]

@@ -20,8 +20,8 @@ from paraloom import ConfigError, DataError, EndpointTranslator, RunError
 from paraloom.mt import endpoint_requests
 from paraloom.mt.callable_translator import CallableTranslator
 from paraloom.mt.endpoint import ENDPOINT_FILE
+from paraloom.mt.endpoint_batch import Capabilities
 from paraloom.mt.endpoint_config import EndpointConfig
-from paraloom.mt.endpoint_probe import Capabilities
 from paraloom.mt.loading import open_translator
 
 TEXTS = [f"Der Hund Nummer {number} schläft." for number in range(30)]

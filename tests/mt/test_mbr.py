@@ -10,7 +10,7 @@ import pytest
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.mt import Mbr, Translator, parse_decoding, translate_stream
-from paraloom.mt.minimum_risk import minimum_risk
+from paraloom.mt.choice import minimum_risk
 
 SENTENCES = ["Guten Morgen", "Ich bin müde.", "", "Der Hund läuft über die Straße.", "Wo ist das Buch?"]
 

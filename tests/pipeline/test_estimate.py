@@ -31,8 +31,8 @@ from paraloom.pipeline.estimate import (
     settings_of,
 )
 from paraloom.pipeline.manifest import Manifest, ShardRecord
-from paraloom.pipeline.plan import StagePlan
 from paraloom.pipeline.result import RunResult, StageResult
+from paraloom.pipeline.runner import StagePlan
 from paraloom.pipeline.sampling import on_samples, sample_inputs
 from paraloom.stages import BackTranslate, DistillTransformer, Filter, LoadEndpoint, ReadPairs, Score
 from paraloom.web.run_folder import open_run

@@ -143,7 +143,7 @@ def test_a_shard_that_crashes_each_worker(machines: Machines, tmp_path: Path) ->
 
 def test_the_last_machine_with_gpus_leaves(machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while without one that can hold a worker, the run says so."""
-    monkeypatch.setattr("paraloom.pipeline.engines.ray_pool._PATIENCE", 3.0)
+    monkeypatch.setattr("paraloom.pipeline.engines.ray._PATIENCE", 3.0)
     text = COUNT + HEAVY + "delay = 2.0\nresources = { gpus = 2 }\n"
 
     def leave() -> None:

@@ -24,10 +24,10 @@ from paraloom.io.store import Store
 from paraloom.pipeline.engines.base import Inline, Result, Task, attempt
 from paraloom.pipeline.event_log import log_to
 from paraloom.pipeline.manifest import artifact_digest
-from paraloom.pipeline.plan import plan
+from paraloom.pipeline.remote_manifest import RemoteShardTask
 from paraloom.pipeline.remote_objects import StageObjects
-from paraloom.pipeline.remote_tasks import RemoteShardTask
 from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.runner import plan
 from paraloom.pipeline.toml import parse_pipeline
 
 pytest.importorskip("fsspec", reason="fsspec is not installed")

@@ -13,8 +13,8 @@ from paraloom.core.errors import DataError, RunError
 from paraloom.io import Corpus
 from paraloom.pipeline.fit import FitTask
 from paraloom.pipeline.manifest import Manifest
-from paraloom.pipeline.plan import plan
 from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.runner import plan
 from paraloom.pipeline.status import read_status
 from paraloom.pipeline.store import claimed
 from paraloom.pipeline.toml import parse_pipeline

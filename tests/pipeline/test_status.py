@@ -22,8 +22,7 @@ from paraloom.core.events import report_events_to
 from paraloom.core.progress import ProgressState
 from paraloom.pipeline import monitor
 from paraloom.pipeline.definition import OF_COMMAND
-from paraloom.pipeline.heartbeat import ProgressTracker
-from paraloom.pipeline.monitor import STATUS
+from paraloom.pipeline.monitor import STATUS, ProgressTracker
 from paraloom.pipeline.status import RunStatus, read_status
 from paraloom.pipeline.store import claimed
 

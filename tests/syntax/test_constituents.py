@@ -8,7 +8,7 @@ import pytest
 
 from paraloom.core.errors import DataError
 from paraloom.syntax.conllu import Word, is_conllu, read_conllu
-from paraloom.syntax.constituents import constituent_tree
+from paraloom.syntax.treebank import constituent_tree
 from paraloom.text.trees import constituents
 
 

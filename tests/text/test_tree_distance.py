@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from paraloom.text.tree_distance import tree_edit_distance
-from paraloom.text.trees import constituents
+from paraloom.text.trees import constituents, tree_edit_distance
 
 
 def forest_of(tree: str) -> tuple[Any, ...]:

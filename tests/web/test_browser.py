@@ -13,9 +13,9 @@ from browser import CONTRAST, UNNAMED, Browser, chromium
 from toy_pairs import HOSTILE, toy_pairs, write_toy_pairs, write_toy_run
 
 from paraloom.io import write_shard
+from paraloom.web.explorer import opened
 from paraloom.web.matching import RowFilter
 from paraloom.web.server import ExploreServer
-from paraloom.web.session import opened
 
 pytestmark = pytest.mark.slow
 

@@ -17,10 +17,10 @@ from paraloom.core.errors import RunError
 from paraloom.io import write_table
 from paraloom.pairs.filtering.expressions import condition
 from paraloom.web import limits, matching
+from paraloom.web.explorer import opened
 from paraloom.web.limits import AbandonedError, check_limit, limited
 from paraloom.web.matching import Matcher, RowFilter
 from paraloom.web.server import ExploreServer
-from paraloom.web.session import opened
 
 SLOW = " + ".join(f"damerau_levenshtein({text}, tgt)" for text in ("src", "upper(src)", "reverse(src)")) + " < 10"
 """Takes some 0.1 s for each of the 2,000 rows."""

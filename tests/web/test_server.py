@@ -27,12 +27,12 @@ import paraloom
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.io import write_shard, write_table
 from paraloom.web.app import App
+from paraloom.web.explorer import launcher, opened
 from paraloom.web.layout import POLICY
 from paraloom.web.library import Library
 from paraloom.web.matching import RowFilter
 from paraloom.web.row_page import tree_list
 from paraloom.web.server import ExploreServer, start_server
-from paraloom.web.session import launcher, opened
 from paraloom.web.state import identifier
 
 PATHS = ["/pairs", "/scores", "/threshold", "/row", "/compare", "/judge", "/judge/pair", "/run", "/trace"]

@@ -11,7 +11,7 @@ from paraloom.stages.input_checks import Direction
 from paraloom.text.language_names import language_name
 
 if TYPE_CHECKING:
-    from paraloom.evaluate.alignment_parts import DocumentSpan
+    from paraloom.evaluate.alignment import DocumentSpan
 
 # A text with this many times the characters of its translation is probably not all of it, or another one.
 _MAX_RATIO = 10
@@ -145,7 +145,7 @@ def _unknown_to_encoder(text: NamedText, language: str | None, known: Sequence[s
 
 def check_delimiters(source: NamedText, target: NamedText, delimiter: str) -> None:
     """Check that two texts have the same number of hard delimiters."""
-    from paraloom.evaluate.alignment_parts import find_parts
+    from paraloom.evaluate.alignment import find_parts
 
     counts = [sum(line.strip() == delimiter for line in text.lines) for text in (source, target)]
     if counts[0] == counts[1]:
@@ -176,7 +176,7 @@ def _counted(source: NamedText, target: NamedText, counts: Sequence[int], delimi
 
 def _divergence(source: NamedText, target: NamedText, parts: Sequence[Sequence[DocumentSpan]]) -> int:
     """The part from which lengths, in characters of the source, do not fit."""
-    from paraloom.evaluate.alignment_parts import find_divergence
+    from paraloom.evaluate.alignment import find_divergence
 
     sizes = [
         [sum(map(len, text.lines[part.start : part.end])) for part in side]

@@ -8,9 +8,15 @@ from pathlib import Path
 
 from paraloom.api.run import as_list
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.evaluate.alignment import AlignmentScore
-from paraloom.evaluate.alignment_parts import DocumentSpan, cut_beads, find_divergence, find_parts
-from paraloom.evaluate.alignment_report import AlignmentReport, FileScore
+from paraloom.evaluate.alignment import (
+    AlignmentReport,
+    AlignmentScore,
+    DocumentSpan,
+    FileScore,
+    cut_beads,
+    find_divergence,
+    find_parts,
+)
 from paraloom.io import read_lines
 from paraloom.io.formats.alignments import BeadFile, Side, read_bead_file
 

@@ -26,10 +26,9 @@ from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stage import Ref, Stage
 from paraloom.embed.average import quantize
-from paraloom.embed.cards import RESTORED, exported_card
 from paraloom.embed.distillation import DistillationConfig
 from paraloom.embed.encoder import Encoder, open_encoder
-from paraloom.embed.export import export_sentence_transformer
+from paraloom.embed.export import RESTORED, export_sentence_transformer, exported_card
 from paraloom.embed.onnx_export import FILE, export_onnx
 from paraloom.embed.spec import parse_spec
 from paraloom.embed.store import CARD, CONFIG, load_encoder, save_encoder

@@ -23,8 +23,7 @@ from paraloom.core.progress import progress
 from paraloom.core.schema import DOCUMENTS
 from paraloom.extract import html
 from paraloom.extract.boilerplate import MAX_COUNTED_PAGES, find_repeated, text_hash
-from paraloom.extract.counts import ExtractionCounts
-from paraloom.extract.documents import DocumentBuilder
+from paraloom.extract.documents import DocumentBuilder, ExtractionCounts
 from paraloom.extract.images import IMAGE_FILES, ImageHashes
 from paraloom.extract.pages import ArchiveSource, FileSource, Page, PageSource, find_sources
 from paraloom.extract.parsing import ParseJob

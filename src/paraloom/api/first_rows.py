@@ -15,7 +15,7 @@ import pyarrow as pa
 from paraloom.api.models import summarize_model
 from paraloom.core.errors import DataError, ParaloomError
 from paraloom.core.lazy import load_object
-from paraloom.core.paths import path_below
+from paraloom.core.remote_files import path_below
 from paraloom.core.schema import DECIDING
 from paraloom.io import Corpus, read_lines
 from paraloom.io.arrays import map_array

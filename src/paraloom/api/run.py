@@ -180,7 +180,7 @@ def estimate_stages(
 ) -> RunEstimate:
     """What `run_stages` will take, or has left to do, measured on samples of so many rows."""
     from paraloom.pipeline.estimate import estimate_run
-    from paraloom.pipeline.plan import plan
+    from paraloom.pipeline.runner import plan
 
     definition = _defined(OF_COMMAND, stages, seed)
     work = Path(output.rstrip("/") + WORK)

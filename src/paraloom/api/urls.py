@@ -8,16 +8,16 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.remote_files import as_url, fetched, local_copy
 from paraloom.core.secrets import redacted
 from paraloom.io.store import Store
-from paraloom.pipeline.status import RUN_FILE
+from paraloom.pipeline.store import REPORT
 
 
 def fetch_input(url: str | Path) -> Path:
     """Fetch what a URL names; a run is not fetched, but its copy on this machine is found."""
     url = as_url(url)
     copy = local_copy(url)
-    if (copy / RUN_FILE).is_file():
+    if (copy / REPORT).is_file():
         return copy
-    if not PurePosixPath(url).suffix and Store(url).read(RUN_FILE) is not None:
+    if not PurePosixPath(url).suffix and Store(url).read(REPORT) is not None:
         raise ConfigError(
             "this run has no copy on this machine",
             file=redacted(url),

@@ -16,8 +16,8 @@ from paraloom.core.progress import format_duration
 from paraloom.pipeline.figures import describe_figures
 
 if TYPE_CHECKING:
-    from paraloom.pipeline.plan import StagePlan
     from paraloom.pipeline.result import RunResult
+    from paraloom.pipeline.runner import StagePlan
 
 _started = time.monotonic()
 

@@ -114,7 +114,7 @@ DECLARED = [
     Command(
         name="explore",
         run=_explore,
-        of="paraloom.web.session:opened",
+        of="paraloom.web.explorer:opened",
         settings={"source": {"metavar": "FILE_OR_RUN"}},
         examples=("scored.parquet", "runs/german", "strict.parquet loose.parquet"),
     ),

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from paraloom.core.errors import DataError
 
-MAX_BEAD_SIZE = 5
-"""Sentences on one side of a bead at most, unless a caller says otherwise."""
+MAX_BEAD_SIZE = 5  # Sentences on one side of a bead at most, unless a caller says otherwise
 
 
 class Bead(NamedTuple):
@@ -44,5 +43,4 @@ def check_beads(beads: Sequence[Bead], sources: int | None = None, targets: int 
 
 
 def join_sentences(sentences: Sequence[str], indices: Sequence[int]) -> str:
-    """Join some sentences of a text."""
     return " ".join(sentences[index].strip() for index in indices)

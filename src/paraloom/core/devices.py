@@ -27,7 +27,6 @@ class Device(NamedTuple):
         return f"{self.kind}:{','.join(map(str, self.indices))}"
 
     def parts(self) -> list[Device]:
-        """Each GPU by itself."""
         return [Device(self.kind, (index,)) for index in self.indices]
 
 
@@ -113,3 +112,15 @@ def training_devices(text: str) -> tuple[str, ...]:
             remedy="" if gpus else "For GPUs, install a build of torch with CUDA.",
         )
     return tuple(names)
+
+
+def main_memory() -> int:
+    """Main memory of this machine, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def supports_bfloat16() -> bool:
+    """True if the processor multiplies bfloat16 in hardware; emulated, it is slower than float32. Needs torch."""
+    import torch
+
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())

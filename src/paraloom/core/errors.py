@@ -59,13 +59,7 @@ class ParaloomError(Exception):
         self.row = row
         self.remedy = printable(remedy) if remedy is not None else None
 
-    def at(
-        self,
-        *,
-        stage: str | None = None,
-        file: str | Path | None = None,
-        row: int | None = None,
-    ) -> ParaloomError:
+    def at(self, *, stage: str | None = None, file: str | Path | None = None, row: int | None = None) -> ParaloomError:
         """Add the location, as far as it is not known yet.
 
         Args:

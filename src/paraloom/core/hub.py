@@ -16,8 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from paraloom.core.errors import ModelError
 
-_TIMEOUT = 4.0
-"""Seconds to wait for the name server, and for the connection."""
+_TIMEOUT = 4.0  # Seconds to wait for the name server, and for the connection
 
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 

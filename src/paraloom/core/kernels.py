@@ -15,8 +15,7 @@ from typing import Any, TypeVar, overload
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
-_locked: set[str] = set()
-"""Files whose kernels this process is compiling."""
+_locked: set[str] = set()  # Files whose kernels this process is compiling
 
 _loading = RLock()
 

@@ -12,5 +12,4 @@ gfdl gpl gpl-2.0 gpl-3.0 lgpl lgpl-2.1 lgpl-3.0 isc lppl-1.3c ms-pl mpl-2.0 odc-
 postgresql ofl-1.1 ncsa unlicense zlib pddl lgpl-lr deepfloyd-if-license llama2 gemma unknown other
 """
 
-HUB_LICENSES = frozenset(_NAMES.split())
-"""Reference: https://huggingface.co/docs/hub/repositories-licenses"""
+HUB_LICENSES = frozenset(_NAMES.split())  # Reference: https://huggingface.co/docs/hub/repositories-licenses

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -20,17 +22,11 @@ Advance: TypeAlias = Callable[[int], None]
 ProgressCallback: TypeAlias = Callable[[Any], None]
 """Called by a task while it runs: with a ProgressState, or with the number of rows finished since the last call."""
 
-_LOG_INTERVAL = 15.0
-"""Seconds between two lines of a log."""
-
-_FIRST_LINE = 2.0
-"""Seconds until the first line of a log: shorter work prints none."""
-
-_LOADING_LINE = 1.5
-"""Seconds until a line says what is being loaded."""
-
-_REPORT_INTERVAL = 0.2
-"""Seconds between two calls of a callback."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_LOG_INTERVAL = 15.0  # Seconds between two lines of a log
+_FIRST_LINE = 2.0  # Seconds until the first line of a log: shorter work prints none
+_LOADING_LINE = 1.5  # Seconds until a line says what is being loaded
+_REPORT_INTERVAL = 0.2  # Seconds between two calls of a callback
 
 
 @dataclass(frozen=True)
@@ -49,8 +45,7 @@ class ProgressState:
 
 _callback: ProgressCallback | None = None
 _observers: tuple[ProgressCallback, ...] = ()
-_visible = False
-"""True if something is shown already, which says that the program is at work."""
+_visible = False  # True if something is shown already, which says that the program is at work
 
 
 def disable_progress() -> None:
@@ -117,23 +112,37 @@ def loading(what: str) -> Iterator[None]:
     if _callback is not None or _visible:
         yield
         return
-    stream, began, stopped = sys.stderr, time.monotonic(), threading.Event()
+    stream, began, lines = sys.stderr, time.monotonic(), count()
 
-    def watch() -> None:
-        if stopped.wait(_LOADING_LINE):
-            return
-        print(f"loading {what} …", file=stream, flush=True)
-        while not stopped.wait(_LOG_INTERVAL):
-            print(f"loading {what}: {format_duration(time.monotonic() - began)} so far", file=stream, flush=True)
+    def say() -> None:
+        took = f": {format_duration(time.monotonic() - began)} so far" if next(lines) else " …"
+        print(f"loading {what}{took}", file=stream, flush=True)
 
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
+    with every(_LOG_INTERVAL, say, first=_LOADING_LINE), _shown():
+        yield
+
+
+@contextmanager
+def every(seconds: float, action: Callable[[], None], *, first: float | None = None) -> Iterator[None]:
+    """Call `action` from a thread every some seconds during the block, the first time after `first`, or as many."""
+    ended = threading.Event()
+
+    def beat() -> None:
+        # Signals are for the main thread, which holds them back while it starts workers.
+        with suppress(AttributeError):
+            signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        delay = seconds if first is None else first
+        while not ended.wait(delay):
+            action()
+            delay = seconds
+
+    thread = threading.Thread(target=beat, name="paraloom-heartbeat", daemon=True)
+    thread.start()
     try:
-        with _shown():
-            yield
+        yield
     finally:
-        stopped.set()
-        watcher.join()
+        ended.set()
+        thread.join(5)  # A disk that does not answer must not hold up the end.
 
 
 @contextmanager
@@ -197,7 +206,7 @@ def _log_lines(start: ProgressState) -> Generator[ProgressCallback, None, None]:
     due = began + _FIRST_LINE
     counting = False
     recent: deque[tuple[float, int]] = deque()
-    lock, stopped = threading.Lock(), threading.Event()
+    lock = threading.Lock()
 
     def rate(now: float) -> float:
         while len(recent) > 1 and recent[1][0] <= now - _LOG_INTERVAL:
@@ -231,18 +240,12 @@ def _log_lines(start: ProgressState) -> Generator[ProgressCallback, None, None]:
             state = new
             print_if_due()
 
-    def watch() -> None:
-        while not stopped.wait(1):
-            with lock:
-                print_if_due()
+    def look() -> None:
+        with lock:
+            print_if_due()
 
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
+    with every(1, look):
         yield show
-    finally:
-        stopped.set()
-        watcher.join()
 
 
 def _figures(state: ProgressState, speed: float | None) -> list[str]:

@@ -124,12 +124,7 @@ class PrefixTranslatorLike(TranslatorLike, Protocol):
     """
 
     def translate(
-        self,
-        sentences: Sequence[str],
-        *,
-        decode: Any = None,
-        seed: int = 0,
-        prefixes: Sequence[str] | None = None,
+        self, sentences: Sequence[str], *, decode: Any = None, seed: int = 0, prefixes: Sequence[str] | None = None
     ) -> list[list[Variant]]:
         """Translate each sentence.
 

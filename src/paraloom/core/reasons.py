@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-SAMPLE_REASON = "not: in the sample of "
-"""Prefix of the reason of a row that a random sample leaves out."""
-
-NOT_SAMPLED = "not sampled"
-"""Name of rows that meet the conditions of a filter, but are left out by its random sample."""
+SAMPLE_REASON = "not: in the sample of "  # Prefix of the reason of a row that a random sample leaves out
+NOT_SAMPLED = "not sampled"  # Name of rows that meet the conditions of a filter, but are left out by its random sample
 
 
 def not_sampled(sample: float) -> str:
@@ -19,11 +16,8 @@ def is_not_sampled(reason: object) -> bool:
     return isinstance(reason, str) and reason.startswith(SAMPLE_REASON)
 
 
-DISTINCT = "distinct"
-"""Criterion of a filter that keeps one of equal pairs."""
-
-IN_HELD_OUT = "in a held-out corpus"
-"""Reason for which a text of a test set is rejected."""
+DISTINCT = "distinct"  # Criterion of a filter that keeps one of equal pairs
+IN_HELD_OUT = "in a held-out corpus"  # Reason for which a text of a test set is rejected
 
 LEVELS = ("", "equal", "13 words in a row", "8 words in a row", "near-duplicate")
 """How near a text is to a test set, the surest first; index 0: not at all."""

@@ -11,8 +11,7 @@ from paraloom.core.config import type_hints
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.stage import Fit, Source
 
-_FIELDS = {"from": "source", "to": "target"}
-"""Key of a reference → the field that it sets, where that has another name."""
+_FIELDS = {"from": "source", "to": "target"}  # Key of a reference → the field that it sets, where that has another name
 
 
 def split_reference(reference: str) -> tuple[str, dict[str, str]]:

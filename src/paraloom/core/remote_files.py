@@ -15,8 +15,31 @@ from typing import Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError, RunError
-from paraloom.core.paths import is_below
 from paraloom.core.secrets import hide_environment, redacted
+
+
+def is_below(name: object) -> bool:
+    """True if a value is a relative path that does not lead out of its folder."""
+    if not isinstance(name, str) or not name or "\0" in name:
+        return False
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts and path.name != ""
+
+
+def path_below(folder: Path, name: object, file: Path) -> Path:
+    """The path that a file names."""
+    if not is_below(name):
+        raise DataError(
+            f"the path {name!r:.80} cannot be read: it leads out of the folder, or is not text",
+            file=file,
+            remedy="Restore the file from a copy.",
+        )
+    return folder / str(name)
+
 
 EXTRA_OF_SCHEME = {
     **dict.fromkeys(("s3", "s3a"), "s3"),
@@ -30,8 +53,7 @@ EXTRA_OF_SCHEME = {
 
 _URL = re.compile(rf"^({'|'.join(EXTRA_OF_SCHEME)}):/{{1,3}}(?=[^/])")
 _BRACES = re.compile(r"\{([^{},]+),([^{},]+)\}")
-_TIMEOUT = 30
-"""Seconds that a server may take to answer."""
+_TIMEOUT = 30  # Seconds that a server may take to answer
 
 # What of fsspec's facts about a file changes with its content.
 _CONTENT_FACTS = ("ETag", "etag", "md5Hash", "crc32c", "content_md5", "blob_id", "mtime", "LastModified", "created")

@@ -59,7 +59,6 @@ class Resources(Config):
 
     @property
     def memory_bytes(self) -> int:
-        """`memory` as a number."""
         assert isinstance(self.memory, int), "text is parsed when the object is made"
         return self.memory
 
@@ -87,12 +86,10 @@ class Resources(Config):
         return describe_machine({"CPU": self.cpus, "GPU": self.gpus, "memory": self.memory_bytes}, zeros=False)
 
 
-ONE_CPU = Resources()
-"""Default resources of a worker."""
+ONE_CPU = Resources()  # Default resources of a worker
 
 
 def describe_machine(machine: Mapping[str, float], *, zeros: bool = True) -> str:
-    """Resources of a machine, in words."""
     memory = machine.get("memory", 0)
     counts = [(machine.get(name, 0), name) for name in ("CPU", "GPU")]
     parts = [f"{count:g} {name}{'s' * (count != 1)}" for count, name in counts if count or zeros]

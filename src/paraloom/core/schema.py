@@ -57,13 +57,7 @@ VARIANTS = pa.schema(
 LANGUAGE_OF = {"src": "src_lang", "tgt": "tgt_lang", "text": "lang"}
 """Text column → the column with its language, in PAIRS and SENTENCES."""
 
-SCHEMAS = {
-    "DOCUMENTS": DOCUMENTS,
-    "SENTENCES": SENTENCES,
-    "LINKS": LINKS,
-    "PAIRS": PAIRS,
-    "VARIANTS": VARIANTS,
-}
+SCHEMAS = {"DOCUMENTS": DOCUMENTS, "SENTENCES": SENTENCES, "LINKS": LINKS, "PAIRS": PAIRS, "VARIANTS": VARIANTS}
 
 DECIDING = (
     *("p_paraphrase", "judge", "paraphrase_score", "bilingual_similarity"),
@@ -115,6 +109,5 @@ def with_reasons(batch: pa.RecordBatch, reasons: pa.Array | Sequence[str | None]
 
 
 def signature_of(field: pa.Field) -> str:
-    """Read the signature in the metadata of a field."""
     stored: bytes = (field.metadata or {}).get(b"signature", b"")
     return stored.decode()

@@ -10,8 +10,7 @@ from urllib.parse import quote
 _VARIABLE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSPHRASE)$", re.IGNORECASE)
 """Names of environment variables that hold a secret."""
 
-_MIN_CHARACTERS = 6
-"""Of a secret that is looked for in texts; a shorter one is part of too many words."""
+_MIN_CHARACTERS = 6  # Of a secret that is looked for in texts; a shorter one is part of too many words
 
 # The password of a URL. A path may have "//" and "@", too, but not a colon between them without a space; and a number
 # between colon and slash is a port.

@@ -15,11 +15,8 @@ from paraloom.core.digests import digest
 from paraloom.core.protocols import CorpusReader
 from paraloom.core.resources import ONE_CPU, Resources
 
-BATCH_ROWS = 1024
-"""Rows to a batch of most stages; fixed, because seeds, and so bytes, depend on it."""
-
-Json: TypeAlias = Any
-"""A value that `json.dumps` accepts: surveys and figures are made of these."""
+BATCH_ROWS = 1024  # Rows to a batch of most stages; fixed, because seeds, and so bytes, depend on it
+Json: TypeAlias = Any  # A value that `json.dumps` accepts: surveys and figures are made of these
 
 
 @dataclass(frozen=True)

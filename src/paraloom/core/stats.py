@@ -10,8 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-Z_95 = 1.959963984540054
-"""Half the width of a 95 % interval, in standard errors."""
+Z_95 = 1.959963984540054  # Half the width of a 95 % interval, in standard errors
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,6 @@ class Estimate:
         return f"{value} [{low}, {high}]"
 
     def to_dict(self) -> dict[str, float]:
-        """The three numbers by name."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
@@ -57,7 +55,6 @@ class Moments:
 
     @classmethod
     def of(cls, values: npt.NDArray[np.floating] | npt.NDArray[np.integer]) -> Moments:
-        """Compute the moments of numbers."""
         numbers = np.asarray(values, np.float64).ravel()
         numbers = numbers[~np.isnan(numbers)]
         if not len(numbers):
@@ -99,7 +96,6 @@ class Ratio:
 
     @classmethod
     def of(cls, over: npt.ArrayLike, under: npt.ArrayLike) -> Ratio:
-        """Sum up clusters."""
         y, x = np.asarray(over, np.float64), np.asarray(under, np.float64)
         return cls(len(y), float(y.sum()), float(x.sum()), float(y @ y), float(y @ x), float(x @ x))
 
@@ -123,24 +119,17 @@ class Ratio:
 
 @dataclass(frozen=True, eq=False)
 class IdCounts:
-    """Counts of 64-bit ids, such as hashes of tokens; two of them can be added.
+    """Counts of 64-bit ids, such as hashes of tokens; two of them can be added."""
 
-    Args:
-        ids: uint64 `(k,)`, distinct, in ascending order.
-        counts: int64 `(k,)`, 1 or more.
-    """
-
-    ids: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.int64]
+    ids: npt.NDArray[np.uint64]  # uint64 `(k,)`, distinct, in ascending order
+    counts: npt.NDArray[np.int64]  # int64 `(k,)`, 1 or more
 
     @classmethod
     def empty(cls) -> IdCounts:
-        """Counts of no ids."""
         return cls(np.empty(0, np.uint64), np.empty(0, np.int64))
 
     @classmethod
     def of(cls, ids: npt.NDArray[np.uint64]) -> IdCounts:
-        """Count ids."""
         distinct, counts = np.unique(ids, return_counts=True)
         return cls(distinct, counts.astype(np.int64))
 
@@ -157,7 +146,6 @@ class IdCounts:
 
     @property
     def total(self) -> int:
-        """Sum of all counts."""
         return int(self.counts.sum())
 
     def most_common(self, size: int) -> npt.NDArray[np.uint64]:

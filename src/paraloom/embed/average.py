@@ -18,10 +18,27 @@ from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.embed import average_kernels
-from paraloom.embed.nibbles import MAX_NIBBLE, pack_nibbles
 from paraloom.embed.spec import Spec
 from paraloom.embed.vocabulary import Vocabulary
 from paraloom.text.buffers import string_array
+
+MAX_NIBBLE = 7  # The largest absolute value of a packed integer
+
+
+def pack_nibbles(values: npt.NDArray[np.int8]) -> npt.NDArray[np.uint8]:
+    """Pack integers of −7 to 7 two to a byte; the first of each two has the low bits."""
+    padded = np.pad(values, ((0, 0), (0, values.shape[1] % 2)))
+    unsigned = (padded + MAX_NIBBLE + 1).astype(np.uint8)
+    packed: npt.NDArray[np.uint8] = unsigned[:, 0::2] | (unsigned[:, 1::2] << np.uint8(4))
+    return packed
+
+
+def unpack_nibbles(packed: npt.NDArray[np.uint8], width: int) -> npt.NDArray[np.int8]:
+    """Undo `pack_nibbles`."""
+    unsigned = np.empty((len(packed), 2 * packed.shape[1]), np.uint8)
+    unsigned[:, 0::2], unsigned[:, 1::2] = packed & 15, packed >> 4
+    return unsigned[:, :width].astype(np.int8) - np.int8(MAX_NIBBLE + 1)
+
 
 Vectors = npt.NDArray[np.float32]
 
@@ -132,7 +149,6 @@ class SentenceEncoder:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the vectors."""
         return self.spec.width(self.part_dimension)
 
     @cached_property

@@ -96,8 +96,7 @@ class TrainableAverage:
     def forward(self, lists: RowLists, out: Vectors, column: int) -> None:
         weights = self.weights[:, 0]
         self._team.parallel_for(
-            len(out),
-            lambda begin, end: average_kernels.add_means(*lists, self.table, weights, out, column, begin, end),
+            len(out), lambda begin, end: average_kernels.add_means(*lists, self.table, weights, out, column, begin, end)
         )
 
     def backward(self, batch: BatchGradient) -> tuple[npt.NDArray[np.int32], Vectors]:

@@ -42,11 +42,36 @@ class TrainingState:
         self.loss += value
         self.steps += 1
 
+    def end_line(self, loss: float, **figures: float) -> None:
+        """Append a line to the curve and reset the sums."""
+        self.curve.append({"epoch": self.epoch + 1, "step": self.step, "loss": loss, **figures})
+        self.loss, self.violations, self.triples, self.steps = 0.0, 0, 0, 0
+
+    @property
+    def measured(self) -> list[dict[str, Any]]:
+        """The lines of the curve with figures of the evaluator."""
+        return [line for line in self.curve if "dev" in line]
+
+    def measure(self, figures: Mapping[str, float], epoch: int) -> bool:
+        """Append an evaluator's figures to the curve; True if the first one is the best so far."""
+        line = {"epoch": epoch, "step": self.step, "dev": {name: float(figure) for name, figure in figures.items()}}
+        self.curve.append(line)
+        return best_line(self.measured) is line
+
+
+def best_line(measured: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The line of a curve with the highest first figure, the earliest of equal ones; NaN counts as the lowest."""
+
+    def figure(line: Mapping[str, Any]) -> float:
+        first: float = next(iter(line["dev"].values()))
+        return -math.inf if math.isnan(first) else first
+
+    return max(measured, key=figure, default=None)
+
 
 def write_checkpoint(
     folder: Path, state: TrainingState, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str
 ) -> None:
-    """Write `checkpoint/state.safetensors` into a folder."""
     from safetensors.numpy import save_file
 
     with atomic_write(folder / "checkpoint" / _FILE) as temporary:
@@ -55,7 +80,6 @@ def write_checkpoint(
 
 
 def read_checkpoint(folder: Path, tensors: Mapping[str, npt.NDArray[np.float32]], digest: str) -> TrainingState:
-    """Read a checkpoint, if there is one."""
     from safetensors import SafetensorError, safe_open
 
     path = folder / "checkpoint" / _FILE
@@ -96,7 +120,6 @@ def run_with_checkpoints(
 
 
 def write_records(folder: Path, curve: Iterable[Mapping[str, Any]], timings: Mapping[str, float]) -> None:
-    """Write `curve.jsonl` and `timings.json` into a folder."""
     with atomic_write(folder / "curve.jsonl") as temporary:
         temporary.write_text("".join(f"{json.dumps(line)}\n" for line in curve), encoding="utf-8")
     with atomic_write(folder / "timings.json") as temporary:

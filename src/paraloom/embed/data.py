@@ -48,17 +48,14 @@ class ArrayFile:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content."""
         return self._state.hexdigest()
 
     def append(self, values: npt.NDArray[Any]) -> None:
-        """Append numbers."""
         content = np.ascontiguousarray(values).data.cast("B")
         self._file.write(content)
         self._state.update(content)
 
     def close(self) -> None:
-        """Close the file for writing."""
         self._file.close()
 
     def mapped(self, kind: type[np.generic]) -> npt.NDArray[Any]:
@@ -108,7 +105,6 @@ class UnitWriter:
         return self._files[name]
 
     def add(self, texts: pa.Array) -> None:
-        """Append sentences, large_string."""
         for unit in self._sizes:
             if unit == SUBWORD and self._subwords_pending:
                 with self._lines.open("a", encoding="utf-8", newline="\n") as stream:
@@ -150,7 +146,6 @@ class UnitWriter:
 
     @property
     def digests(self) -> list[str]:
-        """SHA-256 of every file."""
         return [file.digest for file in self._files.values()]
 
 
@@ -168,17 +163,12 @@ Pairs: TypeAlias = BatchReader | Iterable[pa.RecordBatch]
 
 @dataclass(frozen=True)
 class PairDataset:
-    """n pairs to train on; sentences 2i and 2i + 1 are the sides of pair i.
+    """n pairs to train on; sentences 2i and 2i + 1 are the sides of pair i."""
 
-    Args:
-        units: The sentences' tokens by kind.
-        keys: uint64 `(2n,)`, equal for sentences of the same words (in the same order, if order matters).
-        counts: `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
-        digest: Digest of the data.
-    """
-
-    units: dict[str, UnitLists]
+    units: dict[str, UnitLists]  # The sentences' tokens by kind
+    # uint64 `(2n,)`, equal for sentences of the same words (in the same order, if order matters).
     keys: npt.NDArray[np.uint64]
+    # `read` = `used` + `empty` (a side without a word) + `too_long` (a side of more than max_tokens words).
     counts: dict[str, int]
     digest: str
 

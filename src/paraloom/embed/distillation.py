@@ -25,20 +25,28 @@ from paraloom.embed.data import UnitLists, UnitWriter
 from paraloom.embed.losses import Loss, distribution_loss, similarity_loss
 from paraloom.embed.network_parts import PartTraining
 from paraloom.embed.store import load_encoder, save_encoder
-from paraloom.embed.teacher_vectors import teacher_vectors
 from paraloom.embed.threads import ThreadTeam
-from paraloom.embed.training import (
-    BEST,
-    Evaluator,
-    Learner,
-    development_figures,
-    initial_parts,
-    is_best,
-    warn_if_below_start,
-)
+from paraloom.embed.training import BEST, Evaluator, Learner, development_figures, initial_parts, warn_if_below_start
 from paraloom.embed.vocabulary import UNITS
 from paraloom.embed.word_vectors import vectors_file
 from paraloom.io.atomic import disk_full_as_error
+
+
+def teacher_vectors(batch: pa.RecordBatch) -> tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]:
+    """Read the vectors that a teacher gave to n sentences."""
+    column = batch.column("vector") if "vector" in batch.schema.names else None
+    if column is None or not pa.types.is_fixed_size_list(column.type):
+        raise DataError(
+            "column 'vector' (fixed-size lists) not found", remedy="The stage `encode` adds it to a corpus."
+        )
+    # `flatten` leaves null lists out.
+    filled = pa.array(np.zeros(column.type.list_size, np.float16)).cast(column.type.value_type)
+    empty = pa.FixedSizeListArray.from_arrays(filled, column.type.list_size)[0]
+    vectors = column.fill_null(empty).flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
+    vectors = vectors.astype(np.float16, copy=False)
+    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
+    return vectors, np.isfinite(norms) & (np.abs(norms - 1) < 0.05)
+
 
 # Batches per line of the learning curve.
 _LINE = 100
@@ -96,18 +104,11 @@ class DistillationConfig(PartsConfig):
 
 @dataclass(frozen=True)
 class DistillationData:
-    """n sentences with the vectors of a teacher.
+    """n sentences with the vectors of a teacher."""
 
-    Args:
-        units: The sentences' tokens by kind.
-        vectors: float16 `(n, d)`, of norm 1.
-        counts: `read` = `used` + `empty` (no word, or no vector) + `too_long`.
-        digest: Digest of the data.
-    """
-
-    units: dict[str, UnitLists]
-    vectors: npt.NDArray[np.float16]
-    counts: dict[str, int]
+    units: dict[str, UnitLists]  # The sentences' tokens by kind
+    vectors: npt.NDArray[np.float16]  # float16 `(n, d)`, of norm 1
+    counts: dict[str, int]  # `read` = `used` + `empty` (no word, or no vector) + `too_long`
     digest: str
 
 
@@ -234,10 +235,8 @@ def _train(
     def evaluate() -> None:
         if evaluator is not None:
             encoder = learner.encoder()
-            figures = {name: float(figure) for name, figure in evaluator(encoder).items()}
-            if is_best(figures, state.curve):
+            if state.measure(evaluator(encoder), state.epoch + bool(state.step)):
                 save_encoder(encoder, best)
-            state.curve.append({"epoch": state.epoch + bool(state.step), "step": state.step, "dev": figures})
 
     if not state.curve and not state.step:
         evaluate()
@@ -253,7 +252,8 @@ def _train(
                 _train_step(config, data, learner, state, order[state.megabatch * size :][:size])
                 state.megabatch += 1
                 if state.step == config.steps or state.steps == _LINE:
-                    _end_line(state, size)
+                    mean = state.loss / state.steps / max(1, size - 1)
+                    state.end_line(mean, off=mean**0.5)  # the root mean square difference of cosines
                 if state.step % max(1, config.steps // 10) == 0 or state.step == config.steps:
                     evaluate()
                 advance(1)
@@ -286,10 +286,3 @@ def _loss(config: DistillationConfig, vectors: npt.NDArray[np.float32], target: 
     all_pairs, factor = similarity_loss(vectors, target), np.float32(config.softmax_weight)
     gradient = all_pairs.gradient + factor * near.gradient
     return Loss(all_pairs.value + config.softmax_weight * near.value, 0, gradient, near.active)
-
-
-def _end_line(state: TrainingState, size: int) -> None:
-    """Append a line to the curve (`off`: root mean square difference of cosines) and reset the sums."""
-    mean = state.loss / state.steps / max(1, size - 1)
-    state.curve.append({"epoch": state.epoch + 1, "step": state.step, "loss": mean, "off": mean**0.5})
-    state.loss, state.steps = 0.0, 0

@@ -33,7 +33,7 @@ from paraloom.embed.transformer import (
 from paraloom.io.atomic import atomic_folder
 
 # Training loads many modules that an encoder which only encodes does not need.
-_train_on_files = late("paraloom.embed.training_files:train_on_files")
+_train_on_files = late("paraloom.embed.training:train_on_files")
 
 
 class Encoder:
@@ -314,7 +314,6 @@ class Encoder:
 def _training_sources(
     pairs: str | Path | Sequence[str | Path], bitext: str | Path | Sequence[str | Path]
 ) -> tuple[list[str | Path], bool]:
-    """The files to train on, and whether they are bitext."""
     listed = [[value] if isinstance(value, (str, Path)) else list(value) for value in (pairs, bitext)]
     if bool(listed[0]) == bool(listed[1]):
         raise ConfigError(

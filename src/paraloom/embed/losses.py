@@ -64,10 +64,7 @@ def batch_triples(count: int, of_first: Indices, of_second: Indices | None = Non
 
 
 def hardest_negatives(
-    vectors: npt.NDArray[np.float32],
-    keys: npt.NDArray[np.uint64],
-    other_keys: npt.NDArray[np.uint64],
-    team: ThreadTeam,
+    vectors: npt.NDArray[np.float32], keys: npt.NDArray[np.uint64], other_keys: npt.NDArray[np.uint64], team: ThreadTeam
 ) -> npt.NDArray[np.int64]:
     """The most similar sentence of another pair, for each sentence of a mega-batch.
 

@@ -92,11 +92,7 @@ def check_mining(
 
 
 def bitext_neighbors(
-    source: StoredVectors,
-    target: StoredVectors,
-    *,
-    k: int = NEIGHBORS,
-    index: Index = "auto",
+    source: StoredVectors, target: StoredVectors, *, k: int = NEIGHBORS, index: Index = "auto"
 ) -> Neighbors:
     """Find the nearest neighbors of all vectors on the other side; see `mine_bitext`."""
     check_mining(k=k, index=index)

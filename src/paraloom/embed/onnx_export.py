@@ -97,11 +97,7 @@ def _read_input(graph: Graph, rows: str) -> Lists:
     # A text without units has the zero vector, not 0 / 0.
     weights = graph.of("Div", known, graph.of("Max", counts, graph.tensor(np.array([[1]], np.float32))))
     lengths = graph.of("Cast", graph.of("Squeeze", counts, graph.integers(1)), to=TensorProto.INT32)
-    return Lists(
-        graph.of("Max", rows, zero),
-        graph.of("Unsqueeze", weights, graph.integers(2)),
-        lengths,
-    )
+    return Lists(graph.of("Max", rows, zero), graph.of("Unsqueeze", weights, graph.integers(2)), lengths)
 
 
 def _part(graph: Graph, name: str, part: Any, lists: Lists) -> str:

@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-OPSET = 17
-"""Version of the operators, the first one with LayerNormalization."""
+OPSET = 17  # Version of the operators, the first one with LayerNormalization
 
 
 @dataclass
 class Graph:
-    """Nodes and tensors of a graph under construction; values are referred to by name."""
-
     nodes: list[Any] = field(default_factory=list)
     tensors: list[Any] = field(default_factory=list)
 
@@ -35,7 +32,6 @@ class Graph:
         return names
 
     def of(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node with one output; returns its name."""
         return self.node(kind, *inputs, **attributes)[0]
 
     def integers(self, *values: int) -> str:
@@ -58,17 +54,11 @@ class Graph:
 
 @dataclass(frozen=True)
 class Lists:
-    """Names of the values that are derived from one input.
+    """Names of the values that are derived from one input."""
 
-    Args:
-        rows: int64 `(n, t)`, padded with 0.
-        weights: float32 `(n, t, 1)`, 1 / length of the text for each of its tokens, padded with 0.
-        lengths: int32 `(n,)`.
-    """
-
-    rows: str
-    weights: str
-    lengths: str
+    rows: str  # int64 `(n, t)`, padded with 0
+    weights: str  # float32 `(n, t, 1)`, 1 / length of the text for each of its tokens, padded with 0
+    lengths: str  # int32 `(n,)`
 
 
 def mean(graph: Graph, vectors: str, lists: Lists) -> str:

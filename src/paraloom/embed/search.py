@@ -16,14 +16,12 @@ from paraloom.core.seeds import generator
 from paraloom.embed import mining_kernels
 from paraloom.embed.average import Vectors, normalize_vectors
 
-BLOCK = 65_536
-"""Vectors that are in memory at a time."""
+BLOCK = 65_536  # Vectors that are in memory at a time
 
 # Queries that are compared with a block at a time: their cosines take 16 MB.
 _QUERIES = 64
 
-NEIGHBORS = 4
-"""Neighbors of the margin."""
+NEIGHBORS = 4  # Neighbors of the margin
 
 # Vectors of highest cosine, besides the k, that the margin orders.
 _RERANKED = 16
@@ -98,10 +96,7 @@ def search(
 
 def _nearest(queries: Vectors, corpus: npt.NDArray[np.floating[Any]], k: int) -> SearchResult:
     """The k vectors of highest cosine to each of some unit vectors, exact, earlier rows first."""
-    best = SearchResult(
-        np.full((len(queries), k), -np.inf, np.float32),
-        np.full((len(queries), k), -1, np.int64),
-    )
+    best = SearchResult(np.full((len(queries), k), -np.inf, np.float32), np.full((len(queries), k), -1, np.int64))
     with progress("searching", len(corpus), unit="sentences") as advance:
         for start in range(0, len(corpus), BLOCK):
             block = unit_block(corpus, slice(start, start + BLOCK))
@@ -185,7 +180,6 @@ def mine_pairs(
 
 
 def check_vectors(vectors: npt.NDArray[Any], width: int | None = None) -> None:
-    """Check that an array holds vectors."""
     remedy = "Encode the text again, with the same encoder."
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
         raise DataError(
@@ -204,8 +198,7 @@ def unit_block(vectors: npt.NDArray[Any], rows: slice | npt.NDArray[np.int64]) -
     if len(bad):
         number = np.arange(len(vectors))[rows][bad[0]]
         raise DataError(
-            f"vector {number + 1:,} contains values that are not finite, or too large",
-            remedy="Encode the text again.",
+            f"vector {number + 1:,} contains values that are not finite, or too large", remedy="Encode the text again."
         )
     return normalize_vectors(block)
 

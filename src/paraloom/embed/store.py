@@ -13,9 +13,8 @@ import numpy.typing as npt
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError, ModelError, ParaloomError
 from paraloom.core.version import __version__
-from paraloom.embed.average import Average, Part, SentenceEncoder
+from paraloom.embed.average import Average, Part, SentenceEncoder, unpack_nibbles
 from paraloom.embed.network_parts import network_parts
-from paraloom.embed.nibbles import unpack_nibbles
 from paraloom.embed.spec import PARTS, parse_spec
 from paraloom.embed.subwords import UNIT as SUBWORD
 from paraloom.embed.subwords import SubwordVocabulary
@@ -24,8 +23,7 @@ from paraloom.io.atomic import atomic_write
 
 CONFIG = "config.json"
 CARD = "README.md"
-EXPORTED = "paraloom"
-"""Subfolder of an export for sentence-transformers with code: the encoder itself, unchanged."""
+EXPORTED = "paraloom"  # Subfolder of an export for sentence-transformers with code: the encoder itself, unchanged
 _FORMAT = 1
 
 _CARD_HEAD = "---\nlibrary_name: {library}\ntags:\n- sentence-similarity\n- {library}\n---\n"
@@ -73,7 +71,6 @@ def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping
 
 
 def load_encoder(folder: str | Path, threads: int = 1) -> SentenceEncoder:
-    """Load an encoder from a folder of `save_encoder`."""
     folder = _resolve(folder)
     config = _read_config(folder)
     spec = parse_spec(config["spec"])

@@ -16,8 +16,7 @@ from paraloom.text.buffers import Texts
 from paraloom.text.normalize import lowercase, normalize
 
 UNIT = "subword"
-SPACE = "▁"
-"""The character that SentencePiece writes for a space."""
+SPACE = "▁"  # The character that SentencePiece writes for a space
 
 
 class SubwordVocabulary(Vocabulary):

@@ -26,7 +26,6 @@ class ThreadTeam:
             other.result()
 
     def close(self) -> None:
-        """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown()
 

@@ -7,12 +7,14 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.core.config import check_keys
 from paraloom.core.devices import training_devices
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError
@@ -21,7 +23,8 @@ from paraloom.core.protocols import START
 from paraloom.core.seeds import generator
 from paraloom.embed.average import SentenceEncoder, Vectors, normalize_vectors
 from paraloom.embed.average_training import BatchGradient, TrainableAverage, TrainablePart
-from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
+from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_facts
+from paraloom.embed.checkpoint import TrainingState, best_line, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.data import PairDataset, Pairs, UnitLists, stream_pairs
 from paraloom.embed.losses import Loss, batch_triples, contrastive_loss, hardest_negatives, margin_loss
@@ -31,12 +34,12 @@ from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.vocabulary import RowLists, Vocabulary
 from paraloom.embed.word_vectors import read_vector_words, read_vectors, vectors_file
+from paraloom.io import read_pairs
 
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
 """Measures an encoder during training; returns figures by name."""
 
-BEST = "checkpoint/best"
-"""Folder of the best encoder so far, below that of a training, until it ends."""
+BEST = "checkpoint/best"  # Folder of the best encoder so far, below that of a training, until it ends
 
 # Mini-batches per line of the learning curve.
 _LINE = 20
@@ -49,7 +52,6 @@ def initial_parts(
     init_from: SentenceEncoder | None,
     vectors: str | Path | None,
 ) -> dict[str, TrainablePart]:
-    """Create the parts of an encoder for training."""
     parts: dict[str, TrainablePart] = {}
     config, pretrained = training.config, None
     if vectors is not None:
@@ -96,7 +98,6 @@ class Learner:
 
     @property
     def dimension(self) -> int:
-        """Dimension of each part."""
         return next(iter(self.parts.values())).dimension
 
     @property
@@ -105,11 +106,9 @@ class Learner:
         return {f"{name}.{key}": tensor for name, part in self.parts.items() for key, tensor in part.state.items()}
 
     def encoder(self) -> SentenceEncoder:
-        """The encoder in its present state."""
         return SentenceEncoder(self.spec, {name: part.frozen() for name, part in self.parts.items()}, self.team.threads)
 
     def take(self, sentences: npt.NDArray[np.int64]) -> dict[str, RowLists]:
-        """The tokens of some sentences, by part."""
         lists = {unit: self.units[unit].take(sentences) for unit in self.spec.units}
         return {name: lists[PARTS[name].unit] for name in self.parts}
 
@@ -135,7 +134,6 @@ class Learner:
             self.parts[name].update_weights(batch, learning_rate, step)
 
     def fold_weights(self) -> None:
-        """Multiply all vectors by their weights."""
         for part in self.parts.values():
             part.fold_weights()
 
@@ -250,6 +248,7 @@ class _Training:
         pairs, epochs = len(self.data), self.config.weight_epochs + self.config.epochs
         if evaluator is not None and not state.step and not state.curve:
             self._evaluate(evaluator, state, best, epoch=0)
+        train = self._train_contrastive if self.config.loss == "softmax" else self._train_margin
         done = min(state.epoch * pairs + state.megabatch * self._pairs_per_megabatch(state.epoch), epochs * pairs)
         with progress("training", epochs * pairs, unit="pairs", done=done) as advance:
             while state.epoch < epochs:
@@ -260,7 +259,7 @@ class _Training:
                 order = generator(self.seed, self._salt, state.epoch).permutation(pairs)
                 while state.megabatch * size < pairs:
                     selected = order[state.megabatch * size : (state.megabatch + 1) * size]
-                    self._train_megabatch(selected, state)
+                    train(selected, state)
                     state.megabatch += 1
                     if state.steps >= _LINE:
                         _end_line(state)
@@ -277,16 +276,8 @@ class _Training:
 
     def _evaluate(self, evaluator: Evaluator, state: TrainingState, best: Path | None, epoch: int) -> None:
         encoder = self.learner.encoder()
-        figures = {name: float(figure) for name, figure in evaluator(encoder).items()}
-        if best is not None and is_best(figures, state.curve):
+        if state.measure(evaluator(encoder), epoch) and best is not None:
             save_encoder(encoder, best)
-        state.curve.append({"epoch": epoch, "step": state.step, "dev": figures})
-
-    def _train_megabatch(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
-        if self.config.loss == "softmax":
-            self._train_contrastive(selected, state)
-        else:
-            self._train_margin(selected, state)
 
     def _train_contrastive(self, selected: npt.NDArray[np.int64], state: TrainingState) -> None:
         first, second = 2 * selected, 2 * selected + 1
@@ -339,7 +330,6 @@ class _Training:
 
 
 def scrambled(lists: RowLists, probability: float, draw: np.random.Generator) -> RowLists:
-    """The lists, each one shuffled with some probability."""
     lengths = np.diff(lists.offsets)
     shuffled = np.repeat(draw.random(len(lengths)) < probability, lengths)
     positions = np.arange(len(lists.rows), dtype=np.float64)
@@ -354,7 +344,7 @@ def development_figures(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
     measured = [line for line in curve if "dev" in line]
     if not measured:
         return {"dev": {}}
-    kept = max(measured, key=lambda line: next(iter(line["dev"].values()))) if keep_best else measured[-1]
+    kept = (best_line(measured) if keep_best else None) or measured[-1]
     untrained = {} if measured[0]["epoch"] else {"untrained": measured[0]["dev"]}
     return {"dev": kept["dev"], **untrained}
 
@@ -375,22 +365,24 @@ def warn_if_below_start(curve: Sequence[Mapping[str, Any]], keep_best: bool) -> 
         )
 
 
-def is_best(figures: Mapping[str, float], curve: Sequence[Mapping[str, Any]]) -> bool:
-    """True if the first figure is higher than in every epoch of the curve so far; NaN never is."""
-    name, figure = next(iter(figures.items()))
-    before = [line["dev"][name] for line in curve if "dev" in line]
-    return not before or figure > max(before)
-
-
 def _end_line(state: TrainingState) -> None:
-    """Append a line to the curve and reset the sums."""
     if state.steps:
-        state.curve.append(
-            {
-                "epoch": state.epoch + 1,
-                "step": state.step,
-                "loss": state.loss / state.steps,
-                "violations": state.violations / state.triples,
-            }
-        )
-    state.loss, state.violations, state.triples, state.steps = 0.0, 0, 0, 0
+        state.end_line(state.loss / state.steps, violations=state.violations / state.triples)
+
+
+def train_on_files(
+    sources: Sequence[str | Path],
+    is_bitext: bool,
+    folder: str | Path,
+    config: Mapping[str, Any],
+    *,
+    seed: int,
+    threads: int | None,
+) -> None:
+    """Train an encoder on all pairs of some files; see `Encoder.train`."""
+    settings = {**(BITEXT_SETTINGS if is_bitext else {}), **config}
+    check_keys(EncoderConfig, settings)
+    checks = [check_bitext(str(source), read_pairs(source)) for source in sources] if is_bitext else []
+    batches = chain.from_iterable(read_pairs(source) for source in sources)
+    facts = language_facts(checks) if is_bitext else {}
+    train_encoder(batches, EncoderConfig(**settings), folder, seed=seed, threads=threads, facts=facts)

@@ -21,22 +21,19 @@ from paraloom.core.hub import require_hub
 from paraloom.embed.average import Vectors
 from paraloom.io.atomic import atomic_write
 
-CONFIG = "transformer.json"
-"""The file that identifies a folder of `convert_transformer`: pooling and maximal length."""
+CONFIG = "transformer.json"  # The file that identifies a folder of `convert_transformer`: pooling and maximal length
 
 DENSE = "dense.safetensors"
 """A linear layer on top of the pooling, in a folder of `convert_transformer` whose model has one."""
 
-TRAINED = "paraloom.json"
-"""The file that identifies a folder of `distill_transformer`: signature and training."""
+TRAINED = "paraloom.json"  # The file that identifies a folder of `distill_transformer`: signature and training
 
 _BATCH = 32
 _GPU_BATCH = 512
 
 _MODULES = ["Transformer", "Pooling"]
 
-_RENAMED_KEYS = {"longest": "max_length"}
-"""Old name → name of keys in `CONFIG`, for folders that version 0.1 wrote."""
+_RENAMED_KEYS = {"longest": "max_length"}  # Old name → name of keys in `CONFIG`, for folders that version 0.1 wrote
 
 
 def convert_transformer(model: str | Path, folder: Path, *, precision: str = "int8") -> None:
@@ -113,7 +110,6 @@ class TransformerEncoder:
 
     @cached_property
     def dimension(self) -> int:
-        """Dimension of the vectors."""
         return int(self.encode(["a"]).shape[1])
 
     @cached_property
@@ -168,7 +164,6 @@ class TransformerEncoder:
         return [of_sentence[i] for i in range(len(encodings))]
 
     def _batches(self, lengths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
-        """Indices of sentences, in batches of like length."""
         return batches_by_length(lengths, _BATCH if self._encoder.device == "cpu" else _GPU_BATCH)
 
     def _states(self, ids: list[list[int]]) -> Vectors:
@@ -240,7 +235,6 @@ class SentenceTransformerEncoder:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the vectors."""
         # Older releases of the library have only the longer name.
         method = getattr(self._model, "get_embedding_dimension", None) or self._model.get_sentence_embedding_dimension
         return int(method() or 0)
@@ -251,7 +245,6 @@ class SentenceTransformerEncoder:
         return np.asarray(vectors, np.float32)
 
     def save(self, folder: str | Path) -> None:
-        """Write the model into a folder, as the library does."""
         self._model.save(str(folder))
 
 

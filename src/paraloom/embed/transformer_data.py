@@ -15,8 +15,7 @@ import pyarrow as pa
 from paraloom.core.digests import digest
 from paraloom.core.errors import DataError
 from paraloom.embed.data import ArrayFile
-from paraloom.embed.distillation import neighborhood_order
-from paraloom.embed.teacher_vectors import teacher_vectors
+from paraloom.embed.distillation import neighborhood_order, teacher_vectors
 from paraloom.embed.transformer_config import TransformerConfig
 from paraloom.embed.transformer_vocabulary import TeacherVocabulary, prune
 from paraloom.io.atomic import disk_full_as_error
@@ -30,29 +29,19 @@ _SLAB, _STRETCH = 32, 1.2
 
 @dataclass(frozen=True)
 class TransformerData:
-    """n sentences as tokens, with the vectors of a teacher.
+    """n sentences as tokens, with the vectors of a teacher."""
 
-    Args:
-        ids: int32, the tokens of all sentences, memory-mapped.
-        offsets: int64 `(n + 1,)`, where each sentence begins.
-        rows: int64 `(n,)`, the row of each sentence in `vectors`.
-        vectors: float16 `(m, d)`, of norm 1, memory-mapped.
-        counts: `read` = `used` + `empty` (no text, or no vector) + `too_long`.
-        digest: Digest of the data.
-    """
-
-    ids: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int64]
-    vectors: npt.NDArray[np.float16]
-    counts: dict[str, int]
+    ids: npt.NDArray[np.int32]  # int32, the tokens of all sentences, memory-mapped
+    offsets: npt.NDArray[np.int64]  # int64 `(n + 1,)`, where each sentence begins
+    rows: npt.NDArray[np.int64]  # int64 `(n,)`, the row of each sentence in `vectors`
+    vectors: npt.NDArray[np.float16]  # float16 `(m, d)`, of norm 1, memory-mapped
+    counts: dict[str, int]  # `read` = `used` + `empty` (no text, or no vector) + `too_long`
     digest: str
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, sentences: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int32]]:
-        """The tokens of some sentences."""
         return [self.ids[self.offsets[i] : self.offsets[i + 1]] for i in sentences.tolist()]
 
 
@@ -156,7 +145,6 @@ def _write_lines(
 
 
 def _tokenized(lines: Path, vocabulary: TeacherVocabulary) -> Iterator[list[list[int]]]:
-    """The tokens of all lines of a file, in chunks."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(json.dumps(vocabulary.tokenizer))

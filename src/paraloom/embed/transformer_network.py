@@ -11,8 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-LAYER_NORM_EPS = 1e-12
-"""As in BERT."""
+LAYER_NORM_EPS = 1e-12  # As in BERT
 
 _INIT_STD = 0.02
 
@@ -76,7 +75,6 @@ class TransformerNetwork(nn.Module):
         self.dense = nn.Linear(shape.width, shape.dimension)
 
     def forward(self, ids: Tensor, lengths: Tensor, table: Tensor | None = None) -> Tensor:
-        """Compute sentence vectors."""
         words = self.words(ids) if table is None else functional.embedding(ids, table)
         x = self.embedding_norm(words + self.positions.weight[: ids.shape[1]])
         mask = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]

@@ -47,7 +47,6 @@ class NetworkEncoder:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the vectors."""
         return self.network.shape.dimension
 
     @cached_property

@@ -19,20 +19,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from paraloom.core.devices import Device, parse_device
+from paraloom.core.devices import Device, parse_device, supports_bfloat16
 from paraloom.core.digests import digest
-from paraloom.core.hardware import supports_bfloat16
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator, spawn_seed
-from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
+from paraloom.embed.checkpoint import TrainingState, best_line, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.transformer_config import TransformerConfig
 from paraloom.embed.transformer_data import TransformerData, batches_of_like_length, stream_sentences
-from paraloom.embed.transformer_network import (
-    TransformerNetwork,
-    TransformerShape,
-    new_network,
-    principal_embeddings,
-)
+from paraloom.embed.transformer_network import TransformerNetwork, TransformerShape, new_network, principal_embeddings
 from paraloom.embed.transformer_store import NetworkEncoder, load_transformer, padded, save_transformer
 from paraloom.embed.transformer_vocabulary import TeacherVocabulary, read_teacher
 
@@ -103,13 +97,12 @@ def distill_transformer(
         "sentences_per_second": (state.step - resumed) * config.batch_size / trained,
     }
     write_records(folder, state.curve, timings)
-    measured = [line for line in state.curve if "dev" in line]
-    best = _best_line(measured)
+    best = best_line(state.measured)
     network = trainer.network if best is None else load_transformer(folder / _BEST).network
     best_step = None if best is None else best["step"]
     save_transformer(network, vocabulary, folder, {**settings, **data.counts, "best_step": best_step})
     shutil.rmtree(folder / "checkpoint")
-    _warn(measured, best)
+    _warn(state.measured, best)
     return {
         "sentences": data.counts,
         "steps": state.step,
@@ -159,13 +152,7 @@ def initial_network(
 ) -> TransformerNetwork:
     """The network before the first step: random, but for embeddings of tokens and positions taken from the teacher."""
     shape = TransformerShape(
-        len(vocabulary.words),
-        config.width,
-        config.layers,
-        config.heads,
-        config.ffn_dim,
-        config.max_length,
-        dimension,
+        len(vocabulary.words), config.width, config.layers, config.heads, config.ffn_dim, config.max_length, dimension
     )
     network = new_network(shape, spawn_seed(seed, 0))
     with torch.no_grad():
@@ -206,13 +193,11 @@ class TransformerTrainer:
         return {f"{kind}.{name}": value.numpy() for kind, of_kind in kinds.items() for name, value in of_kind.items()}
 
     def close(self) -> None:
-        """Stop the threads."""
         self._pool.shutdown()
 
     def update(
         self, ids: Sequence[npt.NDArray[np.int32]], teacher: npt.NDArray[np.float32], learning_rate: float, step: int
     ) -> DistillationLoss:
-        """Take one step."""
         for copy in self._copies:  # Before the step: weights may come from a checkpoint.
             for name, value in copy.items():
                 value.copy_(self._dense[name])
@@ -290,11 +275,8 @@ def _train(
     def evaluate() -> None:
         if evaluator is None:
             return
-        encoder = NetworkEncoder(trainer.network, vocabulary.tokenizer, config.threads)
-        figures = {name: float(figure) for name, figure in evaluator(encoder).items()}
-        line = {"epoch": state.epoch + bool(state.step), "step": state.step, "dev": figures}
-        state.curve.append(line)
-        if _best_line([other for other in state.curve if "dev" in other]) is line:
+        figures = evaluator(NetworkEncoder(trainer.network, vocabulary.tokenizer, config.threads))
+        if state.measure(figures, state.epoch + bool(state.step)):
             save_transformer(trainer.network, vocabulary, best, settings)
 
     if not state.step and not state.curve:
@@ -312,9 +294,7 @@ def _train(
                 state.megabatch += 1
                 if state.step == config.steps or state.steps == _LINE:
                     parts = {"squared": loss.squared, "softmax": loss.softmax, "vector": loss.vector}
-                    mean = state.loss / state.steps
-                    state.curve.append({"epoch": state.epoch + 1, "step": state.step, "loss": mean, **parts})
-                    state.loss, state.steps = 0.0, 0
+                    state.end_line(state.loss / state.steps, **parts)
                 if state.step == config.steps or state.step % max(1, config.steps // _EVALUATIONS) == 0:
                     evaluate()
                 advance(1)
@@ -322,18 +302,7 @@ def _train(
             state.epoch, state.megabatch = state.epoch + 1, 0
 
 
-def _best_line(measured: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The line of a curve with the highest first figure, the earliest of equal ones; NaN counts as the lowest."""
-    best: Mapping[str, Any] | None = None
-    for line in measured:
-        figure = next(iter(line["dev"].values()))
-        if best is None or figure > next(iter(best["dev"].values())) or math.isnan(next(iter(best["dev"].values()))):
-            best = line
-    return best
-
-
 def _warn(measured: Sequence[Mapping[str, Any]], best: Mapping[str, Any] | None) -> None:
-    """Warn where the training ends below its start."""
     if best is None or len(measured) < 2:
         return
     start, end = (next(iter(measured[i]["dev"].values())) for i in (0, -1))
@@ -352,7 +321,6 @@ def _precision(config: TransformerConfig, device: Device) -> str:
 
 
 def _devices_of_slices(device: Device, threads: int) -> list[torch.device]:
-    """Where each slice of a batch is computed."""
     if device.kind == "cpu":
         return [torch.device("cpu")] * threads
     return [torch.device(device.kind, index) for index in device.indices]

@@ -22,18 +22,12 @@ _POSITIONS = ("position_embeddings.weight",)
 
 @dataclass(frozen=True)
 class TeacherVocabulary:
-    """Vocabulary that a small transformer takes over from a large one before any training.
+    """Vocabulary that a small transformer takes over from a large one before any training."""
 
-    Args:
-        tokenizer: Content of tokenizer.json, without padding and truncation.
-        special_tokens: Special tokens by role, see `SPECIAL_TOKENS`.
-        words: float32 `(v, d)`, the embedding of each token.
-        positions: float32 `(p, d)`, the embedding of each position, or None if the teacher has none.
-    """
-
-    tokenizer: dict[str, Any]
-    special_tokens: dict[str, str]
-    words: npt.NDArray[np.float32]
+    tokenizer: dict[str, Any]  # Content of tokenizer.json, without padding and truncation
+    special_tokens: dict[str, str]  # Special tokens by role, see `SPECIAL_TOKENS`
+    words: npt.NDArray[np.float32]  # float32 `(v, d)`, the embedding of each token
+    # float32 `(p, d)`, the embedding of each position, or None if the teacher has none.
     positions: npt.NDArray[np.float32] | None
 
     @property

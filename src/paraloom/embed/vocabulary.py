@@ -15,13 +15,7 @@ import pyarrow as pa
 from paraloom.core.errors import ModelError
 from paraloom.embed import list_kernels
 from paraloom.text.buffers import Texts, text_buffers
-from paraloom.text.ngrams import (
-    character_ngrams,
-    spell_word_bigrams,
-    spell_word_ngrams,
-    word_bigrams,
-    word_ngrams,
-)
+from paraloom.text.ngrams import character_ngrams, spell_word_bigrams, spell_word_ngrams, word_bigrams, word_ngrams
 from paraloom.text.normalize import lowercase
 from paraloom.text.token_kernels import build_table, hash_spans
 from paraloom.text.tokens import TokenLists, token_strings, tokenize, words
@@ -33,16 +27,13 @@ _TRIGRAM = 3
 
 @dataclass(frozen=True)
 class Unit:
-    """A kind of token that sentences are split into.
+    """A kind of token that sentences are split into."""
 
-    Args:
-        split: Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's tokens.
-        spell: Given m sentences and one position in each, int64 `(m,)`, returns those m tokens as text.
-        plain: Splits one sentence into the same tokens, as text, without compiled code.
-    """
-
+    # Splits sentences; returns the ids (`paraloom.text.tokens.token_hash`) of each one's tokens.
     split: Callable[[Texts], TokenLists]
+    # Given m sentences and one position in each, int64 `(m,)`, returns those m tokens as text.
     spell: Callable[[Texts, npt.NDArray[np.int64]], list[str]]
+    # Splits one sentence into the same tokens, as text, without compiled code.
     plain: Callable[[str], list[str]] | None = None
 
 
@@ -161,7 +152,6 @@ class VocabularyCounter:
         self._keys, self._rows = build_table(np.empty(0, np.uint64), 1 << 14)
 
     def count(self, texts: Texts, lists: TokenLists) -> npt.NDArray[np.int32]:
-        """Count tokens."""
         self._reserve(len(self._spellings) + len(lists.ids))
         ids, first = list_kernels.intern(lists.ids, self._keys, self._rows, self._counts, len(self._spellings))
         if len(first):

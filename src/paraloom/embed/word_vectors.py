@@ -14,12 +14,14 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
-from paraloom.embed.vocabulary import Vocabulary
+from paraloom.embed.average import Average, SentenceEncoder
+from paraloom.embed.spec import parse_spec
+from paraloom.embed.vocabulary import UNITS, Vocabulary, VocabularyCounter
 from paraloom.io import open_write, read_lines
 from paraloom.io.arrays import map_array
+from paraloom.text.buffers import Texts
 
-FILE = "vectors.txt.gz"
-"""The file in a folder of word vectors, as the stage `distill-words` writes it."""
+FILE = "vectors.txt.gz"  # The file in a folder of word vectors, as the stage `distill-words` writes it
 
 _CHUNK = 2048
 # Standard deviation of padded dimensions relative to the others: zeros would never receive a gradient.
@@ -261,3 +263,21 @@ def write_vectors(path: str | Path, words: Iterable[str], vectors: npt.NDArray[n
         stream.write(f"{len(vectors)} {vectors.shape[1]}\n".encode())
         for word, vector in zip(words, vectors, strict=True):
             stream.write(f"{word} {' '.join(f'{number:.5g}' for number in vector.tolist())}\n".encode())
+
+
+_UNIT = "word"
+_MAX_WORDS = 10_000_000
+
+
+def average_vectors(path: str | Path, batches: Iterable[Texts]) -> SentenceEncoder:
+    """Average given word vectors, all with the same weight: what vectors are worth before any training.
+
+    Only the vectors of words that occur in the sentences are kept, so that files of any size can be read.
+    """
+    counter = VocabularyCounter(_UNIT)
+    for batch in batches:
+        counter.count(batch, UNITS[_UNIT].split(batch))
+    words = counter.most_common(_MAX_WORDS).vocabulary
+    given = read_vectors(path, words)
+    vocabulary = Vocabulary(_UNIT, [words.entries[row] for row in given.rows.tolist()])
+    return SentenceEncoder(parse_spec(_UNIT), {_UNIT: Average(vocabulary, given.vectors)})

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from paraloom.core.beads import Bead
@@ -12,8 +15,7 @@ from paraloom.core.digests import signature
 from paraloom.core.results import text_table
 from paraloom.evaluate.base import EvaluationResult
 
-BeadSize = tuple[int, int]
-"""Numbers of source and target sentences."""
+BeadSize = tuple[int, int]  # Numbers of source and target sentences
 
 _Indices = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -27,35 +29,25 @@ class PrecisionRecall(NamedTuple):
 
     @classmethod
     def of_counts(cls, correct: int, predicted: int, recovered: int, gold: int) -> PrecisionRecall:
-        """Compute the figures from counts."""
         precision = correct / predicted if predicted else 0.0
         recall = recovered / gold if gold else 0.0
         total = precision + recall
         return cls(precision, recall, 2 * precision * recall / total if total else 0.0)
 
     def to_dict(self) -> dict[str, float]:
-        """The fields by name."""
         return self._asdict()
 
 
 @dataclass(frozen=True)
 class DocumentScore(EvaluationResult):
-    """Result of `score_documents`.
+    """Result of `score_documents`."""
 
-    Args:
-        precision: Share of the predicted pairs that are correct, 0 to 1.
-        recall: Share of the gold pairs that were predicted, 0 to 1.
-        f1: Their harmonic mean.
-        gold: Number of gold pairs.
-    """
-
-    precision: float
-    recall: float
-    f1: float
-    gold: int
+    precision: float  # Share of the predicted pairs that are correct, 0 to 1
+    recall: float  # Share of the gold pairs that were predicted, 0 to 1
+    f1: float  # Their harmonic mean
+    gold: int  # Number of gold pairs
 
     def format(self) -> str:
-        """One line."""
         figures = f"precision {self.precision:.4f}  recall {self.recall:.4f}  f1 {self.f1:.4f}"
         return f"{figures}  of {self.gold:,} pairs"
 
@@ -83,7 +75,6 @@ class KindCounts(NamedTuple):
         return 2 * self.correct / (self.predicted + self.gold) if self.correct else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Counts and figures."""
         return {"precision": self.precision, "recall": self.recall, "f1": self.f1, **self._asdict()}
 
 
@@ -115,7 +106,6 @@ class AlignmentScore(EvaluationResult):
     )
 
     def add(self, gold: Iterable[Bead], predicted: Iterable[Bead]) -> None:
-        """Count a pair of texts."""
         self.pairs += 1
         true = {(bead.source, bead.target) for bead in gold if bead.source or bead.target}
         beads = {(bead.source, bead.target) for bead in predicted if bead.source or bead.target}
@@ -234,3 +224,136 @@ def _count_overlapping(beads: Iterable[_Indices], others: Iterable[_Indices]) ->
         reached: set[int] = set().union(*(linked.get(i, set()) for i in bead[0]))
         count += bead in listed or not reached.isdisjoint(bead[1])
     return count
+
+
+_MAX_NAME = 40
+
+
+@dataclass(frozen=True)
+class FileScore:
+    """The score of one pair of texts."""
+
+    beads: str
+    gold: str
+    score: AlignmentScore
+
+
+@dataclass(frozen=True)
+class AlignmentReport(EvaluationResult):
+    """Result of `evaluate_alignment_files`."""
+
+    files: Sequence[FileScore]  # The score of each pair of texts, in order
+    # Beads that cross a hard delimiter, where one alignment was cut; they count as wrong. None without hard
+    # delimiters.
+    crossing: int | None = None
+
+    @cached_property
+    def pooled(self) -> AlignmentScore:
+        """The figures of all files together: counts are added first, so that long texts count more, as in vecalign."""
+        pooled = AlignmentScore()
+        for file in self.files:
+            pooled.merge(file.score)
+        return pooled
+
+    def to_dict(self) -> dict[str, Any]:
+        """The pooled figures, the beads that cross a delimiter, and the figures of each file."""
+        return {
+            **self.pooled.to_dict(),
+            "crossing": self.crossing,
+            "files": [{"beads": file.beads, "gold": file.gold, **file.score.to_dict()} for file in self.files],
+        }
+
+    def format(self) -> str:
+        """A table of the files if they are several, then the pooled figures by kind of bead."""
+        lines = []
+        if len(self.files) > 1:
+            scores = [*((_short(file.gold), file.score) for file in self.files), ("pooled", self.pooled)]
+            rows = []
+            for name, score in scores:
+                figures = (f"{figure:.4f}" for kind in (score.strict, score.lax) for figure in kind)
+                rows.append((name, *figures, f"{score.counts['gold']:,}"))
+            lines += text_table(["", "strict P", "R", "F1", "lax P", "R", "F1", "gold"], rows)
+        if self.crossing:
+            noun = "bead crosses" if self.crossing == 1 else "beads cross"
+            lines.append(f"{self.crossing:,} {noun} a hard delimiter, wrong in each text that a part of it is in")
+        if lines:
+            lines += ["", "pooled:"]
+        lines.append(self.pooled.format())
+        return "\n".join(lines)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}"
+
+
+class DocumentSpan(NamedTuple):
+    """A document within a text of several documents."""
+
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
+class CutAlignment(NamedTuple):
+    """The alignments of the documents."""
+
+    parts: list[list[Bead]]
+    crossing: int
+
+
+def find_parts(text: Sequence[str], delimiter: str) -> list[DocumentSpan]:
+    """Find the documents of a text."""
+    ends = [index for index, line in enumerate(text) if line.strip() == delimiter]
+    parts = [
+        DocumentSpan(start, end) for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True)
+    ]
+    return parts[:-1] if len(parts) > 1 and parts[-1].size == 0 else parts
+
+
+def cut_beads(beads: Iterable[Bead], sources: Sequence[DocumentSpan], targets: Sequence[DocumentSpan]) -> CutAlignment:
+    """Cut the alignment of two texts of several documents into those of the documents.
+
+    Delimiters are not sentences: they are left out of beads, and beads of delimiters alone are left out.  A bead with
+    sentences of several documents is wrong in each of them: it is in the beads of each, and its sentences of other
+    documents have indices there that no sentence has, so that no gold bead equals it.
+    """
+    cut: list[list[Bead]] = [[] for _ in sources]
+    crossing = 0
+    starts = [[part.start for part in side] for side in (sources, targets)]
+    for bead in beads:
+        source = _located(bead.source, sources, starts[0])
+        target = _located(bead.target, targets, starts[1])
+        touched = sorted({part for part, _ in (*source, *target)})
+        crossing += len(touched) > 1
+        for part in touched:
+            own, other = (
+                tuple(index - parts[part].start if here == part else -1 - index for here, index in side)
+                for side, parts in ((source, sources), (target, targets))
+            )
+            cut[part].append(Bead(own, other, bead.score))
+    return CutAlignment(cut, crossing)
+
+
+def find_divergence(sizes: Sequence[int], expected: Sequence[int]) -> int:
+    """Find where delimiters are missing or superfluous, if all that are lie beside each other."""
+    few, many = sorted((sizes, expected), key=len)
+    extra = len(many) - len(few)
+    sums = list(accumulate(many, initial=0))
+    before = list(accumulate((abs(a - b) for a, b in zip(few, many, strict=False)), initial=0))
+    last = (abs(a - b) for a, b in zip(reversed(few), reversed(many), strict=False))
+    after = list(accumulate(last, initial=0))[::-1]
+
+    def deviation(index: int) -> int:
+        merged = sums[index + extra + 1] - sums[index]
+        return before[index] + abs(few[index] - merged) + after[index + 1]
+
+    return min(range(len(few)), key=deviation)
+
+
+def _located(indices: Sequence[int], parts: Sequence[DocumentSpan], starts: Sequence[int]) -> list[tuple[int, int]]:
+    """Number of the document and index of each sentence, without delimiters."""
+    located = [(bisect_right(starts, index) - 1, index) for index in indices]
+    return [(part, index) for part, index in located if index < parts[part].end]

@@ -34,11 +34,8 @@ from paraloom.text.tokens import tokenize
 STRENGTHS = tuple(4.0**power for power in range(-1, 6))
 """Inverse strengths of the penalty to choose from, for features whose mean squared norm is 1; the strongest first."""
 
-HELD_OUT = 0.1
-"""Share of the training texts that the strength is chosen on, where a development file is missing."""
-
-MEAN = "mean"
-"""The row of the mean over the tasks."""
+HELD_OUT = 0.1  # Share of the training texts that the strength is chosen on, where a development file is missing
+MEAN = "mean"  # The row of the mean over the tasks
 
 MAJORITY, TFIDF = "majority class", "TF-IDF"
 
@@ -50,72 +47,44 @@ _COARSE, _EXACT = 1e-4, 1e-5
 
 @dataclass(frozen=True)
 class ClassificationRow(ResultRecord):
-    """Accuracy of one system on one task.
+    """Accuracy of one system on one task."""
 
-    Args:
-        task: The task, or `mean`.
-        system: The system.
-        role: 'majority', 'tfidf', 'untrained' or 'encoder'.
-        train: Texts that each regression learned from (of folds, the mean).
-        n: Texts that were tested.
-        classes: Number of classes.
-        accuracy: Share of right predictions, in percent.
-        low: Lower end of the 95 % interval (Wilson; of a mean, from those of its tasks).
-        high: Upper end of that interval.
-        strength: The inverse strength of the penalty that was chosen (of folds, the median); NaN without a regression.
-    """
-
-    task: str
+    task: str  # The task, or `mean`
     system: str
-    role: str
-    train: int
-    n: int
-    classes: int
-    accuracy: float
-    low: float
-    high: float
+    role: str  # 'majority', 'tfidf', 'untrained' or 'encoder'
+    train: int  # Texts that each regression learned from (of folds, the mean)
+    n: int  # Texts that were tested
+    classes: int  # Number of classes
+    accuracy: float  # Share of right predictions, in percent
+    low: float  # Lower end of the 95 % interval (Wilson; of a mean, from those of its tasks)
+    high: float  # Upper end of that interval
+    # The inverse strength of the penalty that was chosen (of folds, the median); NaN without a regression.
     strength: float = math.nan
 
 
 @dataclass(frozen=True)
 class ClassificationDifference(ResultRecord):
-    """Accuracy of an encoder minus that of a baseline, in points.
-
-    Args:
-        task: The task.
-        system: The encoder.
-        baseline: What its training started from, or TF-IDF.
-        value: The difference.
-        low: Lower end of the 95 % interval of the difference of two proportions of the same texts (Newcombe).
-        high: Upper end of that interval.
-    """
+    """Accuracy of an encoder minus that of a baseline, in points."""
 
     task: str
     system: str
-    baseline: str
+    baseline: str  # What its training started from, or TF-IDF
     value: float
-    low: float
-    high: float
+    low: float  # Lower end of the 95 % interval of the difference of two proportions of the same texts (Newcombe)
+    high: float  # Upper end of that interval
 
 
 @dataclass(frozen=True)
 class ClassificationResult(EvaluationResult):
-    """Result of `evaluate_classification`.
+    """Result of `evaluate_classification`."""
 
-    Args:
-        rows: Accuracies, task by task; with several tasks, the means at the end.
-        differences: Each encoder minus what it started from, and minus TF-IDF, by task.
-        signature: What was measured and how.
-        encoders: Signature of each encoder, by name.
-    """
-
-    rows: tuple[ClassificationRow, ...]
+    rows: tuple[ClassificationRow, ...]  # Accuracies, task by task; with several tasks, the means at the end
+    # Each encoder minus what it started from, and minus TF-IDF, by task.
     differences: tuple[ClassificationDifference, ...]
-    signature: str
+    signature: str  # What was measured and how
     encoders: dict[str, str]
 
     def accuracy(self, task: str, system: str) -> float:
-        """The accuracy of a system, in percent."""
         for row in self.rows:
             if (row.task, row.system) == (task, system):
                 return row.accuracy

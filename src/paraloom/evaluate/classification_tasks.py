@@ -13,8 +13,7 @@ import numpy.typing as npt
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import SUFFIXES, decode, read_raw_lines
 
-FOLDS = 10
-"""Folds of a task that has one file instead of train and test."""
+FOLDS = 10  # Folds of a task that has one file instead of train and test
 
 _TRAIN, _DEV, _TEST, _ALL = ("train",), ("dev", "val", "valid"), ("test",), ("all",)
 _FORMATS = (".tsv", ".txt")
@@ -22,16 +21,11 @@ _FORMATS = (".tsv", ".txt")
 
 @dataclass(frozen=True, eq=False)
 class LabeledTexts:
-    """Texts with a class each.
-
-    Args:
-        labels: n classes.
-        texts: n texts.
-        folds: int64 `(n,)`, the fold of each; None for a file that is not divided into folds.
-    """
+    """Texts with a class each."""
 
     labels: list[str]
     texts: list[str]
+    # int64 `(n,)`, the fold of each; None for a file that is not divided into folds.
     folds: npt.NDArray[np.int64] | None = None
 
 

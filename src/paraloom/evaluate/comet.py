@@ -19,18 +19,13 @@ from paraloom.text.learned_metrics import Comet
 
 @dataclass(frozen=True)
 class COMETResult(EvaluationResult):
-    """Result of `evaluate_comet`.
+    """Result of `evaluate_comet`."""
 
-    Args:
-        scores: Of each sentence, higher is better; about 0 to 1 for most models; NaN where a text is empty.
-        signature: The model.
-    """
-
+    # Of each sentence, higher is better; about 0 to 1 for most models; NaN where a text is empty.
     scores: tuple[float, ...]
     signature: str
 
     def select(self, rows: Sequence[int]) -> COMETResult:
-        """The result of some of the sentences."""
         return COMETResult(tuple(self.scores[row] for row in rows), self.signature)
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,7 +41,6 @@ class COMETResult(EvaluationResult):
         }
 
     def format(self) -> str:
-        """One line."""
         figures = self.to_dict()
         return f"COMET {figures['comet']:.4f}{format_margin(figures['comet_interval'], 4)}   {self.signature}"
 

@@ -14,29 +14,20 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.results import text_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.correlation import pearson
-from paraloom.evaluate.resampling import SAMPLES, Floats, percentile_interval, resampled_pearson
+from paraloom.evaluate.resampling import SAMPLES, Floats, pearson, percentile_interval, resampled_pearson
 from paraloom.evaluate.sts import System, overlap_of, similarities
 from paraloom.evaluate.sts_tasks import find_tasks, read_task
 
 
 @dataclass(frozen=True)
 class EncoderComparison(EvaluationResult):
-    """Result of `compare_encoders`, for k encoders, t tasks and b bootstrap samples.
-
-    Args:
-        names: The encoders.
-        tasks: The tasks.
-        pearson: float64 (k, t), Pearson's r × 100.
-        resampled: float64 (b, k, t), the same of pairs drawn with replacement, the same pairs for every encoder.
-        signature: What was measured and how.
-    """
+    """Result of `compare_encoders`, for k encoders, t tasks and b bootstrap samples."""
 
     names: tuple[str, ...]
     tasks: tuple[str, ...]
-    pearson: Floats
-    resampled: Floats
-    signature: str
+    pearson: Floats  # float64 (k, t), Pearson's r × 100
+    resampled: Floats  # float64 (b, k, t), the same of pairs drawn with replacement, the same pairs for every encoder
+    signature: str  # What was measured and how
 
     @property
     def means(self) -> list[Estimate]:
@@ -69,7 +60,6 @@ class EncoderComparison(EvaluationResult):
         }
 
     def format(self) -> str:
-        """A plain-text table."""
         lines = [f"mean Pearson × 100 over {len(self.tasks)} tasks; minus the first encoder's"]
         rows = []
         for k, (name, mean) in enumerate(zip(self.names, self.means, strict=True)):

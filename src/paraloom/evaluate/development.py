@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike
-from paraloom.evaluate.correlation import pearson
+from paraloom.evaluate.resampling import pearson
 from paraloom.evaluate.sts import similarities
 from paraloom.evaluate.sts_tasks import TASKS, STSPairs, STSTask, find_tasks, read_task
 
@@ -24,17 +24,12 @@ _OVERLAP = {"": "refuse", "overlap=drop": "drop", "overlap=keep": "keep"}
 
 @dataclass(frozen=True)
 class Development:
-    """The pairs that choose.
-
-    Args:
-        tasks: The pairs of each task.
-        shared: Name of a task → how many of its pairs a test task has, too, and how many pairs it has.
-        overlap: Whether these pairs were dropped or kept.
-    """
+    """The pairs that choose."""
 
     tasks: tuple[STSPairs, ...]
+    # Name of a task → how many of its pairs a test task has, too, and how many pairs it has.
     shared: Mapping[str, tuple[int, int]]
-    overlap: str
+    overlap: str  # Whether these pairs were dropped or kept
 
     def figures(self, encoder: EncoderLike) -> dict[str, float]:
         """Mean of Pearson's r × 100 over the tasks."""

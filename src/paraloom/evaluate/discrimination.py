@@ -13,10 +13,9 @@ from paraloom.core.errors import DataError
 from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.stats import Z_95, Estimate, wilson_interval
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.correlation import ranks
+from paraloom.evaluate.resampling import ranks
 
-ALL = "all"
-"""Name of the row with the pairs of all sets together."""
+ALL = "all"  # Name of the row with the pairs of all sets together
 
 
 def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:
@@ -45,36 +44,23 @@ def auc(right: npt.ArrayLike, wrong: npt.ArrayLike) -> Estimate:
 
 @dataclass(frozen=True)
 class DiscriminationRow(ResultRecord):
-    """One score on one set.
+    """One score on one set."""
 
-    Args:
-        set: The set of labeled pairs.
-        score: The score.
-        right: Right pairs for which the score is defined.
-        wrong: Wrong pairs for which it is.
-        undefined: Pairs of the set for which it is not.
-        auc: Probability that a right pair has the better value.
-    """
-
-    set: str
+    set: str  # The set of labeled pairs
     score: str
-    right: int
-    wrong: int
-    undefined: int
-    auc: Estimate
+    right: int  # Right pairs for which the score is defined
+    wrong: int  # Wrong pairs for which it is
+    undefined: int  # Pairs of the set for which it is not
+    auc: Estimate  # Probability that a right pair has the better value
 
 
 @dataclass(frozen=True)
 class DiscriminationResult(EvaluationResult):
-    """Result of `evaluate_discrimination`.
+    """Result of `evaluate_discrimination`."""
 
-    Args:
-        rows: One for each set and score; the sets in the order given, scores as in the mapping.
-        signature: What was measured and how.
-    """
-
+    # One for each set and score; the sets in the order given, scores as in the mapping.
     rows: tuple[DiscriminationRow, ...]
-    signature: str
+    signature: str  # What was measured and how
 
     def format(self) -> str:
         """A table: a row for each score, a column for each set, the best scores first."""
@@ -139,34 +125,21 @@ def evaluate_discrimination(
 
 @dataclass(frozen=True)
 class LookalikeRow(ResultRecord):
-    """Share of minimal pairs of one kind in which a score prefers the changed side.
+    """Share of minimal pairs of one kind in which a score prefers the changed side."""
 
-    Args:
-        kind: What was changed, such as 'negation'.
-        score: The score.
-        pairs: Minimal pairs for which the score is defined on both sides.
-        preferred: Share of them whose changed side has a better value than the true paraphrase; ties count half.
-    """
-
-    kind: str
+    kind: str  # What was changed, such as 'negation'
     score: str
-    pairs: int
-    preferred: Estimate
+    pairs: int  # Minimal pairs for which the score is defined on both sides
+    preferred: Estimate  # Share of them whose changed side has a better value than the true paraphrase; ties count half
 
 
 @dataclass(frozen=True)
 class LookalikeResult(EvaluationResult):
-    """Result of `evaluate_lookalikes`.
+    """Result of `evaluate_lookalikes`."""
 
-    Args:
-        rows: One for each kind and score.
-        changed: The side that was changed.
-        signature: What was measured and how.
-    """
-
-    rows: tuple[LookalikeRow, ...]
-    changed: str
-    signature: str
+    rows: tuple[LookalikeRow, ...]  # One for each kind and score
+    changed: str  # The side that was changed
+    signature: str  # What was measured and how
 
     def format(self) -> str:
         """A table: a row for each score, a column for each kind of minimal pair."""
@@ -202,7 +175,6 @@ def evaluate_lookalikes(
 
 
 def _share(wins: npt.NDArray[np.float64]) -> Estimate:
-    """A mean of wins with its Wilson interval."""
     if not len(wins):
         return Estimate(float("nan"), float("nan"), float("nan"))
     share = float(wins.mean())

@@ -16,15 +16,10 @@ Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_matrix
 
 @dataclass(frozen=True, eq=False)
 class Logistic:
-    """A fitted regression.
+    """A fitted regression."""
 
-    Args:
-        weights: float64 `(k, d)` for k classes, `(1, d)` for two.
-        intercepts: float64 `(k,)`, `(1,)` for two.
-    """
-
-    weights: Floats
-    intercepts: Floats
+    weights: Floats  # float64 `(k, d)` for k classes, `(1, d)` for two
+    intercepts: Floats  # float64 `(k,)`, `(1,)` for two
 
     def predict(self, features: Features) -> npt.NDArray[np.int64]:
         """The most probable class of each row, int64 `(n,)`."""

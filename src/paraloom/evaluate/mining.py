@@ -17,31 +17,18 @@ from paraloom.io import read_lines
 
 @dataclass(frozen=True)
 class MiningScore(ResultRecord):
-    """Agreement of mined pairs with the true ones.
+    """Agreement of mined pairs with the true ones."""
 
-    Args:
-        pairs: Mined pairs at the threshold.
-        gold: True pairs.
-        threshold: The threshold.
-        precision: Share of the mined pairs that are true, 0 to 1.
-        recall: Share of the true pairs that were mined, 0 to 1.
-        f1: Harmonic mean of both.
-        best_threshold: The threshold of highest F1.
-        best_precision: Precision at that.
-        best_recall: Recall at that.
-        best_f1: F1 at that; it is chosen on these pairs, and so flatters.
-    """
-
-    pairs: int
-    gold: int
+    pairs: int  # Mined pairs at the threshold
+    gold: int  # True pairs
     threshold: float
-    precision: float
-    recall: float
-    f1: float
-    best_threshold: float
-    best_precision: float
-    best_recall: float
-    best_f1: float
+    precision: float  # Share of the mined pairs that are true, 0 to 1
+    recall: float  # Share of the true pairs that were mined, 0 to 1
+    f1: float  # Harmonic mean of both
+    best_threshold: float  # The threshold of highest F1
+    best_precision: float  # Precision at that
+    best_recall: float  # Recall at that
+    best_f1: float  # F1 at that; it is chosen on these pairs, and so flatters
 
     def format(self) -> str:
         """Two lines: at the threshold, and at the best one."""

@@ -1,18 +1,14 @@
-"""Public sets of paraphrases to measure a paraphraser on: the parts of them that are held out."""
+"""Sentences with their paraphrases, to measure a paraphraser on; images whose captions are held out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.seeds import derive_seed
-from paraloom.io.compression import read_lines
 from paraloom.text.tokens import token_hash
 
-TEST_IMAGES = 0.25
-"""Share of the images of coco-captions that are held out."""
+TEST_IMAGES = 0.25  # Share of the images of coco-captions that are held out
 
 
 class ReferencedSentence(NamedTuple):
@@ -29,63 +25,6 @@ def is_test_image(image: str) -> bool:
     the stage `split` with `share = 0.25` and the column of the ids keeps the others: it is the same rule.
     """
     return token_hash(image.strip()) < TEST_IMAGES * 2.0**64
-
-
-def _quora(root: Path) -> Iterator[ReferencedSentence]:
-    for cells in _cells(root / "quora-50k/test.tsv.gz", 3):
-        # Rows marked `seen` share a question with the training part.
-        if cells[2] == "new":
-            yield ReferencedSentence(_unquoted(cells[0]), (_unquoted(cells[1]),))
-
-
-def _captions(root: Path) -> Iterator[ReferencedSentence]:
-    images: dict[str, list[str]] = {}
-    for image, caption in _cells(root / "coco-captions/captions.tsv.gz", 2):
-        if is_test_image(image):
-            images.setdefault(image, []).append(caption)
-    for source, *references in images.values():
-        if references:
-            yield ReferencedSentence(source, tuple(references))
-
-
-def _parasci(name: str) -> Callable[[Path], Iterator[ReferencedSentence]]:
-    def read(root: Path) -> Iterator[ReferencedSentence]:
-        for source, reference in _cells(root / f"parasci/{name}.tsv.gz", 2):
-            yield ReferencedSentence(source, (reference,))
-
-    return read
-
-
-def _mrpc(root: Path) -> Iterator[ReferencedSentence]:
-    for cells in _cells(root / "mrpc/msr_paraphrase_test.tsv", 5):
-        if cells[0] == "1":
-            yield ReferencedSentence(cells[3], (cells[4],))
-
-
-PARAPHRASE_SETS: dict[str, Callable[[Path], Iterator[ReferencedSentence]]] = {
-    "quora": _quora,
-    "coco": _captions,
-    "parasci-acl": _parasci("acl.val"),
-    "parasci-arxiv": _parasci("arxiv.test"),
-    "mrpc": _mrpc,
-}
-"""Name → reader of the held-out sentences in a folder.
-
-quora: questions of the 50k split of Gupta et al. 2018 that its training part does not have.
-coco: captions of the images of `is_test_image`: the first is the source, the others are its references.
-parasci-acl, parasci-arxiv: ParaSCI's development part of ACL and its test of arXiv.
-mrpc: the positive pairs of MRPC's test.
-"""
-
-
-def read_paraphrase_set(folder: str | Path, name: str) -> list[ReferencedSentence]:
-    """Read a public set."""
-    if name not in PARAPHRASE_SETS:
-        raise ConfigError(
-            f"unknown set '{name}' of paraphrases{nearest(name, list(PARAPHRASE_SETS))}",
-            remedy=f"Known sets: {', '.join(PARAPHRASE_SETS)}.",
-        )
-    return merge_references(PARAPHRASE_SETS[name](Path(folder)))
 
 
 def merge_references(sentences: Iterable[ReferencedSentence]) -> list[ReferencedSentence]:
@@ -105,23 +44,3 @@ def draw_sentences(sentences: Sequence[ReferencedSentence], rows: int, seed: int
         return list(sentences)
     ranked = sorted(range(len(sentences)), key=lambda index: (derive_seed(seed, sentences[index].source), index))
     return [sentences[index] for index in sorted(ranked[:rows])]
-
-
-def _cells(path: Path, columns: int) -> Iterator[list[str]]:
-    if not path.is_file():
-        raise DataError(
-            "set of paraphrases not found", file=path, remedy="Set PARALOOM_DATA to the folder of the corpora."
-        )
-    for row, line in enumerate(read_lines(path), start=1):
-        cells = line.split("\t")
-        if len(cells) < columns:
-            raise DataError(
-                f"expected {columns} columns, got {len(cells)}", file=path, row=row, remedy="Copy the file again."
-            )
-        yield cells[:columns]
-
-
-def _unquoted(cell: str) -> str:
-    """A cell without the quotes of CSV, which the Quora files have in part."""
-    quoted = len(cell) > 1 and cell.startswith('"') and cell.endswith('"')
-    return cell[1:-1].replace('""', '"') if quoted and '"' not in cell[1:-1].replace('""', "") else cell

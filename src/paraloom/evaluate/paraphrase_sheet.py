@@ -26,33 +26,22 @@ _ALL = "all three"
 
 @dataclass(frozen=True)
 class SheetRow(ResultRecord):
-    """Judgments of a system.
-
-    Args:
-        set: Name of the test.
-        system: Name of the system.
-        n: Outputs that were judged.
-        shares: Question, or 'all three' → share of the outputs with y, and its 95 % interval (Wilson).
-    """
+    """Judgments of a system."""
 
     set: str
     system: str
-    n: int
+    n: int  # Outputs that were judged
+    # Question, or 'all three' → share of the outputs with y, and its 95 % interval (Wilson).
     shares: dict[str, tuple[float, float, float]]
 
 
 @dataclass(frozen=True)
 class SheetResult(EvaluationResult):
-    """The counts of a sheet.
+    """The counts of a sheet."""
 
-    Args:
-        rows: A row for each set and system.
-    """
-
-    rows: tuple[SheetRow, ...]
+    rows: tuple[SheetRow, ...]  # A row for each set and system
 
     def format(self) -> str:
-        """A Markdown table."""
         names = [*QUESTIONS, _ALL]
         header = ["set", "system", "n", *(name.replace("_", " ") for name in names)]
         rows = [
@@ -157,7 +146,6 @@ def _answer(cell: str, question: str, path: str | Path, line: int) -> bool:
 
 
 def _read(path: str | Path, columns: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Rows by their number."""
     remedy = "Give a sheet that `--sheet` wrote, with its key and its header."
     rows: dict[str, dict[str, str]] = {}
     for row, cells in enumerate(read_sheet(path, columns, kind="sheet of paraphrases", remedy=remedy), start=2):

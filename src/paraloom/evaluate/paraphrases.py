@@ -16,8 +16,7 @@ from paraloom.core.errors import DataError
 from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
-from paraloom.evaluate.resampling import SAMPLES
+from paraloom.evaluate.resampling import SAMPLES, corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.evaluate.translation import sacrebleu
 from paraloom.text.normalize import is_copy
 from paraloom.text.tokens import words
@@ -25,67 +24,42 @@ from paraloom.text.tokens import words
 COPY, REFERENCE = "copy", "reference"
 """Rows of the table that no model makes: the source itself, and the first reference."""
 
-ALPHAS = (0.8, 0.9)
-"""Weights of the similarity to the references in iBLEU."""
-
-MEANING_WEIGHT = 4
-"""Weight of meaning in the harmonic mean with the difference from the source: that of BERT-iBLEU."""
+ALPHAS = (0.8, 0.9)  # Weights of the similarity to the references in iBLEU
+MEANING_WEIGHT = 4  # Weight of meaning in the harmonic mean with the difference from the source: that of BERT-iBLEU
 
 
 @dataclass(frozen=True)
 class ParaphraseRow(ResultRecord):
-    """Figures of the paraphrases of one system.
-
-    Args:
-        system: Its name.
-        n: Sentences.
-        bleu: Corpus BLEU against the references, 0 to 100; None for the row of the references.
-        chrf: Corpus chrF against the references, 0 to 100; None for the row of the references.
-        self_bleu: Corpus BLEU against the sources, 0 to 100; 100 for copies.
-        ibleu: Weight α → α · BLEU − (1 − α) · self-BLEU; None for the row of the references.
-        meaning_ibleu: Mean over sentences of the harmonic mean of meaning, weight 4, and 100 − sentence BLEU against
-            the source, 0 to 100; 0 for copies. None without similarities.
-        meaning: Mean similarity of outputs to their sources, −1 to 1; None where it was not measured.
-        copies: Share of the outputs that are their source, but for case, spaces and punctuation; 0 to 1.
-        repeats: Share of the outputs with a word twice in a row, or three words in a row that occur twice; 0 to 1.
-        distinct: Distinct outputs, divided by outputs; 0 to 1.
-        length_ratio: Mean ratio of the words of outputs to those of their sources.
-        kept: Share of the sentences of which a selection kept a paraphrase; None without a selection. Of the others
-            the candidate is measured that the model likes best.
-    """
+    """Figures of the paraphrases of one system."""
 
     system: str
     n: int
-    bleu: Estimate | None
-    chrf: Estimate | None
-    self_bleu: Estimate
-    ibleu: dict[float, Estimate] | None
+    bleu: Estimate | None  # Corpus BLEU against the references, 0 to 100; None for the row of the references
+    chrf: Estimate | None  # Corpus chrF against the references, 0 to 100; None for the row of the references
+    self_bleu: Estimate  # Corpus BLEU against the sources, 0 to 100; 100 for copies
+    ibleu: dict[float, Estimate] | None  # Weight α → α · BLEU − (1 − α) · self-BLEU; None for the row of the references
+    # Mean over sentences of the harmonic mean of meaning, weight 4, and 100 − sentence BLEU against the source, 0
+    # to 100; 0 for copies. None without similarities.
     meaning_ibleu: Estimate | None
-    meaning: Estimate | None
-    copies: float
-    repeats: float
-    distinct: float
-    length_ratio: float
+    meaning: Estimate | None  # Mean similarity of outputs to their sources, −1 to 1; None where it was not measured
+    copies: float  # Share of the outputs that are their source, but for case, spaces and punctuation; 0 to 1
+    repeats: float  # Share of the outputs with a word twice in a row, or three words in a row that occur twice; 0 to 1
+    distinct: float  # Distinct outputs, divided by outputs; 0 to 1
+    length_ratio: float  # Mean ratio of the words of outputs to those of their sources
+    # Share of the sentences of which a selection kept a paraphrase; None without a selection. Of the others the
+    # candidate is measured that the model likes best.
     kept: float | None = None
 
 
 @dataclass(frozen=True)
 class ParaphraseResult(EvaluationResult):
-    """A table of systems on one test.
+    """A table of systems on one test."""
 
-    Args:
-        rows: A row for each system.
-        signature: How it was measured, and on which sentences.
-        sources: The n sentences.
-        references: Their references.
-        outputs: System → its n outputs.
-    """
-
-    rows: tuple[ParaphraseRow, ...]
-    signature: str
-    sources: tuple[str, ...] = ()
+    rows: tuple[ParaphraseRow, ...]  # A row for each system
+    signature: str  # How it was measured, and on which sentences
+    sources: tuple[str, ...] = ()  # The n sentences
     references: tuple[tuple[str, ...], ...] = ()
-    outputs: dict[str, list[str]] | None = None
+    outputs: dict[str, list[str]] | None = None  # System → its n outputs
 
     def sheet(self) -> tuple[Sequence[str], Sequence[Sequence[str]], dict[str, list[str]]]:
         """Sources, references, and outputs of every paraphraser, as `write_sheet` takes them."""
@@ -93,7 +67,6 @@ class ParaphraseResult(EvaluationResult):
         return self.sources, self.references, outputs
 
     def to_dict(self) -> dict[str, Any]:
-        """The rows and the signature."""
         return {"rows": [row.to_dict() for row in self.rows], "signature": self.signature}
 
     def format(self) -> str:

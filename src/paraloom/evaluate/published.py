@@ -23,11 +23,8 @@ class PublishedResult(NamedTuple):
         return self.figures.get(group)
 
 
-W17_MEAN = "W17 tasks"
-"""The group of the mean over all tasks of W17."""
-
-YEARS_MEAN = "2012-2015"
-"""The group of the mean over the means of the four years."""
+W17_MEAN = "W17 tasks"  # The group of the mean over all tasks of W17
+YEARS_MEAN = "2012-2015"  # The group of the mean over the means of the four years
 
 _YEARS = ("2012", "2013", "2014", "2015", "2016")
 

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.seeds import generator
+from paraloom.core.stats import Z_95, Estimate
+
+
+def pearson(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+    """Pearson's correlation r."""
+    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return float("nan")
+    x, y = x - x.mean(), y - y.mean()
+    return float(np.clip(x @ y / (np.linalg.norm(x) * np.linalg.norm(y)), -1.0, 1.0))
+
+
+def pearson_interval(r: float, n: int) -> tuple[float, float]:
+    """The 95 % confidence interval of Pearson's r, by Fisher's z."""
+    if math.isnan(r) or n < 4:
+        return math.nan, math.nan
+    center, half = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, r))), Z_95 / math.sqrt(n - 3)
+    return math.tanh(center - half), math.tanh(center + half)
+
+
+def spearman(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+    """Spearman's correlation rho: Pearson's r of the ranks."""
+    return pearson(ranks(a), ranks(b))
+
+
+def ranks(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Rank of each value, from 1 for the lowest; equal values have the mean of their ranks."""
+    from scipy.stats import rankdata  # slow to import
+
+    result: npt.NDArray[np.float64] = rankdata(values)
+    return result
+
 
 Floats = npt.NDArray[np.float64]
 
-SAMPLES = 1000
-"""Bootstrap samples of a test by default."""
+SAMPLES = 1000  # Bootstrap samples of a test by default
 
 # Samples that are in memory at a time.
 _CHUNK = 100
@@ -61,3 +94,37 @@ def _standardized(rows: npt.NDArray[Any]) -> Floats:
     deviations = centered.std(axis=1, keepdims=True)
     constant = np.ptp(rows, axis=1, keepdims=True) == 0
     return np.divide(centered, deviations, where=~constant & (deviations > 0), out=np.zeros_like(centered))
+
+
+def sample_counts(n: int, samples: int = SAMPLES, seed: int = 1) -> npt.NDArray[np.int64]:
+    """Count how often each sentence is in each bootstrap sample.
+
+    Holds the result, 8 bytes for each sentence and sample (8 kB a sentence with 1,000 samples), and one sample more.
+    """
+    random = generator(seed, n)
+    counts = np.empty((samples, n), np.int64)
+    for row in counts:
+        row[:] = np.bincount(random.integers(n, size=n), minlength=n)
+    return counts
+
+
+def corpus_scores(
+    metric: Any, hypotheses: Sequence[str], references: Sequence[Sequence[str]], counts: npt.NDArray[np.int64]
+) -> Floats:
+    """The score of a whole test by a sacreBLEU metric, then of each sample."""
+    width = max(map(len, references))
+    streams = [[one[number] if number < len(one) else None for one in references] for number in range(width)]
+    statistics = np.array(metric._extract_corpus_statistics(list(hypotheses), streams))
+    sums = np.vstack([statistics.sum(axis=0), counts @ statistics])
+    return np.array([metric._compute_score_from_stats(row.tolist()).score for row in sums])
+
+
+def mean_scores(values: Sequence[float], counts: npt.NDArray[np.int64]) -> Floats:
+    """The mean of a figure of each sentence over the test, then over each sample."""
+    figures = np.asarray(values, np.float64)
+    return np.concatenate([[figures.mean()], counts @ figures / len(figures)])
+
+
+def with_interval(scores: Floats) -> Estimate:
+    """The first of some scores with the 95 % interval of the others."""
+    return Estimate(float(scores[0]), *percentile_interval(scores[1:]))

@@ -10,8 +10,7 @@ from typing import Any
 from paraloom.core.errors import DataError
 from paraloom.io import read_lines
 
-COLUMNS = ("set", "first_row", "last_row")
-"""The columns of a table of ranges."""
+COLUMNS = ("set", "first_row", "last_row")  # The columns of a table of ranges
 
 
 @dataclass(frozen=True)

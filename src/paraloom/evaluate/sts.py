@@ -17,9 +17,15 @@ from paraloom.core.protocols import EncoderLike
 from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.correlation import pearson, pearson_interval, spearman
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB, W17_MEAN, YEARS_MEAN
-from paraloom.evaluate.resampling import SAMPLES, percentile_interval, resampled_pearson
+from paraloom.evaluate.resampling import (
+    SAMPLES,
+    pearson,
+    pearson_interval,
+    percentile_interval,
+    resampled_pearson,
+    spearman,
+)
 from paraloom.evaluate.sts_tasks import (
     MTEB_TASKS,
     TASKS,
@@ -54,102 +60,61 @@ System: TypeAlias = EncoderLike | PairScorer
 
 @dataclass(frozen=True)
 class STSRow(ResultRecord):
-    """Correlations of one subset of a group, of the group's `mean` over subsets, or of `all` its pairs together.
+    """Correlations of one subset of a group, of the group's `mean` over subsets, or of `all` its pairs together."""
 
-    Args:
-        group: The group of tasks, such as `2012` or `STS-B`.
-        subset: The subset, `mean` or `all`.
-        n: Number of pairs.
-        pearson: Pearson's r × 100; NaN where the encoder gave every pair the same cosine, or there are too few.
-        spearman: Spearman's rho × 100; NaN as `pearson`.
-        low: Lower end of the 95 % interval of Pearson's r (Fisher's z; of a mean, from those of its subsets), or NaN.
-        high: Upper end of that interval, or NaN.
-    """
-
-    group: str
-    subset: str
+    group: str  # The group of tasks, such as `2012` or `STS-B`
+    subset: str  # The subset, `mean` or `all`
     n: int
-    pearson: float
-    spearman: float
+    pearson: float  # Pearson's r × 100; NaN where the encoder gave every pair the same cosine, or there are too few
+    spearman: float  # Spearman's rho × 100; NaN as `pearson`
+    # Lower end of the 95 % interval of Pearson's r (Fisher's z; of a mean, from those of its subsets), or NaN.
     low: float = math.nan
-    high: float = math.nan
+    high: float = math.nan  # Upper end of that interval, or NaN
 
 
 @dataclass(frozen=True)
 class MTEBRow(ResultRecord):
-    """A task by MTEB's protocol: correlations of all its pairs together.
+    """A task by MTEB's protocol: correlations of all its pairs together."""
 
-    Args:
-        task: MTEB's name of the task, such as `STS12`.
-        n: Number of pairs.
-        spearman: Spearman's rho × 100, MTEB's main score; NaN as `STSRow.pearson`.
-        pearson: Pearson's r × 100.
-    """
-
-    task: str
+    task: str  # MTEB's name of the task, such as `STS12`
     n: int
-    spearman: float
-    pearson: float
+    spearman: float  # Spearman's rho × 100, MTEB's main score; NaN as `STSRow.pearson`
+    pearson: float  # Pearson's r × 100
 
 
 @dataclass(frozen=True)
 class STSSystem(ResultRecord):
-    """The figures of one system: an encoder, or something that it has to beat.
-
-    Args:
-        name: Its name.
-        role: 'encoder', 'untrained' (what an encoder's training started from), 'overlap' or 'vectors'.
-        signature: Its signature.
-        rows: Correlations by group: the papers' protocol.
-        mteb: Correlations by MTEB's protocol, of the tasks whose files are all there.
-    """
+    """The figures of one system: an encoder, or something that it has to beat."""
 
     name: str
-    role: str
+    role: str  # 'encoder', 'untrained' (what an encoder's training started from), 'overlap' or 'vectors'
     signature: str
-    rows: tuple[STSRow, ...]
-    mteb: tuple[MTEBRow, ...]
+    rows: tuple[STSRow, ...]  # Correlations by group: the papers' protocol
+    mteb: tuple[MTEBRow, ...]  # Correlations by MTEB's protocol, of the tasks whose files are all there
 
 
 @dataclass(frozen=True)
 class STSDifference(ResultRecord):
-    """Difference of an encoder and a baseline: that of their means of Pearson's r × 100 over a group.
-
-    Args:
-        system: The encoder.
-        baseline: What it is compared with.
-        group: The group of tasks.
-        value: The difference; above 0 where the encoder is better.
-        low: Lower end of the 95 % interval (paired bootstrap: both on the same pairs, drawn with replacement).
-        high: Upper end of that interval.
-    """
+    """Difference of an encoder and a baseline: that of their means of Pearson's r × 100 over a group."""
 
     system: str
-    baseline: str
-    group: str
-    value: float
-    low: float
-    high: float
+    baseline: str  # What it is compared with
+    group: str  # The group of tasks
+    value: float  # The difference; above 0 where the encoder is better
+    low: float  # Lower end of the 95 % interval (paired bootstrap: both on the same pairs, drawn with replacement)
+    high: float  # Upper end of that interval
 
 
 @dataclass(frozen=True)
 class STSResult(EvaluationResult):
-    """Result of `evaluate_sts`.
+    """Result of `evaluate_sts`."""
 
-    Args:
-        rows: The correlations of the (first) encoder, group by group.
-        skipped: Task files that are not in the folder.
-        signature: What was measured and how.
-        encoder: The signature of the (first) encoder.
-        systems: All systems: the encoders, what they started from, overlap, averaged vectors.
-        differences: Each encoder minus what it started from, and minus the other baselines, by group.
-    """
-
-    rows: tuple[STSRow, ...]
-    skipped: tuple[str, ...]
-    signature: str
-    encoder: str
-    systems: tuple[STSSystem, ...] = ()
+    rows: tuple[STSRow, ...]  # The correlations of the (first) encoder, group by group
+    skipped: tuple[str, ...]  # Task files that are not in the folder
+    signature: str  # What was measured and how
+    encoder: str  # The signature of the (first) encoder
+    systems: tuple[STSSystem, ...] = ()  # All systems: the encoders, what they started from, overlap, averaged vectors
+    # Each encoder minus what it started from, and minus the other baselines, by group.
     differences: tuple[STSDifference, ...] = ()
 
     @property
@@ -158,14 +123,12 @@ class STSResult(EvaluationResult):
         return self.systems[0].mteb if self.systems else ()
 
     def row(self, group: str, subset: str = "mean") -> STSRow:
-        """The row of a group."""
         for row in self.rows:
             if (row.group, row.subset) == (group, subset):
                 return row
         raise DataError(f"row '{group}/{subset}' not found in the result")
 
     def system(self, name: str) -> STSSystem:
-        """The figures of a system."""
         for system in self.systems:
             if system.name == name:
                 return system

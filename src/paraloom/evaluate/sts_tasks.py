@@ -38,19 +38,12 @@ class STSTask:
 
 @dataclass(frozen=True)
 class STSPairs:
-    """The sentence pairs of a task.
-
-    Args:
-        task: The task.
-        scores: float64 (n,), human scores, higher is more similar.
-        first: The first sentence of each pair.
-        second: The second sentence of each pair.
-    """
+    """The sentence pairs of a task."""
 
     task: STSTask
-    scores: npt.NDArray[np.float64]
-    first: list[str]
-    second: list[str]
+    scores: npt.NDArray[np.float64]  # float64 (n,), human scores, higher is more similar
+    first: list[str]  # The first sentence of each pair
+    second: list[str]  # The second sentence of each pair
 
 
 _YEARS = {
@@ -112,8 +105,7 @@ W17_TASKS = frozenset(
 """The tasks whose mean Wieting et al. 2017 report: 22 with SMT of 2013, which is not free, so 21 of them here."""
 
 
-YEARS = ("2012", "2013", "2014", "2015")
-"""The groups of ParaNMT's tables whose files are free."""
+YEARS = ("2012", "2013", "2014", "2015")  # The groups of ParaNMT's tables whose files are free
 
 MTEB_TASKS: dict[str, tuple[str, ...]] = {
     **{
@@ -134,7 +126,6 @@ _SIDECARS = (".meta.tsv", ".entailment.tsv")
 
 
 def select_tasks(names: Iterable[str] | None = None) -> list[STSTask]:
-    """Select tasks by name or group."""
     return _selected(TASKS, names)
 
 

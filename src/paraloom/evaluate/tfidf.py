@@ -45,7 +45,6 @@ class TfIdf:
         return 1.0 + np.log((1.0 + self.sentences) / (1.0 + self.frequencies.counts))
 
     def matrix(self, lists: TokenLists) -> sparse.csr_matrix:
-        """The vectors of m sentences."""
         from scipy import sparse
 
         vocabulary = self.frequencies.ids
@@ -76,7 +75,6 @@ class Overlap:
 
     @classmethod
     def count(cls, batches: Iterable[Texts]) -> Overlap:
-        """Count document frequencies."""
         words, trigrams = [], []
         sentences = 0
         for batch in batches:

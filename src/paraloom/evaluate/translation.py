@@ -26,17 +26,11 @@ class MetricScore:
 
 @dataclass(frozen=True)
 class TranslationResult(EvaluationResult):
-    """Result of `evaluate_translation`.
-
-    Args:
-        n: Number of sentences.
-        bleu: Corpus BLEU.
-        chrf: Corpus chrF.
-    """
+    """Result of `evaluate_translation`."""
 
     n: int
-    bleu: MetricScore
-    chrf: MetricScore
+    bleu: MetricScore  # Corpus BLEU
+    chrf: MetricScore  # Corpus chrF
 
     def to_dict(self) -> dict[str, Any]:
         """`n`, `bleu`, `bleu_interval`, `bleu_signature`, and the same of `chrf`, as json.dumps takes them."""

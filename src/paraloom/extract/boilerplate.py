@@ -12,11 +12,8 @@ import pyarrow as pa
 
 from paraloom.io.database import open_database, register_shards, sql
 
-MIN_SHARE = 0.2
-"""Minimum share of the pages of a site that have a text for it to count as repeated."""
-
-MIN_PAGES = 5
-"""Minimum number of pages that have it."""
+MIN_SHARE = 0.2  # Minimum share of the pages of a site that have a text for it to count as repeated
+MIN_PAGES = 5  # Minimum number of pages that have it
 
 MAX_COUNTED_PAGES = 1000
 """Pages of a site that are counted, the first ones: enough for the share, and a bound on the work."""

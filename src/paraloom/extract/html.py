@@ -14,22 +14,16 @@ METHODS = ("site", "trafilatura", "justext")
 """Methods of extracting the main text. site: all paragraphs, of which repeated ones are dropped later (boilerplate.py).
 trafilatura: its extraction, in favor of recall. justext: the paragraphs that jusText classifies as good."""
 
-Tree = Any
-"""An lxml element: the root of a parsed page."""
+Tree = Any  # An lxml element: the root of a parsed page
 
 # jusText searches the neighbors of each paragraph over the whole page, in quadratic time.
 _MAX_PARAGRAPHS = 500
 # Block elements of trafilatura's result, which is in TEI.
 _BLOCK_TAGS = frozenset(("ab", "body", "cell", "code", "div", "head", "item", "list", "p", "quote", "row", "table"))
 
-MAX_ATTRIBUTES = 1000
-"""Attributes of a tag at most: libxml2 compares them in quadratic time."""
-
-MAX_DEPTH = 512
-"""Elements within each other at most, as in browsers; libxml2 drops the text of some 2,000."""
-
-MAX_ELEMENTS = 250_000
-"""Elements of a page at most; a long one has some 30,000."""
+MAX_ATTRIBUTES = 1000  # Attributes of a tag at most: libxml2 compares them in quadratic time
+MAX_DEPTH = 512  # Elements within each other at most, as in browsers; libxml2 drops the text of some 2,000
+MAX_ELEMENTS = 250_000  # Elements of a page at most; a long one has some 30,000
 
 # Elements whose content is program code, input or output, not prose of some language; or a class that says so.
 _IS_CODE = (
@@ -46,7 +40,6 @@ _SUBTAG = re.compile(r"[a-z]{2,3}")
 
 
 def check_method(name: str) -> None:
-    """Check the name of a method."""
     if name not in (*METHODS, "auto"):
         raise ConfigError(f"unknown method '{name}' of extracting main text{nearest(name, [*METHODS, 'auto'])}")
     try:
@@ -180,7 +173,6 @@ def _by_trafilatura(tree: Tree) -> list[str]:
 
 
 def _blocks(body: Tree) -> Iterator[list[str]]:
-    """The pieces of text of each block."""
     from lxml.etree import iterwalk
 
     pieces: list[str] = []

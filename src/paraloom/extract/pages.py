@@ -50,7 +50,6 @@ class FileSource:
     paths: Sequence[Path] | None = None
 
     def pages(self) -> Iterator[Page]:
-        """List the pages, without reading them."""
         if self.paths is not None:
             for path in self.paths:
                 yield self._page(path, path)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urldefrag, urljoin, urlsplit
 
 import pyarrow as pa
 
@@ -13,7 +14,6 @@ from paraloom.extract import html
 from paraloom.extract.boilerplate import text_hash
 from paraloom.extract.charset import DecodedPage, decode_page
 from paraloom.extract.images import ImageReference, find_images
-from paraloom.extract.links import find_links
 from paraloom.extract.pages import MAX_PAGE_BYTES, Page
 
 PARSED_PAGES = pa.schema(
@@ -60,7 +60,6 @@ class ParseJob:
 
 
 def parse_page(job: ParseJob) -> dict[str, Any]:
-    """Parse a page."""
     page = job.page
     row: dict[str, Any] = {"doc_id": job.doc_id, "url": page.url, "site": page.site, "counted": False}
     row |= {"lang": job.lang or html.primary_language(page.lang), "title": "", "replaced": 0}
@@ -124,3 +123,27 @@ def _image_row(image: ImageReference) -> dict[str, Any]:
         "file": image.file,
         "hash": text_hash(image.key),
     } | hashes
+
+
+MAX_LINKS = 500  # Links of a page that are kept, the first ones
+
+
+def find_links(tree: Any, page: Page) -> list[str]:
+    base = next(iter(tree.xpath("//base/@href")), "")
+    links: dict[str, None] = {}
+    for target in tree.xpath("//a/@href"):
+        address = _absolute(page.url, base, target.strip())
+        if address and address != page.url:
+            links[address.encode("utf-8", "replace").decode("utf-8")] = None
+        if len(links) == MAX_LINKS:
+            break
+    return list(links)
+
+
+def _absolute(url: str, base: str, target: str) -> str:
+    """The address of a link; '' for one that is not a page, or not valid."""
+    try:
+        address = urldefrag(urljoin(urljoin(url, base), target))[0]
+        return address if urlsplit(address).scheme in ("", "http", "https") else ""
+    except ValueError:  # an unbalanced bracket
+        return ""

@@ -36,11 +36,9 @@ class ParsePages:
 
     @property
     def rows(self) -> int:
-        """Number of pages."""
         return len(self.jobs)
 
     def __call__(self, advance: Advance) -> Path:
-        """Write the shard and return its path."""
         rows = []
         for job in self.jobs:
             try:
@@ -70,11 +68,9 @@ class HashImages:
 
     @property
     def rows(self) -> int:
-        """Number of images."""
         return len(self.items)
 
     def __call__(self, advance: Advance) -> list[tuple[str, ImageHashes]]:
-        """Return keys and hashes, without the files that cannot be read."""
         hashes = []
         for key, body in self.items:
             try:

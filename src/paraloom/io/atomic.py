@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from paraloom.core.errors import DISK_FULL, ConfigError, RunError, system_errno
 from paraloom.core.remote_files import as_url, is_url
@@ -144,3 +147,16 @@ def _flush_to_disk(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def try_lock(stream: TextIO, seconds: float) -> bool:
+    """Lock an open file, and wait so long for whoever holds it; False if it is held then, or cannot be locked."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError as error:
+            if not isinstance(error, BlockingIOError) or time.monotonic() > end:
+                return False
+            time.sleep(0.01)

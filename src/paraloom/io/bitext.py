@@ -37,8 +37,7 @@ READERS: dict[str, Callable[[ReadOptions], Iterator[PairRow]]] = {
 }
 """Suffix → reader, imported when it is called. A new format is one file and one name here (and in `write_table`)."""
 
-UNKNOWN = "und"
-"""Language of a side where it is unknown (BCP 47: undetermined)."""
+UNKNOWN = "und"  # Language of a side where it is unknown (BCP 47: undetermined)
 
 Rows: TypeAlias = Corpus | pa.Table | pa.RecordBatch | pa.RecordBatchReader | Iterable[pa.RecordBatch]
 """Rows to write; all but a plain iterable have columns even without rows."""

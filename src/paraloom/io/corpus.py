@@ -39,7 +39,6 @@ class Corpus:
 
     @classmethod
     def open(cls, folder: str | Path) -> Corpus:
-        """Open a corpus."""
         remote = is_url(folder)
         folder = fetched(folder) if remote else Path(folder)
         kind, entries = _read_description(folder)
@@ -60,7 +59,6 @@ class Corpus:
 
     @property
     def rows(self) -> int:
-        """Number of rows of all shards."""
         return sum(self.shard_rows)
 
     def batches(
@@ -77,7 +75,6 @@ class Corpus:
                 advance(batch.num_rows)
 
     def head(self, n: int, columns: Sequence[str] | None = None) -> pa.Table:
-        """Read the first rows."""
         batches = []
         missing = n
         for batch in self.batches(columns, max(1, min(n, 1024))):

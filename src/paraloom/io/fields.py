@@ -19,7 +19,6 @@ class Slot(NamedTuple):
 
     @property
     def value(self) -> Any:
-        """The value."""
         return self.holder[self.key]
 
 

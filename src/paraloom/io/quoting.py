@@ -122,7 +122,6 @@ def _is_valid(fields: list[str] | str, width: int | None) -> bool:
 def _fields(
     taken: list[str], source: _Lines, delimiter: str, width: int | None, inside: re.Pattern[str], mark: str
 ) -> tuple[list[str] | str, int]:
-    """Parse a row."""
     fields: list[str] = []
     line, used, at, characters = taken[0], 1, 0, 0
     while True:

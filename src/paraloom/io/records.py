@@ -100,7 +100,6 @@ def write_records(
     *,
     header: bool = True,
 ) -> int:
-    """Write records to a table atomically."""
     suffix = record_format(path)
     if suffix == ".parquet":
         if schema is None:
@@ -142,8 +141,7 @@ def schema_of_records(records: Iterable[dict[str, Any]]) -> pa.Schema:
 def _mixed(name: str, error: Exception) -> DataError:
     column = f"column '{name}' has" if name else "a column has"
     return DataError(
-        f"{column} values that one type of Parquet cannot hold ({str(error)[:200]})",
-        remedy="Write .jsonl instead.",
+        f"{column} values that one type of Parquet cannot hold ({str(error)[:200]})", remedy="Write .jsonl instead."
     )
 
 

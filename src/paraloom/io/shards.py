@@ -20,11 +20,8 @@ from paraloom.io.atomic import atomic_write
 WARNINGS = b"paraloom.warnings"
 """Key in the metadata of a .parquet file under which warnings about all of its rows are kept, as JSON."""
 
-_DISTINCT = frozenset(["pair_id", "src", "tgt", "text", "pivot"])
-"""Columns whose values are seldom equal."""
-
-ROW_GROUP_ROWS = 5000
-"""Rows of a row group; fixed, because the bytes of a file depend on it."""
+_DISTINCT = frozenset(["pair_id", "src", "tgt", "text", "pivot"])  # Columns whose values are seldom equal
+ROW_GROUP_ROWS = 5000  # Rows of a row group; fixed, because the bytes of a file depend on it
 
 
 def write_shard(
@@ -65,7 +62,6 @@ def _is_distinct(kind: pa.DataType) -> bool:
 
 
 def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> Iterator[pa.Table]:
-    """Regroup rows to tables of equal size."""
     pending: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -83,7 +79,6 @@ def rebatch(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int) -> 
 
 
 def read_shard(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a whole shard."""
     with open_shard(path) as file, corruption_as_error(path):
         table = file.read(columns=_checked_columns(columns, file, path), use_threads=False)
         _check_rows(table.num_rows, file)
@@ -203,7 +198,6 @@ def _conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """True if a column of this type has text."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 

@@ -24,8 +24,7 @@ from paraloom.io.atomic import atomic_write
 _CONDITIONAL = frozenset(["s3", "s3a", "gs", "gcs", "memory"])
 """Schemes whose packages create an object on condition that it does not exist."""
 
-_BY_LINK = frozenset(["file", "sftp", "ssh"])
-"""Schemes of folders, where a file is written under another name first."""
+_BY_LINK = frozenset(["file", "sftp", "ssh"])  # Schemes of folders, where a file is written under another name first
 
 _CHECKSUMS = ("md5Hash", "crc32c", "ETag")
 """Facts that storages know about an object and that change with its content; times of changes may be set by anybody."""
@@ -41,7 +40,6 @@ class Store:
 
     @classmethod
     def open(cls, url: str | Path) -> Store:
-        """The store at a URL."""
         url = as_url(url)
         scheme = url.partition(":")[0]
         if scheme not in _CONDITIONAL | _BY_LINK:

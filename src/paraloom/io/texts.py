@@ -17,8 +17,7 @@ from paraloom.io.formats.names import is_dataset
 from paraloom.io.records import RECORD_FORMATS, BadRecord, Record, read_records
 from paraloom.text.segments import LAYOUT, Segment, split_segments
 
-_SEARCHED = 100
-"""Records whose paths are compared with one that is not there."""
+_SEARCHED = 100  # Records whose paths are compared with one that is not there
 
 
 class TextRow(NamedTuple):
@@ -121,7 +120,6 @@ def _segments(path: str | Path, field: str, reject: bool) -> Iterator[TextRow]:
 
 
 def _column_texts(path: str | Path, name: int | str, reject: bool) -> Iterator[TextRow]:
-    """The texts of a column of a data set."""
     for row, value in enumerate(load_object("paraloom.io.formats.hf_datasets:read_column")(path, name), 1):
         if not isinstance(value, bytes):
             yield TextRow(value or "")

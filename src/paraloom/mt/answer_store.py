@@ -105,7 +105,6 @@ class AnswerStore:
         return None if row is None else json.loads(row[0])
 
     def keep_fact(self, name: str, value: Any) -> None:
-        """Keep a JSON value by name."""
         with self._errors():
             self._connection.execute("insert or replace into facts values (?, ?)", (name, json.dumps(value)))
 
@@ -119,7 +118,6 @@ class AnswerStore:
             self._connection.execute("pragma wal_checkpoint(passive)")
 
     def close(self) -> None:
-        """Sync and close the file."""
         self.sync()
         self._connection.close()
 

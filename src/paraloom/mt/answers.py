@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-MAX_RATIO = 4.0
-"""Default of the bound on the ratio of lengths."""
-
-MIN_RATIO_BYTES = 60
-"""Lines and answers of which neither is longer are exempt from the bound on the ratio of lengths."""
+MAX_RATIO = 4.0  # Default of the bound on the ratio of lengths
+MIN_RATIO_BYTES = 60  # Lines and answers of which neither is longer are exempt from the bound on the ratio of lengths
 
 
 class CheckedAnswer(NamedTuple):

@@ -16,11 +16,8 @@ from paraloom.mt.engine import by_max_length, guarded, new_engine, seeded_engine
 from paraloom.mt.families.base import Codec
 from paraloom.mt.shortlist import SHORTLIST_FILE
 
-GPU_TOKENS = 16_384
-"""Subwords of all hypotheses that a GPU decodes at a time; fewer after it ran out of memory."""
-
-MIN_BATCH_TOKENS = 64
-"""Below this, halving a batch does not help."""
+GPU_TOKENS = 16_384  # Subwords of all hypotheses that a GPU decodes at a time; fewer after it ran out of memory
+MIN_BATCH_TOKENS = 64  # Below this, halving a batch does not help
 
 
 class BatchDecoder:
@@ -41,7 +38,6 @@ class BatchDecoder:
         return self._engine
 
     def options(self, decoding: Decoding) -> dict[str, Any]:
-        """Keyword arguments of ctranslate2's translate_batch for a decoding, batching included."""
         options = decoding.options()
         if decoding.shortlist and not (self.folder / SHORTLIST_FILE).is_file():
             raise ModelError(
@@ -70,7 +66,6 @@ class BatchDecoder:
         options: dict[str, Any],
         seed: int,
     ) -> list[list[Variant]]:
-        """The variants of texts."""
         nonempty = [row for row, text in enumerate(texts) if text]
         variants = [[Variant("", 0.0, 0)] for _ in texts]
         if nonempty:
@@ -143,12 +138,7 @@ class BatchDecoder:
                 warnings.warn(f"out of memory: decoding continues with batches of {half} subwords", stacklevel=2)
 
     def _variants(
-        self,
-        decoding: Decoding,
-        results: Sequence[Any],
-        prefixes: Sequence[list[str]],
-        seed: int,
-        max_length: int,
+        self, decoding: Decoding, results: Sequence[Any], prefixes: Sequence[list[str]], seed: int, max_length: int
     ) -> Iterator[list[Variant]]:
         penalty = decoding.options()["length_penalty"]
         order = generator(seed)

@@ -35,14 +35,12 @@ from paraloom.mt.model_card import read_card, write_card
 from paraloom.mt.names import SHORT_NAMES, hub_name, is_short_name, pair_of, short_name
 from paraloom.mt.subwords import END, PADDING, SUBWORD_FILES, UNKNOWN
 
-CHECKPOINT = "huggingface"
-"""Subfolder of a translator that Paraloom trained, with its Hugging Face checkpoint."""
+CHECKPOINT = "huggingface"  # Subfolder of a translator that Paraloom trained, with its Hugging Face checkpoint
 
 PRECISIONS = ("int8", "int8_float16", "int8_bfloat16", "int8_float32", "int16", "float16", "bfloat16", "float32")
 """Number formats of converted weights; int8_float16 has weights in int8 and computes the rest in float16."""
 
-AUTO = "auto"
-"""The precision that suits the device: int8 on processors, float16 or, for T5, bfloat16 on GPUs."""
+AUTO = "auto"  # The precision that suits the device: int8 on processors, float16 or, for T5, bfloat16 on GPUs
 
 
 def find_translator(
@@ -130,7 +128,6 @@ def describe_stored(folder: Path, facts: Mapping[str, str]) -> None:
 
 
 def check_precision(precision: str) -> None:
-    """Check a precision."""
     if precision not in (AUTO, *PRECISIONS):
         raise ConfigError(f"unknown precision '{precision}'{nearest(precision, [AUTO, *PRECISIONS])}")
 

@@ -5,12 +5,76 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from paraloom.core.protocols import ScoringTranslatorLike, Variant
 from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr
-from paraloom.mt.minimum_risk import distinct_texts, minimum_risk
-from paraloom.mt.utility import REVERSE, candidate_scores, parse_utility, product_of_scores, reverse_translator
-from paraloom.text.choice import choose_diverse
+from paraloom.mt.utility import (
+    REVERSE,
+    candidate_scores,
+    parse_utility,
+    product_of_scores,
+    reverse_translator,
+    sum_of_scores,
+)
 from paraloom.text.utility import pairwise_similarity
+
+
+def minimum_risk(
+    samples: Sequence[Sequence[Variant]],
+    further: Sequence[Sequence[Variant]],
+    decoding: Mbr | Beam,
+    sources: Sequence[str] = (),
+    reverse: ScoringTranslatorLike | None = None,
+) -> list[list[Variant]]:
+    """Choose the translations with the highest utility."""
+    groups = [[*drawn, *added] for drawn, added in zip(samples, further, strict=True)]
+    candidates = [[group[number] for number in distinct_texts(group)] for group in groups]
+    scores = candidate_scores(decoding.utility, candidates, samples, sources, reverse)
+    chosen: list[list[Variant]] = []
+    for group, of_group in zip(candidates, scores, strict=True):
+        if not group[0].tokens:
+            chosen.append(group[:1])
+            continue
+        values = sum_of_scores(of_group)
+        best = np.argsort(-values, kind="stable")[: decoding.nbest].tolist()
+        chosen.append([group[index]._replace(utility=float(values[index])) for index in best])
+    return chosen
+
+
+def distinct_texts(variants: Sequence[Variant]) -> list[int]:
+    """Numbers of the variants of distinct texts, likeliest first."""
+    first: dict[str, int] = {}
+    costs = [-np.nan_to_num(variant.logprob, nan=-np.inf) for variant in variants]
+    for number in sorted(range(len(variants)), key=costs.__getitem__):
+        # The same text may have been generated in other subwords: the likeliest represent it.
+        first.setdefault(variants[number].text, number)
+    return list(first.values())
+
+
+Floats = npt.NDArray[np.float64]
+
+
+def choose_diverse(quality: Floats, alike: Floats, k: int, *, weight: float = 0.5) -> list[int]:
+    """Choose k of n, one after the other, each by quality ** weight × dissimilarity ** (1 - weight).
+
+    The dissimilarity of a candidate is 1 minus its highest similarity to those that are chosen; that of the first
+    choice is 1.
+
+    Reference:
+        Carbonell and Goldstein 1998, with a product in place of the weighted sum, which needs no common scale.
+    """
+    unlike = np.ones(len(quality))
+    left = np.ones(len(quality), np.bool_)
+    chosen: list[int] = []
+    while len(chosen) < min(k, len(quality)):
+        values = np.where(left, quality**weight * unlike ** (1 - weight), -1.0)
+        best = int(values.argmax())
+        chosen.append(best)
+        left[best] = False
+        unlike = np.minimum(unlike, 1 - np.clip(alike[best], 0.0, 1.0))
+    return chosen
 
 
 def choose(

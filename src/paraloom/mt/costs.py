@@ -18,8 +18,7 @@ from paraloom.core.errors import ModelError
 from paraloom.core.protocols import Variant
 from paraloom.io.atomic import atomic_write
 
-COSTS_FILE = "costs.json"
-"""File of a translator folder with the distribution of its costs on development text."""
+COSTS_FILE = "costs.json"  # File of a translator folder with the distribution of its costs on development text
 
 COST_DECODING = "beam:5"
 """The decoding of the development text. What samples cost depends on how they are drawn: of text that is translated by
@@ -31,41 +30,28 @@ COST_SAMPLE = 200
 MIN_SENTENCES = 50
 """Of a text with fewer sentences the median says little: it is compared only where chance cannot explain it."""
 
-TINY_CALL = 10
-"""Calls of a translator with fewer sentences are not compared by themselves."""
+TINY_CALL = 10  # Calls of a translator with fewer sentences are not compared by themselves
 
 FALSE_ALARMS = 0.001
 """Probability that any of the small calls of a translator, however many, is called unlike its development text by
 chance."""
 
-HIGH_SHARE = 0.85
-"""A text is unlike the development text if its median cost is above this quantile of the costs there."""
-
-LOW_SHARE = 0.05
-"""Costs below this quantile of those of the development text are near 0."""
-
-PERCENTILES = (5, 10, 25, 50, 75, 90, 95)
-"""Percentiles that costs.json and the model card show."""
-
-BIN_WIDTH = 0.05
-"""Width of a bin, in nats per token."""
-
+HIGH_SHARE = 0.85  # A text is unlike the development text if its median cost is above this quantile of the costs there
+LOW_SHARE = 0.05  # Costs below this quantile of those of the development text are near 0
+PERCENTILES = (5, 10, 25, 50, 75, 90, 95)  # Percentiles that costs.json and the model card show
+BIN_WIDTH = 0.05  # Width of a bin, in nats per token
 _BINS = 201  # the last one has all costs of 10 nats and more
 
 
 @dataclass
 class CostDistribution:
-    """Costs (−logprob / tokens) of the best translations of a text, as a histogram: of constant size, and mergeable.
+    """Costs (−logprob / tokens) of the best translations of a text, as a histogram: of constant size, and mergeable."""
 
-    Args:
-        counts: Sentences in each bin of `BIN_WIDTH` nats per token from 0, int64 `(201,)`; the last bin has no end.
-    """
-
+    # Sentences in each bin of `BIN_WIDTH` nats per token from 0, int64 `(201,)`; the last bin has no end.
     counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(_BINS, np.int64))
 
     @classmethod
     def of(cls, variants: Iterable[Variant]) -> CostDistribution:
-        """The distribution of some translations; see `add`."""
         costs = cls()
         costs.add(variants)
         return costs
@@ -83,7 +69,6 @@ class CostDistribution:
 
     @property
     def sentences(self) -> int:
-        """Number of costs."""
         return int(self.counts.sum())
 
     @property
@@ -110,7 +95,6 @@ class CostDistribution:
         return np.where(np.isnan(values), np.nan, ranks).astype(np.float32)
 
     def percentiles(self) -> dict[str, float]:
-        """The `PERCENTILES`, by number."""
         return {str(percent): round(self.quantile(percent / 100), 3) for percent in PERCENTILES}
 
     def format(self) -> str:

@@ -18,8 +18,7 @@ from paraloom.core.seeds import generator
 if TYPE_CHECKING:
     import torch
 
-END_ID = 0
-"""Id of `</s>`."""
+END_ID = 0  # Id of `</s>`
 
 SentencePairs: TypeAlias = tuple[Sequence[str], Sequence[str]]
 """A batch of source sentences and of target sentences, of equal count."""
@@ -71,27 +70,21 @@ def _sample(
 
 @dataclass(frozen=True)
 class Examples:
-    """Encoded sentence pairs.
+    """Encoded sentence pairs."""
 
-    Args:
-        ids: Subword ids of all sentences, int32, in a memory-mapped file. Each sentence ends with `</s>` (id 0).
-        bounds: int64 (2n + 1,), where sentences begin: pair i has its source at 2i and its target at 2i + 1.
-        left_out: Pairs that were dropped because a side was empty or too long.
-    """
-
+    # Subword ids of all sentences, int32, in a memory-mapped file. Each sentence ends with `</s>` (id 0).
     ids: npt.NDArray[np.int32]
+    # int64 (2n + 1,), where sentences begin: pair i has its source at 2i and its target at 2i + 1.
     bounds: npt.NDArray[np.int64]
-    left_out: int
+    left_out: int  # Pairs that were dropped because a side was empty or too long
 
     def __len__(self) -> int:
         return len(self.bounds) // 2
 
     def source(self, pair: int) -> npt.NDArray[np.int32]:
-        """Ids of the source sentence of a pair."""
         return self.ids[self.bounds[2 * pair] : self.bounds[2 * pair + 1]]
 
     def target(self, pair: int) -> npt.NDArray[np.int32]:
-        """Ids of the target sentence of a pair."""
         return self.ids[self.bounds[2 * pair + 1] : self.bounds[2 * pair + 2]]
 
     def padded(self, pairs: npt.NDArray[np.int64], side: int, padding: int) -> torch.Tensor:

@@ -56,7 +56,6 @@ class Beam:
         _require(1 <= self.nbest <= self.size, "nbest must be between 1 and the size of the beam", self)
 
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of ctranslate2's translate_batch."""
         beam = {"beam_size": self.size, "num_hypotheses": self.nbest, "length_penalty": self.length_penalty}
         return beam | _shortlist_options(self.shortlist)
 
@@ -137,7 +136,6 @@ class Sampling(_Samples):
     length_penalty: float = 1.0
 
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of ctranslate2's translate_batch."""
         return _sampling_options(self.nbest, self.temperature, self.shortlist, sampling_topk=0)
 
 
@@ -175,7 +173,6 @@ class TopK(_Samples):
         super().__post_init__()
 
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of ctranslate2's translate_batch."""
         return _sampling_options(self.nbest, self.temperature, self.shortlist, sampling_topk=self.k)
 
 
@@ -217,7 +214,6 @@ class Nucleus(_Samples):
         _require(self.within >= 0 and self.within != 1, "within must be 0 (all tokens) or at least 2", self)
 
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of ctranslate2's translate_batch."""
         return _sampling_options(
             self.nbest, self.temperature, self.shortlist, sampling_topk=self.within, sampling_topp=self.p
         )
@@ -283,7 +279,7 @@ class Diverse(_ChoiceOfSamples):
     """Of many samples, `nbest` that are adequate and unlike each other, chosen one after the other.
 
     Each choice has the highest quality ** weight × dissimilarity ** (1 - weight) of the distinct samples. Dissimilarity
-    is 1 minus the highest chrF to those that are chosen already (`paraloom.text.choice`), and 1 for the first choice,
+    is 1 minus the highest chrF to those that are chosen already (`paraloom.mt.choice`), and 1 for the first choice,
     which is the sample of the highest quality.
 
     Args:

@@ -25,15 +25,13 @@ from paraloom.mt.families import checkpoint_family
 from paraloom.mt.names import short_name
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
-PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json")
-"""Weights that Python's pickle wrote."""
+PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json")  # Weights that Python's pickle wrote
 
 Languages: TypeAlias = tuple[str | None, str | None]
 """Codes of the source and the target language, None where it is not named."""
 
 _SMALL_FILES = ("*.json", "*.spm", "*.model", "*.txt", "README.md")
-_CONVERTER = "SFconvertbot"
-"""Account of the hub's service that proposes the weights of a model as safetensors."""
+_CONVERTER = "SFconvertbot"  # Account of the hub's service that proposes the weights of a model as safetensors
 
 _BYTES = {"int16": 2, "float16": 2, "bfloat16": 2, "float32": 4}
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
+import threading
 import warnings
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, overload
 from urllib.parse import urlsplit
@@ -17,18 +23,15 @@ from paraloom.core.protocols import Variant
 from paraloom.mt.answer_store import AnswerStore
 from paraloom.mt.choice import choose_samples
 from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, Sampling, describe_decoding, parse_decoding
-from paraloom.mt.endpoint_batch import EndpointBatch, prompt_of, request_body
+from paraloom.mt.endpoint_batch import Capabilities, EndpointBatch, probe_capabilities, prompt_of, request_body
 from paraloom.mt.endpoint_config import POLICY_FIELDS, EndpointConfig, api_key
-from paraloom.mt.endpoint_probe import Capabilities, probe_capabilities
 from paraloom.mt.endpoint_requests import EndpointClient, RowError
-from paraloom.mt.event_loop import run_in_loop
 from paraloom.text.language_names import known_language
 from paraloom.text.normalize import normalize
 
 _Result = TypeVar("_Result")
 
-ENDPOINT_FILE = "endpoint.json"
-"""File by which a folder is known as a translator behind an endpoint."""
+ENDPOINT_FILE = "endpoint.json"  # File by which a folder is known as a translator behind an endpoint
 
 POLICY_FILE = "timings.requests.json"
 """Policy of sending requests, which does not change translations, and by its name does not count for digests."""
@@ -46,7 +49,6 @@ class EndpointUsage(NamedTuple):
     failures: int
 
     def format(self) -> str:
-        """One line."""
         cost = f", cost {self.cost:,.4f}" if self.cost else ""
         failed = f"; {self.failures:,} rows failed" if self.failures else ""
         return (
@@ -55,7 +57,6 @@ class EndpointUsage(NamedTuple):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields by name."""
         return self._asdict()
 
 
@@ -353,3 +354,60 @@ def _warn_of_open_key(config: EndpointConfig) -> None:
     local = parts.hostname in ("localhost", "127.0.0.1", "::1")
     if parts.scheme == "http" and not local and api_key(config.api_key_env):
         warnings.warn(f"the key is sent to {parts.hostname} without encryption (http)", stacklevel=3)
+
+
+LAST_SECONDS = 8.0
+"""Seconds that answers are waited for when a process is asked to end; whoever asks rarely waits more than ten."""
+
+_Outcome = TypeVar("_Outcome")
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """An event loop in a thread of its own: the caller may have one already, as in a notebook."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="paraloom-endpoint", daemon=True).start()
+    return loop
+
+
+def run_in_loop(coroutine: Coroutine[Any, Any, _Outcome], stop: Callable[[], None] | None = None) -> _Outcome:
+    """Run a coroutine in the event loop of requests, and wait for it.
+
+    Asked to end, by Ctrl-C or SIGTERM, `stop` is called, and what is under way is waited for: it is paid for.
+    """
+    with _termination_as_interrupt():
+        future = asyncio.run_coroutine_threadsafe(coroutine, _loop())
+        try:
+            return future.result()
+        except CancelledError:
+            raise RunError("the requests were interrupted", remedy="Run the same command again.") from None
+        except KeyboardInterrupt:
+            if stop is not None:
+                stop()
+                with suppress(Exception):
+                    future.result(LAST_SECONDS)
+            future.cancel()
+            raise
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM, where it would end this process at once, interrupt the block, and end the process after it."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    came: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        if not came:  # asked again, it continues to wait
+            came.append(number)
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if came:
+            os.kill(os.getpid(), signal.SIGTERM)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
 from paraloom.core.digests import digest
 from paraloom.core.errors import ParaloomError, RunError
@@ -14,56 +16,103 @@ from paraloom.mt.answer_store import AnswerStore
 from paraloom.mt.answers import check_answer, without_thinking
 from paraloom.mt.decoding import Beam, Decoding, Nucleus, Sampling, describe_decoding
 from paraloom.mt.endpoint_config import EndpointConfig, further_keys
-from paraloom.mt.endpoint_probe import Capabilities
 from paraloom.mt.endpoint_requests import Choice, EndpointClient, RowError
 from paraloom.mt.prompts import find_prompt, prompt_for, prompt_for_lines, read_lines
 
+_PROBE = "Answer with the name of any animal, and nothing else."
+_PROBE_TOKENS = 16
+_PROBES = 3
+
+
+class Capabilities(NamedTuple):
+    """Capabilities of a server, as probed."""
+
+    n: bool = False
+    logprobs: bool = False
+    seed: bool = False
+    length_key: str = "max_tokens"
+
+
+async def probe_capabilities(
+    config: EndpointConfig, client: EndpointClient, payload: Callable[[str, int], dict[str, Any]]
+) -> Capabilities:
+    """Ask a server short questions to see what it supports: several choices, log-probabilities, seeds."""
+    chat = config.api == "chat"
+    plain = payload(_PROBE, config.answer_tokens or _PROBE_TOKENS)
+    plain["temperature"] = 1.0
+    everything = {"n": 2, "logprobs": True if chat else 1, "seed": 1}
+    try:
+        # Most servers support everything, or ignore what they do not: two requests tell.
+        first, second = [await client.probe(plain | everything) for _ in range(2)]
+        several = max(len(first), len(second)) == 2
+        logprobs = any(not math.isnan(choice.logprob) for choice in (*first, *second))
+        return Capabilities(several, logprobs, _texts(first) == _texts(second))
+    except RowError:
+        pass  # It refuses something of it: ask for each by itself.
+    length_key = "max_tokens"
+    try:
+        await client.probe(plain)
+    except RowError as error:
+        if "max_completion_tokens" not in str(error):
+            raise
+        length_key = "max_completion_tokens"
+        plain[length_key] = plain.pop("max_tokens")
+        await client.probe(plain)
+
+    refused: set[str] = set()
+
+    async def answers(name: str) -> list[Choice]:
+        if name in refused:
+            return []
+        try:
+            return await client.probe(plain | {name: everything[name]})
+        except RowError:
+            refused.add(name)
+            return []
+
+    several = logprobs = False
+    for _ in range(_PROBES):  # a fault on the way may have cost an answer one of its choices
+        several = several or len(await answers("n")) == 2
+        logprobs = logprobs or any(not math.isnan(choice.logprob) for choice in await answers("logprobs"))
+        if several and logprobs:
+            break
+    first, second = await answers("seed"), await answers("seed")
+    seed = _texts(first) == _texts(second) != []
+    return Capabilities(several, logprobs, seed, length_key)
+
+
+def _texts(choices: list[Choice]) -> list[str]:
+    return [choice.text for choice in choices]
+
+
 _RETRY_TEMPERATURE = 0.5
 
+Item = TypeVar("Item")
 
+
+@dataclass
 class EndpointBatch:
     """The translation of one batch of sentences by one decoding."""
 
-    def __init__(
-        self,
-        config: EndpointConfig,
-        decoding: Decoding,
-        known: Capabilities,
-        client: EndpointClient,
-        store: AnswerStore,
-        texts: list[str],
-        seed: int,
-    ) -> None:
-        self.config = config
-        self.decoding = decoding
-        self.known = known
-        self.client = client
-        self.store = store
-        self.texts = texts
-        self.seed = seed
-        self.prompt = prompt_of(config)
-        self.count = decoding.nbest
-        self.variants: list[list[Variant]] = [[Variant("", 0.0, 0)] for _ in texts]
-        self.error: ParaloomError | None = None
+    config: EndpointConfig
+    decoding: Decoding
+    known: Capabilities
+    client: EndpointClient
+    store: AnswerStore
+    texts: list[str]
+    seed: int
+
+    def __post_init__(self) -> None:
+        self.prompt = prompt_of(self.config)
+        self.count = self.decoding.nbest
+        self.variants: list[list[Variant]] = [[Variant("", 0.0, 0)] for _ in self.texts]
 
     async def translate(self) -> list[list[Variant]]:
-        """The variants of all sentences. After an error, requests in flight are still waited for, and kept."""
+        """The variants of all sentences; see `ask_all`."""
         rows = [row for row, text in enumerate(self.texts) if text]
         size = self.config.lines_per_request
-        waiting = iter([rows[start : start + size] for start in range(0, len(rows), size)])
-
-        async def work() -> None:
-            for group in waiting:
-                if self.error is not None:
-                    return
-                try:
-                    await (self._group(group) if len(group) > 1 else self._row(group[0]))
-                except ParaloomError as error:
-                    self.error = self.error or error
-
-        await asyncio.gather(*(work() for _ in range(self.config.concurrency)))
-        if self.error is not None:
-            raise self.error
+        groups = [rows[start : start + size] for start in range(0, len(rows), size)]
+        await ask_all(groups, lambda group: self._group(group) if len(group) > 1 else self._row(group[0]), self.config)
         return self.variants
 
     async def _group(self, rows: list[int]) -> None:
@@ -110,12 +159,9 @@ class EndpointBatch:
         if good:
             self.store.succeed(self._name(row))
             return
-        failures = self.store.fail(self._name(row), str(bad[0].reason))
-        if failures > self.config.max_failures:
-            raise RunError(
-                f"{failures:,} rows have no translation; the last one: {bad[0].reason}",
-                remedy="Look at the prompt and the server, then run the same command again; or raise max_failures.",
-            )
+        problem = "rows have no translation; the last one"
+        remedy = "Look at the prompt and the server, then run the same command again; or raise max_failures."
+        note_failure(self.store, self._name(row), self.config, str(bad[0].reason), problem, remedy)
 
     async def _choices(
         self, payload: dict[str, Any], count: int, row: int, attempt: int, *, accept: Any = None
@@ -167,8 +213,33 @@ class EndpointBatch:
         return Variant(answer.text, choice.logprob if whole else math.nan, choice.tokens)
 
     def _name(self, row: int) -> str:
-        """Names a row among those that failed."""
         return digest([self.texts[row], self.seed, row, describe_decoding(self.decoding)])
+
+
+async def ask_all(items: Sequence[Item], ask: Callable[[Item], Awaitable[None]], config: EndpointConfig) -> None:
+    """Ask for all items, some at a time. After an error, requests in flight are still waited for, and kept."""
+    waiting = iter(items)
+    errors: list[ParaloomError] = []
+
+    async def work() -> None:
+        for item in waiting:
+            if errors:
+                return
+            try:
+                await ask(item)
+            except ParaloomError as error:
+                errors.append(error)
+
+    await asyncio.gather(*(work() for _ in range(config.concurrency)))
+    if errors:
+        raise errors[0]
+
+
+def note_failure(store: AnswerStore, row: str, config: EndpointConfig, reason: str, problem: str, remedy: str) -> None:
+    """Keep that a row has no answer; RunError with the problem if too many have none."""
+    failures = store.fail(row, reason)
+    if failures > config.max_failures:
+        raise RunError(f"{failures:,} {problem}: {reason}", remedy=remedy)
 
 
 def request_body(config: EndpointConfig, prompt: str, answer_tokens: int, *, length_key: str) -> dict[str, Any]:

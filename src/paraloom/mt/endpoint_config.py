@@ -98,13 +98,11 @@ class EndpointConfig(Config):
 
     @property
     def api(self) -> str:
-        """'chat' or 'completions'."""
         path = urlsplit(self.url).path.rstrip("/")
         return "completions" if path.endswith(COMPLETIONS_PATH) and not path.endswith(CHAT_PATH) else "chat"
 
     @property
     def request_url(self) -> str:
-        """The address that requests are sent to."""
         plain = self.url.rstrip("/")
         return plain if urlsplit(plain).path.endswith((CHAT_PATH, COMPLETIONS_PATH)) else plain + CHAT_PATH
 
@@ -146,7 +144,6 @@ def is_endpoint(translator: object) -> bool:
 
 
 def further_keys(text: str) -> dict[str, Any]:
-    """Read `extra_body`."""
     if not text:
         return {}
     try:

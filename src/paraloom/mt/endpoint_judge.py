@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -13,15 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.digests import digest
-from paraloom.core.errors import ParaloomError, RunError
 from paraloom.mt.answers import without_thinking
 from paraloom.mt.endpoint import EndpointTranslator
-from paraloom.mt.endpoint_batch import request_body
+from paraloom.mt.endpoint_batch import ask_all, note_failure, request_body
 from paraloom.mt.endpoint_requests import Choice, RowError
 from paraloom.mt.prompts import prompt_for
 
-ALTERNATIVES = 5
-"""Tokens whose log-probabilities are asked for: as many as every server of the protocol gives."""
+ALTERNATIVES = 5  # Tokens whose log-probabilities are asked for: as many as every server of the protocol gives
 
 _AROUND = " \t\n\"'*.,:▁Ġ"
 
@@ -44,7 +41,6 @@ class EndpointJudge:
 
     @classmethod
     def load(cls, folder: str | Path) -> EndpointJudge:
-        """Load what the stage `load-endpoint` wrote."""
         return cls(EndpointTranslator.load(folder))
 
     @property
@@ -63,24 +59,14 @@ class EndpointJudge:
         return np.array([[judged.get(pair, math.nan)] for pair in pairs], np.float32)
 
     async def _judged(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The probabilities of distinct pairs; after an error, requests in flight are still waited for, and kept."""
-        values = [math.nan] * len(pairs)
-        waiting = iter(range(len(pairs)))
-        errors: list[ParaloomError] = []
+        """The probabilities of distinct pairs; see `ask_all`."""
+        values: dict[tuple[str, str], float] = {}
 
-        async def work() -> None:
-            for row in waiting:
-                if errors:
-                    return
-                try:
-                    values[row] = await self._probability(*pairs[row])
-                except ParaloomError as error:
-                    errors.append(error)
+        async def judge(pair: tuple[str, str]) -> None:
+            values[pair] = await self._probability(*pair)
 
-        await asyncio.gather(*(work() for _ in range(self.model.config.concurrency)))
-        if errors:
-            raise errors[0]
-        return values
+        await ask_all(pairs, judge, self.model.config)
+        return [values[pair] for pair in pairs]
 
     async def _probability(self, first: str, second: str) -> float:
         config, known, store = self.model.config, self.model.capabilities, self.model._answers()
@@ -101,13 +87,11 @@ class EndpointJudge:
         if value is not None:
             store.succeed(row)
             return value
-        failures = store.fail(row, reason)
-        if failures > config.max_failures:
-            raise RunError(
-                f"{failures:,} pairs were not judged; the last answer: {reason}",
-                remedy="Look at the prompt and the server, then run the same command again. A model that thinks needs "
-                'answer-tokens=2000, or extra-body={"chat_template_kwargs": {"enable_thinking": false}}.',
-            )
+        remedy = (
+            "Look at the prompt and the server, then run the same command again. A model that thinks needs "
+            'answer-tokens=2000, or extra-body={"chat_template_kwargs": {"enable_thinking": false}}.'
+        )
+        note_failure(store, row, config, reason, "pairs were not judged; the last answer", remedy)
         return math.nan
 
 

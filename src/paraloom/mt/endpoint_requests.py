@@ -29,14 +29,9 @@ from paraloom.mt.endpoint_config import KEYS, EndpointConfig, api_key
 
 httpx = OptionalModule("httpx", "a translator behind an HTTP endpoint", "endpoint")
 
-MAX_WAIT = 60.0
-"""Seconds between two attempts at most, unless the server asks for more."""
-
-MAX_RETRY_AFTER = 600.0
-"""Seconds that a server may ask to wait at most."""
-
-MISCOUNTS = 3
-"""Most times that a request is sent whose answer lacks lines, or has too many."""
+MAX_WAIT = 60.0  # Seconds between two attempts at most, unless the server asks for more
+MAX_RETRY_AFTER = 600.0  # Seconds that a server may ask to wait at most
+MISCOUNTS = 3  # Most times that a request is sent whose answer lacks lines, or has too many
 
 _TRANSIENT = frozenset([408, 409, 425, 429])
 _CONNECT_SECONDS = 10.0
@@ -47,8 +42,7 @@ _ANSWER_BYTES = 1 << 20
 _TOKEN_BYTES = 1 << 10
 """Bytes of an answer at most: for all answers, and for each token that was asked for, with its log-probability."""
 
-_MAX_TOKENS = 1 << 40
-"""Tokens that a server may say that it counted."""
+_MAX_TOKENS = 1 << 40  # Tokens that a server may say that it counted
 
 
 class Choice(NamedTuple):
@@ -97,11 +91,7 @@ class EndpointClient:
         self.is_ending = True
 
     async def answer(
-        self,
-        payload: Mapping[str, Any],
-        *,
-        salt: str = "",
-        accept: Callable[[list[Choice]], bool] | None = None,
+        self, payload: Mapping[str, Any], *, salt: str = "", accept: Callable[[list[Choice]], bool] | None = None
     ) -> list[Choice]:
         """The choices that answer a request; equal requests are sent once."""
         key = digest([self._url, payload, salt])
@@ -180,7 +170,6 @@ class EndpointClient:
         raise RowError(f"no answer after {self.config.retries + 1} attempts: {fault}")
 
     async def close(self) -> None:
-        """Close connections."""
         if self._transport is not None:
             await self._transport.aclose()
             self._transport = None
@@ -375,7 +364,6 @@ def _from_kept(values: Sequence[Any]) -> Choice:
 
 
 def _message(body: bytes) -> str:
-    """Message of an error response."""
     text = body.decode("utf-8", "replace")
     with suppress(ValueError, AttributeError, TypeError, RecursionError):
         error = json.loads(body).get("error", {})

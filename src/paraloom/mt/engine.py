@@ -37,9 +37,7 @@ def new_engine(folder: Path, device: str) -> Any:
         )
     except (RuntimeError, ValueError) as error:
         raise ModelError(
-            f"CTranslate2 cannot load the model: {error}",
-            file=folder,
-            remedy="Train or convert the model again.",
+            f"CTranslate2 cannot load the model: {error}", file=folder, remedy="Train or convert the model again."
         ) from None
 
 

@@ -17,8 +17,7 @@ from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.network import EMBEDDING, new_model
 from paraloom.mt.subwords import PADDING
 
-_TYPES = {0: np.float32, 1: np.int8, 2: np.int16, 4: np.float16}
-"""CTranslate2's numbers of data types."""
+_TYPES = {0: np.float32, 1: np.int8, 2: np.int16, 4: np.float16}  # CTranslate2's numbers of data types
 
 _ACTIVATIONS = {0: "relu", 2: "swish"}
 

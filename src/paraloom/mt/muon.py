@@ -52,7 +52,6 @@ class Muon:
         self._moments = [torch.zeros(len(group), *group[0].shape, device=group[0].device) for group in self._groups]
 
     def step(self, learning_rate: float, run: Callable[[Iterable[Callable[[], None]]], None]) -> None:
-        """Update the parameters from their `.grad`."""
         run(
             [
                 partial(self._update, group[part], moments[part], learning_rate)
@@ -66,7 +65,6 @@ class Muon:
         return {f"muon.{i}": moments for i, moments in enumerate(self._moments)}
 
     def load(self, state: dict[str, Tensor]) -> None:
-        """Restore what `state` returned."""
         for i, moments in enumerate(self._moments):
             moments.copy_(state[f"muon.{i}"])
 

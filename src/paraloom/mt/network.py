@@ -20,8 +20,7 @@ from paraloom.core.errors import ModelError
 from paraloom.core.hub import quiet
 from paraloom.mt.config import TranslatorConfig
 
-EMBEDDING = "model.shared.weight"
-"""Name of the embedding matrix, which encoder, decoder and softmax share."""
+EMBEDDING = "model.shared.weight"  # Name of the embedding matrix, which encoder, decoder and softmax share
 
 
 def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:
@@ -66,7 +65,6 @@ def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:
 
 
 def load_model(checkpoint: Path) -> Any:
-    """Load the MarianMTModel of a checkpoint folder."""
     from transformers import MarianMTModel
 
     if not (checkpoint / "model.safetensors").is_file():
@@ -101,7 +99,6 @@ class Shape:
 
     @classmethod
     def from_config(cls, config: Any) -> Shape:
-        """Read them from a MarianConfig."""
         return cls(
             config.d_model,
             config.encoder_attention_heads,
@@ -130,7 +127,6 @@ class Forward:
         self.generator = generator
 
     def __call__(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        """Compute the last hidden states of the decoder."""
         memory, bias = self.encode(source, source_mask)
         future = torch.full((target.shape[1], target.shape[1]), -1e9, device=target.device).triu_(1)
         state = self._embed(target)
@@ -148,7 +144,6 @@ class Forward:
         return state
 
     def encode(self, source: Tensor, source_mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute the last hidden states of the encoder."""
         bias = torch.zeros(source.shape, device=source.device).masked_fill_(~source_mask, -1e9)[:, None, None, :]
         memory = self._embed(source)
         for layer in range(self.shape.encoder_layers):
@@ -223,7 +218,6 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any, states: Tensor, embedding: Tensor, words: Tensor, smoothing: float, rows: int | None = None
     ) -> Tensor:
-        """Compute the loss."""
         rows = rows or _block_rows(states)
         size = embedding.shape[0]
         states_gradient = torch.empty_like(states)

@@ -63,7 +63,6 @@ _FURTHER_NAMES = {
 
 
 def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: bool = False) -> str:
-    """The text of a prompt."""
     if not prompt:
         same = bool(source) and _code(source) == _code(target)
         prompt = PARAPHRASE if same and not plain else PLAIN if plain else CHAT
@@ -90,7 +89,6 @@ def find_prompt(prompt: str, source: str | None, target: str | None, *, plain: b
 
 
 def prompt_for(template: str, text: str) -> str:
-    """The prompt for one sentence."""
     return template.replace("{text}", text, 1)
 
 

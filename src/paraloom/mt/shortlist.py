@@ -13,15 +13,10 @@ from paraloom.mt.data import Examples
 from paraloom.text.tokens import TokenLists
 from paraloom.text.word_alignment import word_links
 
-SHORTLIST_FILE = "vmap.txt"
-"""CTranslate2's name for a vocabulary map."""
-
-COMMON = 500
-"""Most frequent target subwords, which every sentence may use."""
-PER_SUBWORD = 25
-"""Target subwords of each source subword."""
-MAX_PAIRS = 100_000
-"""Training pairs that are aligned."""
+SHORTLIST_FILE = "vmap.txt"  # CTranslate2's name for a vocabulary map
+COMMON = 500  # Most frequent target subwords, which every sentence may use
+PER_SUBWORD = 25  # Target subwords of each source subword
+MAX_PAIRS = 100_000  # Training pairs that are aligned
 
 
 def write_shortlist(examples: Examples, pieces: Sequence[str], folder: Path) -> Path:
@@ -56,7 +51,6 @@ def write_shortlist(examples: Examples, pieces: Sequence[str], folder: Path) -> 
 
 
 def _lists(examples: Examples, side: int, count: int) -> TokenLists:
-    """The ids of one side of the first `count` pairs, sentence by sentence."""
     starts, ends = examples.bounds[side : 2 * count : 2], examples.bounds[side + 1 : 2 * count + 1 : 2]
     lengths = ends - starts
     offsets = np.concatenate([[0], np.cumsum(lengths)])

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, cast, get_args
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.core.protocols import Variant
 from paraloom.mt.languages import language_of
-from paraloom.text.sentences import SENTENCE_END
+from paraloom.text.segments import SENTENCE_END
 
 Long: TypeAlias = Literal["error", "split", "truncate", "reject"]
 """Treatment of a text that is longer than the model takes."""
@@ -27,7 +27,6 @@ _Span: TypeAlias = tuple[int, int]
 
 
 def check_long(long: str) -> Long:
-    """Check an option `long`."""
     if long in LONG:
         return cast(Long, long)
     raise ConfigError(f"unknown treatment of long lines '{long}'{nearest(long, LONG)}")

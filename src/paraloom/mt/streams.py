@@ -22,11 +22,7 @@ _BETWEEN_SAMPLES = 2000
 
 
 def translate_stream(
-    translator: TranslatorLike,
-    chunks: Iterable[Sequence[str]],
-    *,
-    threads: int,
-    seed: int = 0,
+    translator: TranslatorLike, chunks: Iterable[Sequence[str]], *, threads: int, seed: int = 0
 ) -> Iterator[list[list[Variant]]]:
     """Translate chunk after chunk on several cores."""
     if not isinstance(translator, Translator):

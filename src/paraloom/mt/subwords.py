@@ -16,17 +16,11 @@ if TYPE_CHECKING:
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 
-SUBWORD_FILES = ("source.spm", "target.spm", "vocab.json")
-"""Files that `train_subwords` writes."""
+SUBWORD_FILES = ("source.spm", "target.spm", "vocab.json")  # Files that `train_subwords` writes
 
 
 def train_subwords(
-    sentences: Iterable[str],
-    folder: Path,
-    *,
-    vocab_size: int = 8000,
-    seed: int = 1,
-    special_tokens: Sequence[str] = (),
+    sentences: Iterable[str], folder: Path, *, vocab_size: int = 8000, seed: int = 1, special_tokens: Sequence[str] = ()
 ) -> None:
     """Train one unigram model on both languages.
 
@@ -98,14 +92,12 @@ class Subwords:
         return rows
 
     def encode_target(self, sentences: list[str]) -> list[list[str]]:
-        """Split target sentences into pieces, `</s>` last."""
         rows: list[list[str]] = self._target.encode(sentences, out_type=str)
         for row in rows:
             row.append(END)
         return rows
 
     def decode(self, rows: list[list[str]]) -> list[str]:
-        """Join target pieces into text."""
         # SentencePiece takes a batch whose first row is empty for numbers.
         texts = iter(self._target.decode([row for row in rows if row]))
         return [next(texts) if row else "" for row in rows]

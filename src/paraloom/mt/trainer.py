@@ -15,23 +15,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraloom.core.devices import parse_device
+from paraloom.core.devices import parse_device, supports_bfloat16
 from paraloom.core.errors import ConfigError, RunError
-from paraloom.core.hardware import supports_bfloat16
 from paraloom.core.seeds import worker_seed
 from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples
 from paraloom.mt.muon import Muon
-from paraloom.mt.network import (
-    EMBEDDING,
-    Forward,
-    Shape,
-    cross_entropy,
-    load_model,
-    new_model,
-    smoothed_cross_entropy,
-)
+from paraloom.mt.network import EMBEDDING, Forward, Shape, cross_entropy, load_model, new_model, smoothed_cross_entropy
 from paraloom.mt.schedule import Batch, perplexity, rate_factor, sorted_parts
 from paraloom.mt.training_state import load_state, save_state
 
@@ -114,7 +105,6 @@ class Trainer:
         return 0 < self.config.patience <= self.evaluations_without_gain
 
     def update(self, batch: Batch, examples: Examples, pool: ThreadPoolExecutor) -> float:
-        """Take one training step."""
         batches = [batch] if isinstance(batch, np.ndarray) else list(batch)
         whole = np.concatenate(batches)
         tokens = int(examples.target_lengths[whole].sum())

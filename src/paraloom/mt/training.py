@@ -25,8 +25,7 @@ from paraloom.mt.schedule import BatchSchedule, TrainerLike
 from paraloom.mt.shortlist import write_shortlist
 from paraloom.mt.subwords import SUBWORD_FILES, read_vocabulary, train_subwords
 
-LOG = "curve.jsonl"
-"""The training curve in a translator folder, a point per evaluation."""
+LOG = "curve.jsonl"  # The training curve in a translator folder, a point per evaluation
 
 
 def train_translator(
@@ -176,7 +175,6 @@ def _run_steps(trainer: TrainerLike, schedule: BatchSchedule, held_out: Examples
 
 
 def write_figures(trainer: TrainerLike, training: Examples, folder: Path) -> dict[str, Any]:
-    """Write training.json and timings.json, and return the figures."""
     figures = {
         "pairs": len(training),
         "left_out": training.left_out,
@@ -216,7 +214,6 @@ class TrainingCurve:
             temporary.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     def write(self, **point: float) -> None:
-        """Append a point."""
         with self.path.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(point) + "\n")
 

@@ -28,7 +28,6 @@ class Counters(Protocol):
 
 
 def save_state(path: Path, tensors: Mapping[str, Tensor], identity: str, counters: Counters) -> None:
-    """Write a state; the file appears complete or not at all."""
     numbers = [getattr(counters, name) for name in (*_COUNTERS, *_MEASURES)]
     part = path.with_suffix(".part")
     save_file(

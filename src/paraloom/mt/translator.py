@@ -24,10 +24,9 @@ from paraloom.mt.decoding import Beam, Decoding, as_decoding, describe_decoding
 from paraloom.mt.engine import check_folder
 from paraloom.mt.families import folder_settings, get_family
 from paraloom.mt.families.base import VOCABULARIES, Codec, EncoderDecoder
-from paraloom.mt.long_texts import LongTexts
+from paraloom.mt.long_texts import LongTexts, as_texts
 from paraloom.mt.names import stronger_translator
 from paraloom.mt.splitting import Long, check_long
-from paraloom.mt.texts import as_texts
 from paraloom.text.normalize import normalize
 
 

@@ -23,8 +23,7 @@ _METRICS_IN = "paraloom.text.learned_metrics:"
 
 FORWARD, REVERSE = "forward", "reverse"
 
-METRICS = ("comet", "metricx")
-"""Names of learned metrics, each followed by a colon and a folder."""
+METRICS = ("comet", "metricx")  # Names of learned metrics, each followed by a colon and a folder
 
 TERMS = (FORWARD, REVERSE, *UTILITIES)
 """Names of scores: probability per subword of the candidate, that of the source given the candidate by a translator the

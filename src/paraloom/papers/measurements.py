@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.stats import Z_95, Estimate, student_t_quantile, welch_interval, wilson_interval
-from paraloom.evaluate.correlation import pearson
 from paraloom.evaluate.published import W17_MEAN, YEARS_MEAN
-from paraloom.evaluate.resampling import SAMPLES, Floats, resampled_pearson
+from paraloom.evaluate.resampling import SAMPLES, Floats, pearson, resampled_pearson
 from paraloom.evaluate.sts import task_weights
 from paraloom.evaluate.sts_tasks import W17_TASKS, YEARS, STSPairs
 from paraloom.papers.tables import Figure

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraloom.core.batches import batches_by_length
+from paraloom.core.devices import supports_bfloat16
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
-from paraloom.core.hardware import supports_bfloat16
 from paraloom.embed.average import Average, Part, Vectors
 from paraloom.embed.average_training import BETA1, BETA2, BatchGradient, EmbeddingPenalty, adam_rows, bias_corrected
 from paraloom.embed.network_parts import PartTraining

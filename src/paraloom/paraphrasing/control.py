@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from paraloom.core.protocols import ParserLike, Variant
 from paraloom.paraphrasing.linearization import cut_tree, height_of, without_tokens
-from paraloom.text.tree_distance import tree_edit_distance
+from paraloom.text.trees import tree_edit_distance
 
 
 class ControlledVariant(NamedTuple):

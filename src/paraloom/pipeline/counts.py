@@ -34,10 +34,8 @@ class RowCounts:
         return self
 
     def as_dict(self) -> dict[str, int]:
-        """The counts by name, for run.json and the manifests."""
         return asdict(self)
 
 
 def total(counts: Iterable[RowCounts]) -> RowCounts:
-    """The sum of the counts of shards."""
     return sum(counts, RowCounts())

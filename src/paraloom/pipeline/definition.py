@@ -14,8 +14,7 @@ from paraloom.core.remote_files import fetched, is_url
 from paraloom.core.stage import Fit, Map, Ref, Stage
 from paraloom.pipeline.registry import use_of
 
-Reference: TypeAlias = str | Path
-"""The name of an earlier stage, or a path outside of the run."""
+Reference: TypeAlias = str | Path  # The name of an earlier stage, or a path outside of the run
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -31,8 +30,7 @@ class Step:
     references: Mapping[str, Reference] = field(default_factory=dict)
 
 
-OF_COMMAND = "verb"
-"""Name of the pipeline of a command that is not `run`."""
+OF_COMMAND = "verb"  # Name of the pipeline of a command that is not `run`
 
 
 @dataclass(frozen=True)

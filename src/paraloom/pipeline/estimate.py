@@ -24,71 +24,48 @@ from paraloom.io.atomic import atomic_write
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.memory import peak_memory
-from paraloom.pipeline.plan import StagePlan
 from paraloom.pipeline.result import RunResult, StageResult
-from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.runner import StagePlan, run_pipeline
 from paraloom.pipeline.sampling import InputSample, inputs_of, on_samples, sample_inputs
 from paraloom.pipeline.store import claimed
 
-ESTIMATE = "estimate.json"
-"""Name of the file in a run folder that holds what was expected of the run."""
-
-_STEPS = 90
-"""Updates of a training on the larger sample."""
+ESTIMATE = "estimate.json"  # Name of the file in a run folder that holds what was expected of the run
+_STEPS = 90  # Updates of a training on the larger sample
 
 _LONGEST = 20.0
 """Seconds that a sample of ten times the rows may take, which light stages need to show what a row costs."""
 
 _RESAMPLES = 1000
 _ENDS = (None, 0, 1)
-_USAGE = ("requests", "input_tokens", "output_tokens", "cost")
-"""Figures of stages that ask endpoints."""
+_USAGE = ("requests", "input_tokens", "output_tokens", "cost")  # Figures of stages that ask endpoints
 
 
 @dataclass(frozen=True)
 class StageEstimate:
-    """Estimate of a stage.
-
-    Args:
-        name: Name of the stage.
-        kind: 'source', 'map' or 'fit'.
-        units: Rows that it will read, or updates of a training; 0 where neither is known.
-        rows: Rows that it will write.
-        seconds_once: Seconds whatever the number of rows, such as the loading of a model; once per worker.
-        seconds_all: Seconds of work on all rows, on one core.
-        spread: Lowest and highest share of `seconds_all` that the samples leave open: where shards are timed, a
-            bootstrap interval of 95 % over them; else between a constant with work that grows with the units, and such
-            work alone.
-        memory: Peak of its largest worker on the sample, in bytes.
-        disk: Bytes that it will write.
-        measured: Units of the larger sample.
-        is_fixed: Whether the units are updates, whose number does not depend on the rows.
-        shards: Shards of its input, the last one as the part of a shard that it is; 0 where they are not known.
-        requests: Requests that it will send to endpoints, repeated ones included.
-        input_tokens: Tokens of their prompts.
-        output_tokens: Tokens of the answers.
-        cost: Their price; 0 without prices.
-        sample_requests: Requests that were sent to measure this; the run does not use their answers.
-        settings: Digest of its kind, version and configuration, by which a run knows an estimate of other settings.
-    """
+    """Estimate of a stage."""
 
     name: str
     kind: Literal["source", "map", "fit"]
-    units: int
+    units: int  # Rows that it will read, or updates of a training; 0 where neither is known
     rows: int
-    seconds_once: float
-    seconds_all: float
-    memory: int
-    disk: int
-    measured: int
-    is_fixed: bool = False
+    seconds_once: float  # Seconds whatever the number of rows, such as the loading of a model; once per worker
+    seconds_all: float  # Seconds of work on all rows, on one core
+    memory: int  # Peak of its largest worker on the sample, in bytes
+    disk: int  # Bytes that it will write
+    measured: int  # Units of the larger sample
+    is_fixed: bool = False  # Whether the units are updates, whose number does not depend on the rows
+    # Shards of its input, the last one as the part of a shard that it is; 0 where they are not known.
     shards: float = 0.0
-    requests: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
-    sample_requests: int = 0
+    requests: int = 0  # Requests that it will send to endpoints, repeated ones included
+    input_tokens: int = 0  # Tokens of their prompts
+    output_tokens: int = 0  # Tokens of the answers
+    cost: float = 0.0  # Their price; 0 without prices
+    sample_requests: int = 0  # Requests that were sent to measure this; the run does not use their answers
+    # Digest of its kind, version and configuration, by which a run knows an estimate of other settings.
     settings: str = ""
+    # Lowest and highest share of `seconds_all` that the samples leave open: where shards are timed, a bootstrap
+    # interval of 95 % over them; else between a constant with work that grows with the units, and such work
+    # alone.
     spread: tuple[float, float] = (1.0, 1.0)
 
     def work_seconds(self, workers: int, end: int | None = None) -> float:
@@ -116,25 +93,15 @@ class StageEstimate:
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """Estimate of a run.
-
-    Args:
-        pipeline: Name of the pipeline.
-        workers: Worker processes that it was measured with.
-        stages: Each stage, in order.
-        seconds: How long the measurement took.
-        own_memory: Peak of the process that starts the workers, in bytes.
-        done: Stages that are left out, or shortened, because they are done, or some of their shards.
-        start: Seconds of a run beside the work of its stages, such as the start of worker processes.
-    """
+    """Estimate of a run."""
 
     pipeline: str
-    workers: int
-    stages: tuple[StageEstimate, ...] = field(default_factory=tuple)
-    seconds: float = 0.0
-    own_memory: int = 0
-    done: tuple[str, ...] = ()
-    start: float = 0.0
+    workers: int  # Worker processes that it was measured with
+    stages: tuple[StageEstimate, ...] = field(default_factory=tuple)  # Each stage, in order
+    seconds: float = 0.0  # How long the measurement took
+    own_memory: int = 0  # Peak of the process that starts the workers, in bytes
+    done: tuple[str, ...] = ()  # Stages that are left out, or shortened, because they are done, or some of their shards
+    start: float = 0.0  # Seconds of a run beside the work of its stages, such as the start of worker processes
 
     def wall_seconds(self, workers: int | None = None, end: int | None = None) -> float:
         """Wall time of the whole run, in seconds; `end` 0 or 1: the lower or upper end of its interval."""
@@ -243,7 +210,6 @@ class RunEstimate:
         return all(settings.get(stage.name) == stage.settings for stage in self.stages)
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures, as json.dumps takes them."""
         totals = {"wall_seconds": self.wall_seconds(), "memory": self.memory, "disk": self.disk, "cost": self.cost}
         return {**asdict(self), **totals, "machines": self.machines()}
 
@@ -310,19 +276,12 @@ def estimate_run(
 
 @dataclass(frozen=True)
 class _Measured:
-    """A run on samples.
-
-    Args:
-        stages: Stages by their names.
-        units: Rows or updates that each had.
-        disk: Bytes in the folder of each.
-        shards: Rows and seconds of the shards of each that has any.
-        wall: Seconds that it took.
-    """
+    """A run on samples."""
 
     stages: Mapping[str, StageResult]
-    units: Mapping[str, int]
-    disk: Mapping[str, int]
+    units: Mapping[str, int]  # Rows or updates that each had
+    disk: Mapping[str, int]  # Bytes in the folder of each
+    # Rows and seconds of the shards of each that has any.
     shards: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
     wall: float = 0.0
 
@@ -356,7 +315,6 @@ def _measure(
 
 
 def _timed_shards(stage: StageResult) -> list[tuple[int, float]]:
-    """Rows and seconds of each shard."""
     manifest = Manifest(stage.folder)
     names = [file.name for file in sorted(stage.folder.glob("*.parquet"))]
     records = [record for name in names if (record := manifest.shard(name)) is not None and record.counts.read]
@@ -453,13 +411,11 @@ def _usage(small: StageResult, large: StageResult, first: int, second: int, unit
 
 
 def _compared_times(row: tuple[Any, ...]) -> list[str]:
-    """The cells of a name, expected seconds with their interval, and those that it took."""
     name, expected, *_, took = row
     return [name, *(f"{seconds:,.1f}" for seconds in row[1:]), f"{took / expected:.2f}" if expected > 0 else ""]
 
 
 def _compared_requests(expected: StageEstimate, stage: StageResult) -> list[str]:
-    """Requests, tokens and cost of a stage that asks endpoints: expected, and what it took."""
     lines = []
     for name in _USAGE:
         before, after = getattr(expected, name), float(stage.figures.get(name) or 0)
@@ -490,7 +446,6 @@ def _shards(step: Step, before: list[StageEstimate], samples: Mapping[str, Input
 
 
 def settings_of(step: Step) -> str:
-    """The `settings_digest` of a stage of a definition."""
     return settings_digest(step.use, step.stage.version, step.stage.configuration())
 
 

@@ -14,13 +14,12 @@ from typing import Any, TextIO
 
 from paraloom.core.errors import RunError
 from paraloom.core.events import report_events_to
-from paraloom.core.progress import observe_progress
+from paraloom.core.progress import every, observe_progress
 from paraloom.core.secrets import redacted
-from paraloom.pipeline.heartbeat import ProgressTracker, every
 from paraloom.pipeline.memory import memory_in_use
+from paraloom.pipeline.monitor import ProgressTracker
 
-PROGRESS_INTERVAL = 15.0
-"""Seconds between two lines about progress."""
+PROGRESS_INTERVAL = 15.0  # Seconds between two lines about progress
 
 
 @contextmanager

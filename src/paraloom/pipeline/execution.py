@@ -5,41 +5,136 @@ A Map with few shards left and no models runs in this process, whatever the numb
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, replace
+from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from paraloom.core.errors import DataError, nearest
-from paraloom.core.progress import ProgressState, progress, show_progress
+import pyarrow as pa
+
+from paraloom.core.digests import digest, file_digest
+from paraloom.core.errors import ConfigError, DataError, RunError, nearest
+from paraloom.core.events import emit
+from paraloom.core.progress import Advance, ProgressState, progress, show_progress
 from paraloom.core.resources import ONE_CPU
+from paraloom.core.schema import SCHEMAS, require
 from paraloom.core.seeds import derive_seed
 from paraloom.core.stage import Fit, Json, Map, Source, StageContext
 from paraloom.core.stage_cache import begin_stage
-from paraloom.io import Corpus
+from paraloom.io import Corpus, seal_corpus, write_shard
+from paraloom.io.corpus import DESCRIPTION
+from paraloom.io.shards import open_shard
+from paraloom.pipeline.counts import RowCounts, total
 from paraloom.pipeline.engines.base import Engine, Inline
 from paraloom.pipeline.engines.local import Local
 from paraloom.pipeline.fit import ARTIFACT, FitTask, commit_artifact
+from paraloom.pipeline.manifest import ShardRecord
+from paraloom.pipeline.memory import peak_memory
 from paraloom.pipeline.shard import OnError, ShardTask
-from paraloom.pipeline.shard_records import ShardRecords
-from paraloom.pipeline.source import read_source
+from paraloom.pipeline.splits import FOLDERS, ShardWriter, SplitName
 from paraloom.pipeline.state import State, shard_keys, survey_of
+from paraloom.pipeline.store import sweep
 
 if TYPE_CHECKING:
-    from paraloom.pipeline.remote_tasks import Elsewhere, RemoteShardTask
+    from paraloom.pipeline.remote_manifest import Elsewhere, RemoteShardTask
 
-Seeds: TypeAlias = tuple[int, str]
-"""The run's seed and the stage's name."""
+
+class ShardRecords:
+    """The shards of one stage. Until `close`, its folder is not a corpus that could be opened."""
+
+    def __init__(self, state: State, kind: str, input_kind: str) -> None:
+        if kind not in SCHEMAS:
+            raise ConfigError(f"unknown schema '{kind}' of the stage's output{nearest(kind, list(SCHEMAS))}")
+        self.state = state
+        self.kinds: dict[SplitName, str] = {"kept": kind, "rejected": kind, "failed": input_kind}
+        self.records: dict[str, ShardRecord] = {}
+        self.written = 0
+        for below in FOLDERS.values():
+            (state.folder / below / DESCRIPTION).unlink(missing_ok=True)
+
+    def enter(self, record: ShardRecord, *, new: bool = True) -> None:
+        """Add a finished shard, and record it in the manifest if it is new; RunError if its columns differ."""
+        first = next((other for other in self.records.values() if other.columns), record)
+        if record.columns and record.columns != first.columns:
+            raise RunError(
+                f"its columns differ from those of {first.name}: {self._difference(first, record)}",
+                file=self.state.folder / record.name,
+                remedy="A stage must give each batch the same columns and types: this is a bug of the stage.",
+            )
+        if new:
+            record = ShardRecord.from_dict(self.state.manifest.put("shard", record.as_dict(), record.name))
+            self.written += 1
+            emit(
+                "shard_end",
+                stage=self.state.folder_name,
+                shard=record.name,
+                counts=record.counts.as_dict(),
+                seconds=record.seconds,
+                memory=record.memory,
+            )
+        self.records[record.name] = record
+
+    def close(self, figures: Mapping[str, Json] | None = None) -> dict[str, Any]:
+        """Check the row counts, make the folder a corpus, and return the closing record of the manifest."""
+        records = [self.records[name] for name in sorted(self.records)]
+        folder = self.state.folder
+        self.state.manifest.fetch({name: known for record in records for name, known in record.files.items()})
+        counts = total(record.counts for record in records).check(stage=self.state.folder_name)
+        files = {name: file_hash for record in records for name, file_hash in record.files.items()}
+        if not counts.out:
+            name = self._write_empty(records)
+            files[name] = file_digest(folder / name)
+        sweep(folder, set(files))
+        for split_name, below in FOLDERS.items():
+            shards = [folder / name for name in files if (folder / name).parent == folder / below]
+            if shards:
+                seal_corpus(folder / below, shards, kind=self.kinds[split_name])
+                files[f"{below}{DESCRIPTION}"] = file_digest(folder / below / DESCRIPTION)
+        end = {
+            "key": self.state.whole,
+            "kind": self.kinds["kept"],
+            "files": files,
+            "counts": counts.as_dict(),
+            "shards": len(records),
+            "seconds": round(sum(record.seconds for record in records), 3),
+            "memory": max(record.memory for record in records),
+            **({"figures": figures} if figures else {}),
+        }
+        return self.state.manifest.put("end", end)
+
+    def _write_empty(self, records: list[ShardRecord]) -> str:
+        """Write an empty shard with the right columns, if no row was kept: a corpus has at least one shard."""
+        rejected = next((name for record in records for name in record.files if name.startswith("rejected/")), None)
+        if rejected is None:
+            raise RunError(
+                "every row failed", file=self.state.folder / "failed", remedy="Its column 'error' says why, row by row."
+            )
+        with open_shard(self.state.folder / rejected) as file:
+            schema = file.schema_arrow
+        write_shard(self.state.folder / records[0].name, [], schema.remove(schema.get_field_index("reason")))
+        return records[0].name
+
+    def _difference(self, first: ShardRecord, record: ShardRecord) -> str:
+        fields: list[set[str]] = []
+        self.state.manifest.fetch({**first.files, **record.files})
+        for name in (first.name, record.name):
+            with open_shard(Path(self.state.folder / name)) as file:
+                fields.append({f"{field.name} {field.type}" for field in file.schema_arrow})
+        return ", ".join(sorted(fields[0] ^ fields[1])) or "their order, or their signatures"
+
+
+Seeds: TypeAlias = tuple[int, str]  # The run's seed and the stage's name
 
 Closed: TypeAlias = tuple[dict[str, Any], int]
 """A stage's closing record, and how many of its shards were written in this run."""
 
-SHARDS_INLINE = 2
-"""So many shards, or fewer, are mapped in this process: before a worker has started, they are done."""
+SHARDS_INLINE = 2  # So many shards, or fewer, are mapped in this process: before a worker has started, they are done
 
 
 def read(source: Source, state: State, seeds: Seeds) -> Closed:
-    """Read a Source into shards."""
     shards = ShardRecords(state, source.output_schema, source.output_schema)
     context = StageContext(derive_seed(*seeds), state.inputs)
     with progress(state.label) as advance:
@@ -156,3 +251,53 @@ def _survey(mapping: Map, corpus: Corpus, state: State, seeds: Seeds) -> Json:
         survey = mapping.survey(corpus, StageContext(derive_seed(*seeds), state.inputs))
         state.manifest.put("survey", {"key": state.whole, "value": survey})
     return survey
+
+
+def read_source(
+    source: Source, context: StageContext, state: State, advance: Advance
+) -> Iterator[tuple[ShardRecord, bool]]:
+    """The record of each shard in order, and whether it was written now."""
+    for number, pieces in groupby(_cut(source.batches(context), source.shard_rows), key=lambda piece: piece[0]):
+        name = f"part-{number:05d}.parquet"
+        key = digest([state.key, name])
+        record = state.shard(name, key)
+        batches = _counted((batch for _, batch in pieces), advance)
+        if record is None:
+            yield _write(name, key, batches, source.output_schema, state), True
+        else:
+            for _ in batches:
+                pass
+            yield record, False
+
+
+def _write(name: str, key: str, batches: Iterator[pa.RecordBatch], kind: str, state: State) -> ShardRecord:
+    started, read = time.monotonic(), 0
+    with ShardWriter(state.folder, name) as writer:
+        for batch in batches:
+            require(batch.schema, SCHEMAS[kind])
+            writer.write_split(batch)
+            read += batch.num_rows
+    rows = writer.rows
+    counts = RowCounts(read, rows["kept"], rows["rejected"], 0, out=rows["kept"]).check(
+        stage=state.folder_name, file=name
+    )
+    seconds = round(time.monotonic() - started, 3)
+    return ShardRecord(name, key, writer.files(), writer.columns, counts, seconds, peak_memory())
+
+
+def _counted(batches: Iterator[pa.RecordBatch], advance: Advance) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch
+        advance(batch.num_rows)
+
+
+def _cut(batches: Iterable[pa.RecordBatch], shard_rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The same rows, each piece with the number of the shard it belongs to; no piece spans two."""
+    row = 0
+    for batch in batches:
+        while batch.num_rows:
+            number, used = divmod(row, shard_rows)
+            piece = batch.slice(0, shard_rows - used)
+            yield number, piece
+            row += piece.num_rows
+            batch = batch.slice(piece.num_rows)

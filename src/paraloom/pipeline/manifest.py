@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import digest, file_digest
-from paraloom.core.paths import is_below
+from paraloom.core.remote_files import is_below
 from paraloom.io.atomic import disk_full_as_error, unwritable_as_error
 from paraloom.io.shards import open_shard
 from paraloom.pipeline.counts import RowCounts
@@ -21,20 +21,16 @@ JOURNAL = "manifest.jsonl"
 
 @dataclass(frozen=True)
 class ShardRecord:
-    """A shard that is done.
-
-    name: of its file.  key: digest of all that its bytes depend on.  files: path below the stage's folder → SHA-256
-    of each file it was written to (kept, rejected, failed rows).  columns: digest of the kept rows' schema, '' where
-    there are none.  seconds: of one worker.  memory: its peak, in bytes.
-    """
+    """A shard that is done."""
 
     name: str
-    key: str
+    key: str  # Digest of all that its bytes depend on
+    # Path below the stage's folder → SHA-256 of each file it was written to (kept, rejected, failed rows).
     files: Mapping[str, str]
-    columns: str
+    columns: str  # Digest of the kept rows' schema, '' where there are none
     counts: RowCounts
-    seconds: float
-    memory: int
+    seconds: float  # Of one worker
+    memory: int  # Its peak, in bytes
 
     def as_dict(self) -> dict[str, Any]:
         return {**vars(self), "files": dict(self.files), "counts": self.counts.as_dict()}

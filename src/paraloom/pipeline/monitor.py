@@ -7,6 +7,7 @@ import os
 import platform
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -15,17 +16,79 @@ from typing import Any
 
 from paraloom.core.errors import ParaloomError, printable
 from paraloom.core.events import emit
-from paraloom.core.progress import observe_progress
+from paraloom.core.progress import ProgressState, every, observe_progress
 from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
-from paraloom.pipeline.heartbeat import ProgressTracker, every
 from paraloom.pipeline.memory import memory_in_use
 
-STATUS = ".status"
-"""File of a run folder with the state of the run as JSON, which `read_status` reads."""
+_WINDOW = 60.0  # Seconds that a rate is averaged over
+_FEW = 4  # With fewer advances than this in the window, the rate is that of the work from its beginning
 
-INTERVAL = 2.0
-"""Seconds between two writes of the status file."""
+
+class ProgressTracker:
+    """Remembers the last state of the work, for its rate and remaining time; called with each ProgressState."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._state: ProgressState | None = None
+        self._first = (0.0, 0)
+        self._changed = 0.0
+        self._samples: deque[tuple[float, int]] = deque()
+
+    def __call__(self, state: ProgressState) -> None:
+        now = time.monotonic()
+        with self._lock:
+            if self._state is None or not state.continues(self._state):
+                self._first = now, state.done
+                self._samples.clear()
+            elif state.done > self._state.done:
+                # At most one sample a second, whose count is the latest.
+                if len(self._samples) > 1 and now - self._samples[-2][0] < 1:
+                    self._samples.pop()
+                self._samples.append((now, state.done))
+                while self._samples[0][0] < now - _WINDOW:
+                    self._samples.popleft()
+            else:
+                return
+            self._state, self._changed = state, now
+
+    def reset(self) -> None:
+        with self._lock:
+            self._state = None
+
+    def figures(self) -> dict[str, Any] | None:
+        """Work done, total, units per second, and seconds that remain; None without any work.
+
+        `rate` and `remaining` are None as long as they are unknown. `idle` is the time since the work last advanced.
+        """
+        now = time.monotonic()
+        with self._lock:
+            if self._state is None:
+                return None
+            state, rate = self._state, self._rate(now)
+            left = None if state.total is None else max(0, state.total - state.done)
+            return {
+                "label": state.label,
+                "done": state.done,
+                "total": state.total,
+                "unit": state.unit,
+                "rate": None if rate is None else round(rate, 3),
+                "remaining": 0.0 if left == 0 else round(left / rate, 1) if left is not None and rate else None,
+                "idle": round(now - self._changed, 1),
+            }
+
+    def _rate(self, now: float) -> float | None:
+        assert self._state is not None
+        recent = [sample for sample in self._samples if sample[0] >= now - _WINDOW]
+        # From the first advance on, which came after models were loaded and code was compiled.
+        since, before = recent[0] if len(recent) >= _FEW else self._first
+        if now <= since or self._state.done <= before:
+            return None
+        return (self._state.done - before) / (now - since)
+
+
+STATUS = ".status"  # File of a run folder with the state of the run as JSON, which `read_status` reads
+INTERVAL = 2.0  # Seconds between two writes of the status file
 
 
 class Monitor:
@@ -67,14 +130,12 @@ class Monitor:
             emit("run_end", folder=str(self.folder), state=state, seconds=seconds, memory=self._peak, error=error)
 
     def begin_stage(self, folder: str, number: int) -> None:
-        """Record that a stage begins."""
         self._stage = {"folder": folder, "number": number, "of": len(self.stages), "began": _now()}
         self.progress.reset()
         emit("stage_begin", stage=folder, number=number, of=len(self.stages))
         self._write("running")
 
     def end_stage(self, folder: str, result: dict[str, Any]) -> None:
-        """Record that a stage has ended."""
         keys = ("counts", "figures", "seconds", "memory", "shards", "written", "why")
         emit("stage_end", stage=folder, **{key: result[key] for key in keys})
 

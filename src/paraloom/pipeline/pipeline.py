@@ -11,9 +11,8 @@ from paraloom.core.stage import Stage
 from paraloom.pipeline.definition import Definition, define_steps
 from paraloom.pipeline.estimate import RunEstimate, estimate_run, read_estimate, settings_of
 from paraloom.pipeline.event_log import log_to
-from paraloom.pipeline.plan import StagePlan, plan
 from paraloom.pipeline.result import RunResult
-from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.runner import StagePlan, plan, run_pipeline
 from paraloom.pipeline.shard import OnError
 from paraloom.pipeline.toml import format_pipeline, read_pipeline
 
@@ -124,13 +123,7 @@ class Pipeline:
         """
         with nullcontext() if log_file is None else log_to(log_file):
             return run_pipeline(
-                self.definition,
-                folder,
-                engine=engine,
-                workers=workers,
-                until=until,
-                on_error=on_error,
-                address=address,
+                self.definition, folder, engine=engine, workers=workers, until=until, on_error=on_error, address=address
             )
 
     def plan(self, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:

@@ -14,7 +14,6 @@ from paraloom.stages import STAGES as STAGES
 
 
 def load_stage(use: str) -> type[Stage]:
-    """The class of a kind of stage."""
     if use not in STAGES and ":" not in use:
         raise ConfigError(f"unknown stage '{use}'{nearest(use, list(STAGES))}")
     module, _, name = STAGES.get(use, use).partition(":")

@@ -17,8 +17,7 @@ from paraloom.pipeline.transfer import DIGITS, FILES, as_json
 # What two workers who do the same work measure differently.
 _MEASURES = ("seconds", "memory")
 
-_ABOUT = "about"
-"""Key of an entry with the digest of its record, and what the storage says of the content of its files."""
+_ABOUT = "about"  # Key of an entry with the digest of its record, and what the storage says of the content of its files
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,9 @@ class StageObjects:
         return f"{self.stage}/{path.with_name(f'{path.stem}.{content[:DIGITS]}{path.suffix}')}"
 
     def entry(self, kind: str, key: str, name: str = "") -> str:
-        """The object of an entry of the manifest."""
         return f"{self.stage}/{self.key[:DIGITS]}/{f'{kind}-{name}' if name else kind}.{key[:DIGITS]}.json"
 
     def artifact(self, output: str) -> str:
-        """The folder of an artifact."""
         return f"{self.stage}/{ARTIFACT}/{output[:DIGITS]}"
 
     def upload(self, folder: Path, files: Mapping[str, str]) -> dict[str, str]:

@@ -17,40 +17,25 @@ from paraloom.io.shards import read_batches
 from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.figures import describe_figures
 
-_REASONS = 5
-"""Reasons of rejection that are printed for a stage, the most frequent first."""
+_REASONS = 5  # Reasons of rejection that are printed for a stage, the most frequent first
 
 
 @dataclass(frozen=True)
 class StageResult:
-    """A finished stage.
-
-    Args:
-        name: Name of the stage.
-        folder: Its folder.
-        kind: 'source', 'map' or 'fit'.
-        digest: Digest of its output.
-        counts: Its row counts; all 0 for a Fit.
-        figures: What a Fit returned.
-        seconds: Time of work, summed over workers and runs.
-        memory: Peak of its largest worker, in bytes.
-        shards: Number of shards.
-        written: Number of shards (or artifacts) that were written in this run.
-        why: Why it ran, '' if it was done before.
-        reasons: Reasons of rejection and their rows; empty unless counted (see `rejections`).
-    """
+    """A finished stage."""
 
     name: str
-    folder: Path
+    folder: Path  # Its folder
     kind: Literal["source", "map", "fit"]
-    digest: str
-    counts: RowCounts = field(default_factory=RowCounts)
-    figures: dict[str, Json] = field(default_factory=dict)
-    seconds: float = 0.0
-    memory: int = 0
+    digest: str  # Digest of its output
+    counts: RowCounts = field(default_factory=RowCounts)  # Its row counts; all 0 for a Fit
+    figures: dict[str, Json] = field(default_factory=dict)  # What a Fit returned
+    seconds: float = 0.0  # Time of work, summed over workers and runs
+    memory: int = 0  # Peak of its largest worker, in bytes
     shards: int = 0
-    written: int = 0
-    why: str = ""
+    written: int = 0  # Number of shards (or artifacts) that were written in this run
+    why: str = ""  # Why it ran, '' if it was done before
+    # Reasons of rejection and their rows; empty unless counted (see `rejections`).
     reasons: dict[str, int] = field(default_factory=dict)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,12 +23,12 @@ from paraloom.pipeline.fit import commit_artifact
 from paraloom.pipeline.monitor import Monitor
 from paraloom.pipeline.result import RunResult, StageResult
 from paraloom.pipeline.shard import OnError
-from paraloom.pipeline.state import Output, State, output_of, path_digest, remote_run, state_of
-from paraloom.pipeline.store import check_run, claimed, renumber, stage_folder, versions, write_report
+from paraloom.pipeline.state import Output, State, output_of, path_digest, remote_run, shard_keys, state_of, survey_of
+from paraloom.pipeline.store import check, check_run, claimed, renumber, stage_folder, versions, write_report
 
 if TYPE_CHECKING:
     from paraloom.pipeline.remote import RemoteRun
-    from paraloom.pipeline.remote_tasks import Elsewhere
+    from paraloom.pipeline.remote_manifest import Elsewhere
     from paraloom.pipeline.transfer import Files
 
 _KINDS: dict[Literal["source", "map", "fit"], type[Stage]] = {"source": Source, "map": Map, "fit": Fit}
@@ -63,28 +64,20 @@ def run_pipeline(
             return _Run(pipeline, folder, chosen, on_error, monitor, remote).run(steps)
 
 
+@dataclass
 class _Run:
     """One run in its folder, which is locked for it."""
 
-    def __init__(
-        self,
-        pipeline: Definition,
-        folder: Path,
-        engine: Engine,
-        on_error: OnError,
-        monitor: Monitor,
-        remote: RemoteRun | None = None,
-    ) -> None:
-        self.pipeline = pipeline
-        self.folder = folder
-        self.engine = engine
-        self.on_error: OnError = on_error
-        self.monitor = monitor
-        self.remote = remote
-        self.outputs: dict[str, Output] = {}
-        self.ends: dict[str, tuple[State, dict[str, Any]]] = {}
-        self.results: list[StageResult] = []
-        self.checked = False
+    pipeline: Definition
+    folder: Path
+    engine: Engine
+    on_error: OnError
+    monitor: Monitor
+    remote: RemoteRun | None = None
+    outputs: dict[str, Output] = field(default_factory=dict)
+    ends: dict[str, tuple[State, dict[str, Any]]] = field(default_factory=dict)
+    results: list[StageResult] = field(default_factory=list)
+    checked: bool = False
 
     def run(self, steps: Sequence[Step]) -> RunResult:
         """Run all steps in order, updating run.json after each."""
@@ -158,7 +151,7 @@ class _Run:
             return whole
 
         assert step.source is not None and state.source is not None, "a Map has an input corpus"
-        elsewhere: Elsewhere = load_object("paraloom.pipeline.remote_tasks:Elsewhere")(
+        elsewhere: Elsewhere = load_object("paraloom.pipeline.remote_manifest:Elsewhere")(
             source=files(step.source, state.source.digest).objects,
             inputs={name: files(reference, state.described[name]) for name, reference in step.references.items()},
             paths={path: uploaded(store, path, path_digest(path)) for path in step.stage.files()},
@@ -211,3 +204,39 @@ def _result(step: Step, folder: Path, end: Mapping[str, Any], written: int, why:
         written=written,
         why=why,
     )
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """Action of a run for a stage."""
+
+    name: str
+    folder: Path
+    state: Literal["done", "run"]
+    why: str = ""
+    done: int = 0
+    shards: int | None = None
+
+
+def plan(pipeline: Definition, folder: str | Path, *, until: str | None = None) -> list[StagePlan]:
+    """Plan of `run_pipeline`, stage by stage; reads the folder and changes nothing."""
+    remote = remote_run(folder)
+    folder = remote.folder if remote is not None else Path(folder).absolute()
+    check(folder)
+    outputs: dict[str, Output] = {}
+    plans = []
+    for number, step in enumerate(pipeline.until(until), start=1):
+        location = stage_folder(folder, number * 10, step)
+        state = state_of(step, pipeline, location, outputs, remote)
+        if isinstance(state, str):
+            plans.append(StagePlan(step.name, location, "run", f"its input '{state}' has to run first"))
+        elif end := state.finished():
+            outputs[step.name] = output_of(state, end, step.stage)
+            plans.append(StagePlan(step.name, location, "done", "", end.get("shards", 0), end.get("shards")))
+        else:
+            known, survey = survey_of(state, step.stage) if isinstance(step.stage, Map) else (False, None)
+            keys = shard_keys(state, survey) if known else {}
+            done = sum(state.shard(name, key) is not None for name, key in keys.items())
+            shards = len(state.source.shards) if state.source else None
+            plans.append(StagePlan(step.name, location, "run", state.why(), done, shards))
+    return plans

@@ -17,8 +17,7 @@ from paraloom.core.stage import BATCH_ROWS, Fit, Map, Source, StageContext
 from paraloom.io import Corpus
 from paraloom.pipeline.definition import Definition, Step, detached
 
-_BLOCK = 10
-"""Rows in a row that are sampled together."""
+_BLOCK = 10  # Rows in a row that are sampled together
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,6 @@ class InputSample:
 
     @property
     def sampled(self) -> int:
-        """Number of sampled rows."""
         return sum(block.num_rows for block in self.blocks)
 
     def every(self, step: int) -> InputSample:
@@ -51,7 +49,6 @@ class SampledInput(Source):
 
     @property
     def output_schema(self) -> str:  # type: ignore[override]
-        """Schema of the rows."""
         return self.sample.kind
 
     def configuration(self) -> dict[str, Any]:

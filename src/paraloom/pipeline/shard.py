@@ -18,8 +18,8 @@ from paraloom.core.seeds import derive_seed
 from paraloom.core.stage import Json, Map, StageContext
 from paraloom.core.stage_cache import begin_stage
 from paraloom.io import read_batches
+from paraloom.io.shards import is_text, text_values
 from paraloom.pipeline.counts import RowCounts
-from paraloom.pipeline.encoding_check import check_text, readable
 from paraloom.pipeline.manifest import ShardRecord
 from paraloom.pipeline.memory import peak_memory
 from paraloom.pipeline.splits import ShardWriter, split
@@ -28,15 +28,11 @@ OnError: TypeAlias = Literal["stop", "reject"]
 
 
 class _Done(NamedTuple):
-    """A processed batch.
-
-    out: its output.  silent: the rows (from 0) that gave no output.  rejected: of a 'many' stage, the number of rows
-    all of whose output was rejected.
-    """
+    """A processed batch."""
 
     out: pa.RecordBatch
-    silent: list[int]
-    rejected: int = 0
+    silent: list[int]  # Rows (from 0) that gave no output
+    rejected: int = 0  # Of a 'many' stage, rows all of whose output was rejected
 
 
 @dataclass(frozen=True)
@@ -170,3 +166,31 @@ def _with_error(row: pa.RecordBatch, error: str) -> pa.RecordBatch:
     if "error" in row.schema.names:
         row = row.drop_columns(["error"])
     return row.append_column(pa.field("error", pa.string()), pa.array([error], pa.string()))
+
+
+def check_text(batch: pa.RecordBatch) -> None:
+    """Check all text columns; raises DataError with the first row (from 1), column and byte that is not UTF-8."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise _located(name, column, error) from error
+
+
+def readable(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """`batch` with bytes that are not UTF-8 spelled out (`\\\\xff`), so that failed rows can be read."""
+    for index, (column, kept) in enumerate(zip(batch.columns, batch.schema, strict=True)):
+        if is_text(column.type):
+            values = text_values(column)
+            texts = [one.decode(errors="backslashreplace") if isinstance(one, bytes) else one for one in values]
+            batch = batch.set_column(index, kept, pa.array(texts, kept.type))
+    return batch
+
+
+def _located(name: str, column: pa.Array, error: pa.ArrowInvalid) -> DataError:
+    for row, value in enumerate(text_values(column) if is_text(column.type) else (), start=1):
+        try:
+            _ = value.decode() if isinstance(value, bytes) else value
+        except UnicodeDecodeError as fault:
+            return DataError(f"'{name}' is not valid UTF-8 (byte 0x{value[fault.start]:02x} at {fault.start})", row=row)
+    return DataError(f"column '{name}' is damaged ({error})")

@@ -54,7 +54,6 @@ def describe_stages() -> list[StageDescription]:
 
 
 def describe_stage(use: str) -> StageDescription:
-    """Describe a stage."""
     kind = load_stage(use)
     descriptions = describe_fields(kind)
     own = vars(kind).get("__annotations__", {})

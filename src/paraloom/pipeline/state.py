@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from paraloom.pipeline.remote import RemoteRun
     from paraloom.pipeline.remote_manifest import RemoteManifest
 
-_LAYOUT = ["paraloom-run", "1", BATCH_ROWS]
-"""Part of every key: what the engine itself adds to the bytes of a stage."""
+_LAYOUT = ["paraloom-run", "1", BATCH_ROWS]  # Part of every key: what the engine itself adds to the bytes of a stage
 
 
 @dataclass(frozen=True)

@@ -11,96 +11,62 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from paraloom.core.errors import DataError
+from paraloom.core.errors import DataError, ParaloomError
 from paraloom.core.progress import format_bytes, format_duration
 from paraloom.core.reasons import NOT_SAMPLED
 from paraloom.pipeline.definition import OF_COMMAND
 from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.monitor import STATUS
 from paraloom.pipeline.result import count_not_sampled
-from paraloom.pipeline.store import read_report
-
-RUN_FILE, LOCK = "run.json", ".lock"
-"""Files of a run folder."""
+from paraloom.pipeline.store import LOCK, REPORT, read_report
 
 RunState: TypeAlias = Literal["running", "done", "failed", "interrupted", "killed", "stopped"]
 """'killed': it has ended without a word; 'stopped': the same, in a folder of a version that wrote no status."""
 
-_SILENT = 60.0
-"""Seconds without a sign of life after which a run is said to be silent."""
-
-_SHOWN = 5
-"""Shards with failed rows that are named for a stage."""
+_SILENT = 60.0  # Seconds without a sign of life after which a run is said to be silent
+_SHOWN = 5  # Shards with failed rows that are named for a stage
 
 
 @dataclass(frozen=True)
 class StageStatus:
-    """A stage of a run.
-
-    Args:
-        name: Name of the stage.
-        state: 'done', 'to do', or for the current stage the state of the run.
-        folder: Name of its folder, '' if it has none yet.
-        counts: Its row counts, if it is done.
-        seconds: Time of work, summed over workers and runs, if it is done.
-        memory: Peak of its largest worker in bytes, if it is done.
-        failed: Name of each shard with failed rows → number of these rows.
-        not_sampled: Rows that a filter's random sample left out, among those rejected.
-    """
+    """A stage of a run."""
 
     name: str
-    state: str
-    folder: str = ""
-    counts: Mapping[str, int] = field(default_factory=dict)
-    seconds: float | None = None
-    memory: int | None = None
+    state: str  # 'done', 'to do', or for the current stage the state of the run
+    folder: str = ""  # Name of its folder, '' if it has none yet
+    counts: Mapping[str, int] = field(default_factory=dict)  # Its row counts, if it is done
+    seconds: float | None = None  # Time of work, summed over workers and runs, if it is done
+    memory: int | None = None  # Peak of its largest worker in bytes, if it is done
+    # Name of each shard with failed rows → number of these rows.
     failed: Mapping[str, int] = field(default_factory=dict)
-    not_sampled: int = 0
+    not_sampled: int = 0  # Rows that a filter's random sample left out, among those rejected
 
 
 @dataclass(frozen=True)
 class RunStatus:
-    """The status of a run.
-
-    Args:
-        folder: Run folder.
-        name: Name of the pipeline.
-        state: State of the run.
-        stages: All stages of the pipeline, in order.
-        stage: Folder name of the current stage, or of that where the run ended early; None before and after.
-        number: Number of this stage, from 1.
-        of: Number of stages that were to run.
-        progress: Of this stage: `label`, `done`, `total`, `unit`, `rate` (units per second), `remaining` (seconds) and
-            `idle` (seconds without progress); None if unknown.
-        seconds: How long the run took so far.
-        memory: Memory of the run and its workers on this machine when the status was written, in bytes.
-        peak_memory: The most of that, as far as it was observed.
-        process: Process number of the run.
-        host: Its machine.
-        updated: When the status was written (UTC).
-        age: Seconds since then.
-        error: What the run failed with: `message`, `stage`, `file`, `row`, `remedy`.
-    """
+    """The status of a run."""
 
     folder: Path
     name: str
     state: RunState
-    stages: tuple[StageStatus, ...]
+    stages: tuple[StageStatus, ...]  # All stages of the pipeline, in order
+    # Folder name of the current stage, or of that where the run ended early; None before and after.
     stage: str | None = None
-    number: int | None = None
-    of: int | None = None
+    number: int | None = None  # Number of this stage, from 1
+    of: int | None = None  # Number of stages that were to run
+    # Of this stage: `label`, `done`, `total`, `unit`, `rate` (units per second), `remaining` (seconds) and `idle`
+    # (seconds without progress); None if unknown.
     progress: Mapping[str, Any] | None = None
-    seconds: float | None = None
-    memory: int | None = None
-    peak_memory: int | None = None
-    process: int | None = None
-    host: str | None = None
-    updated: str | None = None
-    age: float | None = None
-    error: Mapping[str, Any] | None = None
+    seconds: float | None = None  # How long the run took so far
+    memory: int | None = None  # Memory of the run and its workers on this machine when the status was written, in bytes
+    peak_memory: int | None = None  # The most of that, as far as it was observed
+    process: int | None = None  # Process number of the run
+    host: str | None = None  # Its machine
+    updated: str | None = None  # When the status was written (UTC)
+    age: float | None = None  # Seconds since then
+    error: Mapping[str, Any] | None = None  # What the run failed with: `message`, `stage`, `file`, `row`, `remedy`
 
     def to_dict(self) -> dict[str, Any]:
-        """The status as JSON values."""
         return {**asdict(self), "folder": str(self.folder)}
 
     def format(self) -> str:
@@ -113,17 +79,8 @@ class RunStatus:
             if stage.failed:
                 lines.append(_failed_rows(stage))
         if self.error:
-            where = ", ".join(
-                part
-                for part in (
-                    f"stage {self.error['stage']}" if self.error.get("stage") else "",
-                    str(self.error.get("file") or ""),
-                    f"row {self.error['row']}" if self.error.get("row") is not None else "",
-                )
-                if part
-            )
-            lines.append(f"error: {where + ': ' if where else ''}{self.error.get('message')}.")
-            lines += [str(self.error["remedy"])] if self.error.get("remedy") else []
+            where: Any = {key: self.error.get(key) for key in ("stage", "file", "row", "remedy")}
+            lines.append(f"error: {ParaloomError(str(self.error.get('message')), **where)}")
         return "\n".join(lines)
 
     def _headline(self) -> str:
@@ -198,7 +155,7 @@ def read_status(folder: str | Path) -> RunStatus:
     folder = Path(folder)
     if not is_run(folder):
         raise DataError(
-            f"not a run folder: {RUN_FILE} not found" if folder.is_dir() else "run folder not found",
+            f"not a run folder: {REPORT} not found" if folder.is_dir() else "run folder not found",
             file=folder,
             remedy=_nearby(folder) or "Give the folder that `paraloom run` writes.",
         )
@@ -227,7 +184,7 @@ def read_status(folder: str | Path) -> RunStatus:
 
 def is_run(folder: Path) -> bool:
     """True if a folder is that of a run, which may have just begun."""
-    return (folder / RUN_FILE).is_file() or (folder / STATUS).is_file()
+    return (folder / REPORT).is_file() or (folder / STATUS).is_file()
 
 
 def _state(written: Mapping[str, Any], run: Mapping[str, Any], locked: bool | None, age: float | None) -> RunState:
@@ -272,7 +229,7 @@ def _status_file(folder: Path) -> dict[str, Any]:
 
 
 def _run_file(folder: Path) -> dict[str, Any]:
-    path = folder / RUN_FILE
+    path = folder / REPORT
     try:
         run = read_report(path)
         if not all(isinstance(stage["name"], str) for stage in run["stages"]):

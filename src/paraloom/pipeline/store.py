@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib.metadata
 import json
 import os
 import platform
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from paraloom.core.digests import digest
 from paraloom.core.errors import DataError, RunError
 from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
-from paraloom.io.atomic import atomic_write, disk_full_as_error, is_temporary, unwritable_as_error
+from paraloom.io.atomic import atomic_write, disk_full_as_error, is_temporary, try_lock, unwritable_as_error
 from paraloom.pipeline.definition import Step
 
 REPORT = "run.json"
-_LOCK = ".lock"
-_LOCK_ATTEMPTS = 10
+LOCK = ".lock"
 _PACKAGES = ("pyarrow", "numpy", "duckdb", "sentencepiece", "ctranslate2", "torch", "transformers", "ray")
 
 
@@ -36,32 +33,20 @@ def claimed(folder: Path) -> Iterator[None]:
     check(folder)
     with disk_full_as_error(folder), unwritable_as_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        opened = (folder / _LOCK).open("a+", encoding="utf-8")
+        opened = (folder / LOCK).open("a+", encoding="utf-8")
     with opened as lock:
-        try:
-            _lock(lock)
-        except OSError as error:
+        # `read_status` may hold the lock for a moment, to see whether it is free.
+        if not try_lock(lock, 0.2):
             lock.seek(0)
             raise RunError(
                 f"another run is active here ({lock.read().strip() or 'unknown process'})",
                 file=folder,
                 remedy="Wait for it, end it, or name another folder.",
-            ) from error
+            )
         lock.truncate(0)
         lock.write(f"process {os.getpid()} on {platform.node()}\n")
         lock.flush()
         yield
-
-
-def _lock(lock: TextIO) -> None:
-    """Take the lock; `read_status` may hold it for a moment, to see whether it is free."""
-    for attempt in range(_LOCK_ATTEMPTS):
-        try:
-            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if attempt + 1 == _LOCK_ATTEMPTS:
-                raise
-            time.sleep(0.02)
 
 
 def check(folder: Path) -> None:
@@ -69,7 +54,7 @@ def check(folder: Path) -> None:
     with unwritable_as_error(folder):
         if folder.exists() and not folder.is_dir():
             raise RunError("this is a file, not a run folder", file=folder, remedy="Name another folder.")
-        foreign = folder.is_dir() and not (folder / REPORT).exists() and not (folder / _LOCK).exists()
+        foreign = folder.is_dir() and not (folder / REPORT).exists() and not (folder / LOCK).exists()
         holds_files = foreign and any(folder.iterdir())
     if holds_files:
         raise RunError("this folder holds something other than a run", file=folder, remedy="Name a new folder.")
@@ -139,7 +124,6 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """Read a run.json."""
     try:
         report = dict(json.loads(path.read_text(encoding="utf-8")))
         known = report.pop("sha256", None)

@@ -39,7 +39,6 @@ def read_pipeline(path: str | Path) -> Definition:
 
 
 def parse_pipeline(text: str, *, file: str | Path = "pipeline.toml") -> Definition:
-    """Parse a pipeline."""
     try:
         return _parse(text, Path(file))
     except ParaloomError as error:
@@ -109,7 +108,6 @@ def _parse(text: str, file: Path) -> Definition:
 
 
 def stage_from_table(table: Mapping[str, Any], base: Path) -> Stage:
-    """The stage that a TOML table describes."""
     use = table.get("use")
     if not isinstance(use, str):
         raise ConfigError("key 'use' is missing: the kind of stage", remedy='Write, for example, use = "score".')

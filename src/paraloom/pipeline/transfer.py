@@ -11,15 +11,11 @@ from typing import Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import RunError
-from paraloom.core.paths import is_below
-from paraloom.core.remote_files import cache_folder
+from paraloom.core.remote_files import cache_folder, is_below
 from paraloom.io.store import Store
 
-FILES = "files.json"
-"""Object that lists the files of an uploaded folder, written last."""
-
-DIGITS = 16
-"""Digits of a digest in the name of an object."""
+FILES = "files.json"  # Object that lists the files of an uploaded folder, written last
+DIGITS = 16  # Digits of a digest in the name of an object
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from paraloom.core.errors import DataError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.core.stats import Z_95, Estimate, Moments, merge_all
-from paraloom.evaluate.correlation import ranks
 from paraloom.evaluate.diversity.corpus_statistics import TextStatistics
+from paraloom.evaluate.resampling import ranks
 from paraloom.io import Corpus, write_shard
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.shards import rebatch

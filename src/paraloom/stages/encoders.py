@@ -17,11 +17,11 @@ from paraloom.embed.average import quantize
 from paraloom.embed.bilingual import BITEXT_SETTINGS, check_bitext, language_facts
 from paraloom.embed.config import EncoderConfig
 from paraloom.embed.encoder import open_encoder
-from paraloom.embed.given_vectors import average_vectors
 from paraloom.embed.store import load_encoder, save_encoder
 from paraloom.embed.threads import available_threads
 from paraloom.embed.training import train_encoder
 from paraloom.embed.transformer import convert_transformer, is_trained_transformer
+from paraloom.embed.word_vectors import average_vectors
 from paraloom.evaluate.classification import evaluate_classification
 from paraloom.evaluate.development import DEVELOPMENT, read_development
 from paraloom.evaluate.published import PUBLISHED, PUBLISHED_MTEB

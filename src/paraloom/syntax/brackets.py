@@ -8,11 +8,8 @@ from collections.abc import Sequence
 from paraloom.core.errors import DataError
 from paraloom.text.trees import constituents
 
-NO_TREE = ("", "null", "None", "()", "(())")
-"""Output of parsers for a sentence that they could not parse."""
-
-TOP = "TOP"
-"""Label of the root above several sentences of one text."""
+NO_TREE = ("", "null", "None", "()", "(())")  # Output of parsers for a sentence that they could not parse
+TOP = "TOP"  # Label of the root above several sentences of one text
 
 _EMPTY_TOP = re.compile(r"\s*\(\s*(\(.*\))\s*\)\s*", re.DOTALL)
 _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})

@@ -13,8 +13,7 @@ from paraloom.io.compression import without_compression
 
 SUFFIXES = (".conllu", ".conll")
 
-_FIELDS = 8
-"""Fields of a word that are read: id, form, lemma, two tags, features, head, relation."""
+_FIELDS = 8  # Fields of a word that are read: id, form, lemma, two tags, features, head, relation
 _MAX_DIGITS = 100
 
 

@@ -7,11 +7,8 @@ from collections.abc import Iterable
 
 from paraloom.text.trees import Constituent, constituents
 
-Bracket = tuple[str, int, int]
-"""Label, index of the first word, index after the last word."""
-
-PUNCTUATION = frozenset({",", ":", "``", "''", "."})
-"""Tags of the words that evalb leaves out (COLLINS.prm)."""
+Bracket = tuple[str, int, int]  # Label, index of the first word, index after the last word
+PUNCTUATION = frozenset({",", ":", "``", "''", "."})  # Tags of the words that evalb leaves out (COLLINS.prm)
 
 
 def bracket_f1(pairs: Iterable[tuple[str | None, str]]) -> float:

@@ -31,25 +31,15 @@ Part: TypeAlias = Phrase | int
 _SUBJECTS = frozenset({"nsubj", "csubj", "expl"})
 _AUXILIARIES = frozenset({"aux", "cop"})
 _NOMINAL = frozenset({"NOUN", "PROPN", "PRON", "NUM", "SYM", "X", "DET"})
-_IN_NOMINAL = frozenset(
-    {
-        "det",
-        "amod",
-        "nummod",
-        "compound",
-        "nmod",
-        "case",
-        "flat",
-        "acl",
-        "appos",
-        "fixed",
-        "goeswith",
-        "list",
-        "reparandum",
-    }
-)
+_IN_NOMINAL = frozenset({
+    "det", "amod", "nummod", "compound", "nmod", "case", "flat", "acl", "appos", "fixed", "goeswith", "list",
+    "reparandum",
+})  # fmt: skip
 """Relations of the dependents that belong to a noun, not to the clause whose predicate the noun is."""
 _BEFORE_NOUN = frozenset({"det", "amod", "nummod", "compound", "nmod", "flat", "goeswith", "advmod", "fixed"})
+_BARE = frozenset({
+    "case", "mark", "aux", "cop", "cc", "det", "amod", "nummod", "compound", "punct", "flat", "fixed", "goeswith",
+})  # fmt: skip
 _WH_TAGS = frozenset({"WP", "WP$", "WDT", "WRB"})
 _WH_LABELS = {"NP": "WHNP", "ADVP": "WHADVP", "ADJP": "WHADJP", "PP": "WHPP"}
 
@@ -196,22 +186,7 @@ class Projection:
         relation = self.relation(head)
         word = self.words[head]
         if not dependents:
-            bare = {
-                "case",
-                "mark",
-                "aux",
-                "cop",
-                "cc",
-                "det",
-                "amod",
-                "nummod",
-                "compound",
-                "punct",
-                "flat",
-                "fixed",
-                "goeswith",
-            }
-            if relation in bare or word.relation == "nmod:poss" or word.relation == "compound:prt":
+            if relation in _BARE or word.relation == "nmod:poss" or word.relation == "compound:prt":
                 return Phrase("PRT", (head,)) if word.relation == "compound:prt" else head
             if relation == "discourse":
                 return Phrase("INTJ", (head,)) if word.category == "INTJ" else head

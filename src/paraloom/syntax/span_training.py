@@ -26,8 +26,7 @@ from paraloom.syntax.word_features import BUCKETS, UNKNOWN, GivenVectors, WordFe
 if TYPE_CHECKING:
     from nltk.tree import Tree
 
-NO_CONSTITUENT = ""
-"""The first label."""
+NO_CONSTITUENT = ""  # The first label
 
 
 @dataclass(frozen=True)
@@ -156,7 +155,6 @@ class SpanModule(nn.Module):
 def train_span_model(
     trees: Sequence[Tree], config: SpanConfig, vectors: GivenVectors, *, seed: int = 1, threads: int = 1
 ) -> SpanModel:
-    """Train a span parser."""
     if not trees:
         raise DataError("no trees to learn from", remedy="Check that the treebank has bracketed trees.")
     torch.set_num_threads(threads)

@@ -11,14 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-UNKNOWN = 0
-"""Row of words that were not seen in training, and of words without a given vector."""
-
-BUCKETS = 8192
-"""Rows of the table of affixes and shapes, which are found by a hash."""
-
-NUM_AFFIXES = 8
-"""Prefixes of one to three letters, suffixes of one to four, and the shape."""
+UNKNOWN = 0  # Row of words that were not seen in training, and of words without a given vector
+BUCKETS = 8192  # Rows of the table of affixes and shapes, which are found by a hash
+NUM_AFFIXES = 8  # Prefixes of one to three letters, suffixes of one to four, and the shape
 
 
 class WordFeatures(NamedTuple):
@@ -31,19 +26,13 @@ class WordFeatures(NamedTuple):
 
 @dataclass(frozen=True)
 class GivenVectors:
-    """Word vectors that are not trained: what a parser knows of words that its treebank does not have.
+    """Word vectors that are not trained: what a parser knows of words that its treebank does not have."""
 
-    Args:
-        words: V lower-cased words.
-        table: int8 `(V, d)`, d may be 0.
-    """
-
-    words: Sequence[str]
-    table: npt.NDArray[np.int8]
+    words: Sequence[str]  # V lower-cased words
+    table: npt.NDArray[np.int8]  # int8 `(V, d)`, d may be 0
 
     @classmethod
     def none(cls) -> GivenVectors:
-        """No vector for any word."""
         return cls([], np.zeros((0, 0), np.int8))
 
     @classmethod
@@ -68,7 +57,6 @@ class WordFeaturizer:
             self._vector_row.setdefault(word, row)
 
     def features(self, words: Sequence[str]) -> WordFeatures:
-        """The features of a sentence."""
         return WordFeatures(
             np.array([self._row.get(word, UNKNOWN) for word in words], np.int64),
             np.array([affixes(word, index == 0) for index, word in enumerate(words)], np.int64).reshape(

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from paraloom.text.ngrams import ngram_totals
 
-BLEU_ORDER = 4
-"""Maximum order of the n-grams, in words."""
+BLEU_ORDER = 4  # Maximum order of the n-grams, in words
 
 
 def bleu_plus_one_from_counts(

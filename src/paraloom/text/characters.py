@@ -10,11 +10,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-LETTER, DIGIT, LETTER_JOINER, DIGIT_JOINER, SPACE, OTHER = range(6)
-"""The classes, in the order of SYMBOLS."""
-
-SYMBOLS = "a0'. x"
-"""One ASCII character per class, so that the rule for words can be written as a regular expression."""
+LETTER, DIGIT, LETTER_JOINER, DIGIT_JOINER, SPACE, OTHER = range(6)  # The classes, in the order of SYMBOLS
+SYMBOLS = "a0'. x"  # One ASCII character per class, so that the rule for words can be written as a regular expression
 
 WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Thai, Lao, Burmese, Khmer, kana and Chinese characters, whose words are written without spaces."""

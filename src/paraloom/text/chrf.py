@@ -10,11 +10,8 @@ import numpy.typing as npt
 from paraloom.text.characters import white_table
 from paraloom.text.ngram_kernels import prefixes_of, shared_ngrams, visible
 
-CHRF_ORDER = 6
-"""Maximum order of the n-grams, in characters."""
-
-CHRF_BETA = 2
-"""Weight of recall against precision."""
+CHRF_ORDER = 6  # Maximum order of the n-grams, in characters
+CHRF_BETA = 2  # Weight of recall against precision
 
 Points: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]
 """Code points of n texts and their offsets, as `paraloom.text.buffers.code_points` returns them."""

@@ -23,7 +23,6 @@ class TextSet:
         return self._count
 
     def add(self, texts: Texts) -> npt.NDArray[np.bool_]:
-        """Add texts."""
         data, offsets = text_buffers(texts)
         ids = kernels.hash_spans(data, offsets[:-1], offsets[1:])
         while 2 * (self._count + len(ids)) > len(self._table):

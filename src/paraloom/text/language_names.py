@@ -53,5 +53,4 @@ def known_language(name: str) -> str | None:
 
 
 def language_name(language: str | None) -> str:
-    """The English name of a language."""
     return _NAMES.get(language or "", language or "unknown")

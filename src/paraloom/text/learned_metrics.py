@@ -18,8 +18,7 @@ from paraloom.core.hub import quiet
 if TYPE_CHECKING:
     import torch
 
-METRICS = ("comet", "metricx")
-"""Names of the metrics: `score --with NAME:FOLDER`."""
+METRICS = ("comet", "metricx")  # Names of the metrics: `score --with NAME:FOLDER`
 
 Values: TypeAlias = npt.NDArray[np.float32]
 
@@ -36,8 +35,7 @@ _VARIANCE = 1e-12
 _BATCH_TOKENS = 4096
 
 _REGRESSION_TOKEN = 250089  # <extra_id_10> of mT5
-WORST = 25.0
-"""Highest value of MetricX, in errors."""
+WORST = 25.0  # Highest value of MetricX, in errors
 
 _MAX_TOKENS = 1536
 
@@ -196,7 +194,6 @@ class Comet:
         return states[:, 0]
 
     def _estimate(self, features: torch.Tensor) -> torch.Tensor:
-        """The feed-forward network."""
         import torch
 
         names = _estimator_names(self.hparams)

@@ -7,10 +7,16 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from paraloom.text.sentences import SENTENCE_END
+SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'»”’)\]]*\s+|(?<=[。！？；।۔])[\"'»”’）」』]*\s*")
+"""What is between two sentences, closing quotation marks of the first included."""
 
-LAYOUT = ""
-"""Reason of white space and of the marks of lists, headings and quotations, which nobody counts."""
+
+def count_sentences(text: str) -> int:
+    """Number of sentences; the end of a line ends one, too."""
+    return sum(bool(part.strip()) for line in text.split("\n") for part in SENTENCE_END.split(line))
+
+
+LAYOUT = ""  # Reason of white space and of the marks of lists, headings and quotations, which nobody counts
 
 CODE, JSON, TABLE, WORDLESS, ENDLESS = "code", "JSON", "rows of a table", "without words", "too long for a sentence"
 """Reasons why other segments are left as they are."""

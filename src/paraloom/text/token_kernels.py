@@ -24,8 +24,7 @@ PRIME = np.uint64(0x100000001B3)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
-EMPTY_SLOT = np.uint64(0)
-"""Marks a free slot of a hash table; a key of 0 would be lost, one in 2⁶⁴."""
+EMPTY_SLOT = np.uint64(0)  # Marks a free slot of a hash table; a key of 0 would be lost, one in 2⁶⁴
 
 
 @kernel(inline="always")

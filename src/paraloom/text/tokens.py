@@ -25,14 +25,10 @@ class TokenLists:
     """n lists of token ids in two flat, read-only arrays.
 
     An id is a 64-bit hash of the token (`token_hash`), so ids of different calls, runs and machines can be compared.
-
-    Args:
-        ids: uint64 `(tokens,)`.
-        offsets: int64 `(n + 1,)`; list i is `ids[offsets[i]:offsets[i + 1]]`.
     """
 
-    ids: npt.NDArray[np.uint64]
-    offsets: npt.NDArray[np.int64]
+    ids: npt.NDArray[np.uint64]  # uint64 `(tokens,)`
+    offsets: npt.NDArray[np.int64]  # int64 `(n + 1,)`; list i is `ids[offsets[i]:offsets[i + 1]]`
 
     def __post_init__(self) -> None:
         # Read-only views: numba compiles a kernel once instead of once for each kind of array.
@@ -59,22 +55,15 @@ class TokenLists:
 
 @dataclass(frozen=True, eq=False)
 class TokenSpans:
-    """Positions of the tokens of n texts in their bytes: token k is `data[starts[k]:ends[k]]`.
+    """Positions of the tokens of n texts in their bytes: token k is `data[starts[k]:ends[k]]`."""
 
-    Args:
-        data: uint8 `(bytes,)`, UTF-8.
-        starts: int64 `(tokens,)`.
-        ends: int64 `(tokens,)`.
-        offsets: int64 `(n + 1,)`; the tokens of text i are those from `offsets[i]` to `offsets[i + 1]`.
-    """
-
-    data: npt.NDArray[np.uint8]
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
+    data: npt.NDArray[np.uint8]  # uint8 `(bytes,)`, UTF-8
+    starts: npt.NDArray[np.int64]  # int64 `(tokens,)`
+    ends: npt.NDArray[np.int64]  # int64 `(tokens,)`
+    # int64 `(n + 1,)`; the tokens of text i are those from `offsets[i]` to `offsets[i + 1]`.
     offsets: npt.NDArray[np.int64]
 
     def to_lists(self) -> TokenLists:
-        """The ids of the tokens."""
         return TokenLists(kernels.hash_spans(self.data, self.starts, self.ends), self.offsets)
 
 

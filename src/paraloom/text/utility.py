@@ -20,8 +20,7 @@ from paraloom.text.tokens import tokenize
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-UTILITIES = ("chrf", "bleu")
-"""Metrics of `expected_utility`."""
+UTILITIES = ("chrf", "bleu")  # Metrics of `expected_utility`
 
 _BLOCK_PAIRS = 1 << 18
 

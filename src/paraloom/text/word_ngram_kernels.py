@@ -92,13 +92,7 @@ def word_ngrams(
 
 @kernel
 def spell_word_ngrams(
-    data: Bytes,
-    starts: Ints,
-    ends: Ints,
-    offsets: Ints,
-    orders: Ints,
-    syllabic_orders: Ints,
-    positions: Ints,
+    data: Bytes, starts: Ints, ends: Ints, offsets: Ints, orders: Ints, syllabic_orders: Ints, positions: Ints
 ) -> tuple[Bytes, Ints]:
     """Bytes of one n-gram of each text, the one at `positions[i]` among those that `word_ngrams` lists for text i.
 

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from paraloom.web.demo import gallery as gallery
     from paraloom.web.documents_data import DocumentsReport as DocumentsReport
     from paraloom.web.documents_page import write_aligned_documents as write_aligned_documents
+    from paraloom.web.explorer import launcher as launcher
+    from paraloom.web.explorer import opened as opened
     from paraloom.web.files_page import write_files_report as write_files_report
     from paraloom.web.rating_page import write_rating_page as write_rating_page
     from paraloom.web.report import write_report as write_report
     from paraloom.web.server import ExploreServer as ExploreServer
-    from paraloom.web.session import launcher as launcher
-    from paraloom.web.session import opened as opened
 
 __getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -50,13 +50,7 @@ class Pages(Protocol):
         """Answer a POST request."""
 
 
-_TITLES = {
-    "/pairs": "Pairs",
-    "/scores": "Scores",
-    "/threshold": "Threshold",
-    "/compare": "Compare",
-    "/judge": "Judge",
-}
+_TITLES = {"/pairs": "Pairs", "/scores": "Scores", "/threshold": "Threshold", "/compare": "Compare", "/judge": "Judge"}
 """Pages whose parameters a person types: an error there is a result."""
 
 _Handler: TypeAlias = Callable[[ViewState, Frame], View]
@@ -86,7 +80,6 @@ class App:
         }
 
     def get(self, path: str, query: Query) -> Answer:
-        """Answer a GET request."""
         if is_static(path):
             return static_file(path)
         if path == "/":
@@ -94,7 +87,6 @@ class App:
         return self._page(path, self._pages.get(path), query)
 
     def post(self, path: str, form: Query) -> Answer:
-        """Answer a POST request."""
         return self._page(path, self._forms.get(path), form, changes=True)
 
     def _page(self, path: str, handler: _Handler | None, query: Query, *, changes: bool = False) -> Answer:

@@ -31,7 +31,6 @@ class Bins:
 
     @property
     def size(self) -> int:
-        """Number of bins."""
         return len(self.edges) - 1
 
     def counts(self, rows: Mask | None = None) -> list[int]:
@@ -74,10 +73,7 @@ def round_edges(values: npt.NDArray[Any], whole: bool) -> tuple[float, ...]:
     low, high = (
         (float(bound) for bound in np.quantile(values, _RANGE))
         if len(values) > 200
-        else (
-            float(values.min()),
-            float(values.max()),
-        )
+        else (float(values.min()), float(values.max()))
     )
     if low == high:
         low, high = float(values.min()), float(values.max())

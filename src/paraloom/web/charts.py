@@ -17,8 +17,7 @@ from paraloom.web.templates import draw
 _WIDTH, _HEIGHT = 360, 170
 _LEFT, _RIGHT, _TOP, _BOTTOM = 8, 8, 10, 24
 
-LINES = 28
-"""Lines of the flow for the corpus with the most rows."""
+LINES = 28  # Lines of the flow for the corpus with the most rows
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,6 @@ class Chart:
         return any(isinstance(mark, Group) and mark.link is not None for mark in self.marks)
 
     def draw(self) -> Markup:
-        """The picture."""
         return draw("svg", self)
 
 
@@ -236,8 +234,7 @@ def paired_bars(title: str, rows: Sequence[tuple[str, int, int]]) -> Markup:
     return Chart(title, f"From top to bottom: {values}.", width, height, "curves", [*marks, *axis]).draw()
 
 
-Path = tuple[str, str]
-"""A line of the flow, and what happens to its rows."""
+Path = tuple[str, str]  # A line of the flow, and what happens to its rows
 
 
 def passing_lines(rows: int, largest: int) -> tuple[list[Path], list[Path]]:
@@ -320,7 +317,6 @@ def padded(values: Sequence[float], share: float) -> tuple[float, float]:
 
 
 def scale(value: float, low: float, high: float, width: int, left: int, right: int = _RIGHT) -> float:
-    """The horizontal position of a value."""
     return left + (value - low) / ((high - low) or 1) * (width - left - right)
 
 

@@ -13,8 +13,7 @@ from paraloom.io.shards import is_text
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 40
-TEXT_LIMIT = 400
-"""Characters of a sentence that a page shows."""
+TEXT_LIMIT = 400  # Characters of a sentence that a page shows
 
 # Up to this many values quantiles are exact; beyond, they come from a sketch of constant memory.
 _EXACT = 1_000_000
@@ -67,7 +66,6 @@ def histogram_edges(shards: Sequence[Path], column: str) -> list[float] | None:
 
 
 def distribution(shards: Sequence[Path], column: str, edges: Sequence[float]) -> Distribution:
-    """The distribution of a column."""
     with _values(shards, column) as database:
         total, rows = _one(database, sql("SELECT count(*), count(value) FROM v"))
         quantiles = _one(database, sql("SELECT {} FROM v", _quantiles(rows, QUANTILES))) if rows else ()

@@ -29,17 +29,10 @@ from paraloom.web.sources import RowSource, open_batches, sides_of, without_nan
 BATCH_ROWS = 65_536
 """Rows of a batch of the copy; all but the last have as many, so that a row's batch follows from its number."""
 
-SAMPLE_ROWS = 100_000
-"""Rows of the random sample; smaller sets are their own sample."""
-
-MAX_VALUES = 1000
-"""Different values of a text column that can be counted by value."""
-
-_FEW_VALUES = 12
-"""Different values up to which comparing with each is the fastest way to count them."""
-
-RowNumbers: TypeAlias = npt.NDArray[np.int32]
-"""Numbers of rows, from 0."""
+SAMPLE_ROWS = 100_000  # Rows of the random sample; smaller sets are their own sample
+MAX_VALUES = 1000  # Different values of a text column that can be counted by value
+_FEW_VALUES = 12  # Different values up to which comparing with each is the fastest way to count them
+RowNumbers: TypeAlias = npt.NDArray[np.int32]  # Numbers of rows, from 0
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
@@ -58,7 +51,6 @@ class Coded:
     counts: npt.NDArray[np.int64]
 
     def counts_of(self, rows: RowNumbers | Mask) -> npt.NDArray[np.int64]:
-        """Number of some rows with each value."""
         if rows.dtype == bool:
             if len(self.values) <= _FEW_VALUES:
                 counts = [np.count_nonzero((self.codes == code) & rows) for code in range(len(self.values))]
@@ -103,7 +95,6 @@ class Dataset:
 
     @property
     def is_sampled(self) -> bool:
-        """True if the sample is smaller than the set."""
         return bool(len(self.sample_rows) < self.rows)
 
     @property
@@ -114,7 +105,6 @@ class Dataset:
         return list(dict.fromkeys([*first, *rest]))
 
     def take(self, rows: Sequence[int], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """A few rows as dictionaries."""
         names = self.schema.names if columns is None else list(columns)
         taken = []
         for row in map(int, rows):
@@ -123,7 +113,6 @@ class Dataset:
         return taken
 
     def gather(self, rows: RowNumbers, columns: Sequence[str]) -> pa.Table:
-        """Many rows as a table."""
         names = list(columns)
         first, last = (rows[0], rows[-1]) if len(rows) else (0, -1)
         if len(rows) == last - first + 1:

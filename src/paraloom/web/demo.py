@@ -28,11 +28,8 @@ from paraloom.web.server import ExploreServer, start_server
 from paraloom.web.state import Query
 from paraloom.web.templates import POLICY, render, static
 
-LONGEST = 500
-"""Characters of a text."""
-
-SENTENCES = 20_000
-"""Sentences that are searched at most."""
+LONGEST = 500  # Characters of a text
+SENTENCES = 20_000  # Sentences that are searched at most
 
 EXAMPLES = {
     "paraphrase": ("She is good at playing the piano.", "I have no idea where he is."),
@@ -54,8 +51,7 @@ CHIPS = {
 }
 """Templates to follow → what they are called."""
 
-TITLES = {"paraphrase": "Paraphrase", "translate": "Back-translate", "similar": "Find similar"}
-"""Box → its heading."""
+TITLES = {"paraphrase": "Paraphrase", "translate": "Back-translate", "similar": "Find similar"}  # Box → its heading
 
 _SHOWN = 5
 _MOST_CHIPS = 6
@@ -85,7 +81,6 @@ class Box:
 
     @property
     def examples(self) -> Sequence[str]:
-        """Texts to try."""
         return EXAMPLES[self.name]
 
 

@@ -23,8 +23,7 @@ from paraloom.io import Corpus
 from paraloom.io.formats.alignments import links_to_beads
 from paraloom.io.shards import read_batches
 
-THIRDS = ("highest margins", "middle margins", "lowest margins")
-"""The thirds of the pairs by margin."""
+THIRDS = ("highest margins", "middle margins", "lowest margins")  # The thirds of the pairs by margin
 
 # Rows per batch: names are counted in large batches, texts are read in small ones.
 _NAME_BATCH, _TEXT_BATCH, _LINK_BATCH = 1 << 16, 64, 1 << 14
@@ -169,11 +168,15 @@ def _random(pairs: Sequence[DocumentPair], n: int, seed: int) -> list[DocumentPa
 
 def _open(path: str | Path) -> Corpus:
     corpus = Corpus.open(path)
+    _require(corpus.schema, DOCUMENTS, path)
+    return corpus
+
+
+def _require(schema: pa.Schema, expected: pa.Schema, path: str | Path) -> None:
     try:
-        require(corpus.schema, DOCUMENTS)
+        require(schema, expected)
     except DataError as error:
         raise error.at(file=path) from None
-    return corpus
 
 
 def _titles(corpus: Corpus, wanted: Iterable[str], pairs: Path) -> dict[str, tuple[str, str]]:
@@ -223,10 +226,7 @@ def _count(
     beads: dict[tuple[str, str], list[Bead]] = {(pair.source, pair.target): [] for pair in shown}
     counts = BeadCounts()
     for batch in read_batches(links, None, _LINK_BATCH):
-        try:
-            require(batch.schema, LINKS)
-        except DataError as error:
-            raise error.at(file=links) from None
+        _require(batch.schema, LINKS, links)
         named = list(zip(batch.column("src_doc").to_pylist(), batch.column("tgt_doc").to_pylist(), strict=True))
         sizes = [pc.list_value_length(batch.column(side)).to_pylist() for side in ("src_ids", "tgt_ids")]
         for pair, ours, theirs in zip(named, *sizes, strict=True):

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from paraloom.alignment.images import ImageKey, group_images
 from paraloom.core.beads import Bead
+from paraloom.web.charts import short
 from paraloom.web.documents_data import THIRDS, Document, Image, ShownPair
 from paraloom.web.formatting import number
 from paraloom.web.images import Embedder
@@ -41,10 +42,6 @@ def direction(lang: str) -> str:
     return "rtl" if parts[0] in _RIGHT_TO_LEFT else "ltr"
 
 
-def _this_page(pair: int) -> str:
-    return ""
-
-
 def title(name: str, text: str, lang: str) -> tuple[str, str]:
     """The title of a document, or its name if it has no title, and its language."""
     return text.strip() or name, lang
@@ -56,7 +53,7 @@ def article(
     total: int,
     embedder: Embedder,
     *,
-    pages: Callable[[int], str] = _this_page,
+    pages: Callable[[int], str] = lambda pair: "",
     index: str = "",
 ) -> Markup:
     """The section of pair `i` of `total`; `pages` names the page of a pair, `index` that of the list."""
@@ -187,8 +184,8 @@ def connections(ours: Sequence[float], theirs: Sequence[float]) -> Markup:
     left, right = _middles(ours), _middles(theirs)
     if not left or not right:
         end, start = (24, 0) if left else (76, 100)
-        paths = [(f"M{start} {_short(y)}H{end}", "connection loose") for y in left or right]
-        paths += [(f"M{end} {_short(y)}v0.01", "dot loose") for y in left or right]
+        paths = [(f"M{start} {short(y)}H{end}", "connection loose") for y in left or right]
+        paths += [(f"M{end} {short(y)}v0.01", "dot loose") for y in left or right]
     elif len(left) == len(right) == 1:
         paths = [("M0 50H100", "connection")]
     else:
@@ -222,13 +219,9 @@ def _curve(x: int, y: float) -> str:
     if abs(y - 50) < 0.1:
         return f"M{x} 50H50"
     # Horizontal at the block and at the dot.
-    return f"M{x} {_short(y)}C{(x + 50) // 2} {_short(y)} {(x + 50) // 2} 50 50 50"
+    return f"M{x} {short(y)}C{(x + 50) // 2} {short(y)} {(x + 50) // 2} 50 50 50"
 
 
 def _width(text: str) -> int:
     """Width in columns: East Asian wide characters count twice."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
-
-
-def _short(value: float) -> str:
-    return f"{value:.1f}".rstrip("0").rstrip(".")

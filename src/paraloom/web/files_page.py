@@ -20,8 +20,7 @@ from paraloom.web.scores import ScoreColumn, scores_table
 from paraloom.web.templates import write_page
 
 _SHOWN = 12
-_MAX_ROWS = 2_000_000
-"""Rows of a text format that are read for histograms at most."""
+_MAX_ROWS = 2_000_000  # Rows of a text format that are read for histograms at most
 _IDS = ("rank", "tokens", "row", "sent_id")
 
 

@@ -6,8 +6,7 @@ import math
 
 from paraloom.pairs.scoring.table import COLUMNS
 
-THIN = "\u202f"
-"""A narrow no-break space: between groups of digits, and before units."""
+THIN = "\u202f"  # A narrow no-break space: between groups of digits, and before units
 
 _SPELLINGS = {
     "bleu": "BLEU",

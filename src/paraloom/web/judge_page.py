@@ -20,12 +20,10 @@ from paraloom.web.state import ViewState
 from paraloom.web.templates import draw
 
 _MAX_PER_RANGE = 1000
-_LONG = 10_000
-"""Characters of a pair up to which differing words are marked: the time to find them is quadratic."""
+_LONG = 10_000  # Characters of a pair up to which differing words are marked: the time to find them is quadratic
 
 
 def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> View:
-    """The page where a rater starts or resumes."""
     if not judging.exists:
         return View("Judge", results=_draw_form(judging, dataset, state))
     preview = judging.open("preview")
@@ -43,7 +41,6 @@ def judge_page(judging: Judging, dataset: Dataset | None, state: ViewState) -> V
 
 
 def pair_page(judging: Judging, state: ViewState) -> View:
-    """One pair to judge."""
     rater = state.extra.get("rater", "").strip()
     if not judging.exists:
         return View(location=state.url("/judge"))
@@ -110,8 +107,7 @@ def draw_sheet(judging: Judging, dataset: Dataset, state: ViewState) -> View:
     per_range = whole_number(size, 1, _MAX_PER_RANGE)
     if per_range is None:
         raise ConfigError(
-            f"cannot draw '{size[:20]}' pairs of each range",
-            remedy=f"Give a number from 1 to {_MAX_PER_RANGE}.",
+            f"cannot draw '{size[:20]}' pairs of each range", remedy=f"Give a number from 1 to {_MAX_PER_RANGE}."
         )
     with locked(judging.sheet):
         if not judging.exists:

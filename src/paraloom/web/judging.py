@@ -5,43 +5,32 @@ The files are those of `paraloom research judge`: `judge table` reads them.
 
 from __future__ import annotations
 
-import fcntl
 import re
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TextIO
 
 from paraloom.core.errors import ConfigError, DataError, RunError
-from paraloom.io.atomic import atomic_write, unwritable_as_error
+from paraloom.io.atomic import atomic_write, try_lock, unwritable_as_error
 from paraloom.io.sheets import read_sheet, sheet_lines
 from paraloom.pairs.annotation import LABELS, SHEET_COLUMNS, cohen_kappa
 from paraloom.pairs.filtering import judgments
 
 MEANINGS: dict[str, dict[int, str]] = {
-    judgments.RIGHT: {
-        1: "right",
-        0: "wrong: another meaning, something missing or added, or faulty language",
-    },
+    judgments.RIGHT: {1: "right", 0: "wrong: another meaning, something missing or added, or faulty language"},
     "strength": {
         3: "same meaning",
         2: "roughly the same: something important is missing or different",
         1: "not the same",
     },
-    "fluency": {
-        3: "no grammatical errors",
-        2: "one or two errors",
-        1: "more errors, or not a sentence",
-    },
+    "fluency": {3: "no grammatical errors", 2: "one or two errors", 1: "more errors, or not a sentence"},
 }
 """Meaning of each label of a kind, for raters."""
 
 _NAME = re.compile(r"[\w-]{1,40}")
-_PATIENCE = 10.0
-"""Seconds until a sheet that another process holds is reported."""
+_PATIENCE = 10.0  # Seconds until a sheet that another process holds is reported
 
 
 @dataclass(frozen=True)
@@ -56,7 +45,6 @@ class Agreement:
 
 
 def kinds_of(columns: Sequence[str]) -> tuple[str, ...]:
-    """The kinds of label that a sheet with these columns asks for."""
     return (judgments.RIGHT,) if judgments.RIGHT in columns else tuple(LABELS)
 
 
@@ -73,7 +61,6 @@ class RaterSheet:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of label that the sheet asks for."""
         return kinds_of(self._columns)
 
     def _read(self) -> tuple[list[str], list[dict[str, str]]]:
@@ -133,7 +120,6 @@ class Judging:
 
     @property
     def exists(self) -> bool:
-        """True if the sheet has been drawn."""
         return self.sheet.is_file()
 
     def path_of(self, rater: str) -> Path:
@@ -181,21 +167,11 @@ def locked(sheet: Path) -> Iterator[None]:
     with unwritable_as_error(sheet):
         sheet.parent.mkdir(parents=True, exist_ok=True)
         with sheet.with_name(f".{sheet.name}.lock").open("a", encoding="utf-8") as stream:
-            _lock(stream, sheet)
-            yield
-
-
-def _lock(stream: TextIO, sheet: Path) -> None:
-    end = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > end:
+            if not try_lock(stream, _PATIENCE):
                 raise RunError(
                     "another process holds the sheet", file=sheet, remedy="End it if it hangs, and try again."
-                ) from None
-            time.sleep(0.01)
+                )
+            yield
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:

@@ -81,10 +81,8 @@ def filter_form(path: str, frame: Frame, state: ViewState, columns: Sequence[str
 
 
 def message(error: ParaloomError) -> Markup:
-    """An error, where the results would be."""
     return draw("message", error)
 
 
 def nothing(text: str) -> Markup:
-    """A note in place of results."""
     return draw("nothing", text)

@@ -20,10 +20,8 @@ from paraloom.web.run_folder import RunView, open_run
 from paraloom.web.scores_page import ScoreBins
 from paraloom.web.sources import RowSource, find_source, stage_folders, stage_source
 
-_AGE = 5.0
-# Seconds that closing waits for what is computed beforehand.
-_PATIENCE = 5.0
-"""Seconds for which rows of a running stage are shown before its new shards are read."""
+_AGE = 5.0  # Seconds for which rows of a running stage are shown before its new shards are read
+_PATIENCE = 5.0  # Seconds that closing waits for what is computed beforehand
 
 
 @dataclass
@@ -76,7 +74,6 @@ class Library:
 
     @property
     def name(self) -> str:
-        """The name of the set or run."""
         return self._source.name if self._source is not None else self.path.name
 
     def names(self) -> list[str]:
@@ -90,7 +87,6 @@ class Library:
         return open_run(self.path)
 
     def get(self, name: str = "") -> OpenCorpus:
-        """Open a corpus."""
         names = self.names()
         if not names:
             raise DataError("no rows yet", file=self.path, remedy="Wait until the first stage has written rows.")

@@ -13,8 +13,7 @@ import duckdb
 from paraloom.core.errors import RunError
 from paraloom.pairs.filtering.condition_tree import WATCH
 
-SECONDS = 10.0
-"""Seconds that the queries of a request may take."""
+SECONDS = 10.0  # Seconds that the queries of a request may take
 
 _POLL = 0.1
 

@@ -25,11 +25,8 @@ from paraloom.pairs.filtering.expressions import check_columns, condition, evalu
 from paraloom.web.dataset import BATCH_ROWS, Coded, Dataset, Mask, RowNumbers, workers
 from paraloom.web.limits import check_limit
 
-EXACT_ROWS = 400_000
-"""Rows whose texts are searched at once; of more, a request searches as many as it has time for."""
-
-BUDGET = 0.12
-"""Seconds that a request searches texts at most."""
+EXACT_ROWS = 400_000  # Rows whose texts are searched at once; of more, a request searches as many as it has time for
+BUDGET = 0.12  # Seconds that a request searches texts at most
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -43,8 +40,7 @@ _KEPT_MASKS, _KEPT_MATCHES = 24, 6
 _SEARCHED, _CELLS = 16e6, 2e7
 
 
-FILE_ORDER = "row"
-"""The order of the file, where another one is the default."""
+FILE_ORDER = "row"  # The order of the file, where another one is the default
 
 
 @dataclass(frozen=True)
@@ -121,12 +117,10 @@ class Matches:
 
     @property
     def candidates(self) -> int:
-        """Rows to search in all."""
         return len(self._candidates)
 
     @property
     def is_complete(self) -> bool:
-        """True if all rows have been searched."""
         return self.searched == len(self._candidates)
 
     @property
@@ -142,7 +136,6 @@ class Matches:
         return self.all_found()[:count]
 
     def advance(self, seconds: float = BUDGET, until: int | None = None) -> None:
-        """Continue the search."""
         deadline = time.monotonic() + seconds
         with self._lock:
             while not self.is_complete and (until is None or self._count < until):
@@ -185,7 +178,6 @@ class Matcher:
         self._lock = threading.Lock()
 
     def matches(self, chosen: RowFilter) -> Matches:
-        """The rows that match."""
         known = self._recall(self._matches, chosen)
         return known or self._keep(self._matches, chosen, self._compute(chosen), _KEPT_MATCHES)
 

@@ -17,11 +17,8 @@ from paraloom.io.shards import write_shard
 from paraloom.web.dataset import BATCH_ROWS, Dataset
 from paraloom.web.sources import RowSource
 
-FIRST, SECOND = "in_first", "in_second"
-"""Columns that say which of the sets has a pair."""
-
-OTHER, DELTA = "second_", "delta_"
-"""Prefix of the second set's columns, and of the differences: second minus first."""
+FIRST, SECOND = "in_first", "in_second"  # Columns that say which of the sets has a pair
+OTHER, DELTA = "second_", "delta_"  # Prefix of the second set's columns, and of the differences: second minus first
 
 
 def merge(first: RowSource, second: RowSource, scratch: Path) -> RowSource:

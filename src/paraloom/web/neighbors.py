@@ -12,8 +12,7 @@ from paraloom.embed.encoder import open_encoder
 from paraloom.web.dataset import Dataset
 from paraloom.web.formatting import count
 
-MAX_ROWS = 50_000
-"""Rows that are encoded."""
+MAX_ROWS = 50_000  # Rows that are encoded
 
 _BATCH = 2000
 
@@ -34,7 +33,6 @@ class NearestRows:
         self._vectors: Vectors = np.empty((0, 0), np.float32)
 
     def prepare(self, stopped: threading.Event | None = None) -> None:
-        """Encode the rows."""
         parts = []
         try:
             for start in range(0, len(self._texts), _BATCH):
@@ -50,7 +48,6 @@ class NearestRows:
         self.is_ready = True
 
     def near(self, text: str, k: int = 9) -> list[tuple[int, float]]:
-        """The nearest rows."""
         cosines = self._vectors @ self._encode([text])[0]
         nearest = np.argsort(-cosines, kind="stable")[:k]
         return [(int(self._rows[i]), float(cosines[i])) for i in nearest]

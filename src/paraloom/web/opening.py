@@ -102,7 +102,6 @@ def _decided(run: RunView, stage: StageView) -> list[Sample]:
 
 
 def _curve(run: RunView, stage: StageView, corpus: Corpus, score: str) -> tuple[Markup, Yields] | None:
-    """The curve of yield against precision, and its figures."""
     if score not in PROBABILITIES:
         return None
     parts = [corpus, *([Corpus.open(run.root / stage.folder / "rejected")] if stage.rejected else [])]

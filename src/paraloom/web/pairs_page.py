@@ -24,8 +24,7 @@ from paraloom.web.state import ViewState, identifier, narrowed
 from paraloom.web.templates import draw
 
 PAGE_ROWS = 25
-TEXT_LIMIT = 600
-"""Characters of a side that the table shows."""
+TEXT_LIMIT = 600  # Characters of a side that the table shows
 
 _SHOWN_SCORES = 6
 

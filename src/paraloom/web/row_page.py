@@ -37,7 +37,6 @@ _PARSES = ("src_parse", "tgt_parse", "text_parse", "parse")
 
 
 def row_page(matcher: Matcher, neighbors: NearestRows | None, frame: Frame, state: ViewState) -> View:
-    """The page of one row."""
     dataset = matcher.dataset
     row = _row_number(state.extra.get("row", ""), dataset.rows)
     values = dataset.take([row])[0]

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import pyarrow as pa
 
 from paraloom.core.errors import DataError, ParaloomError
-from paraloom.core.paths import path_below
+from paraloom.core.remote_files import path_below
 from paraloom.io import Corpus
 from paraloom.pipeline.estimate import read_estimate, settings_digest
 from paraloom.pipeline.registry import STAGES, load_stage
@@ -57,7 +57,6 @@ class RunView:
     predicted: Mapping[str, float] = field(default_factory=dict)
 
     def corpus(self, stage: StageView) -> Corpus | None:
-        """The corpus that a stage wrote, None where it wrote none."""
         if stage.kind == "fit":
             return None
         try:
@@ -66,16 +65,13 @@ class RunView:
             return None
 
     def split(self, stage: StageView, split: Literal["rejected", "failed"]) -> Sequence[Path]:
-        """The shards of a stage's rejected or failed rows."""
         return sorted((self.root / stage.folder / split).glob("*.parquet"))
 
     def artifact(self, stage: StageView) -> Path:
-        """The folder of a `fit` stage's artifact."""
         return self.root / stage.folder / "artifact"
 
 
 def open_run(folder: str | Path) -> RunView:
-    """Read a run folder."""
     root = Path(folder)
     path = root / RUN
     if not path.is_file():

@@ -21,13 +21,11 @@ from paraloom.web.sources import REASON, stage_folders, stage_source
 from paraloom.web.state import ViewState
 from paraloom.web.templates import draw
 
-_RECENT = 60.0
-"""Seconds since the last change of a file for which a stage counts as running."""
+_RECENT = 60.0  # Seconds since the last change of a file for which a stage counts as running
 
 _MAX_FOUND = 50
 
-_COUNTS = ("read", "kept", "rejected", "failed", "time")
-"""Heads of the columns after the stage."""
+_COUNTS = ("read", "kept", "rejected", "failed", "time")  # Heads of the columns after the stage
 
 
 def run_page(run: RunView) -> View:

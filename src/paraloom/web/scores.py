@@ -82,7 +82,6 @@ def scores_table(columns: Sequence[ScoreColumn]) -> Markup | None:
 def _drawn(
     name: str, edges: Sequence[float], before: Distribution, after: Distribution | None
 ) -> tuple[Markup, Sequence[str]]:
-    """The sparkline of a score, and its figures."""
     low, _, median, _, high = before.quantiles
     figures = [
         number(low),

@@ -70,7 +70,6 @@ def _score(
 
 
 def _is_flag(dataset: Dataset, name: str) -> bool:
-    """True for a column of 0 and 1, which are counted."""
     return {0, 1} == set(pc.unique(dataset.sample.column(name).drop_null()).to_pylist()[:3])
 
 

@@ -51,7 +51,6 @@ class ExploreServer(ThreadingHTTPServer):
 
     @property
     def port(self) -> int:
-        """The port that it listens on."""
         return int(self.server_address[1])
 
     @property

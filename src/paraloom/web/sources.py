@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from paraloom.core.reasons import NOT_SAMPLED, SAMPLE_REASON
 from paraloom.io import Corpus, read_pairs
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.corpus import DESCRIPTION
-from paraloom.io.shards import open_shard, read_batches
+from paraloom.io.shards import is_text, open_shard, read_batches
 from paraloom.pipeline.splits import FOLDERS
 from paraloom.web.parameters import whole_number
 
@@ -38,6 +39,11 @@ class RowSource:
     shards: tuple[tuple[Path, str], ...] = ()
     src_column: str | None = None
     tgt_column: str | None = None
+
+    @property
+    def renames(self) -> dict[str, str]:
+        """The columns that are named as the sides → src and tgt."""
+        return {old: new for old, new in ((self.src_column, "src"), (self.tgt_column, "tgt")) if old}
 
     def stamp(self) -> tuple[Any, ...]:
         """Changes when the files do."""
@@ -92,7 +98,6 @@ def stage_folders(run: Path) -> list[Path]:
 def open_batches(
     source: RowSource, on_reject: Callable[[int, str], None]
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch], int | None]:
-    """Open a source for reading."""
     if source.shards:
         return _parquet(source)
     path = str(source.path)
@@ -110,17 +115,12 @@ def open_batches(
     first = next(batches, None)
     if first is None:
         raise DataError("no pairs found", file=path, remedy="Give a file with at least one pair.")
-    return first.schema, _chain(first, batches), None
+    return first.schema, chain([first], batches), None
 
 
 def sides_of(schema: pa.Schema) -> tuple[str, ...]:
     """The text columns that a row shows, () where the columns have neither sides nor text."""
     return next((sides for sides in SIDES if set(sides) <= set(schema.names)), ())
-
-
-def _chain(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest
 
 
 def _parquet(source: RowSource) -> tuple[pa.Schema, Iterator[pa.RecordBatch], int]:
@@ -129,7 +129,6 @@ def _parquet(source: RowSource) -> tuple[pa.Schema, Iterator[pa.RecordBatch], in
     for path, _ in source.shards:
         with open_shard(path) as file:
             rows += file.metadata.num_rows
-            _check_names(file.schema_arrow.names, path)
             for field in _renamed(source, file.schema_arrow):
                 fields.setdefault(field.name, pa.field(field.name, _plain_type(field.type), metadata=field.metadata))
     has_splits = any(status != "kept" for _, status in source.shards)
@@ -155,8 +154,8 @@ def _check_names(names: Sequence[str], path: Path) -> None:
 
 def _renamed(source: RowSource, schema: pa.Schema) -> pa.Schema:
     """The columns, with those that are named as the sides called src and tgt."""
-    for given, name in ((source.src_column, "src"), (source.tgt_column, "tgt")):
-        if given and given != name:
+    for given, name in source.renames.items():
+        if given != name:
             if given not in schema.names:
                 raise DataError(f"column '{given}' not found; the columns are {', '.join(schema.names)}")
             schema = pa.schema([f.with_name(name) if f.name == given else f for f in schema if f.name != name])
@@ -168,8 +167,7 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
         kind = kind.value_type
     if pa.types.is_float16(kind):
         return pa.float32()  # DuckDB and most functions of Arrow have no half precision
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    return pa.string() if is_text else kind
+    return pa.string() if is_text(kind) else kind
 
 
 def _conform(
@@ -177,9 +175,7 @@ def _conform(
 ) -> pa.RecordBatch:
     given = _renamed(source, batch.schema)
     positions = {name: batch.schema.get_field_index(name) for name in batch.schema.names}
-    for old, new in ((source.src_column, "src"), (source.tgt_column, "tgt")):
-        if old:
-            positions[new] = batch.schema.get_field_index(old)
+    positions |= {new: batch.schema.get_field_index(old) for old, new in source.renames.items()}
     columns = []
     for field in schema:
         if status is not None and field.name == STATUS:
@@ -239,8 +235,7 @@ def _text_columns(source: RowSource) -> list[str] | None:
     if not set(wanted) <= set(names) and (source.src_column or source.tgt_column or "text" not in names):
         return None
     _check_names(names, path)
-    renames = {source.src_column: "src", source.tgt_column: "tgt"}
-    return [renames.get(name) or name for name in names]
+    return [source.renames.get(name, name) for name in names]
 
 
 def _table_batches(
@@ -249,7 +244,6 @@ def _table_batches(
     """The rows of a .tsv or .jsonl as text; types are found afterwards."""
     path = source.path
     is_json = without_compression(path).suffix == ".jsonl"
-    renames = {old: new for old, new in ((source.src_column, "src"), (source.tgt_column, "tgt")) if old}
     schema = pa.schema([(name, pa.string()) for name in names])
     pending: list[list[str | None]] = []
     for row, line in enumerate(read_raw_lines(path), 1 if is_json else 0):
@@ -257,7 +251,7 @@ def _table_batches(
             continue
         try:
             text = decode(line, path, row)
-            pending.append(_json_fields(text, names, renames) if is_json else _tab_fields(text, names))
+            pending.append(_json_fields(text, names, source.renames) if is_json else _tab_fields(text, names))
         except (ParaloomError, ValueError, RecursionError) as error:
             on_reject(row, error.what if isinstance(error, ParaloomError) else "not valid JSON")
             continue

@@ -11,8 +11,7 @@ from paraloom.io.database import open_database, sql
 from paraloom.web.matching import RowFilter
 from paraloom.web.parameters import whole_number
 
-Query = Mapping[str, Sequence[str]]
-"""The parameters of an address, as `urllib.parse.parse_qs` returns them."""
+Query = Mapping[str, Sequence[str]]  # The parameters of an address, as `urllib.parse.parse_qs` returns them
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,6 @@ class ViewState:
 
     @property
     def filter(self) -> RowFilter:
-        """The filter of the table."""
         return RowFilter(self.where, self.search, self.sort)
 
     def url(self, path: str, **changes: object) -> str:
@@ -54,16 +52,7 @@ class ViewState:
         if own and "page" not in own:
             own["page"] = 1
         state = replace(self, **own)  # type: ignore[arg-type]
-        pairs: list[tuple[str, str]] = [
-            (key, value)
-            for key, value in (
-                ("corpus", state.corpus),
-                ("where", state.where),
-                ("search", state.search),
-                ("sort", state.sort),
-            )
-            if value
-        ]
+        pairs = [(key, str(value)) for key in _FIELDS[:4] if (value := getattr(state, key))]
         if state.page > 1:
             pairs.append(("page", str(state.page)))
         pairs += [("column", name) for name in state.columns]

@@ -72,12 +72,10 @@ def table(heads: Sequence[Any], rows: Sequence[Any], caption: str = "", **option
 
 
 def static(name: str) -> str:
-    """A style sheet or script of ours."""
     return files("paraloom.web").joinpath(f"static/{name}").read_text(encoding="utf-8")
 
 
 def render(template: str, **values: Any) -> str:
-    """A whole page."""
     return _environment().get_template(template).render(**values) + "\n"
 
 

@@ -54,7 +54,6 @@ class SplitRows:
 
     @property
     def total(self) -> int:
-        """Rows before the threshold."""
         return len(self.kept) + len(self.lost) + len(self.undefined)
 
 
@@ -71,7 +70,6 @@ def apply(dataset: Dataset, rows: RowNumbers, threshold: Threshold) -> SplitRows
 
 
 def threshold_page(matcher: Matcher, bins: ScoreBins, frame: Frame, state: ViewState) -> View:
-    """The page of a threshold."""
     dataset = matcher.dataset
     if not dataset.scores:
         return View("Threshold", results=nothing("These rows have no columns of numbers. Add some: paraloom score."))

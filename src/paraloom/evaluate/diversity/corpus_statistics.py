@@ -24,7 +24,6 @@ class TextStatistics:
 
     @classmethod
     def of(cls, texts: Texts, skeletons: Texts | None = None) -> TextStatistics:
-        """Sum up a batch of sentences."""
         lists = tokenize(texts)
         lengths = lists.lengths
         return cls(

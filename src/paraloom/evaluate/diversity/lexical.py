@@ -29,22 +29,16 @@ Figures = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class GroupOverlaps:
-    """Overlap metrics of g groups of variants.
+    """Overlap metrics of g groups of variants."""
 
-    Args:
-        variants: int64 (g,), number of variants.
-        empty: int64 (g,), variants without a visible character.
-        ibleu: float64 (g,), 0 (all the same) to 100 (nothing in common), higher is more diverse; NaN for a group with
-            fewer than two variants.
-        ichrf: float64 (g,), likewise.
-        repeated: float64 (g,), share of the variants that equal an earlier one of their group character by character,
-            0 to 1; NaN for a group without variants.
-    """
-
-    variants: Ints
-    empty: Ints
+    variants: Ints  # int64 (g,), number of variants
+    empty: Ints  # int64 (g,), variants without a visible character
+    # float64 (g,), 0 (all the same) to 100 (nothing in common), higher is more diverse; NaN for a group with
+    # fewer than two variants.
     ibleu: Figures
-    ichrf: Figures
+    ichrf: Figures  # float64 (g,), likewise
+    # float64 (g,), share of the variants that equal an earlier one of their group character by character, 0 to 1;
+    # NaN for a group without variants.
     repeated: Figures
 
 
@@ -90,7 +84,6 @@ class LexicalDiversity:
 
     @classmethod
     def of(cls, overlaps: GroupOverlaps) -> LexicalDiversity:
-        """Sum up a batch of groups."""
         several = overlaps.variants > 1
         return cls(
             groups=int(several.sum()),
@@ -115,11 +108,7 @@ class LexicalDiversity:
 
     def figures(self) -> dict[str, Estimate]:
         """ibleu and ichrf (0 to 100, higher is more diverse) and repeated (0 to 1), with 95 % intervals."""
-        return {
-            "ibleu": self.ibleu.estimate(),
-            "ichrf": self.ichrf.estimate(),
-            "repeated": self.repeated.estimate(),
-        }
+        return {"ibleu": self.ibleu.estimate(), "ichrf": self.ichrf.estimate(), "repeated": self.repeated.estimate()}
 
 
 def signatures(*, effective_order: bool = True) -> dict[str, str]:

@@ -24,11 +24,7 @@ from paraloom.evaluate.diversity.tree_differences import TreeStatistics
 from paraloom.evaluate.diversity.tree_kernels import BBH22, TreeKernel
 from paraloom.evaluate.diversity.trees import read_trees
 
-KERNELS: dict[str, TreeKernel] = {
-    "st": TreeKernel("st"),
-    "sst": TreeKernel("sst"),
-    "bbh22": BBH22,
-}
+KERNELS: dict[str, TreeKernel] = {"st": TreeKernel("st"), "sst": TreeKernel("sst"), "bbh22": BBH22}
 """Tree kernels by name: three kinds with the settings of Moschitti's program, and BBH22's setting of subset trees."""
 
 _DIVERSE = "0 to 100, higher is more diverse"
@@ -223,13 +219,11 @@ class VariantStatistics:
         return {name: _UNITS.get(name, _DIVERSE) for name in self.figures()}
 
     def signatures(self) -> dict[str, str]:
-        """The signature of each figure."""
         kernels = {f"kernel_{name}": trees.signature for name, trees in self.trees.items()}
         words = {name: signature(name, words="white space") for name in surface.UNITS}
         return lexical.signatures() | kernels | words | adequacy.signatures()
 
     def scores(self, *, cost: bool = True, chrf: bool = True, empty_groups: int = 0) -> DiversityScores:
-        """The figures as a result."""
         left_out = {name for name, shown in (("cost", cost), ("chrf", chrf)) if not shown}
         counts = self.counts()
         return DiversityScores(

@@ -41,7 +41,6 @@ class SurfaceStatistics:
 
     @classmethod
     def of(cls, texts: Texts, groups: npt.NDArray[np.int64] | None = None) -> SurfaceStatistics:
-        """Sum up a batch of sentences."""
         _, offsets = text_buffers(texts)
         ids, folded, characters, words = spaced_words(*code_points(texts), white_table())
         starts = np.arange(len(words)) if groups is None else groups[:-1]

@@ -56,7 +56,6 @@ class TreeStatistics:
 
     @classmethod
     def of(cls, trees: Trees, groups: npt.ArrayLike, setting: TreeKernel | Kind = "sst") -> TreeStatistics:
-        """Sum up a batch of whole groups."""
         setting = TreeKernel(setting) if isinstance(setting, str) else setting
         values = tree_kernel_difference(trees, groups, setting)
         return cls(

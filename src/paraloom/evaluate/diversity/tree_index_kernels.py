@@ -19,8 +19,7 @@ NodeIndex = tuple[Ids, Kinds, Indices, Ints, Indices, Indices]
 PRODUCTIONS, SUBTREES = range(2)
 """Keys by which nodes match: their label and those of their children; everything below them."""
 
-LEAF, PRETERMINAL, PHRASE = range(3)
-"""A node without children, one that has only leaves as children, and any other."""
+LEAF, PRETERMINAL, PHRASE = range(3)  # A node without children, one that has only leaves as children, and any other
 
 
 @kernel

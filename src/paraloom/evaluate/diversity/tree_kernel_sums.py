@@ -118,7 +118,6 @@ def _power(base: float, exponent: int) -> float:
 
 @kernel
 def _widest(offsets: Ints) -> int:
-    """Nodes of the largest tree."""
     widest = 0
     for tree in range(len(offsets) - 1):
         widest = max(widest, offsets[tree + 1] - offsets[tree])

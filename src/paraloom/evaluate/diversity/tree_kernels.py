@@ -11,12 +11,7 @@ import numpy.typing as npt
 from paraloom.core.config import check_range
 from paraloom.core.digests import signature
 from paraloom.core.errors import ConfigError, nearest
-from paraloom.evaluate.diversity.tree_index_kernels import (
-    PRODUCTIONS,
-    SUBTREES,
-    count_phrases,
-    index_nodes,
-)
+from paraloom.evaluate.diversity.tree_index_kernels import PRODUCTIONS, SUBTREES, count_phrases, index_nodes
 from paraloom.evaluate.diversity.tree_kernel_sums import subset_sums, subtree_sums
 from paraloom.evaluate.diversity.trees import Trees
 
@@ -33,19 +28,15 @@ class TreeKernel:
 
     The defaults are those of Moschitti's program, `BBH22` those of the script of BBH22.
 
-    Args:
-        kind: 'st', subtrees: a node with everything below it. 'sst', subset trees: may end at any node, but never
-            split the children of a node.
-        decay: λ, above 0 and at most 1. A fragment weighs λ to the power of its nodes with children.
-        bare_words: Whether a word alone is a fragment, of weight λ.
-
     Reference:
         Moschitti 2006, "Making tree kernels practical for natural language learning".
     """
 
+    # 'st', subtrees: a node with everything below it. 'sst', subset trees: may end at any node, but never split
+    # the children of a node.
     kind: Kind = "sst"
-    decay: float = 0.4
-    bare_words: bool = False
+    decay: float = 0.4  # λ, above 0 and at most 1. A fragment weighs λ to the power of its nodes with children.
+    bare_words: bool = False  # Whether a word alone is a fragment, of weight λ
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -124,7 +115,6 @@ def failures(trees: Trees, setting: TreeKernel | Kind = "sst") -> dict[str, int]
 def _sums(
     a: Trees, b: Trees, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], setting: TreeKernel
 ) -> npt.NDArray[np.float64]:
-    """K of each pair of trees."""
     a_side, b_side = _side(a, setting), _side(b, setting)
     if setting.kind == "st":
         nodes = a.sizes if setting.bare_words else count_phrases(a.sizes)

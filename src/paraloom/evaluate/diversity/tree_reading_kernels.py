@@ -11,8 +11,7 @@ from paraloom.text.token_kernels import PRIME, START, Bytes, Ids, Ints, mix, slo
 Sizes = npt.NDArray[np.int32]
 Reasons = npt.NDArray[np.uint8]
 
-MAX_NODES = 20_000
-"""Nodes of a tree: the time of a kernel grows with the product of the nodes of two trees."""
+MAX_NODES = 20_000  # Nodes of a tree: the time of a kernel grows with the product of the nodes of two trees
 
 (GOOD, EMPTY, UNCLOSED, UNOPENED, UNLABELED, SEVERAL, OUTSIDE, UNKNOWN, BARE, TOO_LARGE) = range(10)
 """Why a text is not a tree, as codes; `trees.REASONS` has their texts."""
@@ -26,7 +25,6 @@ _CHILDLESS = np.uint64(0xD1B54A32D192ED03)
 
 @kernel
 def read_brackets(data: Bytes, offsets: Ints, dummy: bool, known: Ids) -> tuple[Ids, Sizes, Ints, Reasons]:
-    """Read n texts."""
     texts = len(offsets) - 1
     max_bytes = 0
     for text in range(texts):

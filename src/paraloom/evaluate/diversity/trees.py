@@ -40,20 +40,14 @@ class Trees:
     """n trees in flat arrays, each node before its children. A text that is not a tree has no nodes and a reason.
 
     The arrays are read-only. The first child of node i is i + 1, the next sibling of a node c is c + sizes[c].
-
-    Args:
-        labels: uint64 (nodes,), the `token_hash` of each label. Words have ids of their own; with `leaves` = 'dummy'
-            they all have the same one.
-        sizes: int32 (nodes,), nodes of the subtree, itself included.
-        offsets: int64 (n + 1,): tree k has the nodes offsets[k] to offsets[k + 1].
-        reasons: uint8 (n,), indices of `REASONS`.
-        leaves: 'dummy' or 'words'.
     """
 
+    # uint64 (nodes,), the `token_hash` of each label. Words have ids of their own; with `leaves` = 'dummy' they
+    # all have the same one.
     labels: npt.NDArray[np.uint64]
-    sizes: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
-    reasons: npt.NDArray[np.uint8]
+    sizes: npt.NDArray[np.int32]  # int32 (nodes,), nodes of the subtree, itself included
+    offsets: npt.NDArray[np.int64]  # int64 (n + 1,): tree k has the nodes offsets[k] to offsets[k + 1]
+    reasons: npt.NDArray[np.uint8]  # uint8 (n,), indices of `REASONS`
     leaves: Leaves = "dummy"
     cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
     """Cache of what kernels computed from these trees: tables of nodes, and kernels of each tree with itself."""

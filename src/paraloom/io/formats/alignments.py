@@ -17,47 +17,31 @@ from paraloom.core.schema import LINKS, require
 from paraloom.io.compression import open_write, read_lines, without_compression
 from paraloom.io.shards import read_batches, write_shard
 
-Side: TypeAlias = Literal["source", "target"]
-"""One of the two texts."""
+Side: TypeAlias = Literal["source", "target"]  # One of the two texts
 
 _VECALIGN = re.compile(r"\[([\d, ]*)\] ?: ?\[([\d, ]*)\](?: ?:(?: ?(\S+))?)?")
 _LADDER = re.compile(r"(\d+)\s+(\d+)(?:\s+(\S+))?")
 
-MAX_SENTENCES = 10_000_000
-"""Sentences of a text at most: a ladder of 30 bytes can name more than fit in memory."""
-
-MAX_RUNG = 10_000
-"""Sentences on one side of a bead of a ladder at most."""
+MAX_SENTENCES = 10_000_000  # Sentences of a text at most: a ladder of 30 bytes can name more than fit in memory
+MAX_RUNG = 10_000  # Sentences on one side of a bead of a ladder at most
 
 
 @dataclass(frozen=True)
 class GoldDocument:
-    """A pair of texts with its gold beads.
+    """A pair of texts with its gold beads."""
 
-    Args:
-        source: Sentences of the source text.
-        target: Sentences of the target text.
-        gold: The correct beads.
-    """
-
-    source: Sequence[str]
-    target: Sequence[str]
-    gold: Sequence[Bead]
+    source: Sequence[str]  # Sentences of the source text
+    target: Sequence[str]  # Sentences of the target text
+    gold: Sequence[Bead]  # The correct beads
 
 
 @dataclass(frozen=True)
 class BeadFile:
-    """The beads of one pair of texts as a file has them: a sentence may be in several beads, or in none.
-
-    Args:
-        path: The file.
-        beads: Its beads in order, without those that are empty on both sides.
-        rows: Row of each bead, from 1; in a ladder, that of the rung at its end.
-    """
+    """The beads of one pair of texts as a file has them: a sentence may be in several beads, or in none."""
 
     path: str
-    beads: Sequence[Bead]
-    rows: Sequence[int]
+    beads: Sequence[Bead]  # Its beads in order, without those that are empty on both sides
+    rows: Sequence[int]  # Row of each bead, from 1; in a ladder, that of the rung at its end
 
     def covered(self, side: Side) -> int | None:
         """Number of sentences of a text, where the file has them all from 0 to its last; else None."""
@@ -116,7 +100,6 @@ def read_beads(path: str | Path) -> list[Bead]:
 
 
 def write_beads(path: str | Path, beads: Sequence[Bead], *, src_doc: str = "source", tgt_doc: str = "target") -> None:
-    """Write the beads of one pair of texts."""
     suffix = without_compression(path).suffix
     if suffix == ".parquet":
         write_shard(Path(path), [beads_to_links(beads, src_doc, tgt_doc)], LINKS)
@@ -156,7 +139,6 @@ def links_to_beads(batch: pa.RecordBatch) -> Iterator[tuple[str, str, Bead]]:
 
 
 def read_gold_documents(path: str | Path) -> list[GoldDocument]:
-    """Read pairs of texts with their gold beads."""
     documents = []
     for row, line in enumerate(read_lines(path), 1):
         try:
@@ -183,7 +165,6 @@ def read_gold_documents(path: str | Path) -> list[GoldDocument]:
 
 
 def _read_numbered(path: str | Path) -> Iterator[tuple[int, Bead]]:
-    """Row and bead of any format."""
     if without_compression(path).suffix == ".parquet":
         return enumerate(_read_links(path), 1)
     return _read_lines(path)
@@ -204,76 +185,80 @@ def _read_links(path: str | Path) -> Iterator[Bead]:
 
 
 def _read_lines(path: str | Path) -> Iterator[tuple[int, Bead]]:
-    before: tuple[int, int] | None = None
-    score = 0.0
-    is_ladder: bool | None = None
+    reader = _BeadReader()
     for row, line in enumerate(read_lines(path), 1):
-        text = line.strip()
-        if not text:
-            continue
+        try:
+            bead = reader.read(line.strip()) if line.strip() else None
+        except DataError as error:
+            raise error.at(file=str(path), row=row) from None
+        if bead is not None:
+            yield row, bead
+
+
+class _BeadReader:
+    """Reads the lines of a file, all of them beads or all of them rungs of a ladder."""
+
+    def __init__(self) -> None:
+        self._before: tuple[int, int] | None = None
+        self._score = 0.0
+        self._is_ladder: bool | None = None
+
+    def read(self, text: str) -> Bead | None:
+        """The bead of a line; None for the first rung of a ladder."""
         match, rung = _VECALIGN.fullmatch(text), _LADDER.fullmatch(text)
-        if (match or rung) and is_ladder not in (None, bool(rung)):
-            raise DataError(
-                "the file mixes beads of vecalign's format and rungs of a ladder",
-                file=str(path),
-                row=row,
-                remedy="Write all lines in one of the two formats.",
-            )
-        is_ladder = bool(rung)
-        if match:
-            cost = _parse_score(match[3], path, row)
-            source, target = (_parse_indices(match[side], path, row) for side in (1, 2))
-            yield row, Bead(source, target, -cost if cost else 0.0)
-        elif rung:
-            here = (_parse_index(rung[1], path, row), _parse_index(rung[2], path, row))
-            if before is not None:
-                if here[0] < before[0] or here[1] < before[1]:
-                    raise DataError("the rungs of the ladder are not in ascending order", file=str(path), row=row)
-                if max(here[0] - before[0], here[1] - before[1]) > MAX_RUNG:
-                    raise DataError(
-                        f"the bead before this rung has more than {MAX_RUNG:,} sentences on one side",
-                        file=str(path),
-                        row=row,
-                        remedy="Align the texts in parts.",
-                    )
-                yield row, Bead(tuple(range(before[0], here[0])), tuple(range(before[1], here[1])), score)
-            before, score = here, _parse_score(rung[3], path, row)
-        else:
+        if not (match or rung):
             raise DataError(
                 f"expected a bead, got '{text[:60]}'",
-                file=str(path),
-                row=row,
                 remedy="A line looks like `[0]:[0, 1]` (vecalign) or `0 0` (hunalign).",
             )
+        if self._is_ladder not in (None, bool(rung)):
+            raise DataError(
+                "the file mixes beads of vecalign's format and rungs of a ladder",
+                remedy="Write all lines in one of the two formats.",
+            )
+        self._is_ladder = bool(rung)
+        if match:
+            cost = _parse_score(match[3])
+            source, target = (_parse_indices(match[side]) for side in (1, 2))
+            return Bead(source, target, -cost if cost else 0.0)
+        assert rung is not None
+        return self._rung(_parse_index(rung[1]), _parse_index(rung[2]), rung[3])
+
+    def _rung(self, source: int, target: int, score: str | None) -> Bead | None:
+        before, bead = self._before, None
+        if before is not None:
+            if source < before[0] or target < before[1]:
+                raise DataError("the rungs of the ladder are not in ascending order")
+            if max(source - before[0], target - before[1]) > MAX_RUNG:
+                raise DataError(
+                    f"the bead before this rung has more than {MAX_RUNG:,} sentences on one side",
+                    remedy="Align the texts in parts.",
+                )
+            bead = Bead(tuple(range(before[0], source)), tuple(range(before[1], target)), self._score)
+        self._before, self._score = (source, target), _parse_score(score)
+        return bead
 
 
-def _parse_indices(text: str, path: str | Path, row: int) -> tuple[int, ...]:
-    return tuple(_parse_index(index.strip(), path, row) for index in text.split(",") if index.strip())
+def _parse_indices(text: str) -> tuple[int, ...]:
+    return tuple(_parse_index(index.strip()) for index in text.split(",") if index.strip())
 
 
-def _parse_index(text: str, path: str | Path, row: int) -> int:
+def _parse_index(text: str) -> int:
     if not text.isdecimal():
-        raise DataError(
-            f"expected an index, got '{text[:60]}'",
-            file=str(path),
-            row=row,
-            remedy="Write commas between indices: [0, 1].",
-        )
+        raise DataError(f"expected an index, got '{text[:60]}'", remedy="Write commas between indices: [0, 1].")
     if len(text) > 9 or (index := int(text)) > MAX_SENTENCES:
         raise DataError(
             f"the index {text[:20]} is too large: a text has at most {MAX_SENTENCES:,} sentences",
-            file=str(path),
-            row=row,
             remedy="Align the texts in parts.",
         )
     return index
 
 
-def _parse_score(text: str | None, path: str | Path, row: int) -> float:
+def _parse_score(text: str | None) -> float:
     try:
         return float(text) if text else 0.0
     except ValueError:
-        raise DataError(f"expected a score, got '{text}'", file=str(path), row=row) from None
+        raise DataError(f"expected a score, got '{text}'") from None
 
 
 def _vecalign_lines(beads: Iterable[Bead]) -> Iterator[str]:

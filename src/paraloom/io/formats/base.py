@@ -54,26 +54,16 @@ class PairRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options of reading.
+    """Options of reading."""
 
-    Args:
-        path: The file; two files for Moses pairs, `PREFIX.{de,en}`.
-        src_lang: Language of the source side; None to take it from the file or its name.
-        tgt_lang: Language of the target side; None to take it from the file or its name.
-        src_column: Column of the source side.
-        tgt_column: Column of the target side.
-        on_reject: Called for bad rows; None to raise an error for the first one.
-    """
-
-    path: str
-    src_lang: str | None = None
-    tgt_lang: str | None = None
-    src_column: ColumnName = None
-    tgt_column: ColumnName = None
-    on_reject: OnReject | None = None
+    path: str  # The file; two files for Moses pairs, `PREFIX.{de,en}`
+    src_lang: str | None = None  # Language of the source side; None to take it from the file or its name
+    tgt_lang: str | None = None  # Language of the target side; None to take it from the file or its name
+    src_column: ColumnName = None  # Column of the source side
+    tgt_column: ColumnName = None  # Column of the target side
+    on_reject: OnReject | None = None  # Called for bad rows; None to raise an error for the first one
 
     def reject(self, row: int, error: DataError, raw: str) -> None:
-        """Report a bad row to `on_reject`."""
         if self.on_reject is None:
             reject = '--on-error reject (bad_rows = "reject" in Python and TOML)'
             error.remedy = f"{error.remedy or 'Fix the row.'} Or leave out rows that cannot be read: {reject}."

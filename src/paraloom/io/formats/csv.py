@@ -11,8 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from paraloom.core.errors import DataError
-from paraloom.io.compression import open_read, open_write, utf8_error
-from paraloom.io.file_kinds import check_text
+from paraloom.io.compression import check_text, open_read, open_write, utf8_error
 from paraloom.io.formats.base import PairRow, ReadOptions, text_column
 from paraloom.io.formats.tsv import table_columns
 from paraloom.io.quoting import ROW_CHARACTERS, ROW_LINES, BadRow, quoted_lines, quoted_rows

@@ -16,15 +16,10 @@ import pyarrow as pa
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.core.paths import is_below
+from paraloom.core.remote_files import is_below
 from paraloom.io.atomic import atomic_folder
 from paraloom.io.formats.base import PairRow, ReadOptions, file_stem, languages_in_name
-from paraloom.io.formats.columns import (
-    choose_sides,
-    named_column,
-    pair_rows,
-    side_column,
-)
+from paraloom.io.formats.columns import choose_sides, named_column, pair_rows, side_column
 from paraloom.io.formats.names import INFO, SPLITS, STATE
 from paraloom.io.shards import is_text, rebatch, text_values
 
@@ -32,11 +27,7 @@ _BATCH_ROWS = 1000
 _FILE_ROWS = 1_000_000
 _REMEDY = "Save it again: Dataset.save_to_disk."
 
-_BINARY = {
-    pa.string(): pa.binary(),
-    pa.large_string(): pa.large_binary(),
-    pa.string_view(): pa.binary_view(),
-}
+_BINARY = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
 """Types of text → the same buffers, whose bytes need not be UTF-8."""
 
 
@@ -48,7 +39,6 @@ class _File(NamedTuple):
 
 
 def dataset_schema(path: str | Path) -> pa.Schema:
-    """The columns of a data set."""
     files = _files(Path(path))
     if not files:
         raise DataError("the data set has no rows", file=path, remedy="Save one that has rows.")
@@ -122,7 +112,6 @@ def read(options: ReadOptions, batch_rows: int = 1024) -> Iterator[PairRow]:
 
 
 def read_column(path: str | Path, name: int | str = 0) -> Iterator[str | bytes | None]:
-    """Read one text column."""
     schema = dataset_schema(path)
     texts = [field.name for field in schema if is_text(field.type)]
     if name == 0 and "text" not in texts and len(texts) != 1:
@@ -182,7 +171,6 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def _files(folder: Path) -> list[_File]:
-    """The files of a data set, in order."""
     if (folder / SPLITS).is_file():
         splits = _json(folder / SPLITS).get("splits")
         if not isinstance(splits, list) or not splits or not all(_is_name(split) for split in splits):

@@ -10,14 +10,7 @@ import pyarrow as pa
 from paraloom.core.errors import DataError
 from paraloom.io.compression import decode, open_write, read_raw_lines
 from paraloom.io.fields import json_text
-from paraloom.io.formats.base import (
-    PROVENANCE,
-    PairRow,
-    ReadOptions,
-    json_object,
-    json_values,
-    raw_text,
-)
+from paraloom.io.formats.base import PROVENANCE, PairRow, ReadOptions, json_object, json_values, raw_text
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
@@ -37,7 +30,6 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
-    """Write one object per row, with NaN and infinities as null."""
     rows = 0
     with open_write(target) as stream:
         for batch in batches:

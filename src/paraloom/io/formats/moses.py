@@ -41,7 +41,6 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], target: str) -> int:
-    """Write both files atomically."""
     files = sides(target)
     assert files is not None
     paths = [Path(files.src), Path(files.tgt)]

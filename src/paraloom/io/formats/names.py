@@ -11,11 +11,8 @@ from paraloom.core.errors import ConfigError
 from paraloom.io.compression import without_compression
 from paraloom.text.language_names import known_language
 
-SUFFIX = ".dataset"
-"""Suffix of a folder of Hugging Face `datasets` that is written; one that is read may have any name."""
-
-STATE, INFO, SPLITS = "state.json", "dataset_info.json", "dataset_dict.json"
-"""Files of such a folder."""
+SUFFIX = ".dataset"  # Suffix of a folder of Hugging Face `datasets` that is written; one that is read may have any name
+STATE, INFO, SPLITS = "state.json", "dataset_info.json", "dataset_dict.json"  # Files of such a folder
 
 _BRACES = re.compile(r"(.*)\{([^{},]+),([^{},]+)\}([^{}]*)", re.DOTALL)
 _SEPARATORS = re.compile(r"[._/ -]+")

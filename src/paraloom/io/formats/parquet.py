@@ -15,12 +15,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.io.atomic import disk_full_as_error
 from paraloom.io.compression import SUFFIXES, open_read
 from paraloom.io.formats.base import PairRow, ReadOptions
-from paraloom.io.formats.columns import (
-    Side,
-    choose_sides,
-    kept_provenance,
-    pair_rows,
-)
+from paraloom.io.formats.columns import Side, choose_sides, kept_provenance, pair_rows
 from paraloom.io.shards import ROW_GROUP_ROWS, open_shard, read_batches, write_shard
 
 

@@ -119,8 +119,7 @@ class _Units:
     def _entity(self, name: str, *_: Any) -> None:
         # Entities can expand without bound or read other files; translation memories do not need them.
         raise DataError(
-            f"the file uses a declared entity, &{name};",
-            remedy="Export it without entity declarations, in UTF-8.",
+            f"the file uses a declared entity, &{name};", remedy="Export it without entity declarations, in UTF-8."
         )
 
 

@@ -10,15 +10,7 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.compression import decode, open_write, read_raw_lines
-from paraloom.io.formats.base import (
-    PROVENANCE,
-    ColumnName,
-    PairRow,
-    ReadOptions,
-    find_header,
-    plain_text,
-    raw_text,
-)
+from paraloom.io.formats.base import PROVENANCE, ColumnName, PairRow, ReadOptions, find_header, plain_text, raw_text
 
 
 def read(options: ReadOptions) -> Iterator[PairRow]:
@@ -52,7 +44,6 @@ def read(options: ReadOptions) -> Iterator[PairRow]:
 
 
 def write(batches: Iterable[pa.RecordBatch], names: Sequence[str], target: str) -> int:
-    """Write a header and one line per row."""
     if bad := [name for name in names if any(character in name for character in "\t\r\n")]:
         raise DataError(
             f"the column {bad[0]!r} has a tab or a line break in its name, which this format cannot represent",

@@ -37,8 +37,7 @@ MODEL_TYPES: dict[str, tuple[str, ...]] = {
 }
 """`model_type` of config.json → names of families; the first one whose `fits` says so is it."""
 
-FOLDER_FILE = "translator.json"
-"""In a converted folder: its `family`, and what else that family needs to load it."""
+FOLDER_FILE = "translator.json"  # In a converted folder: its `family`, and what else that family needs to load it
 
 
 class Family(Protocol):
@@ -72,7 +71,6 @@ class Family(Protocol):
 
 
 def get_family(name: str) -> Family:
-    """The family of a name in `FAMILIES`."""
     if name not in FAMILIES:
         raise ModelError(f"unknown family of translators '{name}'{nearest(name, list(FAMILIES))}")
     module, _, attribute = FAMILIES[name].partition(":")
@@ -99,7 +97,6 @@ def family_names(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def checkpoint_family(folder: Path) -> Family:
-    """The family of a checkpoint."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:

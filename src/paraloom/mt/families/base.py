@@ -16,11 +16,8 @@ from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.mt.families import FOLDER_FILE, folder_settings
 from paraloom.mt.languages import language_of, model_code
 
-SOURCE_LIMIT = 256
-"""Subwords of a sentence that are translated at a time, where the model itself would take more."""
-
-TARGET_LIMIT = 512
-"""Subwords of a translation, where the model itself would make more."""
+SOURCE_LIMIT = 256  # Subwords of a sentence that are translated at a time, where the model itself would take more
+TARGET_LIMIT = 512  # Subwords of a translation, where the model itself would make more
 
 TOKENIZER_FILE = "tokenizer.json"
 SENTENCEPIECE_FILE = "sentencepiece.bpe.model"
@@ -36,8 +33,7 @@ _EXAMPLE = "This is a sentence."
 _MAX_CHANGE = {"float32": (0.02, 0.005), "float16": (0.2, 0.05), "bfloat16": (0.5, 0.1)}
 """Most that a precision may change the mean log-probability of a token: nats, and a share of it."""
 
-_MAX_CHANGE_INT8 = (2.0, 0.5)
-"""With weights in int8 or int16: of small random models, too."""
+_MAX_CHANGE_INT8 = (2.0, 0.5)  # With weights in int8 or int16: of small random models, too
 
 
 class Codec(Protocol):
@@ -62,21 +58,14 @@ class Codec(Protocol):
 
 @dataclass(frozen=True)
 class EncoderDecoder:
-    """A family of encoder–decoder models that run on CTranslate2.
+    """A family of encoder–decoder models that run on CTranslate2."""
 
-    Args:
-        name: Its name in `FAMILIES`.
-        title: Its name in errors.
-        tokenizer_files: What a checkpoint needs besides config.json and weights: of each group, one file.
-        code: Regular expression of language tokens, whose group is the code; '' for models without any.
-        float16: Whether it can run in float16; T5 overflows and gives rubbish (CTranslate2 issue 1560).
-    """
-
-    name: str
-    title: str
+    name: str  # Its name in `FAMILIES`
+    title: str  # Its name in errors
+    # What a checkpoint needs besides config.json and weights: of each group, one file.
     tokenizer_files: tuple[tuple[str, ...], ...]
-    code: str = ""
-    float16: bool = True
+    code: str = ""  # Regular expression of language tokens, whose group is the code; '' for models without any
+    float16: bool = True  # Whether it can run in float16; T5 overflows and gives rubbish (CTranslate2 issue 1560)
 
     def fits(self, folder: Path) -> bool:
         """True if a checkpoint of one of its model types belongs to it."""
@@ -139,7 +128,6 @@ class EncoderDecoder:
         return {match[1]: token for match, token in matches if match}
 
     def settings(self, checkpoint: Path, tokenizer: Any, languages: Mapping[str, str]) -> dict[str, Any]:
-        """Settings of a checkpoint, for translator.json."""
         config = {**_read(checkpoint / "config.json"), **_read(checkpoint / "generation_config.json")}
         token = next(iter(languages.values()), "")
         if token and hasattr(tokenizer, "src_lang"):
@@ -159,7 +147,6 @@ class EncoderDecoder:
         }
 
     def open(self, folder: Path, source: str | None, target: str | None) -> Codec:
-        """Open the tokenizer of a converted folder."""
         settings = folder_settings(folder)
         source, target = source or settings.get("source"), target or settings.get("target")
         before, after = tuple(settings["before"]), tuple(settings["after"])
@@ -257,15 +244,12 @@ class TokenizerCodec:
         self._before, self._after, self._prompt = list(before), list(after), prompt
 
     def encode(self, texts: Sequence[str]) -> list[list[str]]:
-        """Source tokens, with those around them."""
         return [[*self._before, *self._pieces(f"{self._prompt}{text}"), *self._after] for text in texts]
 
     def encode_target(self, texts: Sequence[str]) -> list[list[str]]:
-        """Target tokens, without prefix and end."""
         return [self._pieces(text) for text in texts]
 
     def decode(self, rows: Sequence[Sequence[str]]) -> list[str]:
-        """Texts, without special tokens."""
         ids = ([self._tokenizer.token_to_id(token) for token in row] for row in rows)
         return [self._tokenizer.decode([one for one in row if one is not None]).strip() for row in ids]
 
@@ -290,16 +274,13 @@ class SentencePieceCodec:
         self._before, self._after, self._special = list(before), list(after), frozenset(special)
 
     def encode(self, texts: Sequence[str]) -> list[list[str]]:
-        """Source tokens, with those around them."""
         return [[*self._before, *row, *self._after] for row in self.encode_target(texts)]
 
     def encode_target(self, texts: Sequence[str]) -> list[list[str]]:
-        """Target tokens, without prefix and end."""
         rows: list[list[str]] = self._pieces.encode(list(texts), out_type=str)
         return rows
 
     def decode(self, rows: Sequence[Sequence[str]]) -> list[str]:
-        """Texts, without special tokens."""
         # Rows of the embeddings without a token have names that no text has.
         kept = [
             [token for token in row if token not in self._special and not token.startswith(_NAMELESS)] for row in rows
@@ -308,7 +289,6 @@ class SentencePieceCodec:
 
 
 def write_settings(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Write translator.json."""
     text = json.dumps(settings, ensure_ascii=False, indent=1) + "\n"
     (folder / FOLDER_FILE).write_text(text, encoding="utf-8")
 

@@ -32,16 +32,13 @@ class MarianCodec:
         self._subwords = Subwords(folder)
 
     def encode(self, texts: Sequence[str]) -> list[list[str]]:
-        """Source pieces, with tag and end; a text may bring its own tag."""
         tagged = [f"{self._tag} {text}" if self._tag and not has_language_tag(text) else text for text in texts]
         return self._subwords.encode(tagged)
 
     def encode_target(self, texts: Sequence[str]) -> list[list[str]]:
-        """Target pieces, without end."""
         return [row[:-1] for row in self._subwords.encode_target(list(texts))]
 
     def decode(self, rows: Sequence[Sequence[str]]) -> list[str]:
-        """Texts."""
         return self._subwords.decode([list(row) for row in rows])
 
 
@@ -50,7 +47,6 @@ class Marian(EncoderDecoder):
     """Marian models."""
 
     def convert(self, checkpoint: Path, folder: Path, precision: str) -> None:
-        """Convert a checkpoint; see `EncoderDecoder.convert`."""
         from ctranslate2.converters import TransformersConverter
 
         self.check_files(checkpoint, [path.name for path in checkpoint.iterdir()])

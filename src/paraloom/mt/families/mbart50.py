@@ -15,7 +15,6 @@ class MultilingualBart(EncoderDecoder):
     """Its decoder starts with the end of sentence, followed by the language."""
 
     def convert(self, checkpoint: Path, folder: Path, precision: str) -> None:
-        """Convert a checkpoint of mBART-50."""
         path = checkpoint / "tokenizer_config.json"
         settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         if not str(settings.get("tokenizer_class", "MBart50Tokenizer")).startswith("MBart50"):

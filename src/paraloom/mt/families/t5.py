@@ -65,7 +65,6 @@ class TaskModel(EncoderDecoder):
         return super().settings(checkpoint, tokenizer, languages) | {"prompts": prompts}
 
     def open(self, folder: Path, source: str | None, target: str | None) -> Codec:
-        """See `EncoderDecoder.open`."""
         settings = folder_settings(folder)
         source, target = source or settings.get("source"), target or settings.get("target")
         prompt = self._prompt(settings["prompts"], source, target)

@@ -16,8 +16,7 @@ from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.bootstrap import corpus_scores
-from paraloom.evaluate.resampling import SAMPLES, Floats, percentile_interval
+from paraloom.evaluate.resampling import SAMPLES, Floats, corpus_scores, percentile_interval
 from paraloom.evaluate.translation import sacrebleu
 from paraloom.io import Corpus, read_lines
 from paraloom.text.normalize import normalize

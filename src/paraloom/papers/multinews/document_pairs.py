@@ -12,7 +12,7 @@ from paraloom.alignment.candidates import word_counts
 from paraloom.alignment.document_evidence import image_vectors
 from paraloom.alignment.document_features import Documents
 from paraloom.alignment.document_pairs import DocumentPair
-from paraloom.text.sentences import count_sentences
+from paraloom.text.segments import count_sentences
 
 Floats = npt.NDArray[np.float64]
 

@@ -17,8 +17,8 @@ from paraloom.core.digests import file_digest, signature
 from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.core.protocols import Variant
 from paraloom.mt.decoding import Beam, Decoding, as_decoding
+from paraloom.mt.long_texts import as_texts
 from paraloom.mt.subwords import Subwords, read_vocabulary, train_subwords
-from paraloom.mt.texts import as_texts
 from paraloom.papers.park17 import phrase_kernels as kernels
 from paraloom.papers.park17.ngram_model import NgramTable, train_ngrams
 from paraloom.papers.park17.phrase_table import PhraseTable, build_table

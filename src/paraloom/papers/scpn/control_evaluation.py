@@ -10,10 +10,9 @@ from paraloom.core.digests import signature
 from paraloom.core.results import ResultRecord
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.bootstrap import mean_scores, sample_counts, with_interval
+from paraloom.evaluate.resampling import mean_scores, sample_counts, with_interval
 from paraloom.text.normalize import is_copy
-from paraloom.text.tree_distance import tree_edit_distance
-from paraloom.text.trees import skeleton
+from paraloom.text.trees import skeleton, tree_edit_distance
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,11 @@ from paraloom.core.errors import DataError
 from paraloom.core.results import ResultRecord, markdown_table
 from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.evaluate.bootstrap import corpus_scores, mean_scores, sample_counts, with_interval
-from paraloom.evaluate.resampling import SAMPLES
+from paraloom.evaluate.resampling import SAMPLES, corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.evaluate.translation import sacrebleu
 from paraloom.papers.scpn.rouge import rouge
 from paraloom.text.normalize import is_copy
-from paraloom.text.tree_distance import tree_edit_distance
-from paraloom.text.trees import skeleton
+from paraloom.text.trees import skeleton, tree_edit_distance
 
 WHOLE = 0
 """Instead of a height: whole trees."""

@@ -14,7 +14,7 @@ from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, ParsedPair
 from paraloom.paraphrasing.linearization import cut_tree, nodes_of
 from paraloom.text.function_words import FUNCTION_WORDS
 from paraloom.text.tokens import words
-from paraloom.text.tree_distance import tree_edit_distance
+from paraloom.text.trees import tree_edit_distance
 
 _FREQUENT = 100
 

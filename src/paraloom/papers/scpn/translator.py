@@ -17,9 +17,8 @@ from paraloom.mt.choice import choose
 from paraloom.mt.data import END_ID
 from paraloom.mt.decoding import Beam, Decoding, Diverse, Mbr, Nucleus, TopK, as_decoding, describe_decoding
 from paraloom.mt.families.marian import SUBWORD_MODELS, open_checkpoint
-from paraloom.mt.long_texts import LongTexts
+from paraloom.mt.long_texts import LongTexts, as_texts
 from paraloom.mt.subwords import UNKNOWN, read_vocabulary
-from paraloom.mt.texts import as_texts
 from paraloom.papers.scpn.sampling import draws, sample
 from paraloom.papers.scpn.search import WrittenTokens, beam_search
 from paraloom.papers.scpn.store import load_network

@@ -17,9 +17,8 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from paraloom.core.arrow import start_without_pandas
-from paraloom.core.devices import DEVICE_VARIABLE, gpu_count
+from paraloom.core.devices import DEVICE_VARIABLE, gpu_count, main_memory
 from paraloom.core.errors import RunError
-from paraloom.core.hardware import main_memory
 from paraloom.core.progress import ProgressCallback, disable_progress
 from paraloom.core.resources import ONE_CPU, Resources
 from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt, check_gpus, forget
@@ -183,7 +182,6 @@ class _Worker:
             self.connection.send(_REST)
 
     def dismiss(self) -> None:
-        """Let it end by itself."""
         with suppress(ConnectionError):
             self.connection.send(None)
 

@@ -9,24 +9,196 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
+from collections import Counter, deque
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
-from itertools import chain
-from typing import Any
+from itertools import chain, islice
+from typing import Any, Generic
 
+from paraloom.core.devices import DEVICE_VARIABLE
 from paraloom.core.errors import MissingExtraError, RunError
-from paraloom.core.progress import ProgressCallback
-from paraloom.core.resources import ONE_CPU, Resources
-from paraloom.pipeline.engines.base import Result, Task
+from paraloom.core.progress import ProgressCallback, disable_progress
+from paraloom.core.resources import ONE_CPU, Resources, describe_machine
+from paraloom.pipeline.engines.base import Outcome, Result, Task, attempt
 from paraloom.pipeline.engines.local import worker_variables
-from paraloom.pipeline.engines.ray_pool import Pool, reason_of, require
 from paraloom.pipeline.store import versions
 
-_CHECK_SECONDS = 120
-"""Seconds that a machine may take to start a worker that says its versions."""
+ATTEMPTS = 3  # Number of times that a shard whose workers crash, or a worker that cannot be started, is begun
+_PATIENCE = 120.0  # Seconds to wait for a machine that can hold a worker, after the last one has left the cluster
+_RECOUNT = 5.0  # Seconds between two looks at which machines the cluster has
 
-_COMPARED = ("paraloom", "python", "numpy", "pyarrow")
-"""Packages that bytes depend on most."""
+_SHOWN_MACHINES = 5
+
+
+class Worker:
+    """Actor that runs tasks in a process of its own."""
+
+    def __init__(self) -> None:
+        disable_progress()
+
+    def ready(self) -> None:
+        """Return, which shows that the process has started."""
+
+    def call(self, task: Task[Result]) -> Outcome[Result]:
+        """Call a task; what it loads is kept for the next ones of its stage."""
+        return attempt(task, lambda rows: None)
+
+
+class Pool(Generic[Result]):
+    """Actors for the tasks of one stage, as many as fit the machines of the cluster, replaced when they crash.
+
+    Invariant: the number of tasks that were taken and are not finished is at most twice the number of workers, however
+    slow the caller is.
+    """
+
+    def __init__(self, ray: Any, stage: str, needs: Resources, max_workers: int | None = None) -> None:
+        self.ray = ray
+        self.stage = stage
+        self.needs = needs
+        self.max_workers = max_workers
+        self.starting: dict[Any, Any] = {}  # reference → actor
+        self.idle: list[Any] = []
+        self.running: dict[Any, tuple[Any, Task[Result]]] = {}
+        self.queue: deque[Task[Result]] = deque()
+        self.attempts: Counter[int] = Counter()
+        self.failed_starts = 0
+        self.size = 0
+        self.counted_at = float("-inf")
+        variables = worker_variables() | ({DEVICE_VARIABLE: "cuda"} if needs.gpus else {})
+        self.actor = ray.remote(Worker).options(
+            num_cpus=needs.cpus,
+            num_gpus=needs.gpus,
+            memory=needs.memory_bytes or None,
+            max_restarts=0,
+            max_task_retries=0,
+            runtime_env={"env_vars": variables},
+        )
+
+    def run(self, tasks: Iterable[Task[Result]], report: ProgressCallback) -> Generator[Result, None, None]:
+        """The results as they come; see `Engine.run`. The actors end with it."""
+        waiting = iter(tasks)
+        finished: list[Outcome[Result]] = []
+        try:
+            while True:
+                self._count()
+                self.queue.extend(islice(waiting, max(0, self.size - len(self.queue))))
+                self._assign()
+                # Only now, with all workers busy again, because the caller may take its time.
+                for outcome in finished:
+                    yield outcome.get()
+                finished.clear()
+                if not self.queue and not self.running:
+                    return
+                self._start()
+                ready, _ = self.ray.wait([*self.running, *self.starting], num_returns=1, timeout=_PATIENCE)
+                if not ready and not self.running:
+                    require(self.ray, self.stage, self.needs)
+                for reference in ready:
+                    if reference in self.starting:
+                        self._admit(reference)
+                    elif (done := self._collect(reference)) is not None:
+                        outcome, rows = done
+                        report(rows)
+                        finished.append(outcome)
+        finally:
+            for actor in [*self.starting.values(), *self.idle, *(actor for actor, _ in self.running.values())]:
+                self.ray.kill(actor)
+
+    def _count(self) -> None:
+        """Count, now and then, how many workers the cluster holds: machines come and go."""
+        if time.monotonic() - self.counted_at < _RECOUNT:
+            return
+        self.counted_at = time.monotonic()
+        fitting = max(1, sum(self.needs.workers_on(machine) for machine in machines(self.ray)))
+        self.size = fitting if self.max_workers is None else min(fitting, self.max_workers)
+
+    def _start(self) -> None:
+        """Start workers for the tasks that wait for one; those for which a machine is still too busy come later."""
+        present = len(self.starting) + len(self.idle) + len(self.running)
+        for _ in range(min(self.size - present, len(self.queue) - len(self.starting))):
+            actor = self.actor.remote()
+            self.starting[actor.ready.remote()] = actor
+
+    def _assign(self) -> None:
+        while self.idle and self.queue:
+            actor, task = self.idle.pop(), self.queue.popleft()
+            self.running[actor.call.remote(task)] = actor, task
+
+    def _admit(self, reference: Any) -> None:
+        """Take a worker that has started, or note that it could not."""
+        actor = self.starting.pop(reference)
+        try:
+            self.ray.get(reference)
+        except self.ray.exceptions.RayError as error:
+            self.failed_starts += 1
+            if self.failed_starts == ATTEMPTS:
+                raise RunError(
+                    f"a worker cannot be started: {reason_of(error)}",
+                    stage=self.stage,
+                    remedy="See the logs of Ray on that machine (/tmp/ray/session_latest/logs).",
+                ) from error
+        else:
+            self.failed_starts = 0
+            self.idle.append(actor)
+
+    def _collect(self, reference: Any) -> tuple[Outcome[Result], int] | None:
+        """The outcome of a task and its rows, or None if its worker crashed: then it is done again."""
+        actor, task = self.running.pop(reference)
+        try:
+            outcome: Outcome[Result] = self.ray.get(reference)
+        except self.ray.exceptions.RayTaskError as error:
+            self.idle.append(actor)
+            raise RunError(
+                f"a worker cannot call the stage: {reason_of(error.cause)}",
+                stage=task.stage,
+                file=task.file,
+                remedy="Define the stage in a module that Python can import on each machine.",
+            ) from error
+        except self.ray.exceptions.RayError as error:
+            self.ray.kill(actor)
+            self.attempts[id(task)] += 1
+            if self.attempts[id(task)] == ATTEMPTS:
+                raise RunError(
+                    f"a worker crashed three times: {reason_of(error)}",
+                    stage=task.stage,
+                    file=task.file,
+                    remedy="Run again, with fewer workers if memory was short: finished shards are kept.",
+                ) from error
+            self.queue.appendleft(task)
+            return None
+        self.idle.append(actor)
+        self.attempts.pop(id(task), None)
+        return outcome, task.rows
+
+
+def machines(ray: Any) -> list[Mapping[str, float]]:
+    """Resources of each machine of the cluster, in use or not."""
+    return [node.get("Resources", {}) for node in ray.nodes() if node["Alive"]]
+
+
+def require(ray: Any, stage: str, needs: Resources) -> None:
+    """Check that a machine of the cluster can hold a worker of a stage, when it is not busy."""
+    present = machines(ray)
+    if any(needs.workers_on(machine) for machine in present):
+        return
+    kinds = Counter(describe_machine(machine) for machine in present).most_common(_SHOWN_MACHINES)
+    described = "; ".join(f"{count} × {kind}" if count > 1 else kind for kind, count in kinds) or "none"
+    raise RunError(
+        f"no machine of the Ray cluster can hold a worker, which asks for {needs}; its machines have: {described}",
+        stage=stage,
+        remedy="Add such a machine to the cluster, or ask for less: key 'resources' of the stage.",
+    )
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of an error of Ray."""
+    first = str(error).split("\n")[0].removeprefix("System error: ")
+    return " ".join(first.split()).rstrip(".") or type(error).__name__
+
+
+_CHECK_SECONDS = 120  # Seconds that a machine may take to start a worker that says its versions
+_COMPARED = ("paraloom", "python", "numpy", "pyarrow")  # Packages that bytes depend on most
 
 
 class Cluster:

@@ -11,7 +11,6 @@ ENGINES = ("local", "ray", "inline")
 
 
 def make_engine(name: str, workers: int | None = None, address: str | None = None) -> Engine:
-    """Make an engine."""
     if workers is not None and workers < 1:
         raise ConfigError(f"workers must be 1 or more, not {workers}", remedy="Leave the number out for one per core.")
     match name:

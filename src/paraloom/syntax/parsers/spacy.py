@@ -54,7 +54,6 @@ class SpacyParser:
         return signature("parser", spacy=self.name, release=spacy.__version__)
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """Parse sentences."""
         texts = [text if len(text) <= self.pipeline.max_length else "" for text in sentences]
         return [_tree(document) for document in self.pipeline.pipe(texts)]
 

@@ -19,8 +19,7 @@ from paraloom.syntax.treebank import CHAIN
 from paraloom.syntax.word_features import GivenVectors, WordFeaturizer
 
 MODEL, WEIGHTS, GIVEN_WORDS = "spans.json", "spans.safetensors", "vectors.txt"
-MAX_WORDS = 150
-"""Words of a sentence that is parsed; time and memory grow with their square."""
+MAX_WORDS = 150  # Words of a sentence that is parsed; time and memory grow with their square
 
 
 class SpanParser:
@@ -50,7 +49,6 @@ class SpanParser:
 
     @classmethod
     def load(cls, folder: str | Path) -> SpanParser:
-        """Load a folder that `paraloom train parser` wrote."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
@@ -90,7 +88,6 @@ class SpanParser:
         return signature("parser", spans=self._name, longest=MAX_WORDS)
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """Parse sentences."""
         return self.parse_tokens([penn_tokens(sentence) for sentence in sentences])
 
     def parse_tokens(self, sentences: Sequence[Sequence[str]]) -> list[str | None]:
@@ -124,8 +121,7 @@ class SpanParser:
         )
 
 
-_TABLES = ("word.weight", "affix.weight")
-"""The largest tensors, a row for each word or affix."""
+_TABLES = ("word.weight", "affix.weight")  # The largest tensors, a row for each word or affix
 _SCALE = ".scale"
 
 

@@ -53,7 +53,6 @@ class StanzaParser:
         return signature("parser", stanza=self.language, processor=self.processor, release=stanza.__version__)
 
     def parse(self, sentences: Sequence[str]) -> list[str | None]:
-        """Parse sentences."""
         # A blank line would end a sentence.
         texts = [" ".join(sentence.split()) for sentence in sentences]
         documents = iter(self.pipeline.bulk_process([text for text in texts if text]))
