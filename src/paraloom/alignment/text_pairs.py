@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,32 @@ import numpy.typing as npt
 from paraloom.core.errors import DataError
 
 Vectors = npt.NDArray[np.float32]
+
+
+class StoredVectors:
+    """Vectors of many sentences, in a file that is deleted with them: a slice is what is in memory.
+
+    Args:
+        blocks: float32 (k, d) each.
+    """
+
+    def __init__(self, blocks: Iterable[Vectors]) -> None:
+        self._file = TemporaryFile(prefix="paraloom-vectors-")  # noqa: SIM115 - open as long as the vectors are used
+        rows = dimension = 0
+        for block in blocks:
+            self._file.write(np.ascontiguousarray(block, np.float32))
+            rows, dimension = rows + len(block), block.shape[1]
+        self._file.flush()
+        self.shape = rows, dimension
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> Vectors:
+        start, stop, _ = rows.indices(len(self))
+        size = 4 * self.shape[1]
+        data = os.pread(self._file.fileno(), max(0, stop - start) * size, start * size)
+        return np.frombuffer(data, np.float32).reshape(-1, self.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +58,7 @@ class TextPair:
     target: Sequence[str]
     source_translations: Sequence[Sequence[str]] = ()
     target_translations: Sequence[Sequence[str]] = ()
-    embeddings: tuple[Vectors, Vectors] | None = None
+    embeddings: tuple[Vectors | StoredVectors, Vectors | StoredVectors] | None = None
 
     def __post_init__(self) -> None:
         for side, text, translations in (
@@ -54,6 +82,8 @@ class TextPair:
                     remedy="Give (m, d) and (n, d), encoded by the same encoder.",
                 )
             for side, vectors in zip(("source", "target"), self.embeddings, strict=True):
+                if isinstance(vectors, StoredVectors):
+                    continue  # by an encoder, and checked where a part is used
                 with np.errstate(over="ignore", invalid="ignore"):
                     norms = np.linalg.norm(np.asarray(vectors, np.float32), axis=1)
                 if not np.isfinite(norms).all():
@@ -62,3 +92,13 @@ class TextPair:
                         "large",
                         remedy="Encode the sentences again.",
                     )
+
+    def part(self, source: slice, target: slice) -> TextPair:
+        """Some sentences of either side, with their translations and vectors."""
+        return TextPair(
+            self.source[source],
+            self.target[target],
+            [translation[source] for translation in self.source_translations],
+            [translation[target] for translation in self.target_translations],
+            (self.embeddings[0][source], self.embeddings[1][target]) if self.embeddings else None,
+        )
