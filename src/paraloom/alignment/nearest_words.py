@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from paraloom.alignment.embeddings import unit_rows
 from paraloom.alignment.lexicon import BilingualLexicon
-from paraloom.alignment.text_pairs import StoredVectors, Vectors
+from paraloom.alignment.text_pairs import AnyVectors, Vectors
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
+from paraloom.io.arrays import StoredVectors
 from paraloom.text.buffers import Texts
 from paraloom.text.tokens import token_strings, tokenize
 
@@ -48,22 +49,17 @@ def encoder_lexicon(
     return [(_lexicon(source_ids, target_ids, *forward), _lexicon(target_ids, source_ids, *backward))]
 
 
-def encode_texts(
-    encoder: EncoderLike, source: Sequence[str], target: Sequence[str]
-) -> tuple[Vectors | StoredVectors, Vectors | StoredVectors]:
+def encode_texts(encoder: EncoderLike, source: Sequence[str], target: Sequence[str]) -> tuple[AnyVectors, AnyVectors]:
     """Vectors of the sentences of two texts; those of a language that the encoder does not know may be zero."""
     with progress("encoding", len(source) + len(target), unit="sentences") as advance:
+        return _encode_text(encoder, source, advance), _encode_text(encoder, target, advance)
 
-        def encoded(text: Sequence[str]) -> Iterator[Vectors]:
-            for start in range(0, len(text), _SENTENCES):
-                yield _encode(encoder, text[start : start + _SENTENCES])
-                advance(min(_SENTENCES, len(text) - start))
 
-        source_vectors, target_vectors = (
-            StoredVectors(encoded(text)) if len(text) > _SENTENCES else _encode(encoder, text)
-            for text in (source, target)
-        )
-    return source_vectors, target_vectors
+def _encode_text(encoder: EncoderLike, text: Sequence[str], advance: Callable[[int], None]) -> AnyVectors:
+    """Vectors of a text, in a file if it is long."""
+    parts = (text[start : start + _SENTENCES] for start in range(0, len(text), _SENTENCES))
+    blocks = (_encode(encoder, part) for part in parts if not advance(len(part)))
+    return StoredVectors(blocks) if len(text) > _SENTENCES else np.concatenate([_encode(encoder, []), *blocks])
 
 
 def _encode(encoder: EncoderLike, texts: Sequence[str]) -> Vectors:

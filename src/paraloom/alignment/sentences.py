@@ -17,7 +17,7 @@ from paraloom.alignment.local_parts import AnyAlignment
 from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
 from paraloom.alignment.prepared_pairs import LearnedState, LexiconPair
 from paraloom.alignment.priors import count_kinds
-from paraloom.alignment.text_pairs import StoredVectors, TextPair, Vectors
+from paraloom.alignment.text_pairs import AnyVectors, TextPair
 from paraloom.alignment.windows import MixtureCounts, TextWindows
 from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
@@ -46,7 +46,7 @@ def align(
     *,
     source_translation: Sequence[str] | None = None,
     target_translation: Sequence[str] | None = None,
-    embeddings: tuple[Vectors | StoredVectors, Vectors | StoredVectors] | None = None,
+    embeddings: tuple[AnyVectors, AnyVectors] | None = None,
     lexicon: LexiconPair | None = None,
     encoder: EncoderLike | None = None,
     config: AlignerConfig | None = None,
@@ -116,7 +116,7 @@ def _fit(
         for number in range(1, config.rounds + 1):
             # What was moved is found by a lexicon, of which there is none in the first rounds.
             order = config.order if number == config.rounds else "strict"
-            counts = MixtureCounts()
+            counts: MixtureCounts = {}
             for index, text in enumerate(texts):
                 alignments[index] = text.align(aligner, alignments[index], order, counts)
                 advance(1)
@@ -134,7 +134,7 @@ def _refit(
     background_tokens = 0.0 if aligner.lexicons else config.background_tokens
     weights = {}
     for unit in config.units:
-        forward, backward = (_mixture_weights(counts.totals.get((unit, side)), background_tokens) for side in (0, 1))
+        forward, backward = (_mixture_weights(counts.get((unit, side)), background_tokens) for side in (0, 1))
         if forward is not None and backward is not None:
             weights[unit] = (forward, backward)
     learned = {}

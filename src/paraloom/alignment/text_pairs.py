@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from tempfile import TemporaryFile
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import DataError
+from paraloom.io.arrays import StoredVectors
 
 Vectors = npt.NDArray[np.float32]
-
-
-class StoredVectors:
-    """Vectors of many sentences, in a file that is deleted with them: a slice is what is in memory.
-
-    Args:
-        blocks: float32 (k, d) each.
-    """
-
-    def __init__(self, blocks: Iterable[Vectors]) -> None:
-        self._file = TemporaryFile(prefix="paraloom-vectors-")  # noqa: SIM115 - open as long as the vectors are used
-        rows = dimension = 0
-        for block in blocks:
-            self._file.write(np.ascontiguousarray(block, np.float32))
-            rows, dimension = rows + len(block), block.shape[1]
-        self._file.flush()
-        self.shape = rows, dimension
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, rows: slice) -> Vectors:
-        start, stop, _ = rows.indices(len(self))
-        size = 4 * self.shape[1]
-        data = os.pread(self._file.fileno(), max(0, stop - start) * size, start * size)
-        return np.frombuffer(data, np.float32).reshape(-1, self.shape[1])
+AnyVectors = Vectors | StoredVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +32,7 @@ class TextPair:
     target: Sequence[str]
     source_translations: Sequence[Sequence[str]] = ()
     target_translations: Sequence[Sequence[str]] = ()
-    embeddings: tuple[Vectors | StoredVectors, Vectors | StoredVectors] | None = None
+    embeddings: tuple[AnyVectors, AnyVectors] | None = None
 
     def __post_init__(self) -> None:
         for side, text, translations in (

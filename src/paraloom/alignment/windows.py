@@ -13,10 +13,8 @@ import numpy.typing as npt
 
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.anchors import WordPlaces, rare_words, shared_words, word_places
-from paraloom.alignment.lexicon import bead_tokens
 from paraloom.alignment.local_order import LocalSearch
 from paraloom.alignment.local_parts import AnyAlignment
-from paraloom.alignment.numbered_words import entries_between
 from paraloom.alignment.prepared_pairs import LearnedState, LexiconPair, PreparedPair, character_counts, tokenize_unit
 from paraloom.alignment.search import Alignment, path_from_anchors, path_from_beads, path_from_lengths
 from paraloom.alignment.text_pairs import TextPair
@@ -28,21 +26,8 @@ Floats = npt.NDArray[np.float64]
 # Source sentences of a window, and those that it sees behind them.
 _WINDOW, _BEHIND = 4000, 200
 
-
-class MixtureCounts:
-    """Expected numbers of words that each source of evidence explains in some beads, by unit and direction."""
-
-    def __init__(self) -> None:
-        self.totals: dict[tuple[str, int], Floats] = {}
-
-    def add(self, pair: PreparedPair, state: LearnedState, beads: Ints) -> None:
-        """Count the words in some beads of a pair."""
-        if not min(pair.sizes):
-            return
-        for unit in state.config.units:
-            for side, direction in enumerate(pair.directions(unit, state)):
-                counts = direction.mixture_counts(beads, bool(side))
-                self.totals[unit, side] = self.totals.get((unit, side), 0.0) + counts
+MixtureCounts = dict[tuple[str, int], Floats]
+"""Expected numbers of words that each source of evidence explains in some beads, by unit and direction."""
 
 
 class TextWindows:
@@ -67,7 +52,7 @@ class TextWindows:
         whole = self._prepare(slice(None), slice(None))
         found = (LocalSearch(whole) if order == "local" else whole).align(state, previous)
         if counts is not None:
-            counts.add(whole, state, found.beads)
+            _count(counts, whole, state, found.beads)
         return found
 
     def characters(self) -> tuple[Floats, Floats]:
@@ -81,10 +66,8 @@ class TextWindows:
 
     def bead_tokens(self, unit: str, side: int, spans: Ints) -> TokenLists:
         """The words or prefixes of one side of some beads, given as first sentences and numbers of them."""
-        rows, offsets = entries_between(spans[:, 0], spans.sum(axis=1))
         text = (self.pair.source, self.pair.target)[side]
-        lists = tokenize_unit(unit, [text[row] for row in rows])
-        return bead_tokens(lists, np.stack([offsets[:-1], np.diff(offsets)], axis=1))
+        return tokenize_unit(unit, [" ".join(text[first : first + count]) for first, count in spans.tolist()])
 
     def _prepare(self, source: slice, target: slice) -> PreparedPair:
         return PreparedPair(self.pair.part(source, target), self.config, self.lexicons)
@@ -108,7 +91,7 @@ class TextWindows:
             found = window.align(state, near, inside)
             kept = len(found.beads) if is_last else _cut(found, end - i)
             if counts is not None:
-                counts.add(window, state, found.beads[:kept])
+                _count(counts, window, state, found.beads[:kept])
             beads.append(found.beads[:kept] + np.array([i, 0, j, 0]))
             gains.append(found.gains[:kept])
             i, j = i + int(found.beads[:kept, 1].sum()), j + int(found.beads[:kept, 3].sum())
@@ -118,31 +101,29 @@ class TextWindows:
         """The path through rare words of both texts, or else by lengths."""
         path = None
         if "word" in self.config.units:
-            source, target = (rare_words(self._places(side)) for side in (0, 1))
-            from_source, from_target = (rare_words(self._expected_places(side)) for side in (0, 1))
+            source, target = (rare_words(self._places(side, False)) for side in (0, 1))
+            from_source, from_target = (rare_words(self._places(side, True)) for side in (0, 1))
             columns, rows, weights = shared_words(from_target, source)
-            anchors = shared_words(from_source, target), (rows, columns, weights)
-            path = path_from_anchors(anchors, *self.sizes)
+            path = path_from_anchors([shared_words(from_source, target), (rows, columns, weights)], *self.sizes)
         return path_from_lengths(*self.characters()) if path is None else path
 
-    def _places(self, side: int) -> Iterator[WordPlaces]:
-        """The words of a side."""
-        start = 0
-        for lists in self.tokens("word", side):
-            yield word_places(lists, start)
-            start += len(lists)
-
-    def _expected_places(self, side: int) -> Iterator[WordPlaces]:
-        """The words that a side leads to expect, by itself, its translations and lexicons."""
-        texts = [(self.pair.source, self.pair.target)[side]]
-        texts += (self.pair.source_translations, self.pair.target_translations)[side]
-        for number, text in enumerate(texts):
+    def _places(self, side: int, expected: bool) -> Iterator[WordPlaces]:
+        """The words of a side, or those that it leads to expect: with its translations and by lexicons."""
+        translations = (self.pair.source_translations, self.pair.target_translations)[side] if expected else ()
+        for number, text in enumerate(((self.pair.source, self.pair.target)[side], *translations)):
             for start in range(0, len(text), _WINDOW):
                 lists = tokenize_unit("word", text[start : start + _WINDOW])
                 yield word_places(lists, start)
-                for lexicon in () if number else self.lexicons:
+                for lexicon in self.lexicons if expected and not number else ():
                     words = lexicon[side].expected_words(lists)
                     yield word_places(TokenLists(words.ids, words.offsets), start)
+
+
+def _count(counts: MixtureCounts, pair: PreparedPair, state: LearnedState, beads: Ints) -> None:
+    """Add the words in some beads of a pair."""
+    for unit in state.config.units if min(pair.sizes) else ():
+        for side, direction in enumerate(pair.directions(unit, state)):
+            counts[unit, side] = counts.get((unit, side), 0.0) + direction.mixture_counts(beads, bool(side))
 
 
 def _near(previous: Alignment, rows: slice, columns: slice) -> Alignment:
