@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.alignment.embeddings import BlockCosines
 from paraloom.alignment.lexicon import bead_tokens, learn_lexicon
 from paraloom.alignment.search import (
     Alignment,
@@ -30,6 +29,7 @@ from paraloom.core.beads import Bead
 from paraloom.core.seeds import generator
 from paraloom.io.formats.alignments import read_beads
 from paraloom.papers.park17.aligner import align_by_cosine
+from paraloom.papers.park17.block_cosines import BlockCosines
 from paraloom.text.tokens import token_strings, tokenize
 
 Floats = npt.NDArray[np.float64]

@@ -17,16 +17,7 @@ def split_at_delimiters(pair: TextPair, delimiter: str) -> list[TextPair]:
             f"the source has {len(sources) - 1:,} delimiters '{delimiter}', the target has {len(targets) - 1:,}",
             remedy="Both texts need the same number of delimiters: parts are aligned in order.",
         )
-    return [
-        TextPair(
-            pair.source[a:b],
-            pair.target[c:d],
-            [translation[a:b] for translation in pair.source_translations],
-            [translation[c:d] for translation in pair.target_translations],
-            (pair.embeddings[0][a:b], pair.embeddings[1][c:d]) if pair.embeddings else None,
-        )
-        for (a, b), (c, d) in zip(sources, targets, strict=True)
-    ]
+    return [pair.part(slice(*a), slice(*b)) for a, b in zip(sources, targets, strict=True)]
 
 
 def align_between_delimiters(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,51 +20,6 @@ Scores = npt.NDArray[np.float32]
 _SAMPLE, _ROWS, _RANDOM_PAIRS = 1000, 128, 2000
 # Pairs of nearest sentences to estimate a distribution from; its deviation, and a log-likelihood ratio, at least.
 _MIN_MATCHES, _MIN_DEVIATION, _MIN_RATIO = 3, 1e-3, -6.0
-
-
-class BeadCosines(NamedTuple):
-    """Cosines of the beads that start in one row of a band and have the same number of target sentences."""
-
-    row: int
-    targets: int
-    starts: Ints
-    cosines: Floats
-
-
-class BlockCosines:
-    """Cosines between blocks of consecutive sentences; a block's vector is the sum of its sentences' vectors."""
-
-    def __init__(self, source: Any, target: Any) -> None:
-        self._sides = source, target
-        self._norms: dict[int, tuple[Floats, Floats]] = {}
-
-    def norms(self, max_size: int) -> tuple[Floats, Floats]:
-        """Norms of the blocks of 1, 2 … `max_size` sentences of either side, by their first sentence: (A, n)."""
-        if max_size not in self._norms:
-            source, target = (_block_norms(side, max_size) for side in self._sides)
-            self._norms[max_size] = source, target
-        return self._norms[max_size]
-
-    def blocks(self, first: int, rows: int, band: Band, max_size: int) -> Iterator[BeadCosines]:
-        """The cosines of all beads that start in some rows of the band; 0 where a block has no vector."""
-        norms = self.norms(max_size)
-        source, target = self._sides
-        for row in range(min(rows, band.sources - first)):
-            i, low = first + row, int(band.lows[first + row])
-            reach = min(band.width + max_size - 1, band.targets - low)
-            if reach <= 0:
-                continue
-            lines = min(max_size, band.sources - i)
-            products = source[i : i + lines] @ target[low : low + reach].T
-            products = products if isinstance(products, np.ndarray) else products.toarray()
-            dots = products.astype(np.float64).cumsum(axis=0)
-            sums = np.concatenate([np.zeros((lines, 1)), dots.cumsum(axis=1)], axis=1)
-            source_norms = norms[0][:lines, i]
-            for b in range(min(max_size, reach)):
-                starts = np.arange(min(band.width, reach - b))
-                scale = source_norms[:, None] * norms[1][b, low + starts]
-                cosines = (sums[:, starts + b + 1] - sums[:, starts]) / np.maximum(scale, 1e-9)
-                yield BeadCosines(row, b + 1, starts, cosines)
 
 
 class EmbeddingEvidence:
@@ -96,7 +50,7 @@ class EmbeddingEvidence:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._cosines = BlockCosines(*self._sides)
+        self._norms: dict[int, list[Floats]] = {}
         # The mean cosine of a block is the sum of its sentences' products with the mean, over its norm.
         self._products = [_cumulative(levels) for levels in self._levels]
 
@@ -119,14 +73,15 @@ class EmbeddingEvidence:
         if not self._weight:
             return
         (source, target), (source_levels, target_levels) = self._sides, self._products
-        source_norms, target_norms = self._cosines.norms(out.shape[1])
+        max_size = out.shape[1]
+        if max_size not in self._norms:
+            self._norms[max_size] = [block_norms(side, max_size) for side in self._sides]
         kernels.add_log_ratios(
             first,
             self._weight,
             source,
             target,
-            source_norms,
-            target_norms,
+            *self._norms[max_size],
             source_levels,
             target_levels,
             self._match,
@@ -197,7 +152,7 @@ def _cumulative(values: Scores) -> Floats:
     return np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
 
 
-def _block_norms(rows: Any, max_size: int) -> Floats:
+def block_norms(rows: Any, max_size: int) -> Floats:
     """Norms of the vectors of 1, 2 … `max_size` sentences together, by the sentence that they start at: (A, n).
 
     Blocks that would reach beyond the end have 0.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.alignment import word_kernels as kernels
+from paraloom.alignment.anchors import rare_words, shared_words, word_places
 from paraloom.alignment.numbered_words import NumberedWords, ObservedWords
 from paraloom.alignment.search import Band
 from paraloom.text.buffers import Texts, text_buffers
@@ -62,9 +63,13 @@ class Background(NamedTuple):
         return np.where(self.ids[indices] == ids, self.probabilities[indices], self.probabilities.min())
 
 
-def estimate_background(lists: Sequence[TokenLists]) -> Background:
+def estimate_background(lists: Iterable[TokenLists]) -> Background:
     """Unigram probabilities of all words of some texts, discounted for unseen words."""
-    ids, counts = np.unique(np.concatenate([texts.ids for texts in lists]), return_counts=True)
+    ids, counts = np.empty(0, np.uint64), np.empty(0)
+    for texts in lists:
+        new, times = np.unique(texts.ids, return_counts=True)
+        ids, places = np.unique(np.append(ids, new), return_inverse=True)
+        counts = np.bincount(places, np.append(counts, times), len(ids))
     return Background(ids, counts / (counts.sum() + _UNSEEN_TOKENS))
 
 
@@ -103,26 +108,12 @@ class LexicalDirection:
         totals: Floats = kernels.mixture_counts(beads, backward, self._model(self._expected_table), self.weights)
         return totals
 
-    def anchors(self, max_frequency: int = 3) -> tuple[Ints, Ints, Floats]:
+    def anchors(self) -> tuple[Ints, Ints, Floats]:
         """Pairs of sentences that share an expected word which few sentences of either side have."""
-        types, words, _, offsets = self.observed
-        expected = self._expected_table
-        by_word = np.argsort(expected.words, kind="stable")
-        predictors = np.repeat(np.arange(len(self.lengths)), np.diff(expected.offsets))[by_word]
-        predictor_starts = np.searchsorted(expected.words[by_word], np.arange(len(types) + 1))
-        observed = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        order = np.argsort(words, kind="stable")
-        observed_starts = np.searchsorted(words[order], np.arange(len(types) + 1))
-        left, right = np.diff(predictor_starts), np.diff(observed_starts)
-        rare = np.flatnonzero((left > 0) & (left <= max_frequency) & (right > 0) & (right <= max_frequency))
-        rows, columns, weights = [], [], []
-        for i in range(max_frequency):
-            for j in range(max_frequency):
-                shared = rare[(left[rare] > i) & (right[rare] > j)]
-                rows.append(predictors[predictor_starts[shared] + i].astype(np.int64))
-                columns.append(observed[order[observed_starts[shared] + j]])
-                weights.append(1.0 / (left[shared] * right[shared]))
-        return np.concatenate(rows), np.concatenate(columns), np.concatenate(weights)
+        types, table = self.observed.types, self._expected_table
+        expected = TokenLists(types[table.words], table.offsets)
+        observed = TokenLists(types[self.observed.words], self.observed.offsets)
+        return shared_words(*(rare_words([word_places(lists)]) for lists in (expected, observed)))
 
     def _model(self, expected: kernels.ExpectedTable) -> kernels.WordModel:
         _, words, counts, offsets = self.observed
@@ -161,17 +152,22 @@ class LexicalEvidence:
     word is explained more often than the other side supports it: neither by the same word twice, nor by the cause of
     another sentence's word.  Each direction counts in proportion to the share of the words that it explains.
 
+    In loose translations sentences correspond whose words do not: beside its gain, a sentence has −max_cost as the
+    log-likelihood ratio of words that are independent of the other side, in each direction, however long it is.
+
     Reference:
         Moore 2002, Fast and Accurate Sentence Alignment of Bilingual Corpora, §3, with any evidence in place of a
         lexicon.
     """
 
-    def __init__(self, forward: LexicalDirection, backward: LexicalDirection, weight: float) -> None:
-        self.forward, self.backward, self.weight = forward, backward, weight
+    def __init__(
+        self, forward: LexicalDirection, backward: LexicalDirection, weight: float, max_cost: float = np.inf
+    ) -> None:
+        self.forward, self.backward, self.weight, self.max_cost = forward, backward, weight, max_cost
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
         """See `search.Evidence`."""
         forward = self.weight * self.forward.explained_share
         backward = self.weight * self.backward.explained_share
-        kernels.add_forward(first, forward, band.lows, self.forward.model, out)
-        kernels.add_backward(first, backward, band.lows, self.backward.model, out)
+        kernels.add_forward(first, forward, self.max_cost, band.lows, self.forward.model, out)
+        kernels.add_backward(first, backward, self.max_cost, band.lows, self.backward.model, out)

@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, Self
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from paraloom.alignment.local_parts import LocalAlignment, OrderedPart, Rows, merge, restrict
+from paraloom.alignment.prepared_pairs import LearnedState, PreparedPair
 from paraloom.alignment.search import Alignment, LogPriors
 
 Ints = npt.NDArray[np.int64]
@@ -38,21 +39,6 @@ _MIN_RUN = 2
 _NEIGHBORS, _MIN_GROWTH = 4, 0.5
 
 
-class Texts(Protocol):
-    """A pair of texts that can be aligned in order, and so can a selection of their sentences."""
-
-    sizes: tuple[int, int]
-
-    def select(self, source: Ints, target: Ints) -> Self:
-        """Some of the sentences, by rows; no bead joins sentences that were not next to each other."""
-
-    def anchors(self, aligner: Any) -> tuple[Ints, Ints, Floats]:
-        """Pairs of sentences that probably correspond: source rows, target rows, weights."""
-
-    def align(self, aligner: Any, previous: Alignment | None = None) -> Alignment:
-        """The best alignment without crossings."""
-
-
 class _Passage(NamedTuple):
     """Consecutive sentences of both sides, and how much more probable their beads are than what they had before."""
 
@@ -63,11 +49,11 @@ class _Passage(NamedTuple):
 class LocalSearch:
     """Aligns a pair of texts of which passages may have been moved."""
 
-    def __init__(self, texts: Texts) -> None:
+    def __init__(self, texts: PreparedPair) -> None:
         self.texts = texts
         self.min_score = _EVIDENCE * math.log(max(2, texts.sizes[0]) * max(2, texts.sizes[1]))
 
-    def align(self, aligner: Any, previous: Alignment | LocalAlignment | None = None) -> LocalAlignment:
+    def align(self, aligner: LearnedState, previous: Alignment | LocalAlignment | None = None) -> LocalAlignment:
         """The best alignment found."""
         previous = previous.ordered if isinstance(previous, LocalAlignment) else previous
         ordered = self.texts.align(aligner, previous)
@@ -88,7 +74,7 @@ class LocalSearch:
         parts = [OrderedPart(passage.rows, self.texts.select(*passage.rows).align(aligner)) for passage in moved]
         return merge([remainder, *parts], ordered)
 
-    def _grow(self, searching: Any, passage: _Passage, current: _Current) -> _Passage:
+    def _grow(self, searching: LearnedState, passage: _Passage, current: _Current) -> _Passage:
         """A moved passage, with sentences of the remainder next to it where they fit better than where they are."""
         larger = self._strongest_stretch(searching, current, current.with_neighbors(passage.rows))
         if larger.score < passage.score + _MIN_GROWTH:
@@ -96,7 +82,7 @@ class LocalSearch:
         current.take(larger.rows)
         return larger
 
-    def _find(self, searching: Any, current: _Current) -> list[_Passage]:
+    def _find(self, searching: LearnedState, current: _Current) -> list[_Passage]:
         """Strong passages around the free sentences of the remainder, none of which share a sentence."""
         passages: list[_Passage] = []
         compared: dict[tuple[int, ...], _Passage] = {}
@@ -121,7 +107,7 @@ class LocalSearch:
                 break
         return passages
 
-    def _likely_runs(self, searching: Any, free: tuple[Flags, Flags]) -> Iterator[Rows]:
+    def _likely_runs(self, searching: LearnedState, free: tuple[Flags, Flags]) -> Iterator[Rows]:
         """Runs of free source rows and of free target rows that share anchors."""
         rows = np.flatnonzero(free[0]), np.flatnonzero(free[1])
         if not len(rows[0]) or not len(rows[1]):
@@ -141,7 +127,7 @@ class LocalSearch:
         for i, j in zip(left[chosen].tolist(), right[chosen].tolist(), strict=True):
             yield np.arange(*runs[0].bounds[i]), np.arange(*runs[1].bounds[j])
 
-    def _strongest_stretch(self, searching: Any, current: _Current, rows: Rows) -> _Passage:
+    def _strongest_stretch(self, searching: LearnedState, current: _Current, rows: Rows) -> _Passage:
         """The stretch of the best alignment of some consecutive sentences that gains most over where they are."""
         alignment = self.texts.select(*rows).align(searching)
         beads = alignment.beads

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,16 +11,19 @@ import pyarrow.compute as pc
 
 from paraloom.alignment.embeddings import unit_rows
 from paraloom.alignment.lexicon import BilingualLexicon
+from paraloom.alignment.text_pairs import AnyVectors, Vectors
 from paraloom.core.progress import progress
 from paraloom.core.protocols import EncoderLike
+from paraloom.io.arrays import StoredVectors
 from paraloom.text.buffers import Texts
 from paraloom.text.tokens import token_strings, tokenize
 
-Vectors = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
 # The commonest words of a side that get translations; rows of cosines in memory at a time.
 _MAX_WORDS, _ROWS = 20_000, 256
+# Sentences that are encoded at a time; the vectors of more are in a file.
+_SENTENCES = 20_000
 # Translations of a word, and neighbors whose mean cosine is the level that they have to exceed.
 _TRANSLATIONS, _NEIGHBORS = 3, 10
 # Margins count in units of this; pairs with a lower cosine or probability do not count.
@@ -46,12 +49,17 @@ def encoder_lexicon(
     return [(_lexicon(source_ids, target_ids, *forward), _lexicon(target_ids, source_ids, *backward))]
 
 
-def encode_texts(encoder: EncoderLike, source: Sequence[str], target: Sequence[str]) -> tuple[Vectors, Vectors]:
+def encode_texts(encoder: EncoderLike, source: Sequence[str], target: Sequence[str]) -> tuple[AnyVectors, AnyVectors]:
     """Vectors of the sentences of two texts; those of a language that the encoder does not know may be zero."""
     with progress("encoding", len(source) + len(target), unit="sentences") as advance:
-        vectors = _encode(encoder, source)
-        advance(len(source))
-        return vectors, _encode(encoder, target)
+        return _encode_text(encoder, source, advance), _encode_text(encoder, target, advance)
+
+
+def _encode_text(encoder: EncoderLike, text: Sequence[str], advance: Callable[[int], None]) -> AnyVectors:
+    """Vectors of a text, in a file if it is long."""
+    parts = (text[start : start + _SENTENCES] for start in range(0, len(text), _SENTENCES))
+    blocks = (_encode(encoder, part) for part in parts if not advance(len(part)))
+    return StoredVectors(blocks) if len(text) > _SENTENCES else np.concatenate([_encode(encoder, []), *blocks])
 
 
 def _encode(encoder: EncoderLike, texts: Sequence[str]) -> Vectors:
@@ -66,8 +74,9 @@ def _encode(encoder: EncoderLike, texts: Sequence[str]) -> Vectors:
 def _common_words(texts: Sequence[Texts]) -> list[str]:
     """Distinct words with a letter, the commonest first."""
     counts: dict[str, int] = {}
-    for text in texts:
-        for entry in pc.value_counts(token_strings(text).values).to_pylist():
+    parts = (text[start : start + _SENTENCES] for text in texts for start in range(0, len(text), _SENTENCES))
+    for part in parts:
+        for entry in pc.value_counts(token_strings(part).values).to_pylist():
             counts[entry["values"]] = counts.get(entry["values"], 0) + entry["counts"]
     words = [word for word in counts if any(map(str.isalpha, word))]
     return sorted(words, key=lambda word: (-counts[word], word))[:_MAX_WORDS]

@@ -48,6 +48,8 @@ LexiconPair = tuple[BilingualLexicon, BilingualLexicon]
 """From source to target, and from target to source."""
 LearnedPair = tuple[BilingualLexicon | None, BilingualLexicon | None]
 """The same, as far as the texts were enough to learn one."""
+Directions = tuple[LexicalDirection, LexicalDirection]
+"""The mixture models in which the source predicts, and in which the target predicts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,23 +80,24 @@ class PreparedPair:
 
     def __init__(self, pair: TextPair, config: AlignerConfig, lexicons: Sequence[LexiconPair]) -> None:
         self.sizes = (len(pair.source), len(pair.target))
-        self.characters = (_characters(pair.source), _characters(pair.target))
+        self.characters = (character_counts(pair.source), character_counts(pair.target))
         self.breaks = inner_breaks(pair.source, pair.target)
         self.texts = pair.source, pair.target
         self.embeddings: EmbeddingEvidence | None = None
         if pair.embeddings is not None and config.embedding_weight > 0 and min(self.sizes):
             words = tokenize(pair.source).lengths, tokenize(pair.target).lengths
-            self.embeddings = EmbeddingEvidence(*pair.embeddings, words)
+            self.embeddings = EmbeddingEvidence(pair.embeddings[0][:], pair.embeddings[1][:], words)
         self.walls: Walls | None = None
+        self._known: tuple[LearnedState, dict[str, Directions]] | None = None
         self.lists: dict[str, tuple[TokenLists, TokenLists]] = {}
         self.observed: dict[str, tuple[ObservedWords, ObservedWords]] = {}
         self.expected: dict[str, tuple[list[NumberedWords], list[NumberedWords]]] = {}
         for unit in config.units:
-            lists = self.lists[unit] = _tokenize(unit, pair.source), _tokenize(unit, pair.target)
+            lists = self.lists[unit] = tokenize_unit(unit, pair.source), tokenize_unit(unit, pair.target)
             self.observed[unit] = number_observed(lists[0]), number_observed(lists[1])
             self.expected[unit] = [], []
             for side, translations in enumerate((pair.source_translations, pair.target_translations)):
-                copies = [lists[side], *(_tokenize(unit, translation) for translation in translations)]
+                copies = [lists[side], *(tokenize_unit(unit, translation) for translation in translations)]
                 expected = [expected_copies(words) for words in copies]
                 if unit == "word":
                     expected += [lexicon[side].expected_words(lists[side]) for lexicon in lexicons]
@@ -107,7 +110,7 @@ class PreparedPair:
         """Some of the sentences, by rows; no bead joins sentences that were not next to each other."""
         selected = copy.copy(self)
         selected.sizes = (len(source), len(target))
-        selected.walls = Walls(source, target)
+        selected.walls, selected._known = Walls(source, target), None
         selected.characters = self.characters[0][source], self.characters[1][target]
         selected.breaks = _breaks_at(self.breaks[0], source), _breaks_at(self.breaks[1], target)
         selected.texts = [self.texts[0][row] for row in source], [self.texts[1][row] for row in target]
@@ -134,11 +137,16 @@ class PreparedPair:
         rows, columns, weights = (np.concatenate([anchors[field] for anchors in sets]) for field in range(3))
         return rows, columns, weights
 
-    def directions(self, unit: str, state: LearnedState) -> tuple[LexicalDirection, LexicalDirection]:
+    def directions(self, unit: str, state: LearnedState) -> Directions:
         """The mixture models in which the source predicts, and in which the target predicts."""
-        lists, expected = self.lists[unit], self.expected[unit]
-        source, target = (self._direction(unit, side, state, lists[side], expected[side]) for side in (0, 1))
-        return source, target
+        if self._known is None or self._known[0] is not state:
+            self._known = state, {}
+        known = self._known[1]
+        if unit not in known:
+            lists, expected = self.lists[unit], self.expected[unit]
+            source, target = (self._direction(unit, side, state, lists[side], expected[side]) for side in (0, 1))
+            known[unit] = source, target
+        return known[unit]
 
     def _by_word(self, unit: str, state: LearnedState, side: int, words: TokenLists) -> LexicalDirection:
         """The mixture model in which words predict, each by itself; translations say nothing of single words."""
@@ -170,8 +178,8 @@ class PreparedPair:
         background = state.backgrounds[unit][1 - side]
         return LexicalDirection(expected, predictors.lengths, observed, background, weights)
 
-    def align(self, state: LearnedState, previous: AnyAlignment | None = None) -> Alignment:
-        """The best alignment, searched for near that of the previous round."""
+    def align(self, state: LearnedState, previous: AnyAlignment | None = None, path: Floats | None = None) -> Alignment:
+        """The best alignment, searched for near that of the previous round, or near a path."""
         sources, targets = self.sizes
         config = state.config
         if not sources or not targets:
@@ -187,10 +195,12 @@ class PreparedPair:
         directions = {}
         for unit, weight in config.units.items():
             forward, backward = directions[unit] = self.directions(unit, state)
-            evidence.append(LexicalEvidence(forward, backward, weight))
+            # Before anything is learned, words explain so little that sentences would correspond to any.
+            max_cost = np.inf if state.lengths is None else config.max_word_cost
+            evidence.append(LexicalEvidence(forward, backward, weight, max_cost))
             if unit == "word":
                 unexplained -= (forward.explained_share + backward.explained_share) / 2
-            if unit == "word" and previous is None and targets > 2 * config.band_radius:
+            if unit == "word" and previous is None and path is None and targets > 2 * config.band_radius:
                 anchors.append(forward.anchors())
                 columns, rows, weights = backward.anchors()
                 anchors.append((rows, columns, weights))
@@ -198,7 +208,8 @@ class PreparedPair:
             evidence.append(self.embeddings.weighted(config.embedding_weight * unexplained))
 
         breaks = config.break_weight * self.breaks[0], config.break_weight * self.breaks[1]
-        path = path_from_anchors(anchors, sources, targets) if anchors else None
+        if anchors:
+            path = path_from_anchors(anchors, sources, targets)
         if previous is not None:
             path = path_from_beads(previous.beads, sources)
         gaps = long_gaps(path, 4 * config.band_radius) if path is not None else ()
@@ -273,9 +284,11 @@ def _unaligned(sources: int, targets: int, priors: LogPriors) -> Alignment:
     return Alignment(np.array(beads, np.int64).reshape(-1, 4), np.array(gains, np.float32))
 
 
-def _characters(texts: Sequence[str]) -> Floats:
+def character_counts(texts: Sequence[str]) -> Floats:
+    """Characters of each sentence."""
     return np.array([len(text) for text in texts], np.float64)
 
 
-def _tokenize(unit: str, texts: Sequence[str]) -> TokenLists:
+def tokenize_unit(unit: str, texts: Sequence[str]) -> TokenLists:
+    """The words of each sentence, or their prefixes."""
     return tokenize(texts) if unit == "word" else word_prefixes(texts)

@@ -12,13 +12,13 @@ import numpy.typing as npt
 from paraloom.alignment.aligner_config import AlignerConfig
 from paraloom.alignment.lengths import fit_length_model
 from paraloom.alignment.lexical import Background, estimate_background
-from paraloom.alignment.lexicon import bead_tokens, concatenate, learn_lexicon, spread_evenly
-from paraloom.alignment.local_order import LocalSearch
+from paraloom.alignment.lexicon import concatenate, learn_lexicon, spread_evenly
 from paraloom.alignment.local_parts import AnyAlignment
 from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
-from paraloom.alignment.prepared_pairs import LearnedState, LexiconPair, PreparedPair
+from paraloom.alignment.prepared_pairs import LearnedState, LexiconPair
 from paraloom.alignment.priors import count_kinds
-from paraloom.alignment.text_pairs import TextPair, Vectors
+from paraloom.alignment.text_pairs import AnyVectors, TextPair
+from paraloom.alignment.windows import MixtureCounts, TextWindows
 from paraloom.core.beads import Bead
 from paraloom.core.errors import DataError
 from paraloom.core.progress import progress
@@ -37,7 +37,7 @@ class SentenceAligner(LearnedState):
 
     def align(self, pair: TextPair) -> list[Bead]:
         """Align a pair of texts by what was learned from it or from others."""
-        return to_beads(_search(PreparedPair(pair, self.config, self.lexicons), self.config).align(self))
+        return to_beads(TextWindows(pair, self.config, self.lexicons).align(self, order=self.config.order))
 
 
 def align(
@@ -46,7 +46,7 @@ def align(
     *,
     source_translation: Sequence[str] | None = None,
     target_translation: Sequence[str] | None = None,
-    embeddings: tuple[Vectors, Vectors] | None = None,
+    embeddings: tuple[AnyVectors, AnyVectors] | None = None,
     lexicon: LexiconPair | None = None,
     encoder: EncoderLike | None = None,
     config: AlignerConfig | None = None,
@@ -76,9 +76,9 @@ def align(
 def align_pair(pair: TextPair, config: AlignerConfig | None = None, lexicons: Sequence[LexiconPair] = ()) -> list[Bead]:
     """Align a pair of texts that may have several translations on each side; otherwise as `align`."""
     config = _checked(config)
-    prepared = PreparedPair(pair, config, lexicons)
-    aligner, alignments = _fit([prepared], config, lexicons)
-    return to_beads(_search(prepared, config).align(aligner, alignments[0]))
+    text = TextWindows(pair, config, lexicons)
+    aligner, alignments = _fit([text], config, lexicons)
+    return to_beads(text.align(aligner, alignments[0], config.order))
 
 
 def fit_aligner(
@@ -92,7 +92,7 @@ def fit_aligner(
             "some of the texts have more translations than others", remedy="Translate all texts, or none of them."
         )
     config = _checked(config)
-    return _fit([PreparedPair(pair, config, lexicons) for pair in pairs], config, lexicons)[0]
+    return _fit([TextWindows(pair, config, lexicons) for pair in pairs], config, lexicons)[0]
 
 
 def to_beads(alignment: AnyAlignment) -> list[Bead]:
@@ -101,67 +101,58 @@ def to_beads(alignment: AnyAlignment) -> list[Bead]:
     return [Bead(tuple(range(i, i + a)), tuple(range(j, j + b)), gain) for (i, a, j, b), gain in rows]
 
 
-def _search(pair: PreparedPair, config: AlignerConfig) -> PreparedPair | LocalSearch:
-    """The search for a pair in the order of the configuration."""
-    return LocalSearch(pair) if config.order == "local" else pair
-
-
 def _fit(
-    prepared: Sequence[PreparedPair], config: AlignerConfig, lexicons: Sequence[LexiconPair]
+    texts: Sequence[TextWindows], config: AlignerConfig, lexicons: Sequence[LexiconPair]
 ) -> tuple[SentenceAligner, list[AnyAlignment | None]]:
     """The aligner after all rounds, and the alignments of the last round."""
     aligner = SentenceAligner(
         config,
         config.priors.log_priors(Counter(), config.max_bead_size),
-        {unit: _backgrounds([pair.lists[unit] for pair in prepared]) for unit in config.units},
+        {unit: (_background(texts, unit, 0), _background(texts, unit, 1)) for unit in config.units},
         lexicons=tuple(lexicons),
     )
-    alignments: list[AnyAlignment | None] = [None] * len(prepared)
-    with progress("learning to align", config.rounds * len(prepared), unit="texts") as advance:
+    alignments: list[AnyAlignment | None] = [None] * len(texts)
+    with progress("learning to align", config.rounds * len(texts), unit="texts") as advance:
         for number in range(1, config.rounds + 1):
-            for index, pair in enumerate(prepared):
-                # What was moved is found by a lexicon, of which there is none in the first rounds.
-                search = _search(pair, config) if number == config.rounds else pair
-                alignments[index] = search.align(aligner, alignments[index])
+            # What was moved is found by a lexicon, of which there is none in the first rounds.
+            order = config.order if number == config.rounds else "strict"
+            counts: MixtureCounts = {}
+            for index, text in enumerate(texts):
+                alignments[index] = text.align(aligner, alignments[index], order, counts)
                 advance(1)
             beads = [alignment.beads for alignment in alignments if alignment is not None]
-            aligner = _refit(prepared, beads, aligner)
+            aligner = _refit(texts, beads, aligner, counts)
     return aligner, alignments
 
 
-def _refit(prepared: Sequence[PreparedPair], alignments: Sequence[Ints], aligner: SentenceAligner) -> SentenceAligner:
+def _refit(
+    texts: Sequence[TextWindows], alignments: Sequence[Ints], aligner: SentenceAligner, counts: MixtureCounts
+) -> SentenceAligner:
     """The aligner with everything re-estimated from an alignment of the texts."""
     config = aligner.config
     # How far lexicons that were learned from other texts explain these ones can be trusted more.
     background_tokens = 0.0 if aligner.lexicons else config.background_tokens
     weights = {}
     for unit in config.units:
-        sides = []
-        for side in (0, 1):
-            total: Floats | None = None
-            for pair, beads in zip(prepared, alignments, strict=True):
-                if min(pair.sizes):
-                    counts = pair.directions(unit, aligner)[side].mixture_counts(beads, bool(side))
-                    total = counts if total is None else total + counts
-            sides.append(_mixture_weights(total, background_tokens))
-        if sides[0] is not None and sides[1] is not None:
-            weights[unit] = (sides[0], sides[1])
+        forward, backward = (_mixture_weights(counts.get((unit, side)), background_tokens) for side in (0, 1))
+        if forward is not None and backward is not None:
+            weights[unit] = (forward, backward)
     learned = {}
     for unit in config.units if config.learn_lexicon else ():
-        source, target = (_lexicon_side(prepared, alignments, unit, side) for side in (0, 1))
+        source, target = (_lexicon_side(texts, alignments, unit, side) for side in (0, 1))
         learned[unit] = (learn_lexicon(source, target), learn_lexicon(target, source))
-    lengths = fit_length_model([pair.characters for pair in prepared], alignments)
+    lengths = fit_length_model([text.characters() for text in texts], alignments)
     priors = config.priors.log_priors(count_kinds(alignments), config.max_bead_size)
     return replace(aligner, priors=priors, weights=weights, learned=learned, lengths=lengths)
 
 
-def _lexicon_side(prepared: Sequence[PreparedPair], alignments: Sequence[Ints], unit: str, side: int) -> TokenLists:
+def _lexicon_side(texts: Sequence[TextWindows], alignments: Sequence[Ints], unit: str, side: int) -> TokenLists:
     """The words or prefixes of one side of the two-sided beads, or of a sample spread over the texts."""
     both = [beads[(beads[:, 1] > 0) & (beads[:, 3] > 0)] for beads in alignments]
     samples = spread_evenly([len(beads) for beads in both], _MAX_LEXICON_BEADS)
     parts = []
-    for pair, beads, sample in zip(prepared, both, samples, strict=True):
-        parts.append(bead_tokens(pair.lists[unit][side], beads[sample, 2 * side : 2 * side + 2]))
+    for text, beads, sample in zip(texts, both, samples, strict=True):
+        parts.append(text.bead_tokens(unit, side, beads[sample, 2 * side : 2 * side + 2]))
     return concatenate(parts)
 
 
@@ -183,5 +174,5 @@ def _checked(config: AlignerConfig | None) -> AlignerConfig:
     return config
 
 
-def _backgrounds(lists: Sequence[tuple[TokenLists, TokenLists]]) -> tuple[Background, Background]:
-    return estimate_background([source for source, _ in lists]), estimate_background([target for _, target in lists])
+def _background(texts: Sequence[TextWindows], unit: str, side: int) -> Background:
+    return estimate_background(lists for text in texts for lists in text.tokens(unit, side))

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.errors import DataError
+from paraloom.io.arrays import StoredVectors
 
 Vectors = npt.NDArray[np.float32]
+AnyVectors = Vectors | StoredVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +32,7 @@ class TextPair:
     target: Sequence[str]
     source_translations: Sequence[Sequence[str]] = ()
     target_translations: Sequence[Sequence[str]] = ()
-    embeddings: tuple[Vectors, Vectors] | None = None
+    embeddings: tuple[AnyVectors, AnyVectors] | None = None
 
     def __post_init__(self) -> None:
         for side, text, translations in (
@@ -54,6 +56,8 @@ class TextPair:
                     remedy="Give (m, d) and (n, d), encoded by the same encoder.",
                 )
             for side, vectors in zip(("source", "target"), self.embeddings, strict=True):
+                if isinstance(vectors, StoredVectors):
+                    continue  # by an encoder, and checked where a part is used
                 with np.errstate(over="ignore", invalid="ignore"):
                     norms = np.linalg.norm(np.asarray(vectors, np.float32), axis=1)
                 if not np.isfinite(norms).all():
@@ -62,3 +66,13 @@ class TextPair:
                         "large",
                         remedy="Encode the sentences again.",
                     )
+
+    def part(self, source: slice, target: slice) -> TextPair:
+        """Some sentences of either side, with their translations and vectors."""
+        return TextPair(
+            self.source[source],
+            self.target[target],
+            [translation[source] for translation in self.source_translations],
+            [translation[target] for translation in self.target_translations],
+            (self.embeddings[0][source], self.embeddings[1][target]) if self.embeddings else None,
+        )

@@ -1,8 +1,11 @@
-"""Arrays of .npy files, mapped into memory."""
+"""Arrays of .npy files, mapped into memory, and vectors in a temporary file."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryFile
 from tokenize import TokenError
 from typing import Any
 
@@ -20,3 +23,29 @@ def map_array(path: str | Path) -> npt.NDArray[Any]:
     except (ValueError, EOFError, OSError, TypeError, TokenError, SyntaxError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).rstrip(".")
         raise DataError(f"not an array of numbers: {reason}", file=path) from None
+
+
+class StoredVectors:
+    """Vectors of many sentences, in a file that is deleted with them: no more than a slice is in memory.
+
+    Args:
+        blocks: float32 (k, d) each.
+    """
+
+    def __init__(self, blocks: Iterable[npt.NDArray[np.float32]]) -> None:
+        self._file = TemporaryFile(prefix="paraloom-vectors-")  # noqa: SIM115 - open as long as the vectors are used
+        rows = dimension = 0
+        for block in blocks:
+            self._file.write(np.ascontiguousarray(block, np.float32))
+            rows, dimension = rows + len(block), block.shape[1]
+        self._file.flush()
+        self.shape = rows, dimension
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> npt.NDArray[np.float32]:
+        start, stop, _ = rows.indices(len(self))
+        size = 4 * self.shape[1]
+        data = os.pread(self._file.fileno(), max(0, stop - start) * size, start * size)
+        return np.frombuffer(data, np.float32).reshape(-1, self.shape[1])

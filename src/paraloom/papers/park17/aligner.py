@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paraloom.alignment.embeddings import BlockCosines
 from paraloom.alignment.lengths import VARIANCE, LengthEvidence, log_probabilities
 from paraloom.alignment.search import Band, Evidence, LogPriors, band_along, best_alignment, path_from_lengths
 from paraloom.alignment.sentences import to_beads
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.core.errors import DataError
+from paraloom.papers.park17.block_cosines import BlockCosines
 from paraloom.text.tokens import TokenLists, tokenize
 
 Floats = npt.NDArray[np.float64]
