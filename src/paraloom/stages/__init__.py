@@ -76,7 +76,6 @@ STAGES: dict[str, str] = {
     "syntax-groups": "paraloom.papers.bbh22.syntax_group_stages:SyntaxGroups",
     "pick-syntax-group": "paraloom.papers.bbh22.syntax_group_stages:PickSyntaxGroup",
     "count-productions": "paraloom.papers.bbh22.syntax_group_stages:CountProductions",
-    "compare-selections": "paraloom.papers.w17.compare_selections:CompareSelections",
     "train-phrases": "paraloom.papers.pgru.train_phrases:TrainPhrases",
     "read-gold-pairs": "paraloom.papers.park17.gold_documents:ReadGoldPairs",
     "compare-translators": "paraloom.papers.bbh22.translator_comparison:CompareTranslators",
