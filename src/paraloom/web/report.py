@@ -19,7 +19,7 @@ from paraloom.web.templates import draw, in_sequence, table, write_page
 from paraloom.web.training import training
 from paraloom.web.translation_costs import translation_costs
 
-MORE_SECTIONS = {"paraloom.papers.bbh22.report_section:sections": ("measure-diversity", "evaluate-translator")}
+MORE_SECTIONS = {"paraloom.papers.bbh22.report_section:sections": ("evaluate-translator",)}
 """Function of a run that draws more on its translators, or draws nothing → the stages that it is about."""
 
 
