@@ -54,12 +54,7 @@ class ExemplarRow(ResultRecord):
 
 @dataclass(frozen=True)
 class ExemplarResult(EvaluationResult):
-    """A table of systems on one set of exemplars.
-
-    Args:
-        rows: A row for each system.
-        signature: Parser, heights, metrics, and which sentences.
-    """
+    """A row for each system on one set of exemplars; parser, heights, metrics, and which sentences."""
 
     rows: tuple[ExemplarRow, ...]
     signature: str
