@@ -27,16 +27,13 @@ class Graph:
         self.tensors.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def node(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> list[str]:
-        from onnx import helper
-
-        names = [f"{kind.lower()}_{len(self.nodes)}_{index}" for index in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
-        return names
-
     def of(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """Add a node with one output; returns its name."""
-        return self.node(kind, *inputs, **attributes)[0]
+        from onnx import helper
+
+        name = f"{kind.lower()}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
+        return name
 
     def integers(self, *values: int) -> str:
         return self.tensor(np.array(values, np.int64))
@@ -63,12 +60,10 @@ class Lists:
     Args:
         rows: int64 `(n, t)`, padded with 0.
         weights: float32 `(n, t, 1)`, 1 / length of the text for each of its tokens, padded with 0.
-        lengths: int32 `(n,)`.
     """
 
     rows: str
     weights: str
-    lengths: str
 
 
 def mean(graph: Graph, vectors: str, lists: Lists) -> str:
