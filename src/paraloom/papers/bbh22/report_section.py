@@ -38,7 +38,8 @@ class Bar:
 
 def sections(run: RunView) -> list[Markup]:
     """All sections that the stages of a run allow."""
-    points = {stage.name: read_curve(run.artifact(stage) / "curve.jsonl") for stage in run.stages if _is_final(stage)}
+    final = [stage for stage in run.stages if stage.name.startswith(_FINAL) and _use(stage) == "train-translator"]
+    points = {stage.name: read_curve(run.artifact(stage) / "curve.jsonl") for stage in final}
     parts = [perplexities(points), gains(run.stages)]
     return [part for part in parts if part is not None]
 
@@ -48,7 +49,8 @@ def perplexities(records: Mapping[str, Sequence[Mapping[str, float]]]) -> Markup
     of_name: dict[str, dict[float, list[float]]] = {}
     seeds: dict[str, int] = {}
     for stage, points in records.items():
-        values = [(point["step"], point["train_perplexity"]) for point in points if _has_perplexity(point)]
+        known = (point for point in points if "step" in point and point.get("train_perplexity", 0) > 0)
+        values = [(point["step"], point["train_perplexity"]) for point in known]
         if not values:
             continue
         name = _SEED.sub("", stage.removeprefix(_FINAL))
@@ -179,14 +181,6 @@ def _by_group(figures: Mapping[str, Any], name: str) -> dict[str, float]:
 def _outermost(groups: Mapping[str, float]) -> list[str]:
     """Groups that are not within another one, as `eng-isl/news` is within `eng-isl`."""
     return [name for name in groups if name.rpartition("/")[0] not in groups]
-
-
-def _has_perplexity(point: Mapping[str, float]) -> bool:
-    return "step" in point and point.get("train_perplexity", 0) > 0
-
-
-def _is_final(stage: StageView) -> bool:
-    return stage.name.startswith(_FINAL) and _use(stage) == "train-translator"
 
 
 def _use(stage: StageView) -> str:
