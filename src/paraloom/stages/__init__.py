@@ -82,7 +82,6 @@ STAGES: dict[str, str] = {
     "evaluate-aligner": "paraloom.papers.park17.gold_documents:EvaluateAligner",
     "measure-correctness": "paraloom.papers.park17.correctness:MeasureCorrectness",
     "tune-aligner": "paraloom.papers.park17.aligner_tuning:TuneAligner",
-    "evaluate-retrieval": "paraloom.papers.pgru.retrieval:EvaluateRetrieval",
 }
 """Name in the TOML file → 'module:Class'. A new stage is one class, and a line above."""
 
