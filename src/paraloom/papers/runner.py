@@ -68,7 +68,6 @@ def reproduce_tables(
     loop: str | Path | None = None,
     documents: str | Path | None = None,
     phrases: Sequence[str | Path] = (),
-    classifiers: Sequence[str | Path] = (),
     results: str | Path | None = None,
     folder: str | Path = "runs/reproduce",
     **settings: Any,
@@ -82,7 +81,6 @@ def reproduce_tables(
         loop: A run of `research selftrain`, for Table 5 of Park et al. (2017).
         documents: A run of examples/help-documents.toml, for the table of Afli et al. (2017).
         phrases: A run of examples/pgru.toml, for the tables of Zhou et al. (2017), one for each seed.
-        classifiers: A run of w17-8 of one source that was made before: FOLDER/w17-8/SOURCE.
         results: The folder docs/explanations/results, for tables of Burchell et al. (2022) and Park et al. (2017).
         folder: Folder of the runs.
         **settings: Further fields of `Study`.
@@ -105,25 +103,19 @@ def reproduce_tables(
     if pairs:
         inputs["pairs"] = study
     allowed = {name for kind in inputs for name in _KINDS[kind].tables}
-    trained = [Path(path) for path in classifiers]
-    if trained:
-        allowed.update(classifier_tables.TABLES)
     names = _table_names([names] if isinstance(names, str) else names, allowed)
     for name in names:
-        tasks = sts is not None or name not in PAIR_TABLES or (trained and name in classifier_tables.TABLES)
-        _check_inputs(name, name in allowed and bool(tasks), study.size_of_recurrent != 0)
+        tasks = sts is not None or name not in PAIR_TABLES
+        _check_inputs(name, name in allowed and tasks, study.size_of_recurrent != 0)
 
     def tables() -> Iterator[ReproducedTable]:
         for kind, source in inputs.items():
             for name in names:
-                if name in _KINDS[kind].tables and not (trained and name in classifier_tables.TABLES):
+                if name in _KINDS[kind].tables:
                     table = _KINDS[kind].tables[name](source, name)
                     if source is study:
                         table = replace(table, signature=study.signature, inputs={**study.digests, **table.inputs})
                     yield table
-        for name in names:
-            if trained and name in classifier_tables.TABLES:
-                yield classifier_tables.classifier_table(name, classifier_tables.read_classifiers(trained))
 
     return _written(tables(), Path(folder))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
@@ -60,12 +59,8 @@ class Tuning(Config):
     @property
     def draws(self) -> dict[str, Candidate]:
         """Name of each draw of a candidate, the random one first → the candidate."""
-        counts = {RANDOM: self.random_seeds}
-        return {
-            f"{_slug(candidate.label)}-{number}": candidate
-            for candidate in [Candidate(RANDOM), *self.candidates()]
-            for number in range(1, counts.get(candidate.label, self.seeds) + 1)
-        }
+        counts = [(Candidate(RANDOM), self.random_seeds), *((one, self.seeds) for one in self.candidates())]
+        return {f"{_slug(one.label)}-{number + 1}": one for one, count in counts for number in range(count)}
 
 
 def compare_candidates(
@@ -83,11 +78,8 @@ def compare_candidates(
     for name, candidate in tuning.draws.items():
         figure = best_development(result.stage(f"encoder-{name}").folder / ARTIFACT)
         figures.setdefault(candidate.label, []).append(figure)
-    return sorted(_rows(figures), key=lambda row: -row["dev_pearson"])
-
-
-def _rows(figures: Mapping[str, list[float]]) -> list[dict[str, Any]]:
-    return [{"selection": label, "dev_pearson": round(fmean(of_draws), 3)} for label, of_draws in figures.items()]
+    rows = [{"selection": label, "dev_pearson": round(fmean(of_draws), 3)} for label, of_draws in figures.items()]
+    return sorted(rows, key=lambda row: -float(row["dev_pearson"]))
 
 
 def best_development(encoder: Path) -> float:
