@@ -56,8 +56,7 @@ def measure_control(
     """
     if min(heights, default=0) < 1:
         raise ConfigError(f"heights must be 1 or more, got {', '.join(map(str, heights)) or 'none'}")
-    if rows < 1:
-        raise ConfigError(f"'rows' must be 1 or more, got {rows}")
+    check_rows(rows)
     own, systems = open_systems(paraphraser, parser, others)
     drawn = _draw(chain.from_iterable(read_parsed(pairs)), rows, only_different, seed)
     remedy = "Give pairs that were parsed with the parser of the model."
@@ -84,6 +83,12 @@ def known_templates(model: Paraphraser, trees: Iterable[str], height: int | None
         except ConfigError:
             templates.append(None)
     return templates
+
+
+def check_rows(rows: int) -> None:
+    """ConfigError unless there is a row."""
+    if rows < 1:
+        raise ConfigError(f"'rows' must be 1 or more, got {rows}")
 
 
 def open_systems(

@@ -15,7 +15,7 @@ from paraloom.io.bitext import check_target, write_table
 from paraloom.io.shards import open_shard, read_rows
 from paraloom.papers.scpn.exemplar_evaluation import ExemplarResult, evaluate_exemplars, exemplar_signature
 from paraloom.papers.scpn.exemplars import ExemplarConfig, ExemplarFinder, ExemplarPair, draw_pairs
-from paraloom.papers.scpn.measure_control import Outputs, open_systems, paraphrased, parsed_trees
+from paraloom.papers.scpn.measure_control import Outputs, check_rows, open_systems, paraphrased, parsed_trees
 from paraloom.paraphrasing.paraphraser import EXEMPLAR_HEIGHT
 
 COLUMNS = ("src", "exemplar", "tgt", "exemplar_distance")
@@ -38,7 +38,7 @@ def find_exemplars(
 
     The files are read twice at most, in batches; what is kept depends on `rows`, not on their length.
     """
-    _check_rows(rows)
+    check_rows(rows)
     drawn = draw_pairs(chain.from_iterable(read_parsed(pairs)), _OVERSAMPLING * rows, seed)
     finder = ExemplarFinder(drawn, ExemplarConfig(**config), language=language, seed=seed)
     for batch in read_parsed(pairs if pool is None else pool):
@@ -118,7 +118,7 @@ def measure_exemplars(
     Reference:
         Kumar et al. 2020 (SGCP); Sun et al. 2021 (AESOP).
     """
-    _check_rows(rows)
+    check_rows(rows)
     if min(heights, default=-1) < 0:
         raise ConfigError(f"heights must be 0 or more, got {', '.join(map(str, heights)) or 'none'}")
     own_parser, systems = open_systems(paraphraser, parser, others)
@@ -195,8 +195,3 @@ def _read_set(path: str | Path, rows: int) -> Iterator[ExemplarPair]:
                     f"column '{name}' is empty", file=path, row=number, remedy="Remove the row, or add the text."
                 )
         yield ExemplarPair(*(row[name] for name in names))
-
-
-def _check_rows(rows: int) -> None:
-    if rows < 1:
-        raise ConfigError(f"'rows' must be 1 or more, got {rows}")
