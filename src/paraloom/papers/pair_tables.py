@@ -141,7 +141,7 @@ def reference_differences(study: Study, name: str) -> ReproducedTable:
 def reference_correlations(study: Study, name: str) -> ReproducedTable:
     """W17 Table 10: what the probability that a translation is a reference correlates with."""
     group = "spearman_of_reference_probability"
-    by_seed = [_statistics(study, seed) for seed in range(1, study.seeds + 1)]
+    by_seed = [_judged_statistics(study, seed) for seed in range(1, study.seeds + 1)]
     rows: list[Row] = []
     for source in study.sources:
         of_seeds = [
@@ -201,12 +201,17 @@ def _idf(study: Study, paper: str) -> tuple[str, ...]:
     return ("IDF", f"{paper}; no base is named (1 nat is 1.44 bits)", ours, "the list counts words, not sentences")
 
 
-def _statistics(study: Study, seed: int = 0) -> dict[str, Any]:
-    """The statistics of each source, with a seed also of the probabilities of the classifiers trained with it."""
-    corpora = study.judged(seed) if seed else study.scored()
-    stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in corpora.items()]
-    results = study.results(stages, study.folder / (f"statistics-{seed}" if seed else "statistics"))
+def _statistics(study: Study, corpora: Mapping[str, Path] | None = None, name: str = "statistics") -> dict[str, Any]:
+    """The statistics of each source."""
+    of_source = study.scored() if corpora is None else corpora
+    stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in of_source.items()]
+    results = study.results(stages, study.folder / name)
     return {source: results[f"{source}-statistics"] for source in study.sources}
+
+
+def _judged_statistics(study: Study, seed: int) -> dict[str, Any]:
+    """The same with the probabilities of classifiers that were trained with a seed."""
+    return _statistics(study, study.judged(seed), f"statistics-{seed}")
 
 
 def _rows(study: Study, group: str, measures: Sequence[Measure]) -> list[Row]:

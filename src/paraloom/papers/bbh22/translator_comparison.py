@@ -67,9 +67,6 @@ def compare_translators(
     """Compare translators on one test by BLEU and chrF (sacreBLEU's defaults) with a paired bootstrap.
 
     The samples are the same for all systems, so that sentences that are hard for all do not count as a difference.
-
-    Reference:
-        Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation.
     """
     if not references:
         raise DataError("no sentences to compare translators by", remedy="Give one reference or more.")

@@ -123,19 +123,20 @@ def evaluate_phrases(
     Reference:
         PGRU Table 1.
     """
-    encoder, folder = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder, Path(folder)
+    model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+    folder = Path(folder)
     test = read_judged_phrases(folder / FILES["semeval-test"])
     questions = read_questions(folder / FILES["turney-test"])
     train = read_judged_phrases(folder / FILES["semeval-train"])
-    threshold = best_threshold(*_similarities(encoder, train, similarity))
-    scores, same = _similarities(encoder, test, similarity)
-    five, ten = answer_credits(encoder, questions, similarity)
+    threshold = best_threshold(*_similarities(model, train, similarity))
+    scores, same = _similarities(model, test, similarity)
+    five, ten = answer_credits(model, questions, similarity)
     rows = (
         _row("SemEval2013", (scores > threshold) == same),
         _row("Turney2012(5)", five),
         _row("Turney2012(10)", ten),
     )
-    how = signature("phrases", similarity=similarity, ties="shared", encoder=digest(encoder.signature)[:12])
+    how = signature("phrases", similarity=similarity, ties="shared", encoder=digest(model.signature)[:12])
     return PhraseResult(rows, threshold, how)
 
 
