@@ -36,7 +36,7 @@ def test_diversity_prints_a_row_per_corpus(paraloom: Command, tmp_path: Path) ->
     rows = json.loads(out)
     assert [row["corpus"] for row in rows] == ["nucleus", "beam"]
     page = (tmp_path / "measured" / "report.html").read_text(encoding="utf-8")
-    assert "Diversity and adequacy" in page and "<title>diversity" in page
+    assert "<title>diversity" in page
     assert '<th scope="row">beam</th><td class="n">3</td><td class="n">0</td><td class="n">0.00</td>' in page
     half = {row["figure"]: row["high"] - row["value"] for row in rows[0]["figures"]}["ibleu"]
     assert f" ± {half:.2f}</td>" in page and half > 0

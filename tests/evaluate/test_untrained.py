@@ -20,7 +20,6 @@ from paraloom.embed.vocabulary import Vocabulary
 from paraloom.embed.word_vectors import average_vectors
 from paraloom.evaluate.untrained import START, untrained_folder
 from paraloom.io import write_corpus
-from paraloom.papers.w17.compare_selections import CompareSelections
 from paraloom.stages.encoders import EvaluateClassification, EvaluateSts, named_paths
 from paraloom.web.results import result as section
 from paraloom.web.training import training
@@ -97,9 +96,7 @@ def test_given_vectors_are_averaged_without_weights(folder: Path) -> None:
         average_vectors(folder / "vectors.txt", [["fish"]])
 
 
-def _fit(
-    stage: EvaluateSts | EvaluateClassification | CompareSelections, folder: Path, inputs: dict[str, Path]
-) -> dict:
+def _fit(stage: EvaluateSts | EvaluateClassification, folder: Path, inputs: dict[str, Path]) -> dict:
     output = folder / "output"
     output.mkdir()
     figures = stage.fit(output, StageContext(1, inputs))
@@ -131,17 +128,6 @@ def test_the_stage_evaluate_classification(folder: Path) -> None:
     ]
     page = str(section("classification", result))
     assert "Classification of frozen vectors" in page and "ours − ours, untrained" in page
-
-
-def test_selections_are_compared_with_what_their_trainings_started_from(folder: Path) -> None:
-    stage = CompareSelections(encoders=["a", "b"], selections=["c", "d"], labels=["best", "random"], sts="sts")
-    inputs = {"encoders.0": folder / "trained", "encoders.1": folder / "other", "sts": folder / "sts"}
-    result = _fit(stage, folder, {**inputs, "selections.0": folder / "corpus", "selections.1": folder / "corpus"})
-    rows = {row["selection"]: row for row in result["selections"]}
-    table = api.evaluate_similarity(encoder(2), folder / "sts", ["STS-B test"])
-    assert rows["best"]["untrained_test_pearson"] == pytest.approx(table.rows[0].pearson, abs=1e-3)
-    assert "untrained_test_pearson" not in rows["random"]
-    assert "untrained" in str(section("tuned", result))
 
 
 def test_the_report_of_a_training_says_what_it_started_from(folder: Path) -> None:

@@ -422,34 +422,6 @@ def test_classifiers_have_the_negatives_that_are_better_on_development_reference
     assert order.claim == "LSTM above AVG on news"
 
 
-def test_a_table_of_classifiers_is_made_from_runs(paraloom: Command, tmp_path: Path) -> None:
-    def run(source: str, accuracies: dict[str, float]) -> Path:
-        folder = tmp_path / "w17-8" / source
-        folder.mkdir(parents=True)
-        of_all = {"reference_accuracy": 0.5, "translation_accuracy": 0.5, "test_sentences": 1000, "pairs": 4000}
-        stages = [
-            {"name": name, "figures": {**of_all, "accuracy": accuracy, "development_accuracy": accuracy}}
-            for name, accuracy in accuracies.items()
-        ]
-        (folder / "run.json").write_text(json.dumps({"stages": [{"name": f"{source}-pairs"}, *stages]}))
-        return folder
-
-    lstm = {"lstm-random-1": 0.7, "lstm-random-2": 0.72, "lstm-hardest-1": 0.6}
-    news = run("news", {**lstm, "avg-random-1": 0.6, "avg-random-2": 0.62, "avg-hardest-1": 0.5})
-    talks = run("talks", {"lstm-random-1": 0.8, "lstm-random-2": 0.8, "avg-random-1": 0.7, "avg-random-2": 0.7})
-    status, out, err = paraloom("papers", "run", "w17-8", "--classifiers", news, "--classifiers", talks, "-o", "tables")
-    assert status == 0, err
-    assert "| LSTM, news | 71.00 [" in out and "| AVG, talks | 70.00 [" in out
-    assert "tuned; a random one alone: LSTM of talks, AVG of talks |" in out
-    assert "| seeds | not stated | 2 |" in out and "2 seeds; brackets" in out
-    assert "| LSTM above AVG on talks | +1.72 | +10.00 [" in out
-    for folder, message in ((tmp_path, "run.json cannot be read"), (tmp_path / "empty", "no trained classifiers")):
-        (tmp_path / "empty").mkdir(exist_ok=True)
-        (tmp_path / "empty/run.json").write_text('{"stages": [{"name": "pairs"}]}')
-        status, _, err = paraloom("papers", "run", "w17-8", "--classifiers", folder)
-        assert status == 1 and message in err
-
-
 def test_a_difference_of_accuracies_has_an_interval_over_items_and_seeds() -> None:
     # The variance of 60 and 50 per cent of 1,000 items is (60 · 40 + 50 · 50) / 1000 = 4.9; 1.96 · √4.9 = 4.339.
     alone = Accuracies([60.0], 1000).above(Accuracies([50.0], 1000))

@@ -93,7 +93,7 @@ DECLARED = [
     ),
     Command(
         name="evaluate phrases",
-        of="paraloom.papers.pgru.phrase_tasks:evaluate_phrase_tasks",
+        of="paraloom.papers.pgru.phrase_tasks:evaluate_phrases",
         examples=("encoder data/phrase",),
     ),
     Command(name="evaluate translation", of="evaluate_translation_files", examples=("hypotheses.txt references.txt",)),

@@ -111,7 +111,7 @@ DECLARED = [
         of="paraloom.papers.runner:reproduce_tables",
         stage="paraloom.papers.study:Study",
         leave_out="folder sources encoder tuning_size",
-        everyday="recipe page_folder pairs sts loop documents phrases classifiers size seeds",
+        everyday="recipe page_folder pairs sts loop documents phrases size seeds",
         flags={"page_folder": "--page", "pairs": "--pairs", "devices": "--device"},
         settings={
             "names": {"metavar": "TABLES..."},

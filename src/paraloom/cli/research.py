@@ -37,7 +37,7 @@ def _augment(
         path: The experiment's settings.
         output: Run folder; default: runs/NAME.
         small: Run the experiment on little text, with few steps and one seed.
-        dry_run: Print how long an experiment will take, and stop.
+        dry_run: Print how much an experiment trains and translates, and stop.
     """
     name, seed, experiment = papers.read_experiment(path, small=small)
     papers.experiment_pipeline(path, name, seed, experiment)  # reports what is wrong before anything runs

@@ -1,4 +1,4 @@
-"""Parts of an encoder whose token types a network reads in order: opened, trained, exported to ONNX."""
+"""Parts of an encoder whose token types a network reads in order: opened and trained."""
 
 from __future__ import annotations
 
@@ -39,11 +39,8 @@ class NetworkParts(Protocol):
     ) -> TrainablePart:
         """The part for training, with the network of `source`, or else a new one."""
 
-    def add_to_graph(self, graph: Any, part: Part, vectors: str, lists: Any) -> str:
-        """Add the network to an ONNX graph (`embed.onnx_graph`); returns the name of its vectors, float32 `(n, d)`."""
-
 
 def network_parts(name: str) -> NetworkParts:
-    """The object that opens, trains and exports the parts of a name, such as 'lstm'."""
+    """The object that opens and trains the parts of a name, such as 'lstm'."""
     parts: NetworkParts = load_object(PARTS[name].network)
     return parts

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from paraloom.core.errors import ConfigError, MissingExtraError
 from paraloom.embed.average import Average, SentenceEncoder
-from paraloom.embed.network_parts import network_parts
 from paraloom.embed.onnx_graph import Graph, Lists, mean
 from paraloom.embed.spec import PARTS
 from paraloom.embed.vocabulary import padded
@@ -29,8 +28,10 @@ def export_onnx(encoder: SentenceEncoder, folder: str | Path) -> None:
 
     The graph has an input `<unit>_rows` for each kind of unit (word, trigram, subword): int64 `(n, t)`, one text per
     line, the rows of its known units in the vocabulary, padded with -1; `onnx_inputs` creates them. The output
-    `vectors` is float32 `(n, d)`, equal to `encode` up to rounding. n must be 1 or more: recurrent layers of
-    onnxruntime crash on 0.
+    `vectors` is float32 `(n, d)`, equal to `encode` up to rounding. Networks that read words in order are not exported.
+
+    Raises:
+        ConfigError: The encoder has such a network, or is too large.
     """
     size = sum(tensor.nbytes for part in encoder.parts.values() for tensor in part.tensors.values())
     if size > _MAX_BYTES:
@@ -58,7 +59,7 @@ def onnx_inputs(encoder: SentenceEncoder, texts: Sequence[str]) -> dict[str, npt
     inputs = {}
     for unit, part in _part_of_unit(encoder).items():
         lists = part.vocabulary.row_lists(pa.array(texts, pa.large_string()))
-        # At least one column: a recurrent layer needs a step.
+        # At least one column, also where no text has a known unit.
         inputs[f"{unit}_rows"] = np.full((len(texts), 1), -1, np.int64)
         if len(lists.rows):
             rows, mask = padded(lists, np.arange(len(texts)))
@@ -96,8 +97,7 @@ def _read_input(graph: Graph, rows: str) -> Lists:
     counts = graph.of("ReduceSum", known, graph.integers(1), keepdims=1)
     # A text without units has the zero vector, not 0 / 0.
     weights = graph.of("Div", known, graph.of("Max", counts, graph.tensor(np.array([[1]], np.float32))))
-    lengths = graph.of("Cast", graph.of("Squeeze", counts, graph.integers(1)), to=TensorProto.INT32)
-    return Lists(graph.of("Max", rows, zero), graph.of("Unsqueeze", weights, graph.integers(2)), lengths)
+    return Lists(graph.of("Max", rows, zero), graph.of("Unsqueeze", weights, graph.integers(2)))
 
 
 def _part(graph: Graph, name: str, part: Any, lists: Lists) -> str:
@@ -110,6 +110,7 @@ def _part(graph: Graph, name: str, part: Any, lists: Lists) -> str:
             scale = graph.of("Gather", graph.tensor(part.scales[:, None]), lists.rows)
             vectors = graph.of("Mul", graph.of("Cast", vectors, to=TensorProto.FLOAT), scale)
         return mean(graph, vectors, lists)
-    if not PARTS[name].recurrent:
-        raise ConfigError(f"a part of type {type(part).__name__} cannot be exported to ONNX")
-    return network_parts(name).add_to_graph(graph, part, vectors, lists)
+    raise ConfigError(
+        f"the part '{name}' of type {type(part).__name__} cannot be exported to ONNX",
+        remedy="Export an encoder of averages, such as word or word,trigram.",
+    )

@@ -24,15 +24,13 @@ class Graph:
         self.tensors.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def node(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> list[str]:
+    def of(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node with one output; returns its name."""
         from onnx import helper
 
-        names = [f"{kind.lower()}_{len(self.nodes)}_{index}" for index in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
-        return names
-
-    def of(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        return self.node(kind, *inputs, **attributes)[0]
+        name = f"{kind.lower()}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
+        return name
 
     def integers(self, *values: int) -> str:
         return self.tensor(np.array(values, np.int64))
@@ -58,7 +56,6 @@ class Lists:
 
     rows: str  # int64 `(n, t)`, padded with 0
     weights: str  # float32 `(n, t, 1)`, 1 / length of the text for each of its tokens, padded with 0
-    lengths: str  # int32 `(n,)`
 
 
 def mean(graph: Graph, vectors: str, lists: Lists) -> str:

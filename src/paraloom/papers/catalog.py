@@ -22,16 +22,11 @@ class CatalogEntry(Config):
     """A table of a paper, or a figure that has a table's numbers.
 
     Args:
-        paper: Short name of the paper.
-        number: Its number there, such as 'Table 4'.
-        subject: What it shows.
-        status: Whether it is made.
         note: Which conditions are others, or why it is not made.
         table: Its name for `paraloom papers run`; empty where it is not made by that.
         page: Where it is described otherwise, a link from docs/explanations/.
         inputs: The options that it needs.
-        hours: Of one core, with the settings that the papers' page was made with.
-        measured: Whether the hours were measured; otherwise they are estimated.
+        hours: Of one core, with the settings that the papers' page was made with; estimated unless `measured`.
         paper_hours: The same with the paper's sizes, estimated.
     """
 

@@ -16,13 +16,7 @@ from paraloom.papers.tables import read_table
 
 @dataclass(frozen=True)
 class TableState(ResultRecord):
-    """Whether a table is what today's code makes.
-
-    Args:
-        name: Name of the table.
-        state: 'current', 'stale', or 'untraced' where its file does not say what it was made of.
-        why: What is not as it was; empty where nothing is.
-    """
+    """Whether a table is 'current', 'stale' or, where it does not say what it was made of, 'untraced', and why."""
 
     name: str
     state: str

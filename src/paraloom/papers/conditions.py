@@ -71,15 +71,9 @@ def _bundled_model(name: str) -> str:
 
 @dataclass(frozen=True)
 class PaperTrainings:
-    """Trainings of a paper's encoders.
+    """Trainings of a paper's encoders, as its conditions print them.
 
-    Args:
-        pairs: Pairs of a training.
-        megabatch: Where negatives are searched.
-        epoch: The epoch that counts.
-        test: What the figures are means of.
-        our_test: The same of ours.
-        recurrent: Its encoders that read words in order.
+    `megabatch` is where negatives are searched, `test` and `our_test` are what the figures are means of.
     """
 
     pairs: str

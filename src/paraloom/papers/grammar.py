@@ -31,10 +31,9 @@ MIN_TAG_SHARE = 1e-4
 
 @dataclass(frozen=True)
 class Grammar:
-    """A binarized probabilistic context-free grammar with log-probabilities.
+    """A binarized probabilistic context-free grammar; symbols are numbered, probabilities are logarithms.
 
     Args:
-        symbols: Labels of binarized trees, tags included; the numbers below are indices of it.
         roots: (symbol, log p) of whole trees.
         pairs: (left, right, parent, log p(left right | parent)), sorted by left.
         singles: (child, parent, log p(child | parent)) of phrases over a single tag, sorted by child.

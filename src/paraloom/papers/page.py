@@ -24,16 +24,9 @@ SECTIONS = "sections.toml"
 
 
 class SectionRow(NamedTuple):
-    """A section or an equation of a paper, and where it is made.
+    """A section or an equation of a paper: its file in src/paraloom, its test in tests, a command or `stage NAME`.
 
-    Args:
-        section: Where it is in the paper.
-        subject: What it says.
-        file: The file that makes it, below src/paraloom; empty where nothing does.
-        test: The test of it, below tests, as `FILE::FUNCTION` or a file of examples.
-        command: A command that uses it, or `stage NAME`.
-        verdict: 'done', 'done otherwise' or 'missing'.
-        note: What differs, or why it is missing.
+    Verdicts are 'done', 'done otherwise' and 'missing'; the note says what differs, or why.
     """
 
     section: str
@@ -47,15 +40,7 @@ class SectionRow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Section(Config):
-    """A section of a paper's page.
-
-    Args:
-        paper: Short name of the paper.
-        heading: Its heading.
-        text: Markdown before the tables. `$orders` becomes a sentence on the orders of the section's tables.
-        tables: Names of the tables, in order.
-        after: Markdown behind the tables.
-    """
+    """A section of a paper's page: Markdown before and behind its tables; `$orders` becomes a sentence on theirs."""
 
     paper: str
     heading: str
@@ -66,13 +51,7 @@ class Section(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Prose(Config):
-    """Parts of the pages that a person wrote.
-
-    Args:
-        title: The title of the page of verdicts.
-        text: Markdown below it; `$orders` and `$open` are on all tables, `$verdicts` a table of the verdicts on them.
-        section: The sections.
-    """
+    """What a person wrote: `$orders` and `$open` are on all tables, `$verdicts` a table of the verdicts on them."""
 
     title: str
     text: str

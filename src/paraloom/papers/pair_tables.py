@@ -201,19 +201,17 @@ def _idf(study: Study, paper: str) -> tuple[str, ...]:
     return ("IDF", f"{paper}; no base is named (1 nat is 1.44 bits)", ours, "the list counts words, not sentences")
 
 
-def _statistics(study: Study) -> dict[str, Any]:
+def _statistics(study: Study, corpora: Mapping[str, Path] | None = None, name: str = "statistics") -> dict[str, Any]:
     """The statistics of each source."""
-    stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in study.scored().items()]
-    results = study.results(stages, study.folder / "statistics")
+    of_source = study.scored() if corpora is None else corpora
+    stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in of_source.items()]
+    results = study.results(stages, study.folder / name)
     return {source: results[f"{source}-statistics"] for source in study.sources}
 
 
 def _judged_statistics(study: Study, seed: int) -> dict[str, Any]:
     """The same with the probabilities of classifiers that were trained with a seed."""
-    corpora = study.judged(seed)
-    stages = [PairStatistics(name=f"{source}-statistics", pairs=path) for source, path in corpora.items()]
-    results = study.results(stages, study.folder / f"statistics-{seed}")
-    return {source: results[f"{source}-statistics"] for source in study.sources}
+    return _statistics(study, study.judged(seed), f"statistics-{seed}")
 
 
 def _rows(study: Study, group: str, measures: Sequence[Measure]) -> list[Row]:

@@ -7,11 +7,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paraloom.core.config import Config
+from paraloom.core.config import Config, check_keys
 from paraloom.core.errors import ConfigError, nearest
 from paraloom.papers.park17.selftraining import selftrain
 from paraloom.papers.published import PAPERS
@@ -70,12 +70,7 @@ class RecipeTables(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(Config):
-    """Contents of a recipe's file.
-
-    Args:
-        run: The runs, each after those that it refers to.
-        tables: The tables.
-    """
+    """Contents of a recipe's file: the runs, each after those that it refers to, and the tables."""
 
     run: tuple[RecipeRun, ...] = ()
     tables: tuple[RecipeTables, ...] = ()
@@ -91,8 +86,14 @@ def read_recipe(path: str | Path) -> Recipe:
             f"the recipe cannot be read: {error}", file=path, remedy="See examples/papers.toml."
         ) from error
     try:
-        runs = tuple(RecipeRun(**_known(RecipeRun, run)) for run in document.pop("run", ()))
-        tables = tuple(RecipeTables(**_known(RecipeTables, group)) for group in document.pop("tables", ()))
+        listed: dict[Any, list[Mapping[str, Any]]] = {
+            RecipeRun: document.pop("run", []),
+            RecipeTables: document.pop("tables", []),
+        }
+        for kind, items in listed.items():
+            for item in items:
+                check_keys(kind, item)
+        runs, tables = (tuple(kind(**item) for item in items) for kind, items in listed.items())
         if document:
             raise ConfigError(f"unknown key '{next(iter(document))}'", remedy="Known are [[run]] and [[tables]].")
         _check(runs, tables)
@@ -179,14 +180,6 @@ class _Runs:
         if run.seed is not None:
             pipeline = pipeline.with_seed(run.seed)
         return pipeline.run(self.folder / run.name, workers=self._workers)
-
-
-def _known(kind: type[Config], keys: Mapping[str, Any]) -> Mapping[str, Any]:
-    names = [field.name for field in fields(kind)]
-    for key in keys:
-        if key not in names:
-            raise ConfigError(f"unknown key '{key}'{nearest(key, names)}")
-    return keys
 
 
 def _check(runs: Sequence[RecipeRun], groups: Sequence[RecipeTables]) -> None:

@@ -18,10 +18,8 @@ from paraloom.core.errors import ConfigError, MissingExtraError, ModelError
 from paraloom.embed.average import Average, Part, Vectors
 from paraloom.embed.average_training import BETA1, BETA2, BatchGradient, EmbeddingPenalty, adam_rows, bias_corrected
 from paraloom.embed.network_parts import PartTraining
-from paraloom.embed.onnx_graph import Graph, Lists
 from paraloom.embed.threads import ThreadTeam
 from paraloom.embed.vocabulary import RowLists, Vocabulary, padded
-from paraloom.papers.recurrent_onnx import network_in_graph
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -276,7 +274,7 @@ class Replicas:
 
 
 class RecurrentParts:
-    """Recurrent parts of an encoder: opened, trained, exported; see `embed.network_parts`."""
+    """Recurrent parts of an encoder: opened and trained; see `embed.network_parts`."""
 
     @staticmethod
     def open(name: str, part: Average, dimension: int, tensors: Mapping[str, Any], file: Path) -> Recurrent:
@@ -311,9 +309,3 @@ class RecurrentParts:
         penalties = training.config.embedding_l2, training.config.network_l2
         devices, precision = training.devices, training.precision
         return TrainableRecurrent(vocabulary, table, network, training.team, *penalties, devices, precision)
-
-    @staticmethod
-    def add_to_graph(graph: Graph, part: Part, vectors: str, lists: Lists) -> str:
-        """Add the network to an ONNX graph; returns the name of its vectors."""
-        assert isinstance(part, Recurrent)
-        return network_in_graph(graph, type(part.network).__name__, part.tensors, vectors, lists)

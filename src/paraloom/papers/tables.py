@@ -58,18 +58,13 @@ class ReproducedTable:
     """A table of a paper, with our rows.
 
     Args:
-        name: Name of the table, such as 'w17-5'.
-        paper: The published table.
-        rows: Our rows.
         notes: Paragraphs about the table, beside the verdict.
         columns: Names of our columns, which may continue those of the paper; empty: those of the paper.
         signature: What our figures depend on.
         conditions: How the paper's figures were made and ours, and why they differ.
-        orders: The paper's orders, and ours.
         seeds: How many seeds our figures are the means of.
         brackets: What the brackets behind a figure hold.
         baselines: Where the table has each baseline, or why it has not.
-        cost: What it takes to make the table.
         inputs: Name of what the table was made of, `code` included → its digest or signature.
     """
 

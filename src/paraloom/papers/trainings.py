@@ -40,12 +40,8 @@ GIVEN_VECTORS = "given vectors averaged"
 class Training:
     """A training that is repeated with several seeds, each of which draws other pairs and other weights.
 
-    Args:
-        spec: Of the encoder.
-        corpora: Folders of pairs.
-        size: Pairs in total, drawn at random, equally many of each corpus as far as it has them.
-        criteria: Fields of `Filter` that select pairs before they are drawn.
-        settings: Further fields of `TrainEncoder`.
+    `size` pairs are drawn, equally many of each corpus as far as it has them, of those that `criteria`, fields of
+    `Filter`, select; `settings` are further fields of `TrainEncoder`.
     """
 
     spec: str
@@ -57,12 +53,9 @@ class Training:
 
 @dataclass(frozen=True)
 class TrainedEncoders:
-    """The encoders of a table.
+    """The encoders of a table: figures by the keys of trainings, by `untrained` of them, and of the baselines.
 
-    Args:
-        measurements: Figures by the keys of the trainings, by `untrained` of them, and of the baselines.
-        folders: Key → the folder of the encoder of each seed.
-        selections: Key → the corpora that each of these encoders was trained on.
+    By key, the folder of each seed's encoder, and the corpora that it was trained on.
     """
 
     measurements: Measurements

@@ -29,7 +29,6 @@ class Order:
     """An order of two rows that a paper reports, and the same difference in our figures.
 
     Args:
-        claim: The order, such as 'GRAN above AVG on Simple Wikipedia'.
         published: The paper's difference, above 0; None where it gives no figures.
         ours: Our difference with its 95 % interval, whose ends are NaN where it is not known.
         decimals: Digits after the point of our difference.

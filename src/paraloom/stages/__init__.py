@@ -76,14 +76,12 @@ STAGES: dict[str, str] = {
     "syntax-groups": "paraloom.papers.bbh22.syntax_group_stages:SyntaxGroups",
     "pick-syntax-group": "paraloom.papers.bbh22.syntax_group_stages:PickSyntaxGroup",
     "count-productions": "paraloom.papers.bbh22.syntax_group_stages:CountProductions",
-    "compare-selections": "paraloom.papers.w17.compare_selections:CompareSelections",
     "train-phrases": "paraloom.papers.pgru.train_phrases:TrainPhrases",
     "read-gold-pairs": "paraloom.papers.park17.gold_documents:ReadGoldPairs",
     "compare-translators": "paraloom.papers.bbh22.translator_comparison:CompareTranslators",
     "evaluate-aligner": "paraloom.papers.park17.gold_documents:EvaluateAligner",
     "measure-correctness": "paraloom.papers.park17.correctness:MeasureCorrectness",
     "tune-aligner": "paraloom.papers.park17.aligner_tuning:TuneAligner",
-    "evaluate-retrieval": "paraloom.papers.pgru.retrieval:EvaluateRetrieval",
 }
 """Name in the TOML file → 'module:Class'. A new stage is one class, and a line above."""
 

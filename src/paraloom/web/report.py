@@ -20,7 +20,7 @@ from paraloom.web.scores import ScoreColumn, scores_of, scores_table
 from paraloom.web.templates import draw, in_sequence, table, write_page
 from paraloom.web.training import training
 
-MORE_SECTIONS = {"paraloom.papers.bbh22.report_section:sections": ("measure-diversity", "evaluate-translator")}
+MORE_SECTIONS = {"paraloom.papers.bbh22.report_section:sections": ("evaluate-translator",)}
 """Function of a run that draws more on its translators, or draws nothing → the stages that it is about."""
 
 

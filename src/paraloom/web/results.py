@@ -18,9 +18,7 @@ Records = Sequence[Mapping[str, Any]]
 
 _SIMILARITY = ("group", "subset", "n", "pearson", "spearman")
 _PRODUCTIONS = ("production", "before")
-_RANDOM = "random"
 _MAX_ROWS = 200
-_TEST_FIGURES = {"test Pearson × 100": "test_pearson", "untrained": "untrained_test_pearson"}
 
 
 def result(name: str, record: Mapping[str, Any]) -> Markup:
@@ -29,8 +27,6 @@ def result(name: str, record: Mapping[str, Any]) -> Markup:
     differences = record.get("differences") or ()
     if _is_table(rows) and all(set(_SIMILARITY) <= set(row) for row in record["rows"]):
         body = _similarity(record["rows"], record.get("systems") or (), differences)
-    elif _is_table(record.get("selections")):
-        body = _selections(record["selections"])
     elif _is_table(record.get("classification")):
         body = [_classification(record["classification"]), _differences(differences, "task", _ACCURACY)]
     else:
@@ -158,31 +154,6 @@ def _differences(rows: Records, column: str, caption: str) -> Markup | None:
         pairs.setdefault(f"{row['system']} − {row['baseline']}", {})[str(row[column])] = figure
     lines = [[pair, *(figures.get(name, "–") for name in columns)] for pair, figures in pairs.items()]
     return table(("difference, with 95 % intervals", *columns), lines, caption, wide=True)
-
-
-def _selections(rows: Records) -> list[Markup | None]:
-    """The development score of each selection, the best first, compared with the interval of random pairs."""
-    chance = next((row for row in rows if row["selection"] == _RANDOM and "low" in row), None)
-    further = {name: key for name, key in _TEST_FIGURES.items() if any(key in row for row in rows)}
-    lines = [
-        [
-            str(row["selection"]),
-            count(int(row["pairs"])),
-            int(row["epoch"]),
-            f"{row['dev_pearson']:.2f}",
-            f"{row['low']:.2f} – {row['high']:.2f}" if "low" in row else "–",
-            *(f"{row[key]:.2f}" if key in row else "–" for key in further.values()),
-        ]
-        for row in rows[:_MAX_ROWS]
-    ]
-    heads = ("selection", "pairs", "best epoch", "Pearson × 100", "95 % interval", *further)
-    shown = table(heads, lines, "Selections", wide=True)
-    if chance is None:
-        return [shown]
-    above = sum(row["dev_pearson"] > chance["high"] for row in rows if row is not chance)
-    better = "no selection is" if not above else f"{count(above)} of {count(len(rows) - 1)} selections are"
-    note = f"Compared with random pairs, {better} above the random selection's interval."
-    return [draw("quiet", note), shown]
 
 
 def _productions(rows: Any) -> Markup | None:

@@ -1,4 +1,4 @@
-"""The report's back-translation section, on a hand-made run: scatter plot, perplexity curves, gains, labels."""
+"""The report's back-translation section, on a hand-made run: perplexity curves, gains, labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paraloom.papers.bbh22.report_section import Bar, Point, frontier, gains, group_bars, perplexities, scatter
+from paraloom.papers.bbh22.report_section import Bar, gains, group_bars, perplexities
 from paraloom.web.charts import Curve, curves
 from paraloom.web.report import write_report
 from paraloom.web.run_folder import StageView, open_run
@@ -66,54 +66,15 @@ def views(root: Path) -> tuple[StageView, ...]:
     return open_run(root).stages
 
 
-def test_page_has_all_three_charts(root: Path) -> None:
+def test_page_has_both_charts(root: Path) -> None:
     page = write_report(root, root / "page.html").read_text(encoding="utf-8")
     assert 'id="augmented"' in page
     for title in (
-        "Diversity and adequacy of variants",
         "Training perplexity of the final translators",
         "Gain in BLEU on wmt18",
     ):
         assert f"<title>{title}</title>" in page
         assert re.search(rf'aria-label="{title}\. [^"]+"', page)
-
-
-def test_frontier_plots_each_corpus_and_lists_those_without_a_figure(root: Path) -> None:
-    section = frontier(views(root))
-    assert section is not None
-    assert "nucleus: i-BLEU 88.9 ±0.8, chrF to the reference 39.5 ±0.4" in section
-    assert section.count("<circle") == 6 and "Not plotted because a figure is missing: base" in section
-    assert "diversity-" not in section
-    # More diverse corpora are further right, more adequate ones further up.
-    positions = {
-        name: (float(x), float(y))
-        for x, y, name in re.findall(r'cx="([\d.]+)" cy="([\d.]+)".*?>([\w-]+)</text>', section)
-    }
-    assert positions["beam"][0] < positions["nucleus"][0] < positions["sampling"][0]
-    assert positions["beam"][1] < positions["nucleus"][1] < positions["sampling"][1]
-
-
-def test_without_references_corpora_are_plotted_by_cost() -> None:
-    stages = [
-        StageView(name, name, "measure-diversity", "fit", figures={"ibleu": x, "cost": cost})
-        for name, x, cost in (("a", 10.0, 0.5), ("b", 80.0, 1.5))
-    ]
-    section = frontier(stages)
-    assert section is not None and "b: i-BLEU 80, −cost, nats per token −1.5" in section
-    assert frontier(stages[:1]) is None
-    nothing = [StageView(name, name, "measure-diversity", "fit", figures={"ibleu": None}) for name in "ab"]
-    assert frontier(nothing) is None
-
-
-def test_with_two_references_the_corpus_without_one_is_listed() -> None:
-    stages = [
-        StageView(name, name, "measure-diversity", "fit", figures={"ibleu": 40.0, "cost": 1.0, "chrf": chrf})
-        for name, chrf in (("a", 30.0), ("b", 20.0), ("c", None))
-    ]
-    section = frontier(stages)
-    assert section is not None and section.count("<circle") == 2
-    assert "b: i-BLEU 40, chrF to the reference 20" in section
-    assert "Not plotted because a figure is missing: c" in section
 
 
 def test_perplexities_are_means_over_seeds_of_common_steps() -> None:
@@ -153,28 +114,6 @@ def test_test_sets_without_the_baseline_are_left_out() -> None:
     assert "base −100, base-big +50" in section
     without_baseline = gains([of("test-a-base-1", 3), of("test-a-none-1", 0)])
     assert without_baseline is not None and "<svg" not in without_baseline
-
-
-def test_a_logarithmic_axis_has_equal_steps_for_equal_ratios() -> None:
-    points = [Point(name, x, y) for name, x, y in (("a", 10, 1), ("b", 100, 2), ("c", 1000, 3))]
-    chart = str(scatter("Speed", points, "sentences/s", "y", logarithmic=True))
-    positions = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', chart)]
-    assert positions[1] - positions[0] == pytest.approx(positions[2] - positions[1], abs=0.2)
-    assert ">20<" in chart and ">500<" in chart
-
-
-def test_point_labels_do_not_overlap() -> None:
-    points = [Point(f"corpus-{i}", 50 + i * 0.1, 40 + i * 0.1) for i in range(4)] + [Point("far", 10, 10)]
-    chart = scatter("Some", points, "x", "y")
-    boxes = []
-    for x, y, anchor, name in re.findall(
-        r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">([\w-]+)</text></g>', chart
-    ):
-        left = float(x) - {"start": 0, "end": 6.8, "middle": 3.4}[anchor] * len(name)
-        boxes.append((left, float(y) - 11, left + 6.8 * len(name), float(y) + 3))
-    assert len(boxes) == 5
-    for i, a in enumerate(boxes):
-        assert not any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for b in boxes[i + 1 :])
 
 
 @pytest.mark.parametrize("values", [(0.0, 0.0), (5.0, 5.0), (-5.0, -3.0)])

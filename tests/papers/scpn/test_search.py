@@ -1,4 +1,4 @@
-"""Beam search against exhaustive search; sampling by given random numbers; forced beginnings; limits."""
+"""Beam search against exhaustive search; forced beginnings; limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import torch
 
 from paraloom.papers.pnmt.lstm import LstmNetwork
 from paraloom.papers.scpn.network import RecurrentNetwork, Tensors
-from paraloom.papers.scpn.sampling import draws, sample, sample_tokens
 from paraloom.papers.scpn.search import WrittenTokens, beam_search
 
 TOKENS = 4
@@ -89,35 +88,3 @@ def test_greedy() -> None:
             break
         ids.append(previous)
     assert best.ids == tuple(ids) and best.cut == (len(ids) == 8)
-
-
-def test_samples_are_what_their_numbers_say() -> None:
-    network, memory = tiny([[1, 2, 3, 0], [3, 0]])
-    randoms = [draws(5, row, 3, LIMIT) for row in range(2)]
-    groups = sample(network, memory, [[2], []], [LIMIT] * 2, randoms)
-    again = sample(network, memory, [[2], []], [LIMIT] * 2, randoms)
-    assert groups == again and [len(group) for group in groups] == [3, 3]
-    alone_network, alone = tiny([[3, 0]])
-    (group,) = sample(alone_network, alone, [[]], [LIMIT], randoms[1:])
-    assert_same(groups[1], group)
-    start_network, start = tiny([[1, 2, 3, 0]])
-    known = {(one.ids, one.cut): one.logprob for one in exhaustive(start_network, start, (2,))}
-    for one in groups[0]:
-        assert one.logprob == pytest.approx(known[one.ids, one.cut])
-
-
-def test_shares_of_samples() -> None:
-    log_probs = torch.tensor([[0.1, 0.5, 0.15, 0.25]]).log().expand(1000, 4)
-    draw = (torch.arange(1000) + 0.5) / 1000
-
-    def counts(**options: float) -> list[int]:
-        settings = {"temperature": 1.0, "k": 0, "p": 1.0} | options
-        return sample_tokens(log_probs, draw, **settings).bincount(minlength=4).tolist()  # type: ignore[arg-type]
-
-    assert counts() == pytest.approx([100, 500, 150, 250], abs=1)
-    assert counts(k=2) == pytest.approx([0, 667, 0, 333], abs=1)
-    assert counts(p=0.7) == pytest.approx([0, 667, 0, 333], abs=1)
-    assert counts(p=0.8) == pytest.approx([0, 556, 167, 278], abs=1)
-    # At a temperature of 1/2, shares are as the squares 1, 25, 2.25 and 6.25.
-    assert counts(temperature=0.5) == pytest.approx([29, 725, 65, 181], abs=1)
-    assert counts(temperature=0.01) == [0, 1000, 0, 0]

@@ -200,12 +200,6 @@ def test_translator(folders: dict[str, Path]) -> None:
     assert translator.translate(texts[2:], decode="beam:4,nbest=3", prefixes=["the"])[0] == [
         one._replace(logprob=pytest.approx(one.logprob)) for one in groups[2]
     ]
-    samples = translator.translate(texts, decode="nucleus:0.9,nbest=4", seed=5)
-    assert samples == translator.translate(texts, decode="nucleus:0.9,nbest=4", seed=5)
-    assert samples != translator.translate(texts, decode="nucleus:0.9,nbest=4", seed=6)
-    ((risk,),) = translator.translate(texts[:1], decode="mbr:chrf,samples=4")
-    assert risk.utility is not None
-    assert translator.translate(texts[:1], decode="topk:3,nbest=2")[0][0].logprob < 0
     assert [len(parts) for parts in translator.split(["rako. " * 90, "mili"])] == [90, 1]
     assert translator.signature.startswith("recurrent|kind:lstm|model:")
     with pytest.raises(ConfigError, match="expected 3 prefixes, one for each text, got 1"):

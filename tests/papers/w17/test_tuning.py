@@ -28,7 +28,6 @@ def test_each_draw_of_a_candidate_is_selected_and_trained_on(tmp_path: Path, mon
         "encoder-random-2",
         "bleu1-below-0p5-1",
         "encoder-bleu1-below-0p5-1",
-        "tuned",
     ]
 
 

@@ -59,12 +59,7 @@ def root_productions(trees: Iterable[str | None]) -> list[str | None]:
 
 @dataclass(frozen=True)
 class ProductionCounts:
-    """Counts of root productions. Two of them add up to those of all their trees.
-
-    Args:
-        counts: Rows by production.
-        unparsed: Rows without a tree, or whose tree has no words.
-    """
+    """Rows by root production, and those without a tree or words. Two add up to the counts of all their trees."""
 
     counts: Counter[str] = field(default_factory=Counter)
     unparsed: int = 0

@@ -1,8 +1,7 @@
-"""Section of a report on experiments with back-translated text: adequacy, training perplexity, gains by test group."""
+"""Section of a report on experiments with back-translated text: training perplexity, gains by test group."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from paraloom.mt.presets import METHODS
-from paraloom.web.charts import Chart, Curve, Group, Mark, curves, logarithmic_ticks, mark, padded
+from paraloom.web.charts import Chart, Curve, Group, Mark, curves, mark
 from paraloom.web.formatting import number, ticks
 from paraloom.web.run_folder import RunView, StageView
 from paraloom.web.templates import draw, table
@@ -24,18 +23,7 @@ _FINAL = "final-"
 _SEED = re.compile(r"-\d+$")
 _TEST = re.compile(rf"test-(?P<test>.+)-(?P<method>{'|'.join([PARALLEL, *METHODS])})-(?P<seed>\d+)")
 _ALL = "whole test set"
-_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM, _BAR_STEP = 640, 52, 16, 14, 40, 17
-
-
-@dataclass(frozen=True)
-class Point:
-    """A point of a scatter plot, with half the widths of its intervals, 0 for none."""
-
-    name: str
-    x: float
-    y: float
-    x_half: float = 0.0
-    y_half: float = 0.0
+_WIDTH, _TOP, _BOTTOM, _BAR_STEP = 640, 14, 40, 17
 
 
 @dataclass(frozen=True)
@@ -50,47 +38,10 @@ class Bar:
 
 def sections(run: RunView) -> list[Markup]:
     """All sections that the stages of a run allow."""
-    points = {stage.name: read_curve(run.artifact(stage) / "curve.jsonl") for stage in run.stages if _is_final(stage)}
-    parts = [frontier(run.stages), perplexities(points), gains(run.stages)]
+    final = [stage for stage in run.stages if stage.name.startswith(_FINAL) and _use(stage) == "train-translator"]
+    points = {stage.name: read_curve(run.artifact(stage) / "curve.jsonl") for stage in final}
+    parts = [perplexities(points), gains(run.stages)]
     return [part for part in parts if part is not None]
-
-
-def frontier(stages: Sequence[StageView]) -> Markup | None:
-    """A scatter plot of the measured corpora: i-BLEU against chrF to the reference, or against likelihood.
-
-    If fewer than two corpora have chrF, all are plotted by their negated translation cost.  Corpora without one of the
-    two figures are listed below the plot.
-    """
-    measured = {stage.name: stage.figures for stage in stages if _use(stage) == "measure-diversity"}
-    if len(measured) < 2:
-        return None
-    candidates = {name: figures for name, figures in measured.items() if figures.get("ibleu") is not None}
-    by_chrf = sum(figures.get("chrf") is not None for figures in candidates.values()) > 1
-    figure, y_name = ("chrf", "chrF to the reference") if by_chrf else ("cost", "−cost, nats per token")
-    names = dict(zip(measured, _without_common_prefix(list(measured)), strict=True))
-    points = [
-        Point(
-            names[name],
-            figures["ibleu"],
-            figures[figure] if by_chrf else -figures[figure],
-            figures.get("ibleu_interval") or 0.0,
-            figures.get(f"{figure}_interval") or 0.0,
-        )
-        for name, figures in candidates.items()
-        if figures.get(figure) is not None
-    ]
-    if not points:
-        return None
-    missing = ", ".join(sorted(set(names.values()) - {point.name for point in points}))
-    return draw(
-        "section",
-        "Diversity and adequacy",
-        "Further right, the translations of one source overlap less; further up, they are "
-        + ("closer to the reference. " if by_chrf else "more likely according to their translator. ")
-        + "Crosses are 95 % confidence intervals.",
-        [scatter("Diversity and adequacy of variants", points, "i-BLEU", y_name)],
-        f"Not plotted because a figure is missing: {missing}" if missing else "",
-    )
 
 
 def perplexities(records: Mapping[str, Sequence[Mapping[str, float]]]) -> Markup | None:
@@ -98,7 +49,8 @@ def perplexities(records: Mapping[str, Sequence[Mapping[str, float]]]) -> Markup
     of_name: dict[str, dict[float, list[float]]] = {}
     seeds: dict[str, int] = {}
     for stage, points in records.items():
-        values = [(point["step"], point["train_perplexity"]) for point in points if _has_perplexity(point)]
+        known = (point for point in points if "step" in point and point.get("train_perplexity", 0) > 0)
+        values = [(point["step"], point["train_perplexity"]) for point in known]
         if not values:
             continue
         name = _SEED.sub("", stage.removeprefix(_FINAL))
@@ -168,44 +120,6 @@ def _gains_of(test: str, methods: Mapping[str, Sequence[Mapping[str, Any]]]) -> 
     return [*([group_bars(f"Gain in BLEU on {test}", blocks, "% of BLEU")] if blocks else []), scores_table]
 
 
-def scatter(title: str, points: Sequence[Point], x_name: str, y_name: str, *, logarithmic: bool = False) -> Markup:
-    """A scatter plot with error bars and labels that do not overlap where there is space."""
-    height = 340
-    level = math.log10 if logarithmic else float
-    x_low, x_high = padded([level(bound) for p in points for bound in (p.x - p.x_half, p.x + p.x_half)], 0.08)
-    y_low, y_high = padded([bound for p in points for bound in (p.y - p.y_half, p.y + p.y_half)], 0.08)
-
-    def across(x: float) -> float:
-        return _LEFT + (level(x) - x_low) / (x_high - x_low) * (_WIDTH - _LEFT - _RIGHT)
-
-    def down(y: float) -> float:
-        return _TOP + (y_high - y) / (y_high - y_low) * (height - _TOP - _BOTTOM)
-
-    marks: list[Mark | Group] = []
-    for value in ticks(y_low, y_high):
-        marks.append(mark("line", class_="grid", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=down(value), y2=down(value)))
-        marks.append(mark("text", number(value), class_="mark", x=_LEFT - 8, y=down(value) + 4, text_anchor="end"))
-    base = height - _BOTTOM
-    marks.append(mark("line", class_="axis", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=base, y2=base))
-    for value in logarithmic_ticks(x_low, x_high) if logarithmic else ticks(x_low, x_high, 8):
-        marks.append(mark("text", number(value), class_="mark", x=across(value), y=base + 17, text_anchor="middle"))
-    marks.append(mark("text", x_name, class_="mark", x=_WIDTH - _RIGHT, y=base + 34, text_anchor="end"))
-    marks.append(mark("text", y_name, class_="mark", x=_LEFT, y=_TOP - 2))
-    for point, (x_label, y_label, anchor) in zip(points, _label_positions(points, across, down, height), strict=True):
-        x, y = across(point.x), down(point.y)
-        left, right = across(point.x - point.x_half), across(point.x + point.x_half)
-        top, bottom = down(point.y + point.y_half), down(point.y - point.y_half)
-        drawn = [
-            mark("line", class_="error", x1=left, x2=right, y1=y, y2=y),
-            mark("line", class_="error", x1=x, x2=x, y1=top, y2=bottom),
-            mark("circle", cx=x, cy=y, r=4),
-            mark("text", point.name, x=x_label, y=y_label, text_anchor=anchor),
-        ]
-        marks.append(Group(drawn, f"{point.name}: {_values(point, x_name, y_name)}", "line line-0"))
-    values = "; ".join(f"{point.name}: {_values(point, x_name, y_name)}" for point in points)
-    return Chart(title, f"{values}.", _WIDTH, height, "plot", marks).draw()
-
-
 def group_bars(title: str, groups: Sequence[tuple[str, Sequence[Bar]]], unit: str) -> Markup:
     """Groups of horizontal bars around zero, each with its value and a line from its lowest to its highest value."""
     left, right = 150, 70
@@ -254,47 +168,6 @@ def _group_bar(bar: Bar, y: float, across: Callable[[float], float], left: int) 
     return Group(drawn, f"{bar.name}: {_signed(bar.value)}{interval}")
 
 
-def _label_positions(
-    points: Sequence[Point], across: Callable[[float], float], down: Callable[[float], float], height: int
-) -> list[tuple[float, float, str]]:
-    """x, y and anchor of each point's label: next to the point, where it covers no other label or point."""
-    taken = [(across(p.x) - 5, down(p.y) - 5, across(p.x) + 5, down(p.y) + 5) for p in points]
-    positions = []
-    for point in points:
-        x, y, width = across(point.x), down(point.y), 6.8 * len(point.name)
-        rows = (-5, 14, -20, 29, -35, 44, -50, 59)
-        candidates = [(x + side, y + row, anchor) for row in rows for side, anchor in ((9, "start"), (-9, "end"))]
-        boxes = [_box(candidate, width) for candidate in candidates]
-        free = [
-            order
-            for order, box in enumerate(boxes)
-            if _inside(box, height) and not any(_overlap(box, other) for other in taken)
-        ]
-        chosen = free[0] if free else int(x + 9 + width > _WIDTH)
-        taken.append(boxes[chosen])
-        positions.append(candidates[chosen])
-    return positions
-
-
-def _box(position: tuple[float, float, str], width: float) -> tuple[float, float, float, float]:
-    x, y, anchor = position
-    left = x if anchor == "start" else x - width
-    return left, y - 11, left + width, y + 3
-
-
-def _inside(box: tuple[float, float, float, float], height: int) -> bool:
-    return box[0] >= _LEFT and box[1] >= _TOP and box[2] <= _WIDTH and box[3] <= height - _BOTTOM
-
-
-def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-
-def _values(point: Point, x_name: str, y_name: str) -> str:
-    halves = [f" ±{number(half)}" if half else "" for half in (point.x_half, point.y_half)]
-    return f"{x_name} {number(point.x)}{halves[0]}, {y_name} {number(point.y)}{halves[1]}"
-
-
 def _signed(value: float) -> str:
     return f"+{number(value)}" if value > 0 else number(value)
 
@@ -308,22 +181,6 @@ def _by_group(figures: Mapping[str, Any], name: str) -> dict[str, float]:
 def _outermost(groups: Mapping[str, float]) -> list[str]:
     """Groups that are not within another one, as `eng-isl/news` is within `eng-isl`."""
     return [name for name in groups if name.rpartition("/")[0] not in groups]
-
-
-def _without_common_prefix(names: Sequence[str]) -> list[str]:
-    """Names without the words that all of them start with: measure-a, measure-b-c → a, b-c."""
-    words = [name.split("-") for name in names]
-    while all(len(parts) > 1 and parts[0] == words[0][0] for parts in words):
-        words = [parts[1:] for parts in words]
-    return ["-".join(parts) for parts in words]
-
-
-def _has_perplexity(point: Mapping[str, float]) -> bool:
-    return "step" in point and point.get("train_perplexity", 0) > 0
-
-
-def _is_final(stage: StageView) -> bool:
-    return stage.name.startswith(_FINAL) and _use(stage) == "train-translator"
 
 
 def _use(stage: StageView) -> str:

@@ -25,14 +25,9 @@ _DIVERSITY = ("ibleu", "ichrf", "kernel_sst", "cost", "sentence_length", "vocabu
 
 @dataclass(frozen=True)
 class MethodResult(ResultRecord):
-    """Figures of one method of back-translation.
+    """Figures of one method of back-translation, as the stages return them.
 
-    Args:
-        method: Its name.
-        tests: For each test, the figures of each seed's translator, as `EvaluateTranslator` returns them: BLEU, chrF,
-            intervals, signatures and groups.
-        diversity: Figures of its back-translations, as `MeasureDiversity` returns them; empty for 'none'.
-        trainings: Figures of each seed's training, as `TrainTranslator` returns them.
+    Those of each seed's translator by test, of its back-translations (empty for 'none'), and of each seed's training.
     """
 
     method: str
@@ -47,13 +42,9 @@ class MethodResult(ResultRecord):
 
 @dataclass(frozen=True)
 class ExperimentResult(ResultRecord):
-    """Result of `run_experiment`.
+    """Figures of the methods, by test those of the back-translator, and differences of BLEU as text.
 
-    Args:
-        methods: Figures of each method.
-        back_translator: For each test, the figures of the back-translator, which translates it in the other direction.
-            They limit what diversity can achieve.
-        differences: For each test, the differences of BLEU between methods, with intervals, as text.
+    The back-translator limits what diversity can achieve.
     """
 
     methods: tuple[MethodResult, ...]

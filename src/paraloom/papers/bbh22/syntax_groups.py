@@ -17,10 +17,7 @@ FILE = "groups.json"
 class SyntaxGroup:
     """Sentences with one root production, or with several if one alone has too few.
 
-    Args:
-        group: Number of the group, from 1, by the frequency of its most frequent production.
-        productions: Rows of each production, the most frequent first.
-        rows: Rows of all of them.
+    Groups are numbered from 1 by the frequency of their most frequent production; `productions` has the rows of each.
     """
 
     group: int
@@ -65,15 +62,7 @@ def choose_groups(counts: Counter[str], k: int = 3, min_rows: int = 0) -> list[S
 
 @dataclass(frozen=True)
 class SyntaxGrouping:
-    """The syntax groups of a corpus.
-
-    Args:
-        column: Column of the trees.
-        rows: Rows of the corpus.
-        unparsed: Rows without a tree.
-        distinct: Different root productions.
-        groups: The chosen groups.
-    """
+    """The syntax groups of a corpus by the trees of a column; `distinct` is the number of root productions."""
 
     column: str
     rows: int

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.progress import progress
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Ref, StageContext
-from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.resampling import SAMPLES, Floats, corpus_scores, percentile_interval
 from paraloom.evaluate.translation import sacrebleu
 from paraloom.io import Corpus, read_lines
@@ -24,17 +23,10 @@ from paraloom.text.normalize import normalize
 
 @dataclass(frozen=True)
 class TranslatorDifference:
-    """Difference of two systems by one metric.
+    """The score of a system by `bleu` or `chrf` minus that of a baseline, in points, with its 95 % interval.
 
-    Args:
-        metric: `bleu` or `chrf`.
-        system: The system.
-        baseline: The system that it is compared with.
-        value: The system's score minus the baseline's, in points; above 0 where the system is better.
-        low: Lower end of the 95 % interval over the sentences of the test.
-        high: Upper end of that interval.
-        seeds: The difference of each training of the system from the mean of the baseline's: what the choice of the
-            seed alone does, which the interval does not contain.
+    The interval is over the sentences of the test; `seeds` are the differences of each training of the system from the
+    mean of the baseline's: what the choice of the seed alone does, which the interval does not contain.
     """
 
     metric: str
@@ -50,39 +42,18 @@ class TranslatorDifference:
         """True if the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fields, with the lowest and highest of the seeds; the metric as `measure`, the baseline as `than`."""
-        return {
-            "measure": self.metric,
-            "system": self.system,
-            "than": self.baseline,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "lowest": min(self.seeds),
-            "highest": max(self.seeds),
-        }
+    def to_dict(self) -> dict[str, Json]:
+        """The fields, rounded, with the lowest and highest of the seeds; `measure` and `than`: metric, baseline."""
+        values = (self.value, self.low, self.high, min(self.seeds), max(self.seeds))
+        rounded = zip(("value", "low", "high", "lowest", "highest"), (round(value, 3) for value in values), strict=True)
+        return {"measure": self.metric, "system": self.system, "than": self.baseline, **dict(rounded)}
 
 
-@dataclass(frozen=True)
-class TranslatorComparison(EvaluationResult):
-    """Result of `compare_translators`.
-
-    Args:
-        differences: Of each pair of systems, each later one against each earlier one; BLEU first, then chrF.
-        signature: What was measured and how.
-    """
+class TranslatorComparison(NamedTuple):
+    """Differences of each later system from each earlier one, BLEU first, and how they were measured."""
 
     differences: tuple[TranslatorDifference, ...]
     signature: str
-
-    def format(self) -> str:
-        """A line for each difference."""
-        lines = [
-            f"{one.metric}  {one.system} - {one.baseline}: {one.value:+.2f} ({one.low:+.2f} to {one.high:+.2f})"
-            for one in self.differences
-        ]
-        return "\n".join([*lines, self.signature])
 
 
 def compare_translators(
@@ -95,9 +66,6 @@ def compare_translators(
     """Compare translators on one test by BLEU and chrF (sacreBLEU's defaults) with a paired bootstrap.
 
     The samples are the same for all systems, so that sentences that are hard for all do not count as a difference.
-
-    Reference:
-        Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation.
     """
     if not references:
         raise DataError("no sentences to compare translators by", remedy="Give one reference or more.")
@@ -112,37 +80,24 @@ def compare_translators(
     counts_by_sample = np.stack([np.bincount(rows, minlength=len(references)) for rows in indices])
     references_of = [[reference] for reference in references]
     differences: list[TranslatorDifference] = []
-    metrics = _metrics()
-    num_trainings = sum(len(trainings) for trainings in systems.values())
-    with progress("comparing", len(metrics) * num_trainings, unit="trainings") as advance:
-        for name, metric in metrics:
-            scores = {}
+    signatures = {}
+    with progress("comparing", 2 * sum(map(len, systems.values())), unit="trainings") as advance:
+        for name, metric in (("bleu", sacrebleu.BLEU()), ("chrf", sacrebleu.CHRF())):
+            scores: dict[str, Floats] = {}
             for system, trainings in systems.items():
                 scores[system] = np.stack(
                     [corpus_scores(metric, hypotheses, references_of, counts_by_sample) for hypotheses in trainings]
                 )
                 advance(len(trainings))
-            order = list(scores)
+            signatures[name] = str(metric.get_signature()).replace("|", ",")
+            names = list(scores)
             differences += [
-                _difference(name, order[later], order[earlier], scores)
-                for later in range(len(order))
-                for earlier in range(later)
+                _difference(name, system, baseline, scores)
+                for number, system in enumerate(names)
+                for baseline in names[:number]
             ]
-    return TranslatorComparison(tuple(differences), _translator_signature(len(references), samples, seed))
-
-
-def _translator_signature(sentences: int, samples: int, seed: int) -> str:
-    metrics = {}
-    for name, metric in _metrics():
-        metric._extract_corpus_statistics([""], [[""]])  # sets the number of references
-        metrics[name] = str(metric.get_signature()).replace("|", ",")
-    return signature(
-        "translator-differences", **{"sentences": sentences, "paired-samples": samples, "seed": seed}, **metrics
-    )
-
-
-def _metrics() -> tuple[tuple[str, Any], ...]:
-    return ("bleu", sacrebleu.BLEU()), ("chrf", sacrebleu.CHRF())
+    how = {"sentences": len(references), "paired-samples": samples, "seed": seed}
+    return TranslatorComparison(tuple(differences), signature("translator-differences", **how, **signatures))
 
 
 def _difference(metric: str, system: str, baseline: str, scores: Mapping[str, Floats]) -> TranslatorDifference:
@@ -201,7 +156,7 @@ class CompareTranslators(Fit):
         for batch in Corpus.open(context.inputs["pairs"]).batches(["tgt"]):
             references += normalize(batch.column("tgt")).to_pylist()
         comparison = compare_translators(systems, references)
-        rows = [{name: _three_digits(value) for name, value in row.to_dict().items()} for row in comparison.differences]
+        rows = [row.to_dict() for row in comparison.differences]
         result = {"differences": rows, "signature": comparison.signature}
         (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         return {
@@ -209,7 +164,3 @@ class CompareTranslators(Fit):
             for row in comparison.differences
             if row.metric == "bleu"
         }
-
-
-def _three_digits(value: Json) -> Json:
-    return round(value, 3) if isinstance(value, float) else value

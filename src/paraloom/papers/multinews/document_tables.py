@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from paraloom.papers.park17.loop_tables import LoopRun
+from paraloom.papers.result_files import FinishedRun
 from paraloom.papers.tables import ReproducedTable, Row, reproduced
 
 _LANGUAGES = {"cs": "Czech", "de": "German", "ko": "Korean"}
@@ -19,7 +19,7 @@ _METHODS = {
 _COLUMNS = ("precision", "recall", "F1", "gold pairs")
 
 
-def aligned_pages(run: LoopRun, name: str) -> ReproducedTable:
+def aligned_pages(run: FinishedRun, name: str) -> ReproducedTable:
     """MultiNews Table 2: pairs of pages, the paper's method first; the methods that the run has."""
     rows: list[Row] = []
     pages: list[int] = []
@@ -46,7 +46,7 @@ def aligned_pages(run: LoopRun, name: str) -> ReproducedTable:
     )
 
 
-TABLES: dict[str, Callable[[LoopRun, str], ReproducedTable]] = {"multinews-2": aligned_pages}
+TABLES: dict[str, Callable[[FinishedRun, str], ReproducedTable]] = {"multinews-2": aligned_pages}
 """Name of a table → the function that makes it from a run."""
 
 _CONDITIONS = (

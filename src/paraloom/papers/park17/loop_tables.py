@@ -2,67 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
-from paraloom.core.digests import signature
 from paraloom.core.errors import DataError
 from paraloom.core.stats import Estimate, wilson_interval
 from paraloom.papers.published import published_figures
+from paraloom.papers.result_files import FinishedRun
 from paraloom.papers.tables import NOT_MEASURED, Figure, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order
-from paraloom.pipeline.fit import ARTIFACT
 
 _KINDS = ("0:1", "1:0", "1:1", "1:2", "1:3", "2:1", "2:2", "2:3", "3:1", "3:2", "3:3")
 _MIN_GOLD = 30
 
 
-class LoopRun:
-    """The figures of a run of `selftrain`, or of a pipeline that aligns documents."""
-
-    def __init__(self, folder: Path, command: str = "paraloom research selftrain LOOP.toml") -> None:
-        self.folder = folder
-        try:
-            run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-            self.stages: dict[str, dict[str, Any]] = {stage["name"]: stage for stage in run["stages"]}
-            self.signature = signature(
-                command.split()[-2], run=run["name"], seed=run["seed"], digest=run["digest"][:12]
-            )
-        except (OSError, KeyError, TypeError, ValueError):
-            raise DataError(
-                "the folder is not that of a run of the loop",
-                file=folder,
-                remedy=f"Make one: `{command} -o RUN`.",
-            ) from None
-
-    def rounds(self, kind: str) -> list[int]:
-        """The rounds that have figures of stages named KIND-ROUND, ascending."""
-        matches = (re.fullmatch(rf"{kind}-(\d+)", stage) for stage in self.stages)
-        rounds = sorted(int(match[1]) for match in matches if match and "f1" in self.figures(match[0]))
-        if not rounds:
-            raise DataError(
-                f"the run did not evaluate its {kind}", file=self.folder, remedy="Name true pairs in the loop's file."
-            )
-        return rounds
-
-    def figures(self, stage: str) -> dict[str, Any]:
-        """The figures of a stage; empty for a stage that the run does not have."""
-        return self.stages.get(stage, {}).get("figures") or {}
-
-    def result(self, stage: str) -> dict[str, Any]:
-        """The result.json of a stage."""
-        path = self.folder / self.stages[stage]["folder"] / ARTIFACT / "result.json"
-        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return result
-
-
-def bead_kinds(run: LoopRun, name: str) -> ReproducedTable:
+def bead_kinds(run: FinishedRun, name: str) -> ReproducedTable:
     """PARK17 Table 5: F1 by kind of bead, source:target, after the last round."""
-    number = run.rounds("sentences")[-1]
+    matches = (re.fullmatch(r"sentences-(\d+)", stage) for stage in run.stages)
+    rounds = [int(match[1]) for match in matches if match and "f1" in run.figures(match[0])]
+    if not rounds:
+        raise DataError(
+            "the run did not evaluate its sentences", file=run.folder, remedy="Name true pairs in the loop's file."
+        )
+    number = max(rounds)
     kinds = run.result(f"sentences-{number}")["kinds"]
     gold = {kind: kinds.get(kind, {}).get("gold", 0) for kind in _KINDS}
     f1: list[Figure] = [kinds[kind]["f1"] if gold[kind] else None for kind in _KINDS]
@@ -84,7 +47,7 @@ def bead_kinds(run: LoopRun, name: str) -> ReproducedTable:
     )
 
 
-TABLES: dict[str, Callable[[LoopRun, str], ReproducedTable]] = {"park17-5": bead_kinds}
+TABLES: dict[str, Callable[[FinishedRun, str], ReproducedTable]] = {"park17-5": bead_kinds}
 """Name of a table → the function that makes it from a run."""
 
 

@@ -48,10 +48,13 @@ def train_ngrams(sentences: Sequence[Sequence[int]], begin: int, end: int) -> Ng
     trigram, trigram_backoff = _interpolate(types[:, :2], counts, lower)
     keys = np.concatenate([ngram_keys(words[:, None]), ngram_keys(pairs), ngram_keys(types)])
     logprobs = np.log(np.concatenate([unigram, bigram, trigram]))
-    backoffs = _Backoffs(keys, logprobs)
-    backoffs.set(bigram_backoff)
-    backoffs.set(trigram_backoff)
-    return backoffs.model(float(np.log(unknown)))
+    contexts, weights = map(np.concatenate, zip(bigram_backoff, trigram_backoff, strict=True))
+    # A context that is not an n-gram itself, such as the beginning, has no probability: it is never the last word.
+    everything = np.unique(np.concatenate([keys, contexts]))
+    all_logprobs, backoffs = np.full(len(everything), np.log(unknown)), np.zeros(len(everything))
+    all_logprobs[np.searchsorted(everything, keys)] = logprobs
+    backoffs[np.searchsorted(everything, contexts)] = np.log(weights)
+    return NgramTable(everything, all_logprobs, backoffs, float(np.log(unknown)))
 
 
 def ngram_keys(ngrams: Sequence[Sequence[int]] | Words) -> Keys:
@@ -76,24 +79,3 @@ def _interpolate(
     totals = np.bincount(owners, counts)
     backoff = DISCOUNT * np.bincount(owners) / totals
     return (counts - DISCOUNT) / totals[owners] + backoff[owners] * lower, (keys, backoff)
-
-
-class _Backoffs:
-    """Back-off weights by n-gram; a context that is not an n-gram itself, such as the beginning, gets an entry."""
-
-    def __init__(self, keys: Keys, logprobs: npt.NDArray[np.float64]) -> None:
-        self._keys, self._logprobs = keys, logprobs
-        self._contexts: list[tuple[Keys, npt.NDArray[np.float64]]] = []
-
-    def set(self, contexts: tuple[Keys, npt.NDArray[np.float64]]) -> None:
-        self._contexts.append(contexts)
-
-    def model(self, unknown: float) -> NgramTable:
-        contexts = np.concatenate([keys for keys, _ in self._contexts])
-        keys = np.unique(np.concatenate([self._keys, contexts]))
-        # A context without a probability of its own is never the last word.
-        logprobs, backoffs = np.full(len(keys), unknown), np.zeros(len(keys))
-        logprobs[np.searchsorted(keys, self._keys)] = self._logprobs
-        weights = np.concatenate([weights for _, weights in self._contexts])
-        backoffs[np.searchsorted(keys, contexts)] = np.log(weights)
-        return NgramTable(keys, logprobs, backoffs, unknown)

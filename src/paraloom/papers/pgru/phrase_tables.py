@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from paraloom.core.digests import signature
-from paraloom.core.errors import DataError
 from paraloom.papers.measurements import Accuracies, mean_of_seeds
 from paraloom.papers.published import PAPERS, published_figures
+from paraloom.papers.result_files import FinishedRun
 from paraloom.papers.tables import SEED_RANGE, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order
-from paraloom.pipeline.fit import ARTIFACT
 
 _NEGATIVES = (9, 29, 99)
 _SHARES = (1, 10, 100)
@@ -29,28 +27,18 @@ class PhraseRuns:
     """The figures of runs of `examples/pgru.toml`, which differ in their seed."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders = folders
-        self._runs = [_read_json(folder / "run.json", folder) for folder in folders]
-        seeds = "+".join(str(run["seed"]) for run in self._runs)
-        self.signature = signature("pgru", seeds=seeds, digest=self._runs[0]["digest"][:12])
+        self._runs = [FinishedRun(folder, "paraloom run examples/pgru.toml") for folder in folders]
+        self.count = len(self._runs)
+        seeds = "+".join(str(run.seed) for run in self._runs)
+        self.signature = signature("pgru", seeds=seeds, digest=self._runs[0].digest)
 
     def results(self, stage: str) -> list[dict[str, Any]]:
         """The result.json of a stage in each run."""
-        results = []
-        for folder, run in zip(self.folders, self._runs, strict=True):
-            of_stage = next((row["folder"] for row in run["stages"] if row["name"] == stage), None)
-            if of_stage is None:
-                raise DataError(
-                    f"the run has no stage '{stage}'",
-                    file=folder,
-                    remedy="Make it with `paraloom run examples/pgru.toml`.",
-                )
-            results.append(_read_json(folder / of_stage / ARTIFACT / "result.json", folder))
-        return results
+        return [run.result(stage) for run in self._runs]
 
     def has(self, *stages: str) -> bool:
         """True if every run has all these stages."""
-        return all(set(stages) <= {row["name"] for row in run["stages"]} for run in self._runs)
+        return all(set(stages) <= set(run.stages) for run in self._runs)
 
     def choosing(self, stage: str, system: str = "trained") -> Accuracies:
         """Accuracy of a system in choosing the paraphrase among 100."""
@@ -136,7 +124,7 @@ TABLES: dict[str, Callable[[PhraseRuns, str], ReproducedTable]] = {
 
 def _table(runs: PhraseRuns, name: str, rows: Sequence[Row], orders: Sequence[Order], random: str) -> ReproducedTable:
     counts = runs.results(_PHRASES_ALONE)[0]["pairs"]
-    seeds = len(runs.folders)
+    seeds = runs.count
     return reproduced(
         name,
         rows,
@@ -189,15 +177,3 @@ _CONDITIONS = (
     ),
     ("early stopping for the tasks", "on each task's training set", "on development pairs", "one model for all tasks"),
 )
-
-
-def _read_json(path: Path, folder: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise DataError(
-            f"the folder is not that of a finished run: {path.name} cannot be read",
-            file=folder,
-            remedy="Make it with `paraloom run examples/pgru.toml`.",
-        ) from None
-    return content

@@ -18,6 +18,7 @@ from paraloom.core.stats import wilson_interval
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.io import read_lines
+from paraloom.papers.published import published_figures
 
 Similarity: TypeAlias = Literal["cosine", "dot"]
 
@@ -33,26 +34,10 @@ FILES = {
 """Paths below the folder of tasks.  Turney's 1,500 test questions are in the file called jair.train (the paper has
 1,500 for testing and 680 for training, of which jair.test has 432)."""
 
-PUBLISHED_PHRASES: dict[str, tuple[float, float, float]] = {
-    "SUM": (65.46, 39.58, 19.79),
-    "FCT(LM)": (67.22, 42.59, 27.55),
-    "GRU(PPDB)": (71.29, 41.44, 26.37),
-    "Tree-RNN, task-specific": (71.50, 40.95, 27.20),
-    "FCT, task-specific": (68.84, 41.90, 33.80),
-    "GRU, task-specific": (73.44, 48.88, 39.23),
-}
-"""Phrase similarity: accuracies on SemEval2013, Turney2012(5) and Turney2012(10) (PGRU Table 1)."""
-
 
 @dataclass(frozen=True)
 class JudgedPhrase:
-    """An item of SemEval 2013 task 5a.
-
-    Args:
-        phrase: Two words.
-        word: A word.
-        same: Whether the two mean the same.
-    """
+    """An item of SemEval 2013 task 5a: whether a phrase of two words and a word mean the same."""
 
     phrase: str
     word: str
@@ -61,12 +46,7 @@ class JudgedPhrase:
 
 @dataclass(frozen=True)
 class PhraseQuestion:
-    """A question of Turney 2012: which of the choices means the same as a phrase of two words.
-
-    Args:
-        phrase: The two words.
-        choices: The answer, then the distractors, without the two words themselves.
-    """
+    """A question of Turney 2012: which choice means the same as a phrase of two words; the answer is the first."""
 
     phrase: str
     choices: tuple[str, ...]
@@ -79,15 +59,7 @@ class PhraseQuestion:
 
 @dataclass(frozen=True)
 class PhraseRow:
-    """The accuracy on one task.
-
-    Args:
-        task: The task.
-        accuracy: In percent.
-        low: Lower end of the 95 % interval (Wilson), in percent.
-        high: Upper end of that interval.
-        n: Number of items.
-    """
+    """The accuracy on a task of n items, in percent, with its 95 % interval (Wilson)."""
 
     task: str
     accuracy: float
@@ -98,13 +70,7 @@ class PhraseRow:
 
 @dataclass(frozen=True)
 class PhraseResult(EvaluationResult):
-    """Result of `evaluate_phrases`.
-
-    Args:
-        rows: The accuracies.
-        threshold: The similarity above which SemEval's items count as the same.
-        signature: What was measured and how.
-    """
+    """The accuracies; the similarity above which SemEval's items count as the same; what was measured and how."""
 
     rows: tuple[PhraseRow, ...]
     threshold: float
@@ -130,43 +96,21 @@ class PhraseResult(EvaluationResult):
             for row in self.rows
         ]
         lines += ["", f"{'published (PGRU)':<28} {'SemEval2013':>12} {'Turney(5)':>10} {'Turney(10)':>10}"]
-        lines += [f"{name:<28} {a:>12.2f} {b:>10.2f} {c:>10.2f}" for name, (a, b, c) in PUBLISHED_PHRASES.items()]
+        lines += [
+            f"{name:<28} {a:>12.2f} {b:>10.2f} {c:>10.2f}" for name, (a, b, c) in published_figures("pgru-1").items()
+        ]
         return "\n".join([*lines, "", self.signature])
 
 
 def evaluate_phrases(
-    encoder: EncoderLike, folder: str | Path, *, similarity: Similarity = "cosine", threshold: float | None = None
-) -> PhraseResult:
-    """Measure an encoder's accuracy on SemEval2013 (5a), Turney2012(5) and Turney2012(10).
-
-    SemEval: a phrase and a word are the same where their similarity is above a threshold.  Turney(5): the answer has
-    the highest similarity of five choices; Turney(10): also higher than those of the reversed phrase with all five.
-    Credit is shared among equal choices, so that an encoder that ignores word order gets half of (5) in (10).
-
-    Reference:
-        PGRU Table 1.
-    """
-    folder = Path(folder)
-    test = read_judged_phrases(folder / FILES["semeval-test"])
-    questions = read_questions(folder / FILES["turney-test"])
-    if threshold is None:
-        train = read_judged_phrases(folder / FILES["semeval-train"])
-        threshold = best_threshold(*_similarities(encoder, train, similarity))
-    scores, same = _similarities(encoder, test, similarity)
-    five, ten = answer_credits(encoder, questions, similarity)
-    rows = (
-        _row("SemEval2013", (scores > threshold) == same),
-        _row("Turney2012(5)", five),
-        _row("Turney2012(10)", ten),
-    )
-    how = signature("phrases", similarity=similarity, ties="shared", encoder=digest(encoder.signature)[:12])
-    return PhraseResult(rows, float(threshold), how)
-
-
-def evaluate_phrase_tasks(
     encoder: EncoderLike | str | Path, folder: str | Path, *, similarity: Similarity = "cosine"
 ) -> PhraseResult:
     """Compute accuracy on SemEval 2013 task 5a and on Turney's questions with five and ten choices.
+
+    SemEval: a phrase and a word are the same where their similarity is above a threshold, that of the training set.
+    Turney(5): the answer has the highest similarity of five choices; Turney(10): also higher than those of the reversed
+    phrase with all five. Credit is shared among equal choices, so that an encoder that ignores word order gets half of
+    (5) in (10).
 
     Args:
         encoder: A bundled name such as english, a folder, or a sentence-transformers model.
@@ -175,10 +119,25 @@ def evaluate_phrase_tasks(
 
     Returns:
         The accuracies.
+
+    Reference:
+        PGRU Table 1.
     """
-    return evaluate_phrases(
-        open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder, folder, similarity=similarity
+    model = open_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+    folder = Path(folder)
+    test = read_judged_phrases(folder / FILES["semeval-test"])
+    questions = read_questions(folder / FILES["turney-test"])
+    train = read_judged_phrases(folder / FILES["semeval-train"])
+    threshold = best_threshold(*_similarities(model, train, similarity))
+    scores, same = _similarities(model, test, similarity)
+    five, ten = answer_credits(model, questions, similarity)
+    rows = (
+        _row("SemEval2013", (scores > threshold) == same),
+        _row("Turney2012(5)", five),
+        _row("Turney2012(10)", ten),
     )
+    how = signature("phrases", similarity=similarity, ties="shared", encoder=digest(model.signature)[:12])
+    return PhraseResult(rows, threshold, how)
 
 
 def best_threshold(scores: npt.NDArray[np.float32], same: npt.NDArray[np.bool_]) -> float:

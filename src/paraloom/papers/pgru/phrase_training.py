@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from paraloom.core.config import Config, check_range
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.progress import progress
-from paraloom.core.seeds import generator
+from paraloom.core.seeds import generator, spawn_seed
 from paraloom.embed.average import SentenceEncoder, Vectors
 from paraloom.embed.checkpoint import TrainingState, read_checkpoint, run_with_checkpoints, write_records
 from paraloom.embed.spec import PARTS, parse_spec
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
 
 PhraseEvaluator = Callable[[SentenceEncoder], float]
 """Measures a phrase encoder during training; higher is better."""
-
-# Bytes that hold the state of NumPy's generator as JSON.
-_GENERATOR_BYTES = 512
 
 
 class PhraseExample(NamedTuple):
@@ -131,76 +127,50 @@ def train_phrases(
     folder = Path(folder)
     words, table = vectors
     vocabulary = Vocabulary("word", words)
-    draw = generator(seed, 17)
-    data = _Phrases.of(_sample(examples, config.sample_fraction, draw), vocabulary)
+    data = _Phrases.of(_sample(examples, config.sample_fraction, generator(seed, 17)), vocabulary)
     network = new_network(config.network, config.hidden_size or table.shape[1], seed, table.shape[1])
-    torch.manual_seed(seed)
     # Phrases are short: more threads would wait for each other, and sum in another order.
     torch.set_num_threads(1)
     encoder = SentenceEncoder(parse_spec(config.network), {config.network: Recurrent(vocabulary, table, network)})
-    parameters = _PhraseState(network, draw)
+    best = _BestNetwork(network)
     settings = {**asdict(config), "seed": seed}
     training_digest = digest(
         [settings, evaluate_every, examples, list(words), hashlib.sha256(table.tobytes()).hexdigest()]
     )
-    state = read_checkpoint(folder, parameters.tensors, training_digest)
-    if state.epoch:
-        parameters.restore_generators()
-    epochs = _train(config, data, table, encoder, parameters, state, evaluator, evaluate_every)
-    run_with_checkpoints(epochs, folder, state, parameters.tensors, training_digest, checkpoint_seconds)
+    state = read_checkpoint(folder, best.tensors, training_digest)
+    epochs = _train(config, data, table, encoder, best, state, evaluator, evaluate_every, seed)
+    run_with_checkpoints(epochs, folder, state, best.tensors, training_digest, checkpoint_seconds)
     network.eval()
-    best = parameters.restore_best()
+    figure = best.restore()
     write_records(folder, state.curve, {})
     save_encoder(encoder, folder, {**settings, **data.counts})
     shutil.rmtree(folder / "checkpoint", ignore_errors=True)
-    return {"examples": data.counts, "development": best, "signature": encoder.signature}
+    return {"examples": data.counts, "development": figure, "signature": encoder.signature}
 
 
-class _PhraseState:
-    """Contents of a checkpoint: the network, the best network so far, and the state of both random generators.
+class _BestNetwork:
+    """A network that is trained, and what it was when its figure was highest.
 
-    `tensors` are arrays by name, which share the network's memory or are copies.
+    `tensors`, the contents of a checkpoint, are arrays by name, which share the network's memory or are copies.
     """
 
-    def __init__(self, network: Any, draw: np.random.Generator) -> None:
-        import torch
-
-        self.network, self.draw = network, draw
+    def __init__(self, network: Any) -> None:
+        self.network = network
         values = {name: value.numpy() for name, value in network.state_dict().items()}
         self.tensors: dict[str, Any] = {
             **{f"network.{name}": value for name, value in values.items()},
             **{f"best.{name}": np.zeros_like(value) for name, value in values.items()},
             "figure": np.full(1, -np.inf),
-            "dropout": torch.get_rng_state().numpy(),
-            "draw": self._generator_state(),
         }
 
-    def _generator_state(self) -> npt.NDArray[np.uint8]:
-        state = json.dumps(self.draw.bit_generator.state).encode().ljust(_GENERATOR_BYTES)
-        return np.frombuffer(state, np.uint8).copy()
-
-    def record_generators(self) -> None:
-        """Copy the state of the generators into `tensors`."""
-        import torch
-
-        self.tensors["dropout"][...] = torch.get_rng_state().numpy()
-        self.tensors["draw"][...] = self._generator_state()
-
-    def restore_generators(self) -> None:
-        """Set the generators to the state in `tensors`."""
-        import torch
-
-        torch.set_rng_state(torch.from_numpy(self.tensors["dropout"].copy()))
-        self.draw.bit_generator.state = json.loads(self.tensors["draw"].tobytes())
-
-    def record_best(self, figure: float) -> None:
+    def record(self, figure: float) -> None:
         """Keep the present network if its figure is higher than all before."""
         if figure > self.tensors["figure"][0]:
             self.tensors["figure"][0] = figure
             for name, value in self.network.state_dict().items():
                 self.tensors[f"best.{name}"][...] = value.numpy()
 
-    def restore_best(self) -> float | None:
+    def restore(self) -> float | None:
         """Set the network to the best one; returns its figure, None where none was measured."""
         import torch
 
@@ -217,22 +187,26 @@ def _train(
     data: _Phrases,
     table: Vectors,
     encoder: SentenceEncoder,
-    parameters: _PhraseState,
+    best: _BestNetwork,
     state: TrainingState,
     evaluator: PhraseEvaluator | None,
     evaluate_every: int,
+    seed: int,
 ) -> Iterator[None]:
     """Advance `state` to the end and yield after each epoch."""
     import torch
 
-    network = parameters.network
+    network = best.network
     optimizer = torch.optim.SGD(network.parameters(), config.learning_rate)
     with progress("training phrases", config.epochs, unit="epochs", done=state.epoch) as advance:
         while state.epoch < config.epochs:
             epoch = state.epoch + 1
+            # Each epoch has random numbers of its own, so that a resumed training draws the same.
+            draw = generator(seed, 17, epoch)
+            torch.manual_seed(spawn_seed(seed, epoch))
             network.train()
-            for batch in _batches(len(data.pairs), config.batch_size, parameters.draw):
-                loss = _loss(data, batch, config, network, table, parameters.draw)
+            for batch in _batches(len(data.pairs), config.batch_size, draw):
+                loss = _loss(data, batch, config, network, table, draw)
                 state.step += 1
                 state.add_loss(loss.item())
                 optimizer.zero_grad()
@@ -244,10 +218,9 @@ def _train(
             if evaluator is not None and (epoch % evaluate_every == 0 or epoch == config.epochs):
                 network.eval()
                 line["development"] = figure = evaluator(encoder)
-                parameters.record_best(figure)
+                best.record(figure)
             state.curve.append(line)
             state.epoch = epoch
-            parameters.record_generators()
             advance(1)
             yield
 
@@ -261,14 +234,7 @@ def clip_gradient(parameters: Any, max_norm: float) -> float:
 
 @dataclass(frozen=True)
 class _Phrases:
-    """All distinct phrases as lists of words.
-
-    Args:
-        lists: The words of each phrase.
-        pairs: int64 `(n, 2)`, phrase and paraphrase.
-        negatives: Negatives of each pair, int64 `(m, 2)`.
-        counts: `read` = `used` + `unknown`.
-    """
+    """All distinct phrases as lists of words; pairs of their numbers, `(n, 2)`, and negatives of each, `(m, 2)`."""
 
     lists: RowLists
     pairs: npt.NDArray[np.int64]

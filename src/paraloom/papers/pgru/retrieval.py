@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +13,7 @@ from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
-from paraloom.core.stage import Fit, Json, Ref, StageContext
-from paraloom.embed.encoder import open_encoder
-from paraloom.embed.threads import available_threads
 from paraloom.evaluate.base import EvaluationResult
-from paraloom.io import Corpus
 
 # Rounding can separate the cosines of two equal vectors by some 1e-7; closer ones are a tie.
 _TIE = 1e-6
@@ -27,13 +21,7 @@ _TIE = 1e-6
 
 @dataclass(frozen=True)
 class RetrievalResult(EvaluationResult):
-    """Result of `evaluate_retrieval`.
-
-    Args:
-        accuracy: Share of queries whose own paraphrase was nearest, 0 to 1.
-        queries: Number of queries.
-        signature: What was measured and how.
-    """
+    """Share of queries whose own paraphrase was nearest, 0 to 1, their number, and how it was measured."""
 
     accuracy: float
     queries: int
@@ -92,53 +80,3 @@ def evaluate_retrieval(
 def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, np.where(norms > 0, norms, 1), dtype=np.float32)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateRetrieval(Fit):
-    """Evaluates encoders on retrieval: how often each one finds the paraphrase of a sentence among random candidates.
-
-    Args:
-        pairs: A corpus whose src and tgt have the same meaning.
-        encoders: Encoders, evaluated on the same candidates.
-        num_candidates: Number of candidates, the paraphrase included; random choice has accuracy 1 / num_candidates.
-
-    Raises:
-        DataError: When it runs: there are fewer different paraphrases than `num_candidates`.
-
-    Example:
-        >>> EvaluateRetrieval(pairs="test", encoders=["train-encoder"]).num_candidates
-        100
-    """
-
-    renamed_fields: ClassVar[Mapping[str, str]] = {"candidates": "num_candidates"}
-
-    pairs: Ref
-    encoders: tuple[Ref, ...]
-    num_candidates: int = 100
-
-    def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
-        """Write result.json; return the accuracy of each encoder in percent."""
-        batches = list(Corpus.open(context.inputs["pairs"]).batches(["src", "tgt"]))
-        anchors, paraphrases = (
-            [text for batch in batches for text in batch[side].to_pylist()] for side in ("src", "tgt")
-        )
-        results = [
-            evaluate_retrieval(
-                open_encoder(path, available_threads()),
-                anchors,
-                paraphrases,
-                num_candidates=self.num_candidates,
-                seed=context.seed,
-            )
-            for path in context.paths("encoders")
-        ]
-        accuracy = [round(100 * result.accuracy, 2) for result in results]
-        summary = {
-            "candidates": self.num_candidates,
-            "pairs": len(anchors),
-            "accuracy_percent": accuracy,
-            "signatures": [result.signature for result in results],
-        }
-        (folder / "result.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-        return {"accuracy_percent": accuracy, "candidates": self.num_candidates, "pairs": len(anchors)}

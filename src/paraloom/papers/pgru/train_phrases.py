@@ -65,6 +65,7 @@ class TrainPhrases(PhraseConfig, Fit):
         100
     """
 
+    version: ClassVar[str] = "2"
     renamed_fields: ClassVar[Mapping[str, str]] = {
         "repeats": "task_repeats",
         "reversed_contrast": "reversed_negative",

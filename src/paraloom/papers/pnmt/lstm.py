@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -29,7 +29,7 @@ class LstmNetwork(RecurrentNetwork):
     kind: ClassVar[str] = "lstm"
 
     def __init__(self, vocab_size: int, word_dim: int, hidden_dim: int) -> None:
-        super().__init__()
+        super().__init__(vocab_size=vocab_size, word_dim=word_dim, hidden_dim=hidden_dim)
         self.padding = vocab_size
         self.words = embedding(vocab_size, word_dim)
         self.encoder = SequenceEncoder(word_dim, hidden_dim, both=True)
@@ -39,14 +39,6 @@ class LstmNetwork(RecurrentNetwork):
         self.attention = nn.Parameter(nn.init.xavier_uniform_(torch.empty(hidden_dim, hidden_dim)))
         self.combine = nn.Linear(2 * hidden_dim, hidden_dim)
         self.output = nn.Linear(hidden_dim, vocab_size)
-
-    def sizes(self) -> dict[str, Any]:
-        """See `RecurrentNetwork`."""
-        return {
-            "vocab_size": self.padding,
-            "word_dim": self.words.embedding_dim,
-            "hidden_dim": self.output.in_features,
-        }
 
     def inputs(self, sources: Sequence[Ids]) -> Tensors:
         """Sources, int64 (b, s)."""

@@ -15,6 +15,7 @@ from paraloom.api.analysis import draw_sheet
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stats import Estimate, Moments
 from paraloom.embed.encoder import open_encoder
+from paraloom.evaluate.sts import paired_cosines
 from paraloom.io.sheets import read_sheet
 from paraloom.mt import Translator
 from paraloom.pairs.annotation import KEY_COLUMNS, RANGES, SHEET_COLUMNS
@@ -105,8 +106,7 @@ def cosine_judge(encoder: EncoderLike) -> Judge:
 
     def rate(references: Sequence[str], paraphrases: Sequence[str]) -> Floats:
         a, b = (np.asarray(encoder.encode(list(side)), np.float64) for side in (references, paraphrases))
-        norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-        return np.asarray(100 * (a * b).sum(axis=1) / np.maximum(norms, 1e-9), np.float64)
+        return np.asarray(100 * paired_cosines(a, b), np.float64)
 
     return rate
 

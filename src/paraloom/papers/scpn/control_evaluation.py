@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from paraloom.core.digests import signature
-from paraloom.core.results import ResultRecord
+from paraloom.core.results import ResultRecord, text_table
 from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.resampling import mean_scores, sample_counts, with_interval
@@ -17,23 +17,16 @@ from paraloom.text.trees import skeleton, tree_edit_distance
 
 @dataclass(frozen=True)
 class ControlRow(ResultRecord):
-    """Control of one system by templates.
+    """Control of one system by templates of a height, in levels below ROOT; shares are 0 to 1, intervals of 95 %.
 
     Args:
-        system: Its name.
-        height: Height of the templates and of the trees that are compared, in levels below ROOT.
-        n: Sentences.
-        exact: Share of the outputs whose own tree, cut to the height, is the template; 0 to 1. One that cannot be
-            parsed does not count as exact.
-        interval: 95 % interval of `exact` (Wilson).
+        exact: Share of the outputs whose own tree, cut to the height, is the template (Wilson's interval). One that
+            cannot be parsed does not count as exact.
         distance: Mean tree edit distance between both, of outputs that can be parsed; 0 is equal. None if none can.
-        parsed: Share of the outputs that can be parsed, 0 to 1.
-        copies: Share of the outputs that are their source, but for case, spaces and punctuation; 0 to 1.
+        copies: Share of the outputs that are their source, but for case, spaces and punctuation.
         meaning: Mean similarity of outputs to their sources, −1 to 1; None where it was not measured.
-        valid: Share of the templates that were forced on the model that are well-formed and have only labels it knows,
-            0 to 1; it paraphrases freely instead of the others. None where no template was forced.
-        distance_interval: 95 % interval of `distance` (bootstrap over those outputs); None where it is.
-        meaning_interval: 95 % interval of `meaning` (bootstrap); None where it is.
+        valid: Share of the templates that were forced on the model that are well-formed and have only labels it knows;
+            it paraphrases freely instead of the others. None where no template was forced.
     """
 
     system: str
@@ -52,32 +45,33 @@ class ControlRow(ResultRecord):
 
 @dataclass(frozen=True)
 class ControlResult(EvaluationResult):
-    """Table of systems.
-
-    Args:
-        rows: A row for each system and height.
-        signature: Parser, heights and what the sentences are.
-    """
+    """A row for each system and height; parser, heights and what the sentences are."""
 
     rows: tuple[ControlRow, ...]
     signature: str
 
     def format(self) -> str:
         """A line for each system and height, then the signature."""
-        width = max(22, *(len(row.system) for row in self.rows))
-        head = f"{'system':<{width}} {'height':>6} {'exact':>7} {'95 %':>13} {'TED':>6} {'95 %':>14} {'parsed':>7}"
-        lines = [f"{head} {'copies':>7} {'meaning':>8} {'95 %':>14} {'valid':>7}"]
+        head = ("system", "height", "exact", "95 %", "TED", "95 %", "parsed", "copies", "meaning", "95 %", "valid")
+        lines = []
         for row in self.rows:
             low, high = (100 * end for end in row.interval)
-            distance = "" if row.distance is None else f"{row.distance:.2f}"
-            meaning = "" if row.meaning is None else f"{row.meaning:.3f}"
-            valid = "" if row.valid is None else f"{row.valid:.1%}"
             lines.append(
-                f"{row.system:<{width}} {row.height:>6} {row.exact:>7.1%} {low:>5.1f} to {high:>4.1f} {distance:>6} "
-                f"{_interval(row.distance_interval, 2):>14} {row.parsed:>7.1%} {row.copies:>7.1%} {meaning:>8} "
-                f"{_interval(row.meaning_interval, 3):>14} {valid:>7}".rstrip()
+                (
+                    row.system,
+                    str(row.height),
+                    f"{row.exact:.1%}",
+                    f"{low:.1f} to {high:.1f}",
+                    "" if row.distance is None else f"{row.distance:.2f}",
+                    _interval(row.distance_interval, 2),
+                    f"{row.parsed:.1%}",
+                    f"{row.copies:.1%}",
+                    "" if row.meaning is None else f"{row.meaning:.3f}",
+                    _interval(row.meaning_interval, 3),
+                    "" if row.valid is None else f"{row.valid:.1%}",
+                )
             )
-        return "\n".join([*lines, self.signature])
+        return "\n".join([*text_table(head, lines), self.signature])
 
 
 def evaluate_control(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -14,7 +16,7 @@ from paraloom.papers.scpn.layers import (
     copy_distribution,
     mix_log,
 )
-from paraloom.papers.scpn.network import Tensors, shifted
+from paraloom.papers.scpn.network import RecurrentNetwork, Tensors, shifted
 
 
 class CopyDecoder(nn.Module):
@@ -95,7 +97,24 @@ class CopyDecoder(nn.Module):
         return logits
 
 
-def previous_words(table: nn.Embedding, targets: Tensor, padding: int) -> Tensor:
-    """Embeddings (b, t, width) of the tokens before those of targets (b, t)."""
-    vectors: Tensor = table(shifted(targets, padding))
-    return vectors
+class CopyNetwork(RecurrentNetwork):
+    """A network whose output a `CopyDecoder` writes."""
+
+    decoder: CopyDecoder
+
+    @property
+    @abstractmethod
+    def written(self) -> nn.Embedding:
+        """Embeddings of the tokens that are written."""
+
+    def start(self, memory: Tensors) -> Tensors:
+        """See `RecurrentNetwork`."""
+        return self.decoder.start(memory)
+
+    def step(self, previous: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
+        """See `RecurrentNetwork`."""
+        return self.decoder.step(self.written(previous), state, memory)
+
+    def loss(self, memory: Tensors, targets: Tensor, drop: Dropout = NO_DROPOUT) -> Tensor:
+        """See `RecurrentNetwork`."""
+        return self.decoder.loss(self.written(shifted(targets, self.padding)), targets, memory, drop)

@@ -23,18 +23,14 @@ WHOLE = 0
 
 @dataclass(frozen=True)
 class ExemplarRow(ResultRecord):
-    """Figures of one system that paraphrases with the syntax of exemplars.
+    """Figures of one system that paraphrases with the syntax of exemplars; shares are 0 to 1.
 
     Args:
-        system: Its name.
-        n: Sentences.
         ted_reference: Height → mean tree edit distance to the reference (TED-R); 0 is equal.
         ted_exemplar: Height → mean tree edit distance to the exemplar (TED-E).
-        bleu: Corpus BLEU against the references, 0 to 100.
-        chrf: Corpus chrF, 0 to 100.
         rouge: ROUGE-1, ROUGE-2 and ROUGE-L: mean F1 × 100.
         copies: Share of the outputs that are their source, but for case, spaces and punctuation.
-        parsed: Share of the outputs that can be parsed, 0 to 1; the others have the tree of one label without children.
+        parsed: Share of the outputs that can be parsed; the others have the tree of one label without children.
         known: Share of the exemplars whose template the model knows, so that it was forced; None for the other rows.
     """
 
@@ -52,12 +48,7 @@ class ExemplarRow(ResultRecord):
 
 @dataclass(frozen=True)
 class ExemplarResult(EvaluationResult):
-    """A table of systems on one set of exemplars.
-
-    Args:
-        rows: A row for each system.
-        signature: Parser, heights, metrics, and which sentences.
-    """
+    """A row for each system on one set of exemplars; parser, heights, metrics, and which sentences."""
 
     rows: tuple[ExemplarRow, ...]
     signature: str

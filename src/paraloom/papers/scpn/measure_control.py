@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import TypeAlias
 
 from paraloom.api.named_models import NO_ENCODER
 from paraloom.api.paraphrase_evaluation import cosines
@@ -55,12 +56,8 @@ def measure_control(
     """
     if min(heights, default=0) < 1:
         raise ConfigError(f"heights must be 1 or more, got {', '.join(map(str, heights)) or 'none'}")
-    if rows < 1:
-        raise ConfigError(f"'rows' must be 1 or more, got {rows}")
-    model = Paraphraser.load(paraphraser, parser=parser)
-    if model.parser is None:
-        raise ConfigError("the paraphraser has no parser", remedy="Give the folder of one with --parser.")
-    further = {name: Paraphraser.load(folder) for name, folder in (others or {}).items()}
+    check_rows(rows)
+    own, systems = open_systems(paraphraser, parser, others)
     drawn = _draw(chain.from_iterable(read_parsed(pairs)), rows, only_different, seed)
     remedy = "Give pairs that were parsed with the parser of the model."
     if not drawn:
@@ -70,10 +67,10 @@ def measure_control(
     vectors = open_encoder(encoder) if isinstance(encoder, str) else encoder
     table: list[ControlRow] = []
     for height in heights:
-        table += _rows(model, further, model.parser, drawn, height, vectors, seed)
+        table += _rows(systems, own, drawn, height, vectors, seed)
     if not any(row.valid for row in table if row.system == "template"):
         raise DataError("the model knows the labels of no template of the pairs", file=pairs, remedy=remedy)
-    return ControlResult(tuple(table), control_signature(model.parser.signature, heights, seed, only_different))
+    return ControlResult(tuple(table), control_signature(own.signature, heights, seed, only_different))
 
 
 def known_templates(model: Paraphraser, trees: Iterable[str], height: int | None) -> list[str | None]:
@@ -86,6 +83,27 @@ def known_templates(model: Paraphraser, trees: Iterable[str], height: int | None
         except ConfigError:
             templates.append(None)
     return templates
+
+
+def check_rows(rows: int) -> None:
+    """ConfigError unless there is a row."""
+    if rows < 1:
+        raise ConfigError(f"'rows' must be 1 or more, got {rows}")
+
+
+def open_systems(
+    paraphraser: str | Path, parser: str | Path | None, others: Mapping[str, str | Path] | None
+) -> tuple[ParserLike, dict[str, Paraphraser]]:
+    """The parser of a paraphraser, and it and others by what the names of their rows begin with."""
+    model = Paraphraser.load(paraphraser, parser=parser)
+    if model.parser is None:
+        raise ConfigError("the paraphraser has no parser", remedy="Give the folder of one with --parser.")
+    further = {f"{name}: ": Paraphraser.load(folder) for name, folder in (others or {}).items()}
+    return model.parser, {"": model, **further}
+
+
+Outputs: TypeAlias = dict[str, tuple[list[str], float | None]]
+"""Name of a row → what a system wrote, and the share of the templates that it knew, None without any."""
 
 
 def first_variants(
@@ -101,6 +119,29 @@ def share_known(templates: Sequence[str | None]) -> float:
     return sum(template is not None for template in templates) / len(templates)
 
 
+def paraphrased(
+    systems: Mapping[str, Paraphraser],
+    sources: Sequence[str],
+    trees: Sequence[str],
+    height: int | None,
+    names: tuple[str, str],
+    order: Sequence[int] = (),
+) -> Outputs:
+    """What systems write without a template, with that of another pair if there is an order, with it, nearest of 5."""
+    written: Outputs = {}
+    for prefix, system in systems.items():
+        asked = known_templates(system, trees, height)
+        shuffled = {"shuffled": first_variants(system, sources, [asked[i] for i in order], 1)} if len(order) else {}
+        forced = {
+            **shuffled,
+            names[1]: first_variants(system, sources, asked, 1),
+            "nearest of 5": first_variants(system, sources, asked, 5),
+        }
+        written[f"{prefix}{names[0]}"] = first_variants(system, sources, None, 1), None
+        written |= {f"{prefix}{name}": (texts, share_known(asked)) for name, texts in forced.items()}
+    return written
+
+
 def parsed_trees(parser: ParserLike, texts: Sequence[str]) -> list[str | None]:
     """Trees of texts without ROOT and words; None where one cannot be parsed."""
     return [cut_tree(tree, None) if tree else None for tree in parser.parse(list(texts))]
@@ -112,8 +153,7 @@ def _draw(pairs: Iterable[ParsedPair], rows: int, only_different: bool, seed: in
 
 
 def _rows(
-    model: Paraphraser,
-    others: Mapping[str, Paraphraser],
+    systems: Mapping[str, Paraphraser],
     parser: ParserLike,
     pairs: Sequence[ParsedPair],
     height: int,
@@ -124,21 +164,9 @@ def _rows(
     trees = [pair.paraphrase_tree or "" for pair in pairs]
     # The model saw no longer ones than it is asked for; the whole template is what counts.
     templates = [cut_tree(tree, height) for tree in trees]
-    order = generator(seed, height).permutation(len(trees))
-    written: dict[str, tuple[list[str], float | None]] = {
-        "copy": (sources, None),
-        "reference": ([pair.paraphrase for pair in pairs], None),
-    }
-    for prefix, system in [("", model), *((f"{name}: ", other) for name, other in others.items())]:
-        asked = known_templates(system, trees, height)
-        shuffled = [asked[index] for index in order]
-        share = share_known(asked)
-        written |= {
-            f"{prefix}free": (first_variants(system, sources, None, 1), None),
-            f"{prefix}shuffled": (first_variants(system, sources, shuffled, 1), share),
-            f"{prefix}template": (first_variants(system, sources, asked, 1), share),
-            f"{prefix}nearest of 5": (first_variants(system, sources, asked, 5), share),
-        }
+    order = generator(seed, height).permutation(len(trees)).tolist()
+    written: Outputs = {"copy": (sources, None), "reference": ([pair.paraphrase for pair in pairs], None)}
+    written |= paraphrased(systems, sources, trees, height, ("free", "template"), order)
     return [
         evaluate_control(
             name,

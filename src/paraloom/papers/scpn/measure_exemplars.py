@@ -9,13 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from paraloom.api.paraphrasers import Paraphraser, read_parsed
+from paraloom.api.paraphrasers import read_parsed
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.io.bitext import check_target, write_table
 from paraloom.io.shards import open_shard, read_rows
 from paraloom.papers.scpn.exemplar_evaluation import ExemplarResult, evaluate_exemplars, exemplar_signature
 from paraloom.papers.scpn.exemplars import ExemplarConfig, ExemplarFinder, ExemplarPair, draw_pairs
-from paraloom.papers.scpn.measure_control import first_variants, known_templates, parsed_trees, share_known
+from paraloom.papers.scpn.measure_control import Outputs, check_rows, open_systems, paraphrased, parsed_trees
 from paraloom.paraphrasing.paraphraser import EXEMPLAR_HEIGHT
 
 COLUMNS = ("src", "exemplar", "tgt", "exemplar_distance")
@@ -38,7 +38,7 @@ def find_exemplars(
 
     The files are read twice at most, in batches; what is kept depends on `rows`, not on their length.
     """
-    _check_rows(rows)
+    check_rows(rows)
     drawn = draw_pairs(chain.from_iterable(read_parsed(pairs)), _OVERSAMPLING * rows, seed)
     finder = ExemplarFinder(drawn, ExemplarConfig(**config), language=language, seed=seed)
     for batch in read_parsed(pairs if pool is None else pool):
@@ -118,41 +118,31 @@ def measure_exemplars(
     Reference:
         Kumar et al. 2020 (SGCP); Sun et al. 2021 (AESOP).
     """
-    _check_rows(rows)
+    check_rows(rows)
     if min(heights, default=-1) < 0:
         raise ConfigError(f"heights must be 0 or more, got {', '.join(map(str, heights)) or 'none'}")
-    model = Paraphraser.load(paraphraser, parser=parser)
-    if model.parser is None:
-        raise ConfigError("the paraphraser has no parser", remedy="Give the folder of one with --parser.")
-    further = {name: Paraphraser.load(folder) for name, folder in (others or {}).items()}
+    own_parser, systems = open_systems(paraphraser, parser, others)
     rule = "given"
     if _is_set(pairs):
         items = list(_read_set(pairs, rows))
     else:
         items = find_exemplars(pairs, pool=pool, rows=rows, language=language, seed=seed)
         rule = f"nearest@{ExemplarConfig().height},max-distance:{ExemplarConfig().max_distance}"
-    own = parsed_trees(model.parser, [one.exemplar for one in items])
+    own = parsed_trees(own_parser, [one.exemplar for one in items])
     # Without a tree an exemplar asks for nothing.
     kept = [(one, tree) for one, tree in zip(items, own, strict=True) if tree]
     if not kept:
         raise DataError("no exemplar can be parsed", file=pairs, remedy="Give another parser, or other exemplars.")
     items, exemplar_trees = [one for one, _ in kept], [tree for _, tree in kept]
     sources, references = [one.source for one in items], [one.reference for one in items]
-    written: dict[str, tuple[list[str], float | None]] = {
+    written: Outputs = {
         "source copied": (sources, None),
         "exemplar copied": ([one.exemplar for one in items], None),
         "reference": (references, None),
     }
-    for prefix, system in [("", model), *((f"{name}: ", other) for name, other in further.items())]:
-        templates = known_templates(system, exemplar_trees, height)
-        share = share_known(templates)
-        written |= {
-            f"{prefix}no control": (first_variants(system, sources, None, 1), None),
-            f"{prefix}exemplar": (first_variants(system, sources, templates, 1), share),
-            f"{prefix}nearest of 5": (first_variants(system, sources, templates, 5), share),
-        }
+    written |= paraphrased(systems, sources, exemplar_trees, height, ("no control", "exemplar"))
     trees: dict[str, Sequence[str | None]] = {
-        "reference": parsed_trees(model.parser, references),
+        "reference": parsed_trees(own_parser, references),
         "exemplar": exemplar_trees,
     }
     table = [
@@ -161,7 +151,7 @@ def measure_exemplars(
             sources=sources,
             outputs=outputs,
             references=references,
-            trees={**trees, "output": parsed_trees(model.parser, outputs)},
+            trees={**trees, "output": parsed_trees(own_parser, outputs)},
             heights=heights,
             seed=seed,
             known=share,
@@ -170,7 +160,7 @@ def measure_exemplars(
     ]
     described = exemplar_signature(
         [one[:3] for one in items],
-        parser=model.parser.signature,
+        parser=own_parser.signature,
         heights=heights,
         forced=height,
         rule=rule,
@@ -205,8 +195,3 @@ def _read_set(path: str | Path, rows: int) -> Iterator[ExemplarPair]:
                     f"column '{name}' is empty", file=path, row=number, remedy="Remove the row, or add the text."
                 )
         yield ExemplarPair(*(row[name] for name in names))
-
-
-def _check_rows(rows: int) -> None:
-    if rows < 1:
-        raise ConfigError(f"'rows' must be 1 or more, got {rows}")

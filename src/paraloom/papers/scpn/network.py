@@ -29,14 +29,18 @@ class RecurrentNetwork(nn.Module):
     kind: ClassVar[str]
     padding: int
 
+    def __init__(self, **sizes: Any) -> None:
+        super().__init__()
+        self._sizes = sizes
+
+    def sizes(self) -> dict[str, Any]:
+        """Arguments that make a network of the same shape, as JSON has them."""
+        return self._sizes
+
     @property
     def device(self) -> torch.device:
         """Where its parameters are."""
         return next(self.parameters()).device
-
-    @abstractmethod
-    def sizes(self) -> dict[str, Any]:
-        """Arguments that make a network of the same shape, as JSON has them."""
 
     @abstractmethod
     def inputs(self, sources: Sequence[Ids]) -> Tensors:

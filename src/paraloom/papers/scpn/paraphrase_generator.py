@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from torch import Tensor, nn
+from torch import nn
 
 from paraloom.mt.data import pad
-from paraloom.papers.scpn.copy_decoder import CopyDecoder, previous_words
+from paraloom.papers.scpn.copy_decoder import CopyDecoder, CopyNetwork
 from paraloom.papers.scpn.layers import NO_DROPOUT, Dropout, SequenceEncoder
-from paraloom.papers.scpn.network import Ids, LabelIds, RecurrentNetwork, Tensors, embedding
+from paraloom.papers.scpn.network import Ids, LabelIds, Tensors, embedding
 
 LAYERS = 2
 
 
-class ParaphraseGenerator(RecurrentNetwork):
+class ParaphraseGenerator(CopyNetwork):
     """A bidirectional LSTM reads the sentence, an LSTM the parse; a `CopyDecoder` of two layers writes.
 
     Reference:
@@ -34,7 +34,8 @@ class ParaphraseGenerator(RecurrentNetwork):
         label_dim: int,
         parse_dim: int,
     ) -> None:
-        super().__init__()
+        sizes = {"vocab_size": vocab_size, "word_dim": word_dim, "hidden_dim": hidden_dim, "label_dim": label_dim}
+        super().__init__(**sizes, labels=list(labels), separator=separator, parse_dim=parse_dim)
         self.padding = vocab_size
         self.label_ids = LabelIds(labels, separator)
         self.words = embedding(vocab_size, word_dim)
@@ -44,17 +45,10 @@ class ParaphraseGenerator(RecurrentNetwork):
         self.parse_projection = nn.Linear(parse_dim, hidden_dim)
         self.decoder = CopyDecoder(vocab_size, word_dim, hidden_dim, LAYERS)
 
-    def sizes(self) -> dict[str, Any]:
-        """See `RecurrentNetwork`."""
-        return {
-            "vocab_size": self.padding,
-            "word_dim": self.words.embedding_dim,
-            "hidden_dim": self.decoder.width,
-            "labels": self.label_ids.subwords[1:],
-            "separator": self.label_ids.separator,
-            "label_dim": self.labels.embedding_dim,
-            "parse_dim": self.parse_projection.in_features,
-        }
+    @property
+    def written(self) -> nn.Embedding:
+        """See `CopyNetwork`."""
+        return self.words
 
     def inputs(self, sources: Sequence[Ids]) -> Tensors:
         """Sentences (b, s) and parses (b, m), int64, from subwords with the separator between both."""
@@ -70,15 +64,3 @@ class ParaphraseGenerator(RecurrentNetwork):
         states, last = self.encoder(drop(self.words(source)), mask)
         parse_states, _ = self.parse_encoder(drop(self.labels(parse)), parse_mask)
         return source, mask, states, last, self.parse_projection(parse_states), parse_mask
-
-    def start(self, memory: Tensors) -> Tensors:
-        """See `RecurrentNetwork`."""
-        return self.decoder.start(memory)
-
-    def step(self, previous: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """See `RecurrentNetwork`."""
-        return self.decoder.step(self.words(previous), state, memory)
-
-    def loss(self, memory: Tensors, targets: Tensor, drop: Dropout = NO_DROPOUT) -> Tensor:
-        """See `RecurrentNetwork`."""
-        return self.decoder.loss(previous_words(self.words, targets, self.padding), targets, memory, drop)

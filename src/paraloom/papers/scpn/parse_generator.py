@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from torch import Tensor
+from torch import nn
 
 from paraloom.mt.data import pad
-from paraloom.papers.scpn.copy_decoder import CopyDecoder, previous_words
+from paraloom.papers.scpn.copy_decoder import CopyDecoder, CopyNetwork
 from paraloom.papers.scpn.layers import NO_DROPOUT, Dropout, SequenceEncoder
-from paraloom.papers.scpn.network import Ids, LabelIds, RecurrentNetwork, Tensors, embedding
+from paraloom.papers.scpn.network import Ids, LabelIds, Tensors, embedding
 
 LAYERS = 1
 
 
-class ParseGenerator(RecurrentNetwork):
+class ParseGenerator(CopyNetwork):
     """One LSTM reads parse and template, each by itself; a `CopyDecoder` of one layer writes, and copies of the parse.
 
     Reference:
@@ -25,21 +25,17 @@ class ParseGenerator(RecurrentNetwork):
     kind: ClassVar[str] = "parse-generator"
 
     def __init__(self, labels: Sequence[int], separator: int, label_dim: int, hidden_dim: int) -> None:
-        super().__init__()
+        super().__init__(labels=list(labels), separator=separator, label_dim=label_dim, hidden_dim=hidden_dim)
         self.label_ids = LabelIds(labels, separator)
         self.padding = self.label_ids.padding
         self.labels = embedding(self.padding, label_dim)
         self.encoder = SequenceEncoder(label_dim, hidden_dim)
         self.decoder = CopyDecoder(self.padding, label_dim, hidden_dim, LAYERS)
 
-    def sizes(self) -> dict[str, Any]:
-        """See `RecurrentNetwork`."""
-        return {
-            "labels": self.label_ids.subwords[1:],
-            "separator": self.label_ids.separator,
-            "label_dim": self.labels.embedding_dim,
-            "hidden_dim": self.decoder.width,
-        }
+    @property
+    def written(self) -> nn.Embedding:
+        """See `CopyNetwork`."""
+        return self.labels
 
     def inputs(self, sources: Sequence[Ids]) -> Tensors:
         """Parses (b, s) and templates (b, m), int64, from subwords with the separator between both."""
@@ -56,18 +52,6 @@ class ParseGenerator(RecurrentNetwork):
         states, last = self.encoder(drop(self.labels(parse)), mask)
         template_states, _ = self.encoder(drop(self.labels(template)), template_mask)
         return parse, mask, states, last, template_states, template_mask
-
-    def start(self, memory: Tensors) -> Tensors:
-        """See `RecurrentNetwork`."""
-        return self.decoder.start(memory)
-
-    def step(self, previous: Tensor, state: Tensors, memory: Tensors) -> tuple[Tensor, Tensors]:
-        """See `RecurrentNetwork`."""
-        return self.decoder.step(self.labels(previous), state, memory)
-
-    def loss(self, memory: Tensors, targets: Tensor, drop: Dropout = NO_DROPOUT) -> Tensor:
-        """See `RecurrentNetwork`."""
-        return self.decoder.loss(previous_words(self.labels, targets, self.padding), targets, memory, drop)
 
     def own_ids(self, subwords: Ids) -> Ids:
         """See `RecurrentNetwork`."""

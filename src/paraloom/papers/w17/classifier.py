@@ -80,12 +80,7 @@ class ClassifierConfig(Config):
 class Classifier:
     """A trained classifier of references and translations.
 
-    Args:
-        kind: 'avg' or 'lstm'.
-        words: Ids of the words of the vocabulary, uint64 `(v,)`, ascending; word i has row i + 1 of the embedding, row
-            0 is for all others.
-        network: The torch module that `new_network` returns.
-        digest: Digest of the weights file.
+    Word i of the ascending ids `words`, uint64 `(v,)`, has row i + 1 of the embedding; row 0 is for all others.
     """
 
     kind: Kind

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import starmap
-from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
-from paraloom.core.errors import DataError
 from paraloom.embed.word_vectors import vectors_file
 from paraloom.papers.conditions import SOURCES, TIME, translations
 from paraloom.papers.measurements import Accuracies
@@ -28,21 +24,14 @@ _NEGATIVES: tuple[Literal["random", "hardest"], ...] = ("random", "hardest")
 _L2 = {"avg": (1e-5, 1e-6, 1e-7, 1e-8, 0.0), "lstm": (1e-6,)}
 """Weights that are tried; the paper tries all with both kinds, which takes LSTMs days of a processor."""
 
-_STAGE = re.compile(r"(lstm|avg)-(random|hardest)(?:-l2-(\w+))?-(\d+)")
-
 
 class ClassifierTraining(NamedTuple):
-    """A trained classifier."""
+    """A trained classifier; its choice, of negatives and L2, is tuned on development references."""
 
     kind: Kind
     source: str
     choice: str
     seed: int
-
-
-def _choice(negatives: str, l2: str) -> str:
-    """What is tuned on development references."""
-    return f"{negatives} {l2}"
 
 
 def _l2_name(l2: float) -> str:
@@ -74,7 +63,7 @@ def train_classifiers(study: Study, name: str) -> dict[ClassifierTraining, dict[
     for source, path in study.sources.items():
         reading = study.pairs_of(source, path)
         stages = {
-            ClassifierTraining(kind, source, _choice(negatives, _l2_name(l2)), seed): TrainClassifier(
+            ClassifierTraining(kind, source, f"{negatives} {_l2_name(l2)}", seed): TrainClassifier(
                 name=f"{kind}-{negatives}-l2-{_l2_name(l2)}-{seed}",
                 pairs_from=(reading[-1].name,),
                 kind=kind,
@@ -95,38 +84,11 @@ def train_classifiers(study: Study, name: str) -> dict[ClassifierTraining, dict[
     return figures
 
 
-def read_classifiers(folders: Sequence[Path]) -> dict[ClassifierTraining, dict[str, Any]]:
-    """The figures of classifiers that were trained before, on this machine or another."""
-    figures: dict[ClassifierTraining, dict[str, Any]] = {}
-    for folder in folders:
-        try:
-            stages = json.loads((folder / "run.json").read_text(encoding="utf-8"))["stages"]
-            named = [(_STAGE.fullmatch(stage["name"]), stage.get("figures")) for stage in stages]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError("run.json cannot be read", file=folder, remedy="Give the folder of a run.") from error
-        trained = {
-            ClassifierTraining(
-                cast(Kind, match[1]), folder.absolute().name, _choice(match[2], match[3] or "1e6"), int(match[4])
-            ): of_stage
-            for match, of_stage in named
-            if match and of_stage
-        }
-        if not trained:
-            raise DataError(
-                "the run has no trained classifiers",
-                file=folder,
-                remedy="Give runs of `paraloom papers run w17-8`, which are in the folder w17-8, one of each source.",
-            )
-        figures |= trained
-    return figures
-
-
 def classifier_table(
     name: str, figures: Mapping[ClassifierTraining, Mapping[str, Any]], start: str = RANDOM_START
 ) -> ReproducedTable:
     """W17 Table 8."""
     sources = list(dict.fromkeys(training.source for training in figures))
-    # Runs of several machines may have begun with any kind and source.
     ordered = sorted(figures, key=lambda training: (_KINDS.index(training.kind), sources.index(training.source)))
     measured = classifier_accuracies({training: figures[training] for training in ordered})
     rows: list[Row] = [
@@ -134,7 +96,7 @@ def classifier_table(
         for (kind, source), of_system in measured.items()
     ]
     sizes = {training.source: figures[training] for training in ordered}
-    seeds = {len(of_system[0].values) for of_system in measured.values()}
+    seeds = len(next(iter(measured.values()))[0].values)
     return reproduced(
         name,
         rows,
@@ -162,7 +124,7 @@ def classifier_table(
             (
                 "negative",
                 "of 50 beams, a random one or the likeliest reference among them, tuned",
-                f"of those that are given, {_tuned(ordered)}",
+                "of those that are given, a random one or the likeliest reference, tuned",
                 TIME,
             ),
             (
@@ -172,16 +134,11 @@ def classifier_table(
                 TIME,
             ),
             ("epochs, optimizer", "10, Adam 0.001", "10, Adam 0.001"),
-            (
-                "seeds",
-                "not stated",
-                " to ".join(map(str, sorted({min(seeds), max(seeds)}))),
-                "to see how much they matter",
-            ),
+            ("seeds", "not stated", str(seeds), "to see how much they matter"),
         ],
         notes=list(_by_origin(figures)),
         orders=classifier_orders(measured),
-        seeds=min(seeds),
+        seeds=seeds,
         brackets=INTERVAL,
         baselines={"untrained": "50 but for chance", "random": "50 by definition", "identity": "does not apply"},
     )
@@ -199,17 +156,6 @@ def _by_origin(figures: Mapping[ClassifierTraining, Mapping[str, Any]]) -> Itera
     for system, by_origin in of_system.items():
         listed = ", ".join(f"{origin} {fmean(values):.1f}" for origin, values in by_origin.items())
         yield f"Accuracy by origin, {system}: {listed}."
-
-
-def _tuned(trainings: Sequence[ClassifierTraining]) -> str:
-    """The choices of negatives that were compared, as text."""
-    choices: dict[str, set[str]] = {}
-    for training in trainings:
-        negatives = training.choice.partition(" ")[0]
-        choices.setdefault(f"{training.kind.upper()} of {training.source}", set()).add(negatives)
-    alone = [system for system, of_system in choices.items() if len(of_system) == 1]
-    text = "a random one or the likeliest reference, tuned"
-    return f"{text}; a random one alone: {', '.join(alone)}" if alone else text
 
 
 def classifier_accuracies(

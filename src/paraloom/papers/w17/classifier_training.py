@@ -28,13 +28,9 @@ _MAX_WORDS = 512
 
 @dataclass
 class ReferenceTranslations:
-    """References and their translations.
+    """References, where each is from, and their translations.
 
-    Args:
-        references: n references.
-        translations: The translations of all references.
-        bounds: Those of reference i are `translations[bounds[i]:bounds[i + 1]]`; n + 1 indices.
-        origins: Where each reference is from.
+    Those of reference i are `translations[bounds[i]:bounds[i + 1]]`.
     """
 
     references: list[str] = field(default_factory=list)

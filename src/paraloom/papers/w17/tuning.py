@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any
 
 from paraloom.api.run import input_stages, run_in
 from paraloom.core.config import Config, check_keys, check_range
-from paraloom.core.stage import Ref, Stage
-from paraloom.evaluate.development import DEVELOPMENT
-from paraloom.papers.w17.compare_selections import CompareSelections
+from paraloom.core.errors import ConfigError
+from paraloom.core.stage import Stage
 from paraloom.papers.w17.filter_grids import Candidate, expand_grids
 from paraloom.pipeline.fit import ARTIFACT
-from paraloom.pipeline.result import RunResult
 from paraloom.stages.encoders import TrainEncoder
 from paraloom.stages.pairs import Filter
 
@@ -29,32 +27,26 @@ class Tuning(Config):
 
     Args:
         pairs: Scored pairs: a corpus folder or a file.
-        grids: Conditions in SQL, or names of sets of them: w17-overlap, w17-length, pnmt-tenths … They are
-            `paraloom.papers.w17.filter_grids.GRIDS`.
-        sts: Folder of similarity tasks.
-        development: The tasks that decide between candidates, as of `paraloom.stages.TrainEncoder`; by default they
-            share no pair with the test tasks.
+        grids: Conditions in SQL, or names of sets of them: those of `filter_grids.GRIDS`.
+        sts: Folder of similarity tasks, whose development pairs decide between candidates.
         size: Number of pairs of each selection, drawn at random from those that the filter keeps (24,000 in W17).
         epochs: Maximum number of passes over the pairs; the best one counts.
         seeds: How many times each candidate is drawn and trained.
         random_seeds: How many times the random selection is drawn and trained.
         encoder: Further fields of `paraloom.stages.TrainEncoder`.
-        bad_rows: 'stop' at a row of the pairs that cannot be read, or 'reject' it.
 
     Raises:
         ConfigError: A number is below 1, or a key of `encoder` is unknown.
     """
 
     pairs: str
-    grids: tuple[str, ...] = ("w17-overlap",)
+    grids: tuple[str, ...]
     sts: Path
-    development: str = DEVELOPMENT
     size: int = 24_000
     epochs: int = 10
     seeds: int = 1
-    random_seeds: int = 5
+    random_seeds: int = 1
     encoder: dict[str, Any] = field(default_factory=dict)
-    bad_rows: Literal["stop", "reject"] = "stop"
 
     def validate(self) -> None:
         check_range(self, "size", "epochs", "seeds", "random_seeds", low=1)
@@ -64,15 +56,15 @@ class Tuning(Config):
         """The candidates of all grids, without the random selection; ConfigError for an unknown grid."""
         return expand_grids(self.grids)
 
+    @property
+    def draws(self) -> dict[str, Candidate]:
+        """Name of each draw of a candidate, the random one first → the candidate."""
+        counts = [(Candidate(RANDOM), self.random_seeds), *((one, self.seeds) for one in self.candidates())]
+        return {f"{_slug(one.label)}-{number + 1}": one for one, count in counts for number in range(count)}
+
 
 def compare_candidates(
-    tuning: Tuning,
-    folder: str | Path,
-    *,
-    test_figures: bool = False,
-    engine: str = "local",
-    workers: int | None = None,
-    seed: int = 1,
+    tuning: Tuning, folder: str | Path, *, engine: str = "local", workers: int | None = None, seed: int = 1
 ) -> list[dict[str, Any]]:
     """Train an encoder on each candidate and on random pairs; the rows have the best on the development tasks first.
 
@@ -81,63 +73,32 @@ def compare_candidates(
     Reference:
         Wieting et al. (2017), §5.
     """
-    stages = tuning_stages(tuning, test_figures=test_figures)
-    return _rows(run_in(folder, stages, name="tune", seed=seed, engine=engine, workers=workers))
+    result = run_in(folder, tuning_stages(tuning), name="tune", seed=seed, engine=engine, workers=workers)
+    figures: dict[str, list[float]] = {}
+    for name, candidate in tuning.draws.items():
+        figure = best_development(result.stage(f"encoder-{name}").folder / ARTIFACT)
+        figures.setdefault(candidate.label, []).append(figure)
+    rows = [{"selection": label, "dev_pearson": round(fmean(of_draws), 3)} for label, of_draws in figures.items()]
+    return sorted(rows, key=lambda row: -float(row["dev_pearson"]))
 
 
-def tuning_stages(tuning: Tuning, *, test_figures: bool = False) -> list[Stage]:
-    """The stages of a tuning: for each candidate a filter and an encoder, then their comparison, named `tuned`."""
-    stages, pairs = input_stages(tuning.pairs, on_error=tuning.bad_rows)
-    tasks: dict[str, Any] = {"sts": tuning.sts, "development": tuning.development}
-    trainings: dict[str, list[_Training]] = {}
-    for candidate in [Candidate(RANDOM), *tuning.candidates()]:
-        count = tuning.random_seeds if candidate.label == RANDOM else tuning.seeds
-        trainings[candidate.label] = [_Training(candidate, number) for number in range(1, count + 1)]
-    everything = [training for of_label in trainings.values() for training in of_label]
-    for training in everything:
-        stages += training.stages(tuning, pairs)
-    stages.append(CompareSelections(name="tuned", **_compared(everything), **(tasks if test_figures else {})))
+def best_development(encoder: Path) -> float:
+    """The best development figure of a training's epochs; ConfigError if the curve has none."""
+    lines = [json.loads(line) for line in (encoder / "curve.jsonl").read_text(encoding="utf-8").splitlines()]
+    figures = [line["dev"]["dev_pearson"] for line in lines if line.get("dev")]
+    if not figures:
+        raise ConfigError("the encoder was trained without development figures", remedy="Set 'sts' in its stage.")
+    return float(max(figures))
+
+
+def tuning_stages(tuning: Tuning) -> list[Stage]:
+    """The stages of a tuning: for each draw of a candidate a filter and an encoder."""
+    stages, pairs = input_stages(tuning.pairs)
+    settings: dict[str, Any] = {"epochs": tuning.epochs, "sts": tuning.sts, "keep": "best", **tuning.encoder}
+    for name, candidate in tuning.draws.items():
+        stages.append(Filter(name=name, input=pairs, **candidate.settings, sample=tuning.size))
+        stages.append(TrainEncoder(name=f"encoder-{name}", pairs=(name,), **settings))
     return stages
-
-
-@dataclass(frozen=True)
-class _Training:
-    """One draw of a candidate, and the encoder that is trained on it."""
-
-    candidate: Candidate
-    number: int
-
-    @property
-    def name(self) -> str:
-        return f"{_slug(self.candidate.label)}-{self.number}"
-
-    def stages(self, tuning: Tuning, pairs: Ref) -> list[Stage]:
-        settings: dict[str, Any] = {
-            "epochs": tuning.epochs,
-            "sts": tuning.sts,
-            "development": tuning.development,
-            "keep": "best",
-            **tuning.encoder,
-        }
-        return [
-            Filter(name=self.name, input=pairs, **self.candidate.settings, sample=tuning.size),
-            TrainEncoder(name=f"encoder-{self.name}", pairs=(self.name,), **settings),
-        ]
-
-
-def _compared(trainings: Sequence[_Training]) -> dict[str, Any]:
-    return {
-        "encoders": tuple(f"encoder-{training.name}" for training in trainings),
-        "selections": tuple(training.name for training in trainings),
-        "labels": tuple(training.candidate.label for training in trainings),
-    }
-
-
-def _rows(result: RunResult) -> list[dict[str, Any]]:
-    """The rows that the last stage of a run wrote."""
-    text = (result.stages[-1].folder / ARTIFACT / "result.json").read_text(encoding="utf-8")
-    rows: list[dict[str, Any]] = json.loads(text)["selections"]
-    return rows
 
 
 def _slug(label: str) -> str:
