@@ -1,4 +1,4 @@
-"""Compare a paraphrase model with the bundled one on pairs that were read and that neither was fitted to.
+"""Compare a paraphrase model with the bundled one on pairs that were read to report, not to fit.
 
     PARALOOM_DATA=/path/to/corpora python benchmarks/gate_readings.py draw --before … -o build/gate
     paraloom quickstart runs/quickstart
