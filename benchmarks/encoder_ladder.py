@@ -1,7 +1,7 @@
 """Compare encoders by speed and quality: a table in Markdown, and a figure of sentences per second against the mean.
 
     PARALOOM_DATA=… python benchmarks/encoder_ladder.py english out/student out/small \\
-        --teacher models/all-MiniLM-L6-v2 --distill --svg ladder.svg --json ladder.json
+        --teacher models/all-MiniLM-L6-v2 --distill --json ladder.json
 
 Encoders are names or folders of Paraloom, of model2vec and of sentence-transformers.  A teacher is a folder of
 sentence-transformers that is run by that library, without Paraloom; `--distill` makes a model2vec model of it on the
@@ -238,28 +238,8 @@ def row_of(row: dict[str, Any], threads: list[int]) -> str:
     return f"| {' | '.join([row['name'], size, *rates, *figures])} |"
 
 
-def figure(rows: list[dict[str, Any]], threads: int) -> str:
-    """Sentences per second (logarithmic) against the mean of STS 2012 to 2015, as SVG with its own style."""
-    from paraloom.papers.report_section import Point, scatter
-
-    from paraloom.web.templates import static
-
-    points = [
-        Point(row["name"], row["rates"][threads], row["mean"])
-        for row in rows
-        if threads in row["rates"] and row["mean"] is not None
-    ]
-    if not points:
-        sys.exit("no encoder has both a rate and a mean: the figure needs STS 2012 to 2015")
-    x_name, y_name = f"sentences/s, {threads} threads", "STS 2012-2015, Pearson x 100"
-    chart = str(scatter("Speed and quality of encoders", points, x_name, y_name, logarithmic=True))
-    head, _, body = chart.partition(">")
-    head = head.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
-    return f"{head}><style>{static('style.css')}</style>{body}\n"
-
-
 def main() -> None:
-    """Print the table; write the figure and the numbers."""
+    """Print the table; write the numbers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("encoders", nargs="*", help="names or folders that paraloom.Encoder.load opens")
     parser.add_argument("--teacher", action="append", default=[], help="a folder of sentence-transformers; repeatable")
@@ -267,7 +247,6 @@ def main() -> None:
     parser.add_argument("--model2vec", action="append", default=[], help="a folder of model2vec; repeatable")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="numbers of processors")
     parser.add_argument("--sentences", type=int, default=145_000, help="captions to encode at most")
-    parser.add_argument("--svg", type=Path, help="write the figure to this file")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--one", nargs=2, metavar=("KIND", "PATH"), help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -283,8 +262,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(options, data, Path(folder))
     print(markdown(rows, options.threads))
-    if options.svg:
-        options.svg.write_text(figure(rows, max(options.threads)), encoding="utf-8")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 

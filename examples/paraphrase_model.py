@@ -2,23 +2,30 @@
 
     PARALOOM_DATA=/path/to/corpora python examples/paraphrase_model.py -o runs/paraphrase-model
     PARALOOM_DATA=/path/to/corpora python examples/paraphrase_model.py -o runs/paraphrase-model --bundle
+    PARALOOM_DATA=/path/to/corpora python examples/paraphrase_model.py -o runs/paraphrase-model --draw sheet.tsv
 
 The model is three logistic regressions: over the judge and the costs of both translators, over the judge and the cost
-of the translation, over the judge alone. They are fitted to pairs of four kinds that two readers judged
-(benchmarks/readings): back-translations of everyday sentences, of captions and of news, and paraphrases by the bundled
-paraphraser and by round trips. Printed: the model, and how right its probabilities are on each kind by models that were
-fitted to the others, compared with the judge alone. `--bundle` puts the model into the package, and its strict preset
-into the quickstart. Five minutes on two cores, most of them for the paraphrases, which stay in the run folder.
+of the translation, over the judge alone. They are fitted to pairs of four kinds that were read (benchmarks/readings):
+back-translations of everyday sentences, of captions and of news, four of each sentence as the quickstart makes them,
+and paraphrases by the bundled paraphraser and by round trips. Printed: the model, and how right its probabilities are
+on each kind by models that were fitted to the others, compared with the judge alone. `--bundle` puts the model into the
+package, and its strict preset into the quickstart.
+
+A verdict holds for the pair alone. After a change of the translators, `--draw` writes what they now make and nobody
+read: of each sentence the first translation and the most probable one, and a sample of the probable others. Ten minutes
+on two cores, most of them for translations and paraphrases, which stay in the run folder.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import importlib
 import json
 import os
+import random
 import re
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +41,8 @@ import paraloom
 from paraloom.api import describe_paraphrase_model
 from paraloom.bundled import PARAPHRASE_MODEL, SAMPLE, bundled_path
 from paraloom.evaluate.discrimination import auc
-from paraloom.io.sheets import read_sheet
+from paraloom.io.sheets import read_sheet, sheet_lines
+from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.pairs.scoring.paraphrase_model import (
     CHANGES,
     FILE,
@@ -47,6 +55,7 @@ from paraloom.pairs.scoring.paraphrase_model import (
     within_depth,
 )
 from paraloom.stages.labels import signs_of
+from paraloom.text.normalize import normalize
 
 ROOT = Path(__file__).resolve().parents[1]
 READINGS = ROOT / "benchmarks/readings"
@@ -67,8 +76,13 @@ ALTERNATIVES = {
 """What a regression of back-translations may read, for the table that says what it should."""
 DRAWN = "at commit 22c394b8: python benchmarks/judged_paraphrases.py draw --rows 40 --seed 7 -o DIR/judged"
 """How the paraphrases were drawn that `benchmarks/readings/judged` has verdicts of; today's selection keeps others."""
+DECODING = "beam:12,nbest=4"
+"""Of the quickstart."""
+DRAWN_FIRST = {"everyday": 140}
+"""Sentences of a kind whose first translation is drawn, probable or not; of the others all."""
+DRAWN_OTHERS = {"everyday": 60, "captions": 40, "news": 40}
 DESCRIPTION = (
-    "For English sentence pairs. Fitted to verdicts of two language models on back-translations of everyday sentences, "
+    "For English sentence pairs. Fitted to verdicts of language models on back-translations of everyday sentences, "
     "captions and news, and on outputs of the bundled paraphraser and of round trips."
 )
 
@@ -78,45 +92,95 @@ Floats = npt.NDArray[np.float64]
 
 def benchmark(name: str) -> ModuleType:
     """A module of the folder `benchmarks`."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / f"benchmarks/{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    if (folder := str(ROOT / "benchmarks")) not in sys.path:
+        sys.path.insert(0, folder)  # before this one, which has a judge.py, too
+    return importlib.import_module(name)
 
 
 def bitexts(data: Path) -> dict[str, list[Row]]:
-    """The bitexts of the readings by kind of text, German–English, with the identifiers that the readings have."""
+    """German–English sentences by kind of text: everyday ones that no bundled translator learned from, and others."""
     captions = data / "bitext/multi30k/task1"
     sources: dict[str, list[tuple[Path, dict[str, Any]]]] = {
-        "quickstart": [(SAMPLE, {"src_column": "de", "tgt_column": "en"})],
         "captions": [
             (captions / "train.{de,en}.gz", {"limit": 2000}),
             (captions / "test_2016_flickr.{de,en}.gz", {"limit": 1000}),
         ],
         "news": [(data / "bitext/wmt-news/de-en.tsv.gz", {"limit": 3000})],
     }
-    result = {}
+    languages = {"src_lang": "de", "tgt_lang": "en"}
+    result = {"everyday": everyday(data)}
     for kind, files in sources.items():
-        origin = "tatoeba" if kind == "quickstart" else "pairs"
-        languages = {"src_lang": "de", "tgt_lang": "en"}
         rows = [row for path, options in files for row in paraloom.read_pairs(path, **languages, **options)]
-        result[kind] = [
-            {"pair_id": f"{origin}:{number}", "src": row["src"], "tgt": row["tgt"], **languages}
-            for number, row in enumerate(rows, start=1)
-        ]
+        sheet = read_sheet(READINGS / f"{kind}.tsv", ("pair_id",), kind="sheet of readings", remedy="")
+        numbers = {int(row["pair_id"].removeprefix("pairs:")) for row in sheet}
+        result[kind] = [row for number, row in enumerate(rows, start=1) if number in numbers]
+    for kind, rows in result.items():
+        for number, row in enumerate(rows):
+            row["pair_id"] = f"{kind}:{number}"
     return result
 
 
-def back_translations(kind: str, bitext: list[Row]) -> list[Row]:
-    """The pairs of a reading, translated again, with their scores and verdicts: right if both readers say so."""
-    sheet = read_sheet(READINGS / f"{kind}.tsv", ("pair_id", "meaning_1"), kind="sheet of readings", remedy="")
-    verdicts = {row["pair_id"]: row["meaning_1"] == row["meaning_2"] == "k" for row in sheet}
-    translated = paraloom.backtranslate(
-        [row for row in bitext if row["pair_id"] in verdicts], "de-en", decode="beam:12"
-    )
-    scored = translated.score(SCORES, encoder="english", reverse_translator="en-de")
-    return [{**row, "label": int(verdicts[row["pair_id"]]), "labeled_set": kind} for row in scored]
+def everyday(data: Path) -> list[Row]:
+    """Sentences of Tatoeba that bundled-de-en.toml holds out, none of which is in the quickstart."""
+    rows = list(paraloom.read_pairs(data / "bitext/tatoeba/de-en.tsv.gz", src_lang="de", tgt_lang="en"))
+    english = normalize([row["tgt"] for row in rows]).to_pylist()
+    seen = {text for line in SAMPLE.read_text(encoding="utf-8").splitlines() for text in line.split("\t")}
+    chosen = []
+    for row, text in zip(rows, english, strict=True):
+        if is_held_out(text, 0.007) and not {row["src"], row["tgt"]} & seen and len(row["tgt"].split()) >= 4:
+            seen |= {row["src"], row["tgt"]}
+            chosen.append(row)
+    random.Random(1).shuffle(chosen)
+    return chosen[:400]
+
+
+def back_translations(bitext: list[Row], file: Path) -> list[Row]:
+    """Pairs with their scores, from the file if it is there."""
+    if not file.is_file():
+        translated = paraloom.backtranslate(bitext, "de-en", decode=DECODING)
+        model = bundled_path(PARAPHRASE_MODEL)
+        translated.score(SCORES, encoder="english", reverse_translator="en-de", paraphrase_model=model).write(file)
+    return paraloom.read_pairs(file).to_list()
+
+
+def identifier(row: Row) -> str:
+    """The name of a pair in the readings."""
+    return str(benchmark("judged_paraphrases").identifier(row["src"], row["tgt"]))
+
+
+def verdicts() -> dict[str, bool]:
+    """Identifier → whether all who read a back-translation say that it keeps the meaning."""
+    right: dict[str, bool] = {}
+    for sheet in sorted((READINGS / "fit").glob("*.tsv")):
+        for row in read_sheet(sheet, ("number", "meaning"), kind="sheet of readings", remedy=""):
+            right[row["number"]] = right.get(row["number"], True) and row["meaning"] == "k"
+    return right
+
+
+def draw(pairs: dict[str, list[Row]], sheet: Path) -> None:
+    """Write what nobody read, in random order."""
+    known, chosen, chance = verdicts(), dict[str, Row](), random.Random(5)
+    for kind, rows in pairs.items():
+        best: dict[str, Row] = {}
+        for row in rows:
+            if row["pair_id"] not in best or row["p_paraphrase"] > best[row["pair_id"]]["p_paraphrase"]:
+                best[row["pair_id"]] = row
+        drawn = [row for row in rows if row["rank"] == 0][: DRAWN_FIRST.get(kind)]
+        drawn += [row for row in best.values() if row["p_paraphrase"] >= 0.1 and not near_copy(row)]
+        others = [row for row in rows if row["p_paraphrase"] >= 0.3 and not near_copy(row)]
+        drawn += chance.sample(others, min(len(others), DRAWN_OTHERS[kind]))
+        chosen |= {name: row for row in drawn if (name := identifier(row)) not in known}
+    names = sorted(chosen)
+    chance.shuffle(names)
+    columns = ("number", "src", "tgt", "meaning")
+    lines = sheet_lines(columns, [(name, chosen[name]["src"], chosen[name]["tgt"], "") for name in names])
+    sheet.write_text("".join(lines), encoding="utf-8")
+    print(f"{len(names)} pairs: {sheet}")
+
+
+def near_copy(row: Row) -> bool:
+    """What no preset keeps."""
+    return bool(row["chrf"] > CONFIG.max_chrf or not max(row[name] or 0 for name in CHANGES))
 
 
 def paraphrases(folder: Path) -> list[Row]:
@@ -132,13 +196,13 @@ def paraphrases(folder: Path) -> list[Row]:
         )
         for number in (1, 2)
     ]
-    verdicts = {pair: [reader.get(judged.identifier(*pair)) for reader in readers] for pair in pairs}
-    read = [pair for pair in pairs if None not in verdicts[pair]]
+    verdict = {pair: [reader.get(judged.identifier(*pair)) for reader in readers] for pair in pairs}
+    read = [pair for pair in pairs if None not in verdict[pair]]
     scored = paraloom.as_pairs(
         [{"src": src, "tgt": tgt, "src_lang": "en", "tgt_lang": "en"} for src, tgt in read]
     ).score([name for name in SCORES if name != "translation_cost"])
     return [
-        {**row, "label": int(verdicts[pair] == ["1", "1"]), "labeled_set": "paraphrases"}
+        {**row, "label": int(verdict[pair] == ["1", "1"]), "labeled_set": "paraphrases"}
         for row, pair in zip(scored, read, strict=True)
     ]
 
@@ -243,11 +307,26 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("PARALOOM_DATA"), help="the data folder")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/paraphrase-model"), help="run folder")
     parser.add_argument("--bundle", action="store_true", help="put the model into the package")
+    parser.add_argument("--draw", type=Path, metavar="SHEET", help="write pairs to read")
     options = parser.parse_args()
     if options.data is None:
         parser.error("give --data, or set PARALOOM_DATA")
     started = time.monotonic()
-    rows = [row for kind, bitext in bitexts(Path(options.data)).items() for row in back_translations(kind, bitext)]
+    options.output.mkdir(parents=True, exist_ok=True)
+    pairs = {
+        kind: back_translations(bitext, options.output / f"{kind}.parquet")
+        for kind, bitext in bitexts(Path(options.data)).items()
+    }
+    if options.draw:
+        draw(pairs, options.draw)
+        return
+    right = verdicts()
+    rows = [
+        {**row, "label": int(right[name]), "labeled_set": kind}
+        for kind, of_kind in pairs.items()
+        for row in of_kind
+        if (name := identifier(row)) in right
+    ]
     rows += paraphrases(options.output / "judged")
     pq.write_table(pa.Table.from_pylist(rows), options.output / "pairs.parquet")
     readings = Readings(rows)

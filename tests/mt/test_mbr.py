@@ -11,6 +11,8 @@ from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import Variant
 from paraloom.mt import Mbr, Translator, parse_decoding, translate_stream
 from paraloom.mt.choice import minimum_risk
+from paraloom.mt.utility import candidate_scores
+from paraloom.text.cross_encoder import CrossEncoder
 
 SENTENCES = ["Guten Morgen", "Ich bin müde.", "", "Der Hund läuft über die Straße.", "Wo ist das Buch?"]
 
@@ -163,3 +165,24 @@ def test_a_toy_translator_pairs_each_reference_with_its_choice(toy_translator: P
 def test_bad_values_are_refused(decode: str, reason: str) -> None:
     with pytest.raises(ConfigError, match=f"(?s){reason}"):
         parse_decoding(decode)
+
+
+@pytest.mark.parametrize("labels", [("entailment", "other"), ("value",)])
+def test_a_cross_encoder_reads_source_and_candidate(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    for package in ("onnx", "onnxruntime", "tokenizers", "torch", "transformers"):
+        pytest.importorskip(package, reason="pip install 'paraloom[cross-encoder,onnx,train]'")
+    from tiny_cross_encoder import SENTENCES as TEXTS
+    from tiny_cross_encoder import save_tiny_cross_encoder
+
+    model = CrossEncoder.load(save_tiny_cross_encoder(tmp_path, labels))
+    candidates = [[Variant(text, -1.0, 4) for text in TEXTS[1:4]], [Variant(TEXTS[4], -1.0, 4), Variant("", -1.0, 1)]]
+    name = f"cross-encoder:{tmp_path}"
+    first, second = (row[name] for row in candidate_scores(name, candidates, candidates, [TEXTS[0], TEXTS[5]]))
+    raw = model.predict([TEXTS[0]] * 3 + [TEXTS[5]], TEXTS[1:5])
+    values = 100 * (raw if len(labels) > 1 else 1 / (1 + np.exp(-raw)))
+    np.testing.assert_allclose([*first, second[0]], values, rtol=1e-5)
+    assert np.isnan(second[1])
+    decoding = parse_decoding(f"mbr:{name},samples=3")
+    assert isinstance(decoding, Mbr)
+    (best, *_), _ = minimum_risk(candidates, [[], []], decoding, [TEXTS[0], TEXTS[5]])
+    assert best.text == TEXTS[1 + int(values[:3].argmax())]

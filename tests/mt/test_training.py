@@ -143,6 +143,16 @@ def test_training_starts_from_the_weights_of_another_translator(toy_translator: 
     assert file_digest(tmp_path / "more" / WEIGHTS) != file_digest(toy_translator / WEIGHTS)
 
 
+def test_the_record_of_a_continued_training_has_the_sizes_of_its_start(toy_translator: Path, tmp_path: Path) -> None:
+    others = TranslatorConfig(steps=1, evaluate_every=1, batch_tokens=100, activation="swish", subword_sampling=0.0)
+    train(tmp_path, others, 20, init_from=toy_translator)
+    names = ("d_model", "heads", "encoder_layers", "decoder_layers", "ffn_dim", "activation")
+    config = json.loads((tmp_path / "training.json").read_text())["config"]
+    assert {name: config[name] for name in names} == {name: getattr(TOY_CONFIG, name) for name in names}
+    assert config["vocab_size"] == len(json.loads((tmp_path / "shared_vocabulary.json").read_text()))
+    assert (config["steps"], config["batch_tokens"]) == (1, 100)
+
+
 def test_training_with_the_subwords_of_another_translator(toy_translator: Path, tmp_path: Path) -> None:
     train(tmp_path, FROZEN, 50, subwords_from=toy_translator)
     for name in ("source.spm", "target.spm", "shared_vocabulary.json"):

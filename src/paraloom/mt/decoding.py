@@ -225,9 +225,9 @@ class Mbr(_ChoiceOfSamples):
 
     The utility is a sum of named scores: 'chrf' or 'bleu', the mean score of a candidate against all samples, itself
     included (minimum Bayes risk); 'forward', its probability per subword; 'reverse', that of the source, given the
-    candidate, by a translator the other way; 'comet:FOLDER' and 'metricx:FOLDER', a model that reads source and
-    candidate. The logarithms of each score are standardized over the candidates of a sentence, to a mean of 0 and a
-    standard deviation of 1, and added.
+    candidate, by a translator the other way; 'comet:FOLDER', 'metricx:FOLDER' and 'cross-encoder:FOLDER', a model that
+    reads source and candidate. The logarithms of each score are standardized over the candidates of a sentence, to a
+    mean of 0 and a standard deviation of 1, and added.
 
     Args:
         utility: One score, or several as 'forward+reverse+chrf'.

@@ -64,6 +64,19 @@ def new_model(config: TranslatorConfig, vocab_size: int, seed: int) -> Any:
     return model
 
 
+def sizes_of(config: Any) -> dict[str, Any]:
+    """The sizes in a MarianConfig by their names in a TranslatorConfig."""
+    return {
+        "vocab_size": config.vocab_size - 1,
+        "d_model": config.d_model,
+        "heads": config.encoder_attention_heads,
+        "encoder_layers": config.encoder_layers,
+        "decoder_layers": config.decoder_layers,
+        "ffn_dim": config.encoder_ffn_dim,
+        "activation": config.activation_function,
+    }
+
+
 def load_model(checkpoint: Path) -> Any:
     from transformers import MarianMTModel
 

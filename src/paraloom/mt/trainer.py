@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,16 @@ from paraloom.mt.checkpoint import CHECKPOINT
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.data import Examples
 from paraloom.mt.muon import Muon
-from paraloom.mt.network import EMBEDDING, Forward, Shape, cross_entropy, load_model, new_model, smoothed_cross_entropy
+from paraloom.mt.network import (
+    EMBEDDING,
+    Forward,
+    Shape,
+    cross_entropy,
+    load_model,
+    new_model,
+    sizes_of,
+    smoothed_cross_entropy,
+)
 from paraloom.mt.schedule import Batch, perplexity, rate_factor, sorted_parts
 from paraloom.mt.training_state import load_state, save_state
 
@@ -45,10 +55,10 @@ class Trainer:
 
     def __init__(self, config: TranslatorConfig, vocab_size: int, seed: int = 1, init_from: Path | None = None) -> None:
         torch.set_num_threads(1)
-        self.config = config
         self.seed = seed
         self.padding = vocab_size - 1
         model = new_model(config, vocab_size, seed) if init_from is None else load_model(init_from / CHECKPOINT)
+        self.config = config = config if init_from is None else replace(config, **sizes_of(model.config))
         self._devices = _find_devices(config)
         self.device = self._devices[0]
         self._model = model.to(self.device)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,18 +16,18 @@ from paraloom.core.lazy import load_object
 from paraloom.core.protocols import ScoringTranslatorLike, Variant
 from paraloom.text.utility import UTILITIES, expected_utility
 
-if TYPE_CHECKING:
-    from paraloom.text.learned_metrics import Comet, MetricX
-
-_METRICS_IN = "paraloom.text.learned_metrics:"
-
 FORWARD, REVERSE = "forward", "reverse"
 
-METRICS = ("comet", "metricx")  # Names of learned metrics, each followed by a colon and a folder
+METRICS = {
+    "comet": "paraloom.text.learned_metrics:Comet.load",
+    "metricx": "paraloom.text.learned_metrics:MetricX.load",
+    "cross-encoder": "paraloom.text.cross_encoder:CrossEncoder.load",
+}
+"""Names of models that read source and candidate, each followed by a colon and a folder, and what loads them."""
 
 TERMS = (FORWARD, REVERSE, *UTILITIES)
 """Names of scores: probability per subword of the candidate, that of the source given the candidate by a translator the
-other way, and the mean chrF or BLEU against the samples. `comet:FOLDER` and `metricx:FOLDER` are scores, too."""
+other way, and the mean chrF or BLEU against the samples. A name of `METRICS` with its folder is a score, too."""
 
 Scores = npt.NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def parse_utility(text: str) -> tuple[str, ...]:
             problem = "twice the score" if known else "unknown score"
             raise ConfigError(
                 f"{problem} '{name}' in the utility '{text}'{'' if known else suggestion(name, TERMS)}",
-                remedy=f"Write a sum of {', '.join(TERMS)}, comet:FOLDER and metricx:FOLDER, such as "
+                remedy=f"Write a sum of {', '.join(TERMS)}, {':FOLDER, '.join(METRICS)}:FOLDER, such as "
                 "forward+reverse+chrf.",
             )
     return names
@@ -135,23 +135,27 @@ def _reverse_scores(
 
 
 def _metric_scores(texts: Sequence[Sequence[str]], sources: Sequence[str], name: str) -> list[Scores]:
-    """COMET's scores by the logistic function, since some models have values below 0; MetricX' share without errors."""
+    """The values of a model for source and candidate; those without bounds by the logistic function."""
     kind, _, folder = name.partition(":")
     metric = _loaded_metric(kind, Path(folder))
-    if metric.needs_reference:
+    if kind == "comet" and metric.needs_reference:
         raise ConfigError(
             f"the COMET model of '{name}' needs references", remedy="Take one without, such as wmt20-comet-qe-da."
         )
     firsts = [source for source, group in zip(sources, texts, strict=True) for _ in group]
     raw = metric.predict(firsts, [text for group in texts for text in group]).astype(np.float64)
-    values = 100 / (1 + np.exp(-raw)) if kind == "comet" else 100 * (1 - raw / load_object(f"{_METRICS_IN}WORST"))
+    if kind == "metricx":  # errors
+        values = 100 * (1 - raw / load_object("paraloom.text.learned_metrics:WORST"))
+    elif kind == "cross-encoder" and metric.readout.activation != "identity":
+        values = 100 * raw
+    else:
+        values = 100 / (1 + np.exp(-raw))
     return np.split(values, np.cumsum([len(group) for group in texts])[:-1])
 
 
 @lru_cache(maxsize=2)
-def _loaded_metric(kind: str, folder: Path) -> Comet | MetricX:
-    metric: Comet | MetricX = load_object(f"{_METRICS_IN}load_metric")(kind, folder)
-    return metric
+def _loaded_metric(kind: str, folder: Path) -> Any:
+    return load_object(METRICS[kind])(folder)
 
 
 def _standardized(values: Scores) -> Scores:

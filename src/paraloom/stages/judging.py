@@ -152,7 +152,7 @@ def _base(folder: Path, texts: list[str], vocab_size: int) -> Base:
     from paraloom.embed.transformer_vocabulary import prune, read_teacher
     from paraloom.pairs.judging.export import CONFIG, JUDGE_TYPE, TOKENIZER, read_judge
     from paraloom.pairs.judging.fitting import Base
-    from paraloom.pairs.scoring.cross_encoder import POSITIONS_AFTER_PADDING
+    from paraloom.text.cross_encoder import POSITIONS_AFTER_PADDING
 
     file = folder / CONFIG
     if file.is_file() and json.loads(file.read_text(encoding="utf-8")).get("model_type") == JUDGE_TYPE:

@@ -230,7 +230,8 @@ class ChooseVariants(Source):
         weight: Of the quality, 0 to 1: 1 keeps the best, 0 those that are least alike.
         utility: The quality: a product of scores, as 'forward+chrf': 'forward', the probability per subword; 'chrf' or
             'bleu', the mean score against all variants of the source; 'reverse', the probability of the source, given
-            the variant, by `reverse_translator`. Of a variant without a probability the others count.
+            the variant, by `reverse_translator`; 'comet:FOLDER', 'metricx:FOLDER' and 'cross-encoder:FOLDER', models
+            that read `original` and variant. Of a variant without a probability the others count.
         reverse_translator: The translator of 'reverse', from the language of the variants into that of `original`.
 
     Raises:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from paraloom.bundled import JUDGE_MODEL, bundled_path
 from paraloom.core.errors import ModelError
-from paraloom.pairs.scoring.cross_encoder import CONFIG, CrossEncoder
+from paraloom.text.cross_encoder import CONFIG, CrossEncoder
 
 SAME, FORWARD, BACKWARD = "same", "forward", "backward"
 """Outputs that every judge has, as `id2label` in its configuration names them."""

@@ -30,11 +30,11 @@ from tiny_cross_encoder import (  # noqa: E402
 from paraloom import as_pairs  # noqa: E402
 from paraloom.core.errors import ConfigError, MissingExtraError, ModelError, ParaloomError  # noqa: E402
 from paraloom.core.schema import signature_of  # noqa: E402
-from paraloom.pairs.scoring.cross_encoder import CrossEncoder, find_readout  # noqa: E402
 from paraloom.pairs.scoring.judge import EntailmentJudge  # noqa: E402
 from paraloom.pairs.scoring.models import judge_scorers  # noqa: E402
 from paraloom.pairs.scoring.table import score  # noqa: E402
 from paraloom.stages import Score  # noqa: E402
+from paraloom.text.cross_encoder import CrossEncoder, find_readout  # noqa: E402
 
 LONG = " ".join(SENTENCES)
 PAIRS = [
@@ -181,7 +181,7 @@ def test_a_value_does_not_depend_on_the_batch(folder: Path, kind: str, monkeypat
         chosen = draw.sample(PAIRS, size)
         assert model.predict(*by_side(chosen)).tolist() == [expected[pair] for pair in chosen]
     for tokens in (1, 100, 100_000):
-        monkeypatch.setattr("paraloom.pairs.scoring.cross_encoder._BATCH_TOKENS", tokens)
+        monkeypatch.setattr("paraloom.text.cross_encoder._BATCH_TOKENS", tokens)
         assert model.predict(*by_side(PAIRS)).tolist() == list(expected.values())
 
 
