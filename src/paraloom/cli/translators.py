@@ -58,7 +58,7 @@ DECLARED = [
             "output": {"default": "-"},
             "source": {
                 "default": "-",
-                "help": "A sentence per line; - is standard input. Records, with --column. A document: .md, .srt, .vtt.",
+                "help": "A sentence per line; - is standard input. With --column, records. Or a .md, .srt or .vtt.",
             },
             "json_lines": {"help": "Print figures as JSON; without -o, each translation as a line of JSON."},
         },
