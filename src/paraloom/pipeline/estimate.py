@@ -379,6 +379,7 @@ class _Measured:
         shards: Rows and seconds of the shards of each that has any.
         wall: Seconds that it took.
         processor: Seconds of processors that it took, those of its workers included.
+        decoded: Tokens that each stage decoded on this machine.
     """
 
     stages: Mapping[str, StageResult]
@@ -387,6 +388,7 @@ class _Measured:
     shards: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
     wall: float = 0.0
     processor: float = 1.0
+    decoded: Mapping[str, int] = field(default_factory=dict)
 
 
 def _measure(
@@ -414,7 +416,9 @@ def _measure(
         units[step.name] = _updates(step.stage) or (sum(counted) if counted else stages[step.name].counts.read)
     disk = {name: sum(f.stat().st_size for f in s.folder.rglob("*") if f.is_file()) for name, s in stages.items()}
     shards = {stage.name: _timed_shards(stage) for stage in result.stages if stage.kind != "fit"}
-    return _Measured(stages, units, disk, shards, time.monotonic() - started, _processor_seconds() - before)
+    seconds, processor = time.monotonic() - started, _processor_seconds() - before
+    decoded = {step.name: _decoded(step, stages) for step in smaller.steps}
+    return _Measured(stages, units, disk, shards, seconds, processor, decoded)
 
 
 def _processor_seconds() -> float:
@@ -521,7 +525,7 @@ def _extend(
         shards=shards,
         settings=settings_of(step),
         spread=spread,
-        decoded=round(_decoded(step, large.stages) * share),
+        decoded=round(large.decoded.get(step.name, 0) * share),
         **_usage(small.stages[step.name], result, first, second, units),
     )
 
