@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -27,6 +28,7 @@ from nested_records import killed, measured
 from results_pages import FOLDER, read_topic, write_topic
 
 from paraloom import Translator
+from paraloom.text.segments import keeps_marks, split_segments
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADING = "Documents"
@@ -50,6 +52,19 @@ def subtitle_shape(text: str) -> list[object]:
         line if not re.search(r"[^\\W\\d_]{2}", line) else re.findall(r"</?i>|^- ", line) for line in text.split("\n")
     ]
     return [lines, text.count("\n")]
+
+
+def replaced(text: str, change: Callable[[str], str]) -> str:
+    """A page whose sentences are changed as those of a translation are, where that loses nothing."""
+    pairs = ((one, change(" ".join(one.text.split()))) for one in split_segments(text, wrapped=True))
+    return "".join(new if one.reason is None and keeps_marks(one.text, new) else one.text for one, new in pairs)
+
+
+def spoiled() -> tuple[int, list[int]]:
+    """Pages, and how many keep their structure when cases are swapped, and when the words of sentences are reversed."""
+    texts = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").rglob("*.md"))]
+    changes: tuple[Callable[[str], str], ...] = (str.swapcase, lambda text: " ".join(reversed(text.split())))
+    return len(texts), [sum(markdown_shape(t) == markdown_shape(replaced(t, one)) for t in texts) for one in changes]
 
 
 def subtitles(captions: list[str], count: int) -> str:
@@ -110,9 +125,12 @@ def main() -> None:
         same = subtitle_shape(film.read_text(encoding="utf-8")) == subtitle_shape(translated)
         resumed = (folder / "again.srt").read_bytes() == translated.encode()
     left = sum(unchanged.values())
+    count, kept = spoiled()
     reasons = "; ".join(f"{count:,} {reason}" for reason, count in sorted(unchanged.items()))
     table = [
-        ["pages of Markdown; with the same structure; when lines are translated",
+        ["all pages; the same structure with cases swapped; with the words of each sentence reversed",
+         f"{count}; {kept[0]}; {kept[1]}"],
+        ["pages that were translated; with the same structure; when lines are translated",
          f"{len(pages)}; {totals['same']}; {totals['same by lines']}"],
         ["replaced + left = segments", f"{totals['replaced']:,} + {left:,} = {totals['segments']:,}"],
         ["left as they are", reasons],
@@ -122,7 +140,7 @@ def main() -> None:
         ["killed after so many shards, resumed: the same bytes", f"{stopped}: {'yes' if resumed else 'NO'}"],
     ]  # fmt: skip
     print(json.dumps(table, indent=1, ensure_ascii=False))
-    if not (same and resumed and totals["replaced"] + left == totals["segments"]):
+    if not (same and resumed and kept == [count, count] and totals["replaced"] + left == totals["segments"]):
         sys.exit("documents differ in more than their sentences, or counts do not add up")
     if options.write:
         write(options, table)
@@ -139,6 +157,7 @@ def write(options: argparse.Namespace, table: list[list[str]]) -> None:
             "Pages of this documentation from English to German, and made subtitles of German captions (two lines, two "
             "speakers, italics) to English, through `translate`, greedily. The structure of a page is the same if "
             "markdown-it reads the same blocks, code, addresses and emphasis before and after."
+            " The first row has changes of letters and words in place of a translator."
         ],
         "command": [f"python benchmarks/documents_in_place.py --pages {options.pages} --cues {options.cues} --write"],
         "commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%d"), "version": "0.2", "machine": "cores",

@@ -63,10 +63,10 @@ def main() -> None:
         left = {row["src"] for row in kept}
         after = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = sum(b.ru_utime + b.ru_stime - a.ru_utime - a.ru_stime for a, b in zip(before, after, strict=True))
-        found = [(kind, first in left, second in left) for kind, first, second in pairs if first != second]
+        of_pairs = [(kind, first in left, second in left) for kind, first, second in pairs if first != second]
         shares = []
         for kind in kinds:
-            of_kind = [not (one and other) for label, one, other in found if label == kind]
+            of_kind = [not (one and other) for label, one, other in of_pairs if label == kind]
             shares.append(f"{sum(of_kind) / len(of_kind):.1%}")
         beside = {text for _, *both in pairs for text in both if not left.isdisjoint(both)}
         dropped, elsewhere = len(texts) - len(left), sum(text not in beside for text in texts)

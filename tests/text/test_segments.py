@@ -20,6 +20,8 @@ from paraloom.text.segments import CODE, ENDLESS, JSON, LAYOUT, MARKUP, TABLE, W
         ("Do it:\n```py\nx = 1\n```\nDone.", [("Do it:", None), ("```py\nx = 1\n```\n", CODE), ("Done.", None)]),
         ("~~~\nnot closed. At all.", [("~~~\nnot closed. At all.", CODE)]),
         ("Look:\n\n    x = 1\n    y = 2\n", [("Look:", None), ("    x = 1\n    y = 2\n", CODE)]),
+        ("Run `a. B`. Done.", [("Run `a. B`.", None), ("Done.", None)]),
+        ("\n    x = 1\n    # A note.\n\n    - Item", [("    x = 1\n    # A note.\n", CODE), ("Item", None)]),
         ('{"a": ["b. C."]}', [('{"a": ["b. C."]}', JSON)]),
         ('So:\n{"a":\n [1]}\n[1] No.', [("So:", None), ('{"a":\n [1]}\n', JSON), ("[1] No.", None)]),
         ("{not json}", [("{not json}", None)]),
@@ -89,3 +91,7 @@ def test_a_sentence_that_loses_a_link_or_code_is_noticed() -> None:
     assert keeps_marks("A *dog* is [here](a.md)<br>.", "Ein *Hund* ist [hier](a.md)<br>.")
     assert not keeps_marks("A dog is [here](a.md).", "Ein Hund ist [hier] (a.md).")
     assert not keeps_marks("A *dog*.", "Ein * Hund.")
+    assert not keeps_marks("A **dog** here.", "here. dog** A **")
+    assert not keeps_marks("See [it](a.md) now.", "now ](a.md) [it See")
+    assert not keeps_marks("In 2017.", "2017. In")
+    assert not keeps_marks("Run `a\nb`.", "Run `A B`.")

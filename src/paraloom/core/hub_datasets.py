@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.lazy import late
+
+join_shards = late("paraloom.io.shards:join_shards")
 
 _ADDRESS = re.compile(r"(hf://datasets/[^/?]+/(?P<name>[^/?@]+)[^/?]*)(?:\?(?P<query>.*))?$")
 _CARD = "README.md"
@@ -30,7 +33,7 @@ _Splits = dict[str, dict[str, list[str]]]
 """Configuration → split → paths of its files."""
 
 
-class Selection(NamedTuple):
+class HubSelection(NamedTuple):
     """A configuration and a split of a data set; None: the one that is obvious."""
 
     address: str
@@ -39,7 +42,7 @@ class Selection(NamedTuple):
     split: str | None
 
 
-def selection_of(url: str) -> Selection | None:
+def selection_of(url: str) -> HubSelection | None:
     """What `hf://datasets/ORG/NAME?config=…&split=…` selects; None for a path inside a data set, and other URLs."""
     match = _ADDRESS.match(url)
     if match is None:
@@ -49,10 +52,10 @@ def selection_of(url: str) -> Selection | None:
         raise ConfigError(
             f"unknown setting '{unknown[0]}' of a data set", file=url, remedy="Known are ?config=NAME&split=NAME."
         )
-    return Selection(match[1], match["name"], query.get("config"), query.get("split"))
+    return HubSelection(match[1], match["name"], query.get("config"), query.get("split"))
 
 
-def select_files(selection: Selection, file_system: Any, root: str, paths: Iterable[str]) -> tuple[str, list[str]]:
+def select_files(selection: HubSelection, file_system: Any, root: str, paths: Iterable[str]) -> tuple[str, list[str]]:
     """The name of the table, and the paths of its files below the root; no path for a folder that is read as it is."""
     paths = sorted(paths)
     if not (selection.config or selection.split) and set(paths) & set(_FOLDERS):
@@ -84,16 +87,7 @@ def join_files(parts: list[Path], target: Path) -> None:
     if len(parts) == 1:
         parts[0].rename(target)
     elif target.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        schema = pq.read_schema(parts[0])
-        with pq.ParquetWriter(target, schema, compression="zstd") as writer:
-            for part in parts:
-                with pq.ParquetFile(part) as file:
-                    if not file.schema_arrow.equals(schema):
-                        raise DataError("the files of the split have different columns", remedy="Name one of them.")
-                    for batch in file.iter_batches():
-                        writer.write_batch(batch)
+        join_shards(parts, target)
     else:
         with target.open("wb") as stream:
             for part in parts:

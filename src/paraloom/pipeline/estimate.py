@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError
@@ -23,7 +22,9 @@ from paraloom.core.progress import format_bytes, format_duration
 from paraloom.core.results import text_table
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Source, Stage
+from paraloom.io import Corpus
 from paraloom.io.atomic import atomic_write
+from paraloom.io.corpus import DESCRIPTION
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.memory import peak_memory
@@ -188,9 +189,9 @@ class RunEstimate:
     def memory_of(self, workers: int) -> int:
         """Memory of all workers of the largest stage, and of the process that starts them, in bytes."""
         mapped = [s.memory * min(workers, math.ceil(s.shards) or workers) for s in self.stages if s.kind == "map"]
-        fitted = [s.memory for s in self.stages if s.kind == "fit"]  # in a process of its own, as workers are
+        trained = [s.memory for s in self.stages if s.kind == "fit"]  # in a process of its own, as workers are
         read = [s.memory for s in self.stages if s.kind == "source"]
-        return max([self.own_memory + max(mapped + fitted, default=0), *read])
+        return max([self.own_memory + max(mapped + trained, default=0), *read])
 
     def machines(self) -> list[dict[str, float]]:
         """Time with its interval, and memory, on machines with more or fewer cores, and with a GPU that decodes."""
@@ -438,10 +439,13 @@ def _decoded(step: Step, stages: Mapping[str, StageResult]) -> int:
 
 
 def _tokens(folder: Path) -> int | None:
-    """The sum of a column `tokens` in a folder; None without one."""
-    files = [file for file in sorted(folder.glob("*.parquet")) if "tokens" in pq.read_schema(file).names]
-    columns = (pq.read_table(file, columns=["tokens"]).column(0) for file in files)
-    return sum(pc.sum(column).as_py() or 0 for column in columns) if files else None
+    """The sum of the column `tokens` of a corpus; None without one."""
+    if not (folder / DESCRIPTION).is_file():
+        return None
+    corpus = Corpus.open(folder)
+    if "tokens" not in corpus.schema.names:
+        return None
+    return sum(pc.sum(batch.column(0)).as_py() or 0 for batch in corpus.batches(["tokens"]))
 
 
 def _timed_shards(stage: StageResult) -> list[tuple[int, float]]:

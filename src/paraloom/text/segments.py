@@ -25,9 +25,11 @@ _MARKS = re.compile(r"[ \t]*(?:(?:[-*+•–]|\d{1,3}[.)]|#{1,6}|>)(?:[ \t]+|$))
 _LETTER = re.compile(r"[^\W\d_]")
 _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:[^\W\d_]|[^\W\d_]\.[^\W\d_]|Mrs?|Ms|Dr|Prof|St|No|Nr|vs|cf|bzw|etc)\.$")
 _KEPT = re.compile(
-    r"`[^`\n]+`|\[\^[^\]\s]+\]|\]\([^\s()]+\)|</?[A-Za-z][^<>]*>|https?://[^\s<>\"')\]]*[^\s<>\"')\].,;:!?]"
+    r"`[^`\n]+`|\[\^[^\]\s]+\]|\]\([^\s()]+\)|\]\[[^\]\s]+\]|</?[A-Za-z][^<>]*>|https?://[^\s<>\"')\]]*[^\s<>\"')\].,;:!?]"
 )
-_EMPHASIS = ("*", "__")
+_BLOCK = re.compile(r"(?:[-*+>]|#{1,6}|\d{1,9}[.)])(?:\s|$)|\|")
+_LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(([^\s()]+)\)")
+_EMPHASIS = re.compile(r"(\*\*|\*|__)(?=[^\s*_]).+?(?<=[^\s*_])\1")
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|$)")
 _MARKUP = re.compile(
     r" {0,3}(?:\[[^\]^\n][^\]\n]*\]:[ \t]|(?:=+|-{2,}|(?:[*_][ \t]*){3,})[ \t]*\r?$"
@@ -51,14 +53,15 @@ def split_segments(text: str, *, wrapped: bool = False) -> list[Segment]:
     blocks of HTML and definitions of links, too.
     """
     segments: list[Segment] = []
-    after_gap, tries, start = True, _JSON_TRIES, 0
+    after_gap, indented, tries, start = True, False, _JSON_TRIES, 0
     if wrapped and (front := _FRONT_MATTER.match(text)):
         segments, start = [Segment(front[0], MARKUP)], front.end()
     while start < len(text):
         line = _line(text, start)
         marks = _MARKS.match(line)[0]  # type: ignore[index]
         body, end, reason, length = line[len(marks) :], start + len(line), LAYOUT, 0
-        indented = after_gap and _INDENTED.match(line) and line.strip() and not marks.strip()
+        text_or_code = after_gap and bool(_INDENTED.match(line) and line.strip())
+        indented = text_or_code and (indented or not marks.strip())
         if line.lstrip()[:1] in ("{", "[") and tries:
             tries, length = tries - 1, _json_length(text, start)
         if length:
@@ -75,14 +78,17 @@ def split_segments(text: str, *, wrapped: bool = False) -> list[Segment]:
             end = _paragraph_end(text, end, line)
             body = text[start + len(marks) : end]
         segments += [Segment(text[start:end], reason)] if reason else [Segment(marks, LAYOUT), *sentences(body)]
-        after_gap, start = bool(indented) or not line.strip(), end
+        after_gap, start = indented or not line.strip(), end
     return merged(segments)
 
 
 def keeps_marks(before: str, after: str) -> bool:
-    """True if the code in backticks, links, tags and emphasis of a sentence are in what replaces it, too."""
-    same = all(before.count(mark) == after.count(mark) for mark in _EMPHASIS)
-    return same and all(mark in after for mark in _KEPT.findall(before))
+    """True if what replaces a sentence has its code in backticks, links, tags and emphasis, and begins no list."""
+    before, after = " ".join(before.split()), " ".join(after.split())
+    if _BLOCK.match(after) and not _BLOCK.match(before):
+        return False  # It would begin a list, a heading or a quotation.
+    same = all(sorted(rule.findall(before)) == sorted(rule.findall(after)) for rule in (_LINK, _EMPHASIS))
+    return same and before.count("*") == after.count("*") and all(mark in after for mark in _KEPT.findall(before))
 
 
 def _line(text: str, start: int) -> str:
@@ -140,7 +146,8 @@ def sentences(line: str) -> Iterator[Segment]:
     bounds = [(match.start(), match.end()) for match in SENTENCE_END.finditer(line)]
     for end, following in [*bounds, (len(line), len(line))]:
         continues = line[following : following + 1].islower() or _ABBREVIATION.search(line[start:end])
-        if following < len(line) and continues and not _KEPT.match(line, following):
+        in_code = line.count("`", start, end) % 2 == 1 and "`" in line[following:]
+        if following < len(line) and (in_code or (continues and not _KEPT.match(line, following))):
             continue
         # Closing quotation marks are part of what SENTENCE_END matches, and of the sentence before.
         whole = line[start:following]
