@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import Command
 
 from paraloom import as_pairs
 from paraloom.api import publish
-from paraloom.core.errors import ConfigError, RunError
+from paraloom.core.errors import ConfigError, DataError, RunError
 
 URL = "hf://datasets/ada/cats"
 
@@ -28,6 +30,7 @@ class Datasets:
     """One data set on a hub: its files at the last commit, what was uploaded, and how the server misbehaves.
 
     cuts: Uploads that are cut off, counted down.  meanwhile: Commits that somebody else makes before the next one.
+    read: Files that were read.
     """
 
     endpoint: str = ""
@@ -35,6 +38,7 @@ class Datasets:
     files: dict[str, bytes] = field(default_factory=dict)
     uploads: dict[str, bytes] = field(default_factory=dict)
     sent: list[str] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
     commits: int = 0
     tags: list[str] = field(default_factory=lambda: ["paraloom"])
     cuts: int = 0
@@ -58,6 +62,12 @@ class Datasets:
                 del self.files[value["path"]]
         self.commits += 1
         return 200, {"commitUrl": f"{self.endpoint}/datasets/ada/cats/commit/{self.sha}", "commitOid": self.sha}
+
+
+def _entry(hub: Datasets, name: str) -> dict[str, Any]:
+    """A file in a listing."""
+    content = hub.files[name]
+    return {"type": "file", "path": name, "size": len(content), "oid": hashlib.sha1(content).hexdigest()}
 
 
 def _answer(hub: Datasets, path: str, body: bytes) -> tuple[int, Any]:
@@ -109,9 +119,31 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Datasets]:
             return self.rfile.read(int(self.headers["Content-Length"]))
 
         def do_GET(self) -> None:
+            parts = unquote(self.path.partition("?")[0]).split("/")
+            if parts[4:6] == ["resolve", "main"]:
+                self._file("/".join(parts[6:]))
+                return
+            if "tree" in parts:
+                top = "/".join(parts[parts.index("tree") + 2 :])
+                self._send(200, [_entry(state, name) for name in sorted(state.files) if name.startswith(top)])
+                return
             siblings = [{"rfilename": name} for name in sorted({".gitattributes", *state.files})]
             tags = state.tags if state.files else []
             self._send(200, {"id": "ada/cats", "sha": state.sha, "siblings": siblings, "tags": tags})
+
+        def _file(self, name: str) -> None:
+            content = state.files[name]
+            self.send_response(200)
+            self.send_header("ETag", f'"{hashlib.sha1(content).hexdigest()}"')
+            self.send_header("X-Repo-Commit", state.sha)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            state.read.append(name)
+            if self.command == "GET":
+                self.wfile.write(content)
+
+        def do_HEAD(self) -> None:
+            self.do_GET()
 
         def do_POST(self) -> None:
             self._send(*_answer(state, self.path.partition("?")[0], self._body()))
@@ -154,6 +186,101 @@ def test_a_data_set_is_written_and_its_files_read_again(tmp_path: Path, hub: Dat
     assert b"path: data/train-*.parquet" in hub.files["README.md"]
     (tmp_path / "again.parquet").write_bytes(hub.files["data/train-00000-of-00001.parquet"])
     assert pq.read_table(tmp_path / "again.parquet").column("src").to_pylist()[2] == "A cat sleeps 2."
+
+
+CARD = """---
+configs:
+- config_name: de-en
+  default: true
+  data_files:
+  - split: train
+    path: de-en/train-*
+  - split: test
+    path: [de-en/test.jsonl]
+- config_name: cs-en
+  data_dir: cs-en
+---
+# Cats
+"""
+
+
+def rows(*texts: str) -> bytes:
+    """A Parquet file of pairs."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"src": [f"Eine Katze {text}." for text in texts], "tgt": list(texts)}), sink)
+    return sink.getvalue().to_pybytes()
+
+
+def targets(url: str) -> list[str]:
+    """The target sides that a URL has."""
+    return [row["tgt"] for row in as_pairs(url)]
+
+
+@pytest.fixture
+def cats(hub: Datasets, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Datasets:
+    monkeypatch.setenv("PARALOOM_CACHE", str(tmp_path / "cache"))
+    address = f"{hub.endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)
+    hub.files = {
+        "README.md": CARD.encode(),
+        "de-en/train-00000-of-00002.parquet": rows("a", "b"),
+        "de-en/train-00001-of-00002.parquet": rows("c"),
+        "de-en/test.jsonl": b'{"src": "Katze.", "tgt": "t"}\n',
+        "cs-en/validation.csv": b"src,tgt\nKoza.,v\n",
+    }
+    return hub
+
+
+def test_configurations_and_splits_are_read(cats: Datasets) -> None:
+    assert targets(URL) == targets(f"{URL}?split=train") == ["a", "b", "c"]
+    assert targets(f"{URL}?config=de-en&split=test") == ["t"]
+    assert targets(f"{URL}?config=cs-en") == ["v"]
+    assert targets(f"{URL}/de-en/train-00001-of-00002.parquet") == ["c"]
+    known = list(cats.read)
+    assert targets(URL) == ["a", "b", "c"]
+    assert set(cats.read[len(known) :]) <= {"README.md"}, "files that did not change are not fetched again"
+    cats.files["de-en/train-00001-of-00002.parquet"] = rows("d")
+    assert targets(URL) == ["a", "b", "d"]
+
+
+def test_without_a_card_the_names_tell(cats: Datasets) -> None:
+    del cats.files["README.md"]
+    assert targets(f"{URL}?config=de-en") == ["a", "b", "c"]
+    assert targets(f"{URL}?config=cs-en&split=validation") == ["v"]
+
+
+def test_what_was_published_is_read(cats: Datasets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paraloom.api.publishing._SHARD_ROWS", 2)
+    cats.files = {}
+    publish(pairs(tmp_path / "pairs", 5), URL, license="cc-by-4.0")
+    assert targets(URL) == [f"The cat is asleep {number}." for number in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("?config=de-eb", r"config 'de-eb' not found; did you mean 'de-en'"),
+        ("?split=tests", r"split 'tests' not found; did you mean 'test'"),
+        ("?conf=de-en", r"unknown setting 'conf'"),
+    ],
+)
+def test_a_wrong_name_is_said(cats: Datasets, query: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        targets(URL + query)
+
+
+def test_what_cannot_be_put_together_is_said(cats: Datasets) -> None:
+    cats.files = {"train-1.parquet": rows("a"), "train-2.csv": b"src,tgt\nKoza.,v\n"}
+    with pytest.raises(ConfigError, match=r"2 files of \.csv, \.parquet cannot be put together"):
+        targets(URL)
+    other = pa.BufferOutputStream()
+    pq.write_table(pa.table({"tgt": ["b"]}), other)
+    cats.files = {"train-1.parquet": rows("a"), "train-2.parquet": other.getvalue().to_pybytes()}
+    with pytest.raises(DataError, match="different columns"):
+        targets(URL)
+    cats.files = {"cats.py": b"print()"}
+    with pytest.raises(DataError, match="has no files that are read"):
+        targets(URL)
 
 
 def test_an_upload_that_was_cut_off_resumes(tmp_path: Path, hub: Datasets, monkeypatch: pytest.MonkeyPatch) -> None:

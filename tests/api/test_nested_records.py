@@ -151,7 +151,7 @@ def test_rows_of_another_structure_and_unreadable_ones_are_accounted_for(tmp_pat
             result = translate_records(endpoint(server), source, output, column="text", on_error="reject")
     assert read(output) == [{"text": "Ein Hund."}, {"txt": 1, "keep": [1.5, None]}, {"text": "A cat `x`."}]
     assert (result.rows, result.unreadable, result.replaced) == (3, 1, 1)
-    assert result.unchanged == {"nothing at $.text": 1, "code or a link would be lost": 1}
+    assert result.unchanged == {"nothing at $.text": 1, "code, a link or emphasis would be lost": 1}
     assert read(tmp_path / "out.rejected.jsonl")[0]["row"] == 2
 
 
@@ -165,6 +165,76 @@ def test_a_path_that_matches_nothing_names_the_nearest(tmp_path: Path) -> None:
         translate_records("en-de", source, tmp_path / "out.tsv", column=CONTENT)
     with pytest.raises(ConfigError, match="not a path of keys"):
         translate_records("en-de", source, tmp_path / "out.jsonl", column="messages..content")
+
+
+@pytest.mark.parametrize(("column", "name", "first"), [("2", "a.tsv", "1\tA dog.\n"), ("2", "a.csv", "1,A dog.\n"),
+                                                       ("text", "a.csv", "n,text\n1,A dog.\n")])  # fmt: skip
+def test_a_table_keeps_its_header_or_has_none(tmp_path: Path, column: str, name: str, first: str) -> None:
+    source, output = tmp_path / name, tmp_path / f"out-{name}"
+    source.write_text(first)
+    with serve(OpenAIServer(lambda text, _: text.upper())) as server:
+        translate_records(endpoint(server), source, output, column=column)
+        with pytest.raises(DataError, match=r"no row has a text at '\$\.3'"):
+            translate_records(endpoint(server), source, tmp_path / f"b-{name}", column="3")
+        rewriter = f"{server.url}?model=m&language=en"
+        settings: dict[str, Any] = {"encoder": None, "check_languages": False, "preset": "none"}
+        again = tmp_path / f"p-{name}"
+        paraphrase_files(source, again, column=f"$.{column}", paraphraser=rewriter, **settings)
+        paraphrase_files(source, tmp_path / "p.jsonl", column=column, paraphraser=rewriter, **settings)
+    assert output.read_text() == again.read_text() == first.replace("A dog.", "A DOG.")
+    assert {row["original"] for row in read(tmp_path / "p.jsonl")} == {"A dog."}
+
+
+MARKDOWN = "---\na: A dog.\n---\n# A dog\n\nA dog sleeps in\nthe garden. See [it](../a.md).\n\n- It `rains`.\n"
+SUBTITLES = "\ufeff1\r\n00:01,000 --> 00:02,000\r\n<i>A dog sleeps\r\nin the garden.</i>\r\n\r\nA note.\r\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected", "left"),
+    [
+        ("a.md", MARKDOWN, MARKDOWN.replace("# A dog\n\nA dog sleeps in\nthe garden. See [it]", "# A DOG\n\n"
+         "A DOG SLEEPS IN THE GARDEN. See [it]"), {"markup": 1, "code, a link or emphasis would be lost": 2}),
+        ("a.srt", SUBTITLES, SUBTITLES.replace("A dog sleeps\r\nin the garden.", "A DOG SLEEPS\r\nIN THE GARDEN."),
+         {"outside of a cue": 1}),
+    ],
+)  # fmt: skip
+def test_documents_keep_everything_but_their_sentences(
+    tmp_path: Path, name: str, text: str, expected: str, left: dict[str, int]
+) -> None:
+    source, output = tmp_path / name, tmp_path / f"out-{name}"
+    source.write_bytes(text.encode())
+    with serve(OpenAIServer(lambda text, _: text.upper())) as server:
+        with pytest.raises(ConfigError, match="a table"):
+            translate_records(endpoint(server), source, tmp_path / "out.txt", column="text")
+        result = translate_records(endpoint(server), source, output, column="text")
+        rewriter = f"{server.url}?model=m&language=en"
+        written = paraphrase_files(
+            source, tmp_path / f"p-{name}", paraphraser=rewriter, preset="none", encoder=None, check_languages=False
+        ).records
+    assert output.read_bytes() == (tmp_path / f"p-{name}").read_bytes() == expected.encode()
+    assert result == written or result.segments == written.segments  # type: ignore[union-attr]
+    assert result.unchanged == left
+    assert result.segments == result.replaced + sum(left.values())
+
+
+def test_a_stopped_document_resumes_with_the_same_bytes(tmp_path: Path) -> None:
+    source, output = tmp_path / "a.vtt", tmp_path / "out.vtt"
+    texts = [f"A dog has {number} bones." for number in range(30)]
+
+    def document(texts: list[str]) -> str:
+        return "WEBVTT\n\n" + "".join(f"00:00:01,000 --> 00:00:02,000\n{text}\n\n" for text in texts)
+
+    def dies(body: dict[str, Any], number: int) -> Any:
+        return (401, {}, b'{"error": {"message": "gone"}}') if number > 5 else None
+
+    source.write_text(document(texts))
+    with serve(OpenAIServer(lambda text, _: text.upper(), fault=dies)) as server:
+        with pytest.raises(ParaloomError):
+            translate_records(endpoint(server), source, output, column="text", workers=1)
+        assert not output.exists()
+        server.fault = lambda body, number: None
+        assert translate_records(endpoint(server), source, output, column="text").replaced == len(texts)
+    assert output.read_text() == document([text.upper() for text in texts])
 
 
 def test_parquet_keeps_its_types(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from paraloom.pipeline.counts import RowCounts
 from paraloom.pipeline.estimate import (
     RunEstimate,
     StageEstimate,
+    _expected_seconds,
     _extend,
     _line,
     _Measured,
@@ -189,8 +190,32 @@ def test_intervals_add_up_and_machines_have_them() -> None:
     one, four, *_, largest = estimate.machines()
     assert (one["cores"], four["cores"], largest["cores"]) == (1, 4, 1000)
     assert (one["seconds"], one["high"], largest["seconds"]) == (1 + 80 + 62, 1 + 160 + 92, 1 + 2 + 62)
-    assert (one["memory"], four["memory"], largest["memory"]) == (30, 47, 407), "no more workers than shards"
+    assert (one["memory"], four["memory"], largest["memory"]) == (37, 47, 407), "no more workers than shards"
     assert json.loads(json.dumps(estimate.to_dict()))["machines"] == estimate.machines()
+
+
+def test_a_gpu_decodes_and_other_work_widens_the_interval() -> None:
+    mapping = StageEstimate("translate", "map", 100, 100, 1.0, 80.0, 10, 5, 10, shards=40, decoded=3000)
+    scoring = StageEstimate("score", "map", 100, 100, 0.0, 20.0, 10, 5, 10, shards=40)
+    estimate = RunEstimate("example", 4, (mapping, scoring), slowed=2.0, gpu=500.0)
+    assert [estimate.wall_seconds(end=end) for end in (0, None, 1)] == [13, 26, 52]
+    assert estimate.machines()[-1] == {
+        "cores": 4, "seconds": 1 + 6 + 5, "low": 6, "high": 24, "memory": 40, "tokens_per_second": 500.0
+    }  # fmt: skip
+    text = estimate.scaled(2).format()
+    assert "4, a GPU of 500 tokens/s" in text
+    assert "Tokens to be decoded: 6,000 by translate." in text
+    assert "took 2.0 times their processor time" in text
+
+
+def test_a_larger_sample_is_not_taken_where_the_smaller_one_was_slow_at_first(tmp_path: Path) -> None:
+    def measured(rows: int, seconds: float) -> _Measured:
+        return _Measured({"score": StageResult("score", tmp_path, "map", "0", seconds=seconds)}, {"score": rows}, {})
+
+    assert _expected_seconds(measured(700, 60.0), measured(2100, 60.0)) == pytest.approx(540), "60 s for 2,100 rows"
+    assert _expected_seconds(measured(700, 3.0), measured(2100, 4.4)) == pytest.approx(18.9), (
+        "3 s once, then 0.001 a row"
+    )
 
 
 def test_what_is_done_takes_no_time_any_more(tmp_path: Path) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import paraloom
+from paraloom import as_pairs
 from paraloom.bundled import bundled_path
 from paraloom.core.errors import ConfigError
 from paraloom.core.schema import PAIRS
 from paraloom.io import Corpus, read_shard, write_corpus
+from paraloom.pairs.filtering.duplicates import later_rows
 from paraloom.pipeline.runner import run_pipeline
 from paraloom.pipeline.status import read_status
 from paraloom.pipeline.toml import parse_pipeline
@@ -35,6 +38,22 @@ def test_duplicates_of_joined_files_of_one_name_leave_one_row_of_each(tmp_path: 
     folder = run(text, tmp_path)
     rows = pa.Table.from_batches(Corpus.open(folder / "50-drop-duplicates").batches()).to_pylist()
     assert [(row["pair_id"], row["src"][0]) for row in rows] == [("x:1", "a"), ("x:2", "b"), ("x:3", "c"), ("x:4", "d")]
+
+
+def test_duplicates_in_meaning_leave_the_first_row(tmp_path: Path) -> None:
+    pytest.importorskip("faiss")
+    texts = ["A dog runs in the park.", "The stock market fell.", "A dog is running in the park.", "He plays."]
+    texts = [*texts, texts[0], ""]
+    pairs = as_pairs([(text, text) for text in texts])
+    near = pairs.drop_duplicates(similarity=0.8, columns=["tgt"], encoder="english")
+    assert [row["src"] for row in near] == [texts[0], texts[1], texts[3], ""]
+    equal = pairs.drop_duplicates(similarity=0.999, encoder="english")
+    assert [row["src"] for row in equal] == [*texts[:4], ""]
+
+
+def test_a_row_near_to_a_dropped_one_alone_is_kept() -> None:
+    first, second = np.array([0, 1, 0, 3]), np.array([1, 2, 3, 4])
+    assert later_rows(first, second, 5).tolist() == [False, True, False, True, False]
 
 
 @pytest.fixture(scope="module")

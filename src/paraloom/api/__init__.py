@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from paraloom.io.bitext import READERS as READERS
     from paraloom.io.bitext import is_device as is_device
     from paraloom.io.compression import without_compression as without_compression
+    from paraloom.io.documents import is_document as is_document
     from paraloom.io.formats.names import join_sides as join_sides
     from paraloom.mt.endpoint import EndpointUsage as EndpointUsage
     from paraloom.pairs.annotation import summarize_ratings as summarize_ratings

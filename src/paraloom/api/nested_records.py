@@ -1,4 +1,4 @@
-"""Records with texts inside, written again with other texts: chats, documents, rows of any table."""
+"""Records with texts inside, written again with other texts: chats, rows of any table, documents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +16,18 @@ from paraloom.api.translators import CHUNK, AnyTranslator, translator_stages
 from paraloom.core.errors import ConfigError, RunError
 from paraloom.core.results import ResultRecord
 from paraloom.io import Corpus
-from paraloom.io.records import read_schema, record_format, write_records
+from paraloom.io.documents import TEXT, in_its_place, is_document, write_document
+from paraloom.io.formats.columns import path_keys
+from paraloom.io.records import has_header, read_schema, record_format, write_records
 from paraloom.io.texts import is_nested, nested_texts
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
-from paraloom.stages.bitext import columns_of_file
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.variants import TranslateVariants
 from paraloom.text.segments import Segment, keeps_marks
 
-MARKS_LOST = "code or a link would be lost"
-"""Reason of a sentence whose links or code in backticks are not in what should replace it."""
+MARKS_LOST = "code, a link or emphasis would be lost"
+"""Reason of a sentence whose marks are not in what should replace it."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,11 @@ class RewrittenRecords(ResultRecord):
         Returns:
             One line, or two.
         """
-        rows = f"{self.rows:,} rows" + (f", {self.unreadable:,} cannot be read" if self.unreadable else "")
-        lines = [f"{rows}, {self.texts:,} texts: {self.replaced:,} of {self.segments:,} segments replaced"]
+        rows = f"{self.rows:,} row{'s' * (self.rows != 1)}" + (
+            f", {self.unreadable:,} cannot be read" if self.unreadable else ""
+        )
+        texts = f"{self.texts:,} text{'s' * (self.texts != 1)}"
+        lines = [f"{rows}, {texts}: {self.replaced:,} of {self.segments:,} segments replaced"]
         if self.unchanged:
             counts = "; ".join(f"{count:,} {reason}" for reason, count in Counter(self.unchanged).most_common())
             lines.append(f"left as they are: {counts}")
@@ -75,16 +79,17 @@ def translate_records(
     on_error: OnError = "stop",
     seed: int = 1,
 ) -> RewrittenRecords:
-    """Translate texts inside records, such as the messages of chats; if stopped, the same call resumes.
+    """Translate texts inside records or documents, such as the messages of chats; if stopped, the same call resumes.
 
     The output has the same rows with the same structure. Code, JSON and tables in the texts are left as they are, and a
-    sentence keeps its own words where its translation failed, or would lose a link or code in backticks.
+    sentence keeps its own words where its translation failed, or would lose a link, a tag or code in backticks.
 
     Args:
         translator: A translator, or a reference to one.
-        source: Records: .jsonl, .csv, .tsv or .parquet.
+        source: Records, .jsonl, .csv, .tsv or .parquet; or a document: .md, .srt or .vtt.
         output: The same format again.
-        column: The texts: a column, or a path such as messages.*.content, with * for every item of a list.
+        column: The texts: a column, its number from 1 in a .csv or .tsv without a header, or a path such as
+            messages.*.content, with * for every item of a list; text of a document.
         decode: How to decode. Default: beam:5; greedy for an endpoint.
         workers: Processes; default: one per core. The result is the same.
         check_languages: Stop, before any work, at text that the translator cannot read.
@@ -127,8 +132,7 @@ def nested_column(path: Path, column: str) -> str:
 
 def record_stage(path: Path, column: str, output: str, *, on_error: OnError, shard_rows: int) -> ReadSentences:
     """The stage that reads the sentences of the texts in records; the output must have the format of the input."""
-    kind = record_format(path)
-    if record_format(output) != kind:
+    if not is_document(path, output) and (kind := record_format(path)) != record_format(output):
         raise ConfigError(
             f"records of {kind} are written in the same format, not as {record_format(output)}",
             file=output,
@@ -154,6 +158,7 @@ def rewrite_records(
     The counts are appended to `written`; rows that cannot be read are returned.
     """
     source, column = reading.text_files[0], str(reading.field)
+    document = is_document(source)
     answers = answers_of(result.stage(reading.name).folder, result.stages[-1].folder, "text")
     unchanged: Counter[str] = Counter()
     unreadable: list[dict[str, Any]] = []
@@ -168,7 +173,7 @@ def rewrite_records(
             raise RunError("the file changed while it was read", file=source, remedy="Run again.")
         if not (variants and variants[0]["text"].strip()):
             return Segment(sentence, missing)
-        text = variants[0]["text"]
+        text = in_its_place(source, sentence, variants[0]["text"]) if document else variants[0]["text"]
         return Segment(text) if keeps_marks(sentence, text) else Segment(sentence, MARKS_LOST)
 
     def records() -> Iterator[dict[str, Any]]:
@@ -184,8 +189,13 @@ def rewrite_records(
                     text.slot.holder[text.slot.key] = "".join(part.text for part in parts)
             yield record.values
 
-    names = columns_of_file(source)
-    write_records(records(), output, names, read_schema(source))
+    rewritten = records()
+    first = next(rewritten)
+    if document:
+        write_document(first[TEXT], output)
+    else:
+        header = has_header(source, path_keys(column)[-1])
+        write_records(chain([first], rewritten), output, list(first), read_schema(source), header=header)
     written.append(
         RewrittenRecords(rows, len(unreadable), texts, replaced + unchanged.total(), replaced, dict(unchanged))
     )

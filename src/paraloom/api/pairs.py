@@ -323,12 +323,20 @@ class Pairs(PairsTable):
         )
         return self._with(*stages, self._connected(stage))
 
-    def drop_duplicates(self, *, similarity: float = 0.8, columns: Sequence[str] = ("src", "tgt")) -> Pairs:
-        """Drop near-duplicates of earlier pairs (MinHash).
+    def drop_duplicates(
+        self,
+        *,
+        similarity: float = 0.8,
+        columns: Sequence[str] = ("src", "tgt"),
+        encoder: str | Path | None = None,
+    ) -> Pairs:
+        """Drop near-duplicates of earlier pairs, by their letters (MinHash) or by their meaning.
 
         Args:
-            similarity: Jaccard similarity of trigrams, from 0 to 1, from which two pairs count as duplicates.
+            similarity: Jaccard similarity of 5-grams of characters, above 0 to 1, from which two pairs count as
+                duplicates; with an encoder the cosine, such as 0.9.
             columns: Text columns that are compared.
+            encoder: Compare meaning: an encoder's name or folder.
 
         Returns:
             The pairs without near-duplicates.
@@ -341,7 +349,11 @@ class Pairs(PairsTable):
         from paraloom.stages.pairs import DropDuplicates, FindDuplicates
 
         find = FindDuplicates(
-            name=self._unique("find-duplicates"), pairs=self.source, similarity=similarity, columns=tuple(columns)
+            name=self._unique("find-duplicates"),
+            pairs=self.source,
+            similarity=similarity,
+            columns=tuple(columns),
+            encoder=model_folder(encoder),
         )
         return self._with(find, self._connected(DropDuplicates(duplicates=find)))
 

@@ -21,6 +21,7 @@ from paraloom.core.protocols import EncoderLike, ParaphraserLike
 from paraloom.core.stage import Ref, Stage
 from paraloom.io import open_write
 from paraloom.io.compression import PIPE, read_raw_lines, without_compression
+from paraloom.io.documents import TEXT, is_document
 from paraloom.io.formats.columns import is_path
 from paraloom.io.texts import is_nested
 from paraloom.mt.endpoint_config import is_endpoint
@@ -283,9 +284,9 @@ def paraphrase_files(
         height: Levels of the tree of --like to follow; 0: all.
         decode: How to decode, such as beam:5, sampling or nucleus:0.95.
         text: Whether everything named is a text, even if it is the name of a file.
-        column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name or a number from 1;
-            of nested records a path such as messages.*.content or $.text: the output has the same records, with the
-            best paraphrase in place of each sentence.
+        column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name, or without a header
+            its number from 1; of nested records a path such as messages.*.content, $.text or $.2: the output has the
+            same records, with the best paraphrase in place of each sentence, as a document has (.md, .srt, .vtt).
         check_languages: Stop, before any work, at text in another language than the paraphraser's.
     """
     target = str(output)
@@ -463,6 +464,8 @@ def _text_stages(
     on_error: OnError,
 ) -> tuple[list[Stage], Ref, Literal["", "text", "src", "tgt"]]:
     """The stages that read texts, files or pairs, what a stage maps, and the side of pairs."""
+    if not column and not text and any(is_document(one, output) for one in texts):
+        column = f"$.{TEXT}"
     if column and not text and any(str(one) != PIPE and is_nested(one, column) for one in texts):
         records = _record_stage(texts, output, column, n or 1, on_error)
         return [records], records, ""

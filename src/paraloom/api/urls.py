@@ -17,7 +17,7 @@ def fetch_input(url: str | Path) -> Path:
     copy = local_copy(url)
     if (copy / REPORT).is_file():
         return copy
-    if not PurePosixPath(url).suffix and Store(url).read(REPORT) is not None:
+    if not PurePosixPath(url).suffix and not url.startswith("hf:") and Store(url).read(REPORT) is not None:
         raise ConfigError(
             "this run has no copy on this machine",
             file=redacted(url),

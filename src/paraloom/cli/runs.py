@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ def _run(
     estimate: bool = False,
     plan_rows: int = 2000,
     plan_for: int | None = None,
+    plan_gpu: float = 0.0,
     seed: int | None = None,
     as_json: bool = False,
     **options: Any,
@@ -59,6 +60,7 @@ def _run(
         estimate: Measure on samples what it will take: time, memory, disk of each stage.
         plan_rows: Rows of each sample for --plan.
         plan_for: With --plan: as if this many rows were read.
+        plan_gpu: With --plan: a line for a GPU that decodes so many tokens a second.
     """
     loaded = paraloom.Pipeline.from_toml(pipeline)
     if seed is not None:
@@ -76,6 +78,7 @@ def _run(
             forecast = forecast.remaining(loaded.plan(folder, until=until))
         else:
             forecast = forecast.scaled(plan_for / max(1, forecast.input_rows))
+        forecast = replace(forecast, gpu=plan_gpu)
         typer.echo(json.dumps(forecast.to_dict()) if as_json else forecast.format())
         return
     started = time.monotonic()
@@ -118,6 +121,7 @@ DECLARED = [
         settings={
             "plan_rows": {"low": 60},
             "plan_for": {"low": 1},
+            "plan_gpu": {"low": 0},
             "seed": {"help": "Seed; default: the pipeline's own."},
         },
         examples=("examples/german.toml -o runs/german",),

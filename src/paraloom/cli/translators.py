@@ -28,18 +28,22 @@ def _show_translations(count: int, values: Mapping[str, Any]) -> None:
 
 
 def _translate(*, column: str | None = None, json_lines: bool = False, **options: Any) -> None:
-    """Translate lines of text, or the texts inside records.
+    """Translate lines of text, the texts inside records, or a document.
 
     Args:
-        column: Of records (.jsonl, .csv, .tsv, .parquet), the texts: a column, or a path such as messages.*.content.
-            The output has the same records. Code, JSON and tables in the texts are left as they are.
+        column: Of records (.jsonl, .csv, .tsv, .parquet), the texts: a column, its number from 1 where a table has no
+            header, or a path such as messages.*.content. The output has the same records. Code, JSON and tables in the
+            texts are left as they are.
     """
+    if column is None and api.is_document(options["source"], options["output"]):
+        column = "text"
     if column is None:
         count = api.translate_file(**options, json_lines=json_lines)
         _show_translations(count, {"json_lines": json_lines, **options})
         return
     if unused := [name for name in ("nbest",) if options.pop(name, None) is not None]:
-        raise ConfigError(f"--{unused[0]} is for lines of text", remedy="Leave it out, or leave --column out.")
+        remedy = "Leave it out; without --column, and with an output such as out.tsv, lines are translated."
+        raise ConfigError(f"--{unused[0]} is for lines of text", remedy=remedy)
     workers = options.pop("threads", None)
     records = api.translate_records(**options, column=column, workers=workers)
     if json_lines:
@@ -90,16 +94,20 @@ DECLARED = [
         flags={"check_languages": "--language-check/--no-language-check", "json_lines": "--json"},
         settings={
             "output": {"default": "-"},
-            "source": {"default": "-", "help": "A sentence per line; - is standard input. With --column, records."},
+            "source": {
+                "default": "-",
+                "help": "A sentence per line; - is standard input. With --column, records. Or a .md, .srt or .vtt.",
+            },
             "json_lines": {"help": "Print figures as JSON; without -o, each translation as a line of JSON."},
         },
         device=True,
-        help="Translate lines of text, or the texts inside records.",
+        help="Translate lines of text, the texts inside records, or a document.",
         examples=(
             "de-en sentences.txt",
             "'facebook/nllb-200-distilled-600M?from=cs&to=en' news.cs -o news.en",
             "'http://127.0.0.1:8000/v1?model=qwen3&from=de&to=en' news.de -o news.en",
             "de-en chats.jsonl --column 'messages.*.content' -o chats.en.jsonl",
+            "de-en film.srt -o film.en.srt",
         ),
         watched=True,
     ),

@@ -15,6 +15,8 @@ from typing import Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import ConfigError, DataError, MissingExtraError, ParaloomError, RunError
+from paraloom.core.hub import hub_endpoint
+from paraloom.core.hub_datasets import join_files, select_files, selection_of
 from paraloom.core.secrets import hide_environment, redacted
 
 
@@ -102,6 +104,9 @@ def filesystem(url: str) -> tuple[Any, str]:
         options = {"use_listings_cache": False, "config_kwargs": {"connect_timeout": 10, "read_timeout": 2 * _TIMEOUT}}
     elif scheme in ("sftp", "ssh"):
         options = {"timeout": _TIMEOUT, "banner_timeout": _TIMEOUT, "auth_timeout": _TIMEOUT}
+    elif scheme == "hf":
+        # An instance that was used before keeps its listings, and would not see a new commit.
+        options = {"endpoint": hub_endpoint(), "skip_instance_cache": True}
     with storage_errors(url):
         try:
             file_system, path = fsspec.core.url_to_fs(url, **options)
@@ -149,12 +154,16 @@ def origin(path: Path) -> str | None:
 
 
 def fetched(url: str | Path) -> Path:
-    """Fetch a file, or a folder with all its files, into the local cache, unless it is there with the same content."""
+    """Fetch a file, or a folder with all its files, into the local cache, unless it is there with the same content.
+
+    Of a data set on the Hugging Face hub the files of one split are put together as one table.
+    """
     url = as_url(url)
+    selection = selection_of(url)
     if (braces := _BRACES.search(url)) is not None:
         return _fetched_sides(url, braces)
     shown = redacted(url)
-    file_system, path = filesystem(url)
+    file_system, path = filesystem(selection.address if selection else url)
     with storage_errors(url):
         try:
             details = file_system.info(path)
@@ -170,12 +179,17 @@ def fetched(url: str | Path) -> Path:
         raise DataError("file not found", file=shown, remedy="Check the URL; names are case-sensitive there.")
     if not all(name == "" or is_below(name) for name in files):
         raise DataError("a file below the URL has '..' in its name", file=shown, remedy="Rename it.")
+    table = ""
+    if selection is not None and folder:
+        with storage_errors(url):
+            table, chosen = select_files(selection, file_system, path, files)
+        files = {name: files[name] for name in chosen} or files
     facts = {name: [_size(fact), *_content(fact)] for name, fact in files.items()}
     versioned = all(len(fact) > 1 for fact in facts.values())
     slot = cache_folder() / "remote" / digest([shown, facts if versioned else ""])[:24]
-    target = slot / PurePosixPath(path).name
+    target = slot / (table or PurePosixPath(path).name)
     if not (versioned and _is_complete(slot, target)):
-        _fetch(file_system, path, files, slot, target.name, url)
+        _fetch(file_system, path, files, slot, target.name, url, join=bool(table))
     _origins[target] = shown
     return target
 
@@ -216,8 +230,10 @@ def _is_complete(slot: Path, target: Path) -> bool:
         return False
 
 
-def _fetch(file_system: Any, path: str, files: Mapping[str, Any], slot: Path, name: str, url: str) -> None:
-    """Fetch all files into a temporary folder, which then becomes `slot`."""
+def _fetch(
+    file_system: Any, path: str, files: Mapping[str, Any], slot: Path, name: str, url: str, *, join: bool
+) -> None:
+    """Fetch all files into a temporary folder, which then becomes `slot`; `join` puts them together as one."""
     try:
         slot.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{slot.name}.", suffix=".tmp", dir=slot.parent))
@@ -229,14 +245,19 @@ def _fetch(file_system: Any, path: str, files: Mapping[str, Any], slot: Path, na
         ) from error
     try:
         digests = {}
+        folder = temporary / (f"{name}.parts" if join else name)
         for below, facts in files.items():
-            target = temporary / name / below if below else temporary / name
+            target = folder / below if below else folder
             target.parent.mkdir(parents=True, exist_ok=True)
             with storage_errors(url):
                 file_system.get_file(f"{path}/{below}" if below else path, str(target))
             if _size(facts) not in (None, target.stat().st_size):
                 raise RunError("the file changed while it was fetched", file=redacted(url), remedy="Run again.")
             digests[below] = file_digest(target)
+        if join:
+            join_files([folder / below for below in files], temporary / name)
+            shutil.rmtree(folder)
+            digests = {"": file_digest(temporary / name)}
         (temporary / _RECORD).write_text(json.dumps(digests), encoding="utf-8")
         shutil.rmtree(slot, ignore_errors=True)
         try:

@@ -1,4 +1,4 @@
-"""Reads one text per row from text, TSV and JSON Lines files, and the segments of texts inside nested records."""
+"""Reads one text per row from text, tables and JSON Lines, and the segments of nested records and documents."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import NamedTuple
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.lazy import load_object
 from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.io.documents import TEXT, document_segments, is_document, read_document
 from paraloom.io.fields import Slot, json_text, slots, text_paths
 from paraloom.io.formats.base import json_object, raw_text
 from paraloom.io.formats.columns import is_path, path_keys
 from paraloom.io.formats.names import is_dataset
-from paraloom.io.records import RECORD_FORMATS, BadRecord, Record, read_records
+from paraloom.io.records import RECORD_FORMATS, BadRecord, Record, has_header, read_records
 from paraloom.text.segments import LAYOUT, Segment, split_segments
 
 _SEARCHED = 100  # Records whose paths are compared with one that is not there
@@ -44,6 +45,9 @@ def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) 
     if is_dataset(path):
         yield from _column_texts(path, field, reject)
         return
+    if field and without_compression(path).suffix == ".csv":
+        yield from _cells(path, field, reject)
+        return
     lines = enumerate(read_raw_lines(path), 1)
     is_json = without_compression(path).suffix == ".jsonl"
     if is_json and isinstance(field, int) and field:
@@ -68,16 +72,23 @@ def read_texts(path: str | Path, field: int | str = 0, *, reject: bool = False) 
 
 def is_nested(path: str | Path, field: object) -> bool:
     """True if a field of a table is a path into nested records, and not the name of a column with a dot."""
+    if is_document(path):
+        return field == f"$.{TEXT}"
     if not is_path(field) or without_compression(path).suffix not in RECORD_FORMATS:
         return False
-    first = next(read_records(path, on_bad=lambda *_: None), None)
+    header = has_header(path, path_keys(str(field))[-1])
+    first = next(read_records(path, header=header, on_bad=lambda *_: None), None)
     return first is None or field not in first.values
 
 
 def nested_texts(path: str | Path, field: str, on_bad: BadRecord | None) -> Iterator[tuple[Record, list[NestedText]]]:
     """Each record of a table with its texts at a path; a record of another structure has none, and says so."""
+    if is_document(path):
+        whole = Record(1, {TEXT: read_document(path)})
+        yield whole, [NestedText(Slot(whole.values, TEXT, TEXT), TEXT, document_segments(path, whole.values[TEXT]))]
+        return
     keys = path_keys(field)
-    records = read_records(path, on_bad=on_bad)
+    records = read_records(path, header=has_header(path, keys[-1]), on_bad=on_bad)
     searched, seen = list(islice(records, _SEARCHED)), False
     for record in chain(searched, records):
         texts = [_nested_text(slot) for slot in slots(record.values, keys)]
@@ -116,6 +127,21 @@ def _segments(path: str | Path, field: str, reject: bool) -> Iterator[TextRow]:
             for segment in text.segments:
                 if segment.reason != LAYOUT:
                     yield TextRow(segment.text, segment.reason, slot)
+    yield from bad
+
+
+def _cells(path: str | Path, field: int | str, reject: bool) -> Iterator[TextRow]:
+    """The texts of a column of a .csv; a number is for a table without a header."""
+    bad: list[TextRow] = []
+    on_bad: BadRecord | None = (lambda row, reason, raw: bad.append(TextRow(raw, reason))) if reject else None
+    for record in read_records(path, header=isinstance(field, str), on_bad=on_bad):
+        yield from bad
+        bad.clear()
+        names = list(record.values)
+        name = field if isinstance(field, str) else str(field if field > 0 else len(names) + 1 + field)
+        if name not in names:
+            raise ConfigError(f"column '{field}' not found{nearest(name, names)}", file=path)
+        yield TextRow(record.values[name])
     yield from bad
 
 

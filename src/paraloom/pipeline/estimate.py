@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import resource
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow.compute as pc
 
 from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError, ParaloomError
@@ -20,7 +22,9 @@ from paraloom.core.progress import format_bytes, format_duration
 from paraloom.core.results import text_table
 from paraloom.core.seeds import generator
 from paraloom.core.stage import Fit, Json, Source, Stage
+from paraloom.io import Corpus
 from paraloom.io.atomic import atomic_write
+from paraloom.io.corpus import DESCRIPTION
 from paraloom.pipeline.definition import Definition, Step
 from paraloom.pipeline.manifest import Manifest
 from paraloom.pipeline.memory import peak_memory
@@ -34,6 +38,9 @@ _STEPS = 90  # Updates of a training on the larger sample
 
 _LONGEST = 20.0
 """Seconds that a sample of ten times the rows may take, which light stages need to show what a row costs."""
+
+_BUSY = 1.15
+"""Share of processor time to time above which the other work on the machine is mentioned."""
 
 _RESAMPLES = 1000
 _ENDS = (None, 0, 1)
@@ -67,6 +74,7 @@ class StageEstimate:
     # interval of 95 % over them; else between a constant with work that grows with the units, and such work
     # alone.
     spread: tuple[float, float] = (1.0, 1.0)
+    decoded: int = 0  # Tokens that a translator on this machine will decode
 
     def work_seconds(self, workers: int, end: int | None = None) -> float:
         """Seconds of work, summed over a number of workers, as results count them; or an end of the interval."""
@@ -85,7 +93,7 @@ class StageEstimate:
 
     def times(self, factor: float) -> StageEstimate:
         """The stage with a number of times as much work."""
-        names = ("units", "rows", *_USAGE[:3], *(() if self.kind == "fit" else ("disk",)))
+        names = ("units", "rows", "decoded", *_USAGE[:3], *(() if self.kind == "fit" else ("disk",)))
         work: dict[str, Any] = {name: round(getattr(self, name) * factor) for name in names}
         work |= {name: getattr(self, name) * factor for name in ("seconds_all", "shards", "cost")}
         return replace(self, **work)
@@ -102,12 +110,20 @@ class RunEstimate:
     own_memory: int = 0  # Peak of the process that starts the workers, in bytes
     done: tuple[str, ...] = ()  # Stages that are left out, or shortened, because they are done, or some of their shards
     start: float = 0.0  # Seconds of a run beside the work of its stages, such as the start of worker processes
+    # How many times as long as its processor time the measurement took, by other work on the machine: the run may
+    # have less of that, or more.
+    slowed: float = 1.0
+    gpu: float = 0.0  # Tokens that a GPU decodes in a second, for a line of the table of machines; 0 for none
 
     def wall_seconds(self, workers: int | None = None, end: int | None = None) -> float:
         """Wall time of the whole run, in seconds; `end` 0 or 1: the lower or upper end of its interval."""
         workers = workers or self.workers
         shares = ((stage, 1.0 if end is None else stage.spread[end]) for stage in self.stages)
-        return self.start + sum(stage.seconds(workers, share) for stage, share in shares)
+        return self._scale(end) * (self.start + sum(stage.seconds(workers, share) for stage, share in shares))
+
+    def _scale(self, end: int | None) -> float:
+        """What an end of an interval is multiplied by for the other work on the machine."""
+        return 1.0 if end is None else self.slowed ** (1 if end else -1)
 
     def scaled(self, factor: float) -> RunEstimate:
         """The estimate for a number of times as many rows."""
@@ -138,13 +154,14 @@ class RunEstimate:
     def memory_of(self, workers: int) -> int:
         """Memory of all workers of the largest stage, and of the process that starts them, in bytes."""
         mapped = [s.memory * min(workers, math.ceil(s.shards) or workers) for s in self.stages if s.kind == "map"]
-        others = [s.memory for s in self.stages if s.kind != "map"]
-        return max([self.own_memory + max(mapped, default=0), *others])
+        trained = [s.memory for s in self.stages if s.kind == "fit"]  # in a process of its own, as workers are
+        read = [s.memory for s in self.stages if s.kind == "source"]
+        return max([self.own_memory + max(mapped + trained, default=0), *read])
 
     def machines(self) -> list[dict[str, float]]:
-        """Time with its interval, and memory, on machines with more or fewer cores."""
+        """Time with its interval, and memory, on machines with more or fewer cores, and with a GPU that decodes."""
         counts = sorted({1, 8, 100, 1000, self.workers})
-        return [
+        rows = [
             {
                 "cores": count,
                 "seconds": self.wall_seconds(count),
@@ -154,6 +171,16 @@ class RunEstimate:
             }
             for count in counts
         ]
+        if self.gpu:
+            moved = [
+                replace(s, seconds_all=s.decoded / self.gpu, shards=0.0, kind="source", spread=(1.0, 1.0))
+                if s.decoded
+                else s
+                for s in self.stages
+            ]
+            (row,) = (one for one in replace(self, stages=moved, gpu=0.0).machines() if one["cores"] == self.workers)
+            rows.append({**row, "tokens_per_second": self.gpu})
+        return rows
 
     @property
     def cost(self) -> float:
@@ -166,7 +193,8 @@ class RunEstimate:
         lines: list[Sequence[str]] = []
         for stage in self.stages:
             rate = f"{stage.units / stage.seconds_all:,.0f}/s" if stage.seconds_all > 0 and stage.units else ""
-            times = [stage.seconds(self.workers, share) for share in (1.0, *stage.spread)]
+            shares = zip(_ENDS, (1.0, *stage.spread), strict=True)
+            times = [self._scale(end) * stage.seconds(self.workers, share) for end, share in shares]
             rows = [f"{count:,}" if count else "" for count in (stage.units, stage.rows)]
             lines.append((stage.name, *rows, rate, *_cells(times, stage.memory, stage.disk)))
         times = [self.wall_seconds(end=end) for end in _ENDS]
@@ -180,13 +208,21 @@ class RunEstimate:
                     f"{stage.output_tokens:,} tokens out{price}. Measuring this took {stage.sample_requests:,} more."
                 )
         cells = [
-            (f"{row['cores']:,}", *_cells([row["seconds"], row["low"], row["high"]], row["memory"]))
+            (_machine(row), *_cells([row["seconds"], row["low"], row["high"]], row["memory"]))
             for row in self.machines()
         ]
         text += ["", *text_table(("cores", "time", "from", "to", "memory"), cells, left=0), ""]
         if self.done:
             text.append(f"Done already, as a whole or in part, and not counted: {', '.join(self.done)}.")
         text.append("Rates are of one core, memory of a stage of one worker; from, to: 95 % by shards of the sample.")
+        if any(stage.decoded for stage in self.stages):
+            decoded = (f"{stage.decoded:,} by {stage.name}" for stage in self.stages if stage.decoded)
+            text.append(f"Tokens to be decoded: {', '.join(decoded)}.")
+        if self.slowed > _BUSY:
+            text.append(
+                f"The machine did other work, too: the samples took {self.slowed:.1f} times their processor time, and "
+                "the run may take as many times more or less."
+            )
         text.append(f"Measured on samples in {format_duration(self.seconds)}.")
         return "\n".join(text)
 
@@ -196,7 +232,9 @@ class RunEstimate:
         whole = [s for s in result.stages if s.name in expected and s.written == max(1, s.shards)]
         if not whole:
             return ""
-        of_stages = [[expected[s.name].work_seconds(self.workers, end) for end in _ENDS] for s in whole]
+        of_stages = [
+            [self._scale(end) * expected[s.name].work_seconds(self.workers, end) for end in _ENDS] for s in whole
+        ]
         rows: list[tuple[Any, ...]] = [(s.name, *times, s.seconds) for s, times in zip(whole, of_stages, strict=True)]
         if wall_seconds is not None and len(whole) == len(self.stages):
             rows.append(("on the clock", *(self.wall_seconds(end=end) for end in _ENDS), wall_seconds))
@@ -219,6 +257,11 @@ class RunEstimate:
             temporary.write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
 
 
+def _machine(row: Mapping[str, float]) -> str:
+    gpu = row.get("tokens_per_second")
+    return f"{row['cores']:,.0f}" + (f", a GPU of {gpu:,.0f} tokens/s" if gpu else "")
+
+
 def _cells(seconds: Sequence[float], *sizes: float) -> list[str]:
     return [*map(format_duration, seconds), *map(format_bytes, sizes)]
 
@@ -233,7 +276,7 @@ def read_estimate(folder: Path) -> RunEstimate | None:
     try:
         saved = json.loads((folder / ESTIMATE).read_text(encoding="utf-8"))
         stages = tuple(StageEstimate(**{**one, "spread": tuple(one.get("spread", (1, 1)))}) for one in saved["stages"])
-        figures = {"own_memory": saved.get("own_memory", 0), "start": saved.get("start", 0.0)}
+        figures = {key: saved[key] for key in ("own_memory", "start", "slowed", "gpu") if key in saved}
         return RunEstimate(saved["pipeline"], saved["workers"], stages, saved["seconds"], **figures)
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -262,7 +305,7 @@ def estimate_run(
         large = _measure(definition, steps, samples, Path(folder) / "large", workers, _STEPS)
         more = any(largest[name].sampled > sample.sampled for name, sample in samples.items())
         asked = any(stage.figures.get("requests") for stage in large.stages.values())
-        if more and not asked and large.wall + 10 * (large.wall - small.wall) < _LONGEST:
+        if more and not asked and _expected_seconds(small, large) < _LONGEST:
             samples, small = largest, large
             large = _measure(definition, steps, samples, Path(folder) / "largest", workers, 10 * _STEPS)
     stages: list[StageEstimate] = []
@@ -270,8 +313,24 @@ def estimate_run(
         stages.append(_extend(step, stages, samples, small, large, workers))
     worked = sum(s.seconds / (workers if s.kind == "map" else 1) for s in large.stages.values())
     start = max(0.0, large.wall - worked)
+    busy = start + sum(s.seconds for s in large.stages.values())
+    slowed = 1.0 if asked else max(1.0, busy / large.processor)
     took = time.monotonic() - started
-    return RunEstimate(definition.name, workers, tuple(stages), took, peak_memory(), start=start)
+    return RunEstimate(definition.name, workers, tuple(stages), took, peak_memory(), start=start, slowed=slowed)
+
+
+def _expected_seconds(small: _Measured, large: _Measured) -> float:
+    """Seconds that a sample of ten times the rows will take at most, by the rate of each stage between two samples.
+
+    The smaller one was first, and may have had to compile and load what the larger one found: the time of a stage that
+    did not grow counts as work.
+    """
+    rates = (
+        _line(small.stages[name].seconds, stage.seconds, small.units[name], large.units[name], 0, stage.kind)[0]
+        or stage.seconds / max(1, large.units[name])
+        for name, stage in large.stages.items()
+    )
+    return large.wall + sum(9 * rate * large.units[name] for rate, name in zip(rates, large.stages, strict=True))
 
 
 @dataclass(frozen=True)
@@ -284,6 +343,8 @@ class _Measured:
     # Rows and seconds of the shards of each that has any.
     shards: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
     wall: float = 0.0
+    processor: float = 1.0  # Seconds of processors that it took, those of its workers included
+    decoded: Mapping[str, int] = field(default_factory=dict)
 
 
 def _measure(
@@ -294,7 +355,7 @@ def _measure(
     workers: int,
     num_steps: int,
 ) -> _Measured:
-    started = time.monotonic()
+    started, before = time.monotonic(), _processor_seconds()
     smaller = on_samples(definition, steps, samples, num_steps=num_steps, num_shards=5 * workers)
     try:
         result = run_pipeline(smaller, folder, workers=workers)
@@ -311,7 +372,35 @@ def _measure(
         units[step.name] = _updates(step.stage) or (sum(counted) if counted else stages[step.name].counts.read)
     disk = {name: sum(f.stat().st_size for f in s.folder.rglob("*") if f.is_file()) for name, s in stages.items()}
     shards = {stage.name: _timed_shards(stage) for stage in result.stages if stage.kind != "fit"}
-    return _Measured(stages, units, disk, shards, time.monotonic() - started)
+    seconds, processor = time.monotonic() - started, _processor_seconds() - before
+    decoded = {step.name: _decoded(step, stages) for step in smaller.steps}
+    return _Measured(stages, units, disk, shards, seconds, processor, decoded)
+
+
+def _processor_seconds() -> float:
+    """Seconds of processors of this process, and of those that it started and that have ended."""
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in both)
+
+
+def _decoded(step: Step, stages: Mapping[str, StageResult]) -> int:
+    """Tokens of the translations that a stage made on this machine; 0 for one that makes none."""
+    result = stages[step.name]
+    if result.kind != "map" or result.figures.get("requests"):
+        return 0
+    if any(_tokens(stages[name].folder) is not None for name in inputs_of(step) if name in stages):
+        return 0
+    return _tokens(result.folder) or 0
+
+
+def _tokens(folder: Path) -> int | None:
+    """The sum of the column `tokens` of a corpus; None without one."""
+    if not (folder / DESCRIPTION).is_file():
+        return None
+    corpus = Corpus.open(folder)
+    if "tokens" not in corpus.schema.names:
+        return None
+    return sum(pc.sum(batch.column(0)).as_py() or 0 for batch in corpus.batches(["tokens"]))
 
 
 def _timed_shards(stage: StageResult) -> list[tuple[int, float]]:
@@ -394,6 +483,7 @@ def _extend(
         shards=shards,
         settings=settings_of(step),
         spread=spread,
+        decoded=round(large.decoded.get(step.name, 0) * share),
         **_usage(small.stages[step.name], result, first, second, units),
     )
 

@@ -7,8 +7,9 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,8 @@ def read_report(path: Path) -> dict[str, Any]:
     return report
 
 
-def versions() -> dict[str, str]:
+@cache
+def versions() -> Mapping[str, str]:
     """Versions of Paraloom, Python and the installed packages that bytes may depend on."""
     installed = {"paraloom": __version__, "python": platform.python_version()}
     for package in _PACKAGES:

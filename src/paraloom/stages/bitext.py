@@ -22,6 +22,7 @@ from paraloom.core.stage_cache import cached_per_stage
 from paraloom.io import Corpus, read_lines, read_pairs
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.compression import decode, read_raw_lines, without_compression
+from paraloom.io.formats import csv
 from paraloom.io.formats.names import is_dataset, sides
 from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS, open_shard, read_batches
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
@@ -315,10 +316,13 @@ def _table_batches(source: Path) -> Iterator[pa.RecordBatch]:
 
 
 def columns_of_file(path: Path) -> list[str]:
-    """The columns of a .parquet, the header of a .tsv, or the keys of the first line of a .jsonl."""
+    """The columns of a .parquet, the header of a .tsv or .csv, or the keys of the first line of a .jsonl."""
     kind = without_compression(path).suffix
-    if not path.is_file() or kind not in (".parquet", ".tsv", ".jsonl"):
+    if not path.is_file() or kind not in (".parquet", ".tsv", ".csv", ".jsonl"):
         return []
+    if kind == ".csv":
+        first_row = next(csv.read_rows(path), None)
+        return first_row if isinstance(first_row, list) else []
     if kind == ".parquet":
         with open_shard(path) as file:
             names: list[str] = file.schema_arrow.names

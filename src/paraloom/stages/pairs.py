@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +37,9 @@ from paraloom.stages.input_checks import Direction, check_translation, name_lang
 
 if TYPE_CHECKING:
     from paraloom.pairs.filtering.duplicates import Duplicates
+
+_NEIGHBORS, _GROUPS = 16, 16
+"""Rows nearest to each, and groups of vectors that each is compared with, where meaning is compared."""
 
 _LIGHT_BATCH_ROWS = 16 * BATCH_ROWS
 """Of stages that do little for a row: a call of theirs costs as much as thousands of rows."""
@@ -237,6 +240,9 @@ class FindDuplicates(DuplicateConfig, Fit):
 
     Args:
         pairs: The corpus, of pairs or of sentences.
+        encoder: Compare meaning instead of letters: `similarity` is then the cosine of the rows' vectors by this
+            encoder, the mean over the columns, such as 0.9. Rows of distant groups of vectors are not compared, so some
+            may remain. Needs the extra `search`.
 
     For the other fields see :class:`~paraloom.pairs.filtering.duplicates.DuplicateConfig`.
 
@@ -244,16 +250,18 @@ class FindDuplicates(DuplicateConfig, Fit):
         ConfigError: `similarity` is out of range, or, when it runs, a column is missing.
 
     Reference:
-        Broder 1997, "On the resemblance and containment of documents" (MinHash).
+        Broder 1997, "On the resemblance and containment of documents" (MinHash); Abbas et al. 2023, "SemDeDup".
 
     Example:
         >>> FindDuplicates(pairs="read-pairs", similarity=0.9).columns
         ('src', 'tgt')
     """
 
+    optional_fields: ClassVar[tuple[str, ...]] = ("encoder",)
     version: ClassVar[str] = "3"
 
     pairs: Ref
+    encoder: Ref | None = None
 
     def fit(self, folder: Path, context: StageContext) -> dict[str, Json]:
         """Write the hashes of the duplicates."""
@@ -266,12 +274,46 @@ class FindDuplicates(DuplicateConfig, Fit):
         def read(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
             return corpus.batches([name for name in names if name in known], label="comparing")
 
-        duplicates = find_duplicates(read, folder / "checkpoint", self)
+        if encoder := context.inputs.get("encoder"):
+            duplicates = _duplicates_in_meaning(read, folder / "checkpoint", self, encoder, context.seed)
+        else:
+            duplicates = find_duplicates(read, folder / "checkpoint", self)
         np.save(folder / "duplicates.npy", duplicates.hashes)
         np.save(folder / "repeated.npy", duplicates.repeated)
         described = {"columns": duplicates.columns, "rows": duplicates.rows, "duplicates": duplicates.total}
         (folder / "duplicates.json").write_text(json.dumps(described) + "\n", encoding="utf-8")
         return {"rows": duplicates.rows, "duplicates": duplicates.total}
+
+
+def _duplicates_in_meaning(
+    read: Callable[[Sequence[str]], Iterator[pa.RecordBatch]],
+    scratch: Path,
+    config: DuplicateConfig,
+    encoder: Path,
+    seed: int,
+) -> Duplicates:
+    """The rows whose vectors are near to that of an earlier row; vectors and their groups are on disk."""
+    from paraloom.embed.average import normalize_vectors
+    from paraloom.embed.encoder import open_encoder
+    from paraloom.embed.search import mine_pairs
+    from paraloom.pairs.filtering.duplicates import later_rows, listed_duplicates, text_hashes
+
+    scratch.mkdir(parents=True, exist_ok=True)
+    model, rows, width = open_encoder(encoder), 0, 0
+    with (scratch / "vectors.f16").open("wb") as vectors, (scratch / "rows.u64").open("wb") as hashes:
+        for batch in read(list(dict.fromkeys([*config.columns, *ROW_ID_COLUMNS]))):
+            texts = [[text or "" for text in batch.column(name).to_pylist()] for name in config.columns]
+            block = np.hstack([normalize_vectors(model.encode(of_column)) for of_column in texts]).astype(np.float16)
+            rows, width = rows + len(block), block.shape[1]
+            vectors.write(np.ascontiguousarray(block).data)
+            hashes.write(np.ascontiguousarray(text_hashes(batch, config.columns)).data)
+    later, row_hashes = np.zeros(rows, np.bool_), np.empty(0, np.uint64)
+    if rows:
+        row_hashes = np.memmap(scratch / "rows.u64", np.uint64, "r")
+        table = np.memmap(scratch / "vectors.f16", np.float16, "r").reshape(rows, width)
+        mined = mine_pairs(table, scratch, above=config.similarity, k=_NEIGHBORS, probes=_GROUPS, seed=seed)
+        later = later_rows(mined.first, mined.second, rows)
+    return listed_duplicates(row_hashes, later, config.columns)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ def count_sentences(text: str) -> int:
 LAYOUT = ""  # Reason of white space and of the marks of lists, headings and quotations, which nobody counts
 
 CODE, JSON, TABLE, WORDLESS, ENDLESS = "code", "JSON", "rows of a table", "without words", "too long for a sentence"
+MARKUP = "markup"
 """Reasons why other segments are left as they are."""
 
 _LONGEST = 10_000
@@ -29,7 +30,19 @@ _INDENTED = re.compile(r" {4}|\t")
 _MARKS = re.compile(r"[ \t]*(?:(?:[-*+•–]|\d{1,3}[.)]|#{1,6}|>)(?:[ \t]+|$))*")
 _LETTER = re.compile(r"[^\W\d_]")
 _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:[^\W\d_]|[^\W\d_]\.[^\W\d_]|Mrs?|Ms|Dr|Prof|St|No|Nr|vs|cf|bzw|etc)\.$")
-_KEPT = re.compile(r"`[^`\n]+`|https?://[^\s<>\"')\]]*[^\s<>\"')\].,;:!?]")
+_KEPT = re.compile(
+    r"`[^`\n]+`|\[\^[^\]\s]+\]|\]\([^\s()]+\)|\]\[[^\]\s]+\]|</?[A-Za-z][^<>]*>|https?://[^\s<>\"')\]]*[^\s<>\"')\].,;:!?]"
+)
+_BLOCK = re.compile(r"(?:[-*+>]|#{1,6}|\d{1,9}[.)])(?:\s|$)|\|")
+_LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(([^\s()]+)\)")
+_EMPHASIS = re.compile(r"(\*\*|\*|__)(?=[^\s*_]).+?(?<=[^\s*_])\1")
+_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|$)")
+_MARKUP = re.compile(
+    r" {0,3}(?:\[[^\]^\n][^\]\n]*\]:[ \t]|(?:=+|-{2,}|(?:[*_][ \t]*){3,})[ \t]*\r?$"
+    r"|<(?:[!?]|/?[A-Za-z][\w-]*(?:[ \t][^<>]*)?/?>))",
+    re.MULTILINE,
+)
+_HARD_BREAK = re.compile(r"(?:  |\\)\r?\n$")
 
 
 class Segment(NamedTuple):
@@ -39,15 +52,22 @@ class Segment(NamedTuple):
     reason: str | None = None
 
 
-def split_segments(text: str) -> list[Segment]:
-    """The segments of a text in order; together they are the text."""
+def split_segments(text: str, *, wrapped: bool = False) -> list[Segment]:
+    """The segments of a text in order; together they are the text.
+
+    A line break ends a sentence, as in chats, except in a `wrapped` document of Markdown, which may have front matter,
+    blocks of HTML and definitions of links, too.
+    """
     segments: list[Segment] = []
-    after_gap, tries, start = True, _JSON_TRIES, 0
+    after_gap, indented, tries, start = True, False, _JSON_TRIES, 0
+    if wrapped and (front := _FRONT_MATTER.match(text)):
+        segments, start = [Segment(front[0], MARKUP)], front.end()
     while start < len(text):
         line = _line(text, start)
         marks = _MARKS.match(line)[0]  # type: ignore[index]
         body, end, reason, length = line[len(marks) :], start + len(line), LAYOUT, 0
-        indented = after_gap and _INDENTED.match(line) and line.strip() and not marks.strip()
+        text_or_code = after_gap and bool(_INDENTED.match(line) and line.strip())
+        indented = text_or_code and (indented or not marks.strip())
         if line.lstrip()[:1] in ("{", "[") and tries:
             tries, length = tries - 1, _json_length(text, start)
         if length:
@@ -58,20 +78,52 @@ def split_segments(text: str) -> list[Segment]:
             reason = CODE
         elif body.startswith("|"):
             reason = TABLE
-        segments += [Segment(text[start:end], reason)] if reason else [Segment(marks, LAYOUT), *_sentences(body)]
-        after_gap, start = bool(indented) or not line.strip(), end
-    return _merged(segments)
+        elif wrapped and _MARKUP.match(line):
+            end, reason = _markup_end(text, start, end), MARKUP
+        elif wrapped and "#" not in marks:
+            end = _paragraph_end(text, end, line)
+            body = text[start + len(marks) : end]
+        segments += [Segment(text[start:end], reason)] if reason else [Segment(marks, LAYOUT), *sentences(body)]
+        after_gap, start = indented or not line.strip(), end
+    return merged(segments)
 
 
 def keeps_marks(before: str, after: str) -> bool:
-    """True if the code in backticks and the links of a sentence are in what replaces it, too."""
-    return all(mark in after for mark in _KEPT.findall(before))
+    """True if what replaces a sentence has its code in backticks, links, tags and emphasis, and begins no list."""
+    before, after = " ".join(before.split()), " ".join(after.split())
+    if _BLOCK.match(after) and not _BLOCK.match(before):
+        return False  # It would begin a list, a heading or a quotation.
+    same = all(sorted(rule.findall(before)) == sorted(rule.findall(after)) for rule in (_LINK, _EMPHASIS))
+    return same and before.count("*") == after.count("*") and all(mark in after for mark in _KEPT.findall(before))
 
 
 def _line(text: str, start: int) -> str:
     """The line that begins at a position, with its line break; empty at the end."""
     end = text.find("\n", start)
     return text[start:] if end < 0 else text[start : end + 1]
+
+
+def _paragraph_end(text: str, end: int, line: str) -> int:
+    """The end of the paragraph that a line begins: the next lines belong to it unless they begin something else."""
+    while line.strip() and not _HARD_BREAK.search(line):
+        line = _line(text, end)
+        begins = _MARKS.match(line)[0].strip() or _FENCE.match(line) or _MARKUP.match(line)  # type: ignore[index]
+        if not line.strip() or begins or line.lstrip()[0] in "|{":
+            break
+        end += len(line)
+    return end
+
+
+def _markup_end(text: str, start: int, end: int) -> int:
+    """The end of a block of HTML, at a blank line or the end of a comment; of other markup, that of its line."""
+    if not text[start:end].lstrip().startswith("<"):
+        return end
+    if text[start:end].lstrip().startswith("<!--"):
+        closed = text.find("-->", start)
+        return len(text) if closed < 0 else closed + 3 + len(_line(text, closed + 3))
+    while (line := _line(text, end)).strip():
+        end += len(line)
+    return end
 
 
 def _fence_end(text: str, start: int, fence: str) -> int:
@@ -94,13 +146,14 @@ def _json_length(text: str, start: int) -> int:
     return 0 if rest.strip() else end + len(rest) - start
 
 
-def _sentences(line: str) -> Iterator[Segment]:
+def sentences(line: str) -> Iterator[Segment]:
     """The sentences of a line and the white space between them."""
     start = 0
     bounds = [(match.start(), match.end()) for match in SENTENCE_END.finditer(line)]
     for end, following in [*bounds, (len(line), len(line))]:
         continues = line[following : following + 1].islower() or _ABBREVIATION.search(line[start:end])
-        if following < len(line) and continues and not _KEPT.match(line, following):
+        in_code = line.count("`", start, end) % 2 == 1 and "`" in line[following:]
+        if following < len(line) and (in_code or (continues and not _KEPT.match(line, following))):
             continue
         # Closing quotation marks are part of what SENTENCE_END matches, and of the sentence before.
         whole = line[start:following]
@@ -117,12 +170,12 @@ def _sentences(line: str) -> Iterator[Segment]:
         start = following
 
 
-def _merged(segments: list[Segment]) -> list[Segment]:
+def merged(segments: list[Segment]) -> list[Segment]:
     """The segments without empty ones; lines of the same code, and layout, together."""
-    merged: list[Segment] = []
+    whole: list[Segment] = []
     for one in segments:
-        if merged and one.reason in (LAYOUT, CODE, TABLE) and merged[-1].reason == one.reason:
-            merged[-1] = Segment(merged[-1].text + one.text, one.reason)
+        if whole and one.reason in (LAYOUT, CODE, TABLE) and whole[-1].reason == one.reason:
+            whole[-1] = Segment(whole[-1].text + one.text, one.reason)
         elif one.text:
-            merged.append(one)
-    return merged
+            whole.append(one)
+    return whole

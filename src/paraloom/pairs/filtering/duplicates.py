@@ -1,4 +1,4 @@
-"""Near-duplicates by MinHash; sketches and bands are kept on disk, so corpora may be larger than memory."""
+"""Near-duplicates by MinHash or by vectors, which are kept on disk: corpora may be larger than memory."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def find_duplicates(
                 batch_sketches = sketches(_concatenate(batch, config.columns))
                 # Not `tofile`, whose errors do not say that the disk is full.
                 sketch_file.write(np.ascontiguousarray(batch_sketches).data)
-                row_file.write(np.ascontiguousarray(_row_hashes(batch, config.columns)).data)
+                row_file.write(np.ascontiguousarray(text_hashes(batch, config.columns)).data)
                 _store_bands(database, batch_sketches, rows, config.similarity)
                 rows += batch.num_rows
         if not rows:
@@ -111,8 +111,26 @@ def find_duplicates(
         while len(chunk := _fetch(candidates)):
             similar = (table[chunk[:, 0]] == table[chunk[:, 1]]).mean(1) >= config.similarity
             duplicate[chunk[similar, 0]] = True
-        dropped = np.unique(hashes[duplicate])
-        return Duplicates(dropped, _repeated(dropped, hashes, duplicate), config.columns, rows, int(duplicate.sum()))
+        return listed_duplicates(hashes, duplicate, config.columns)
+
+
+def listed_duplicates(
+    hashes: npt.NDArray[np.uint64], duplicate: npt.NDArray[np.bool_], columns: tuple[str, ...]
+) -> Duplicates:
+    """The rows that are marked, by their hashes, which may be larger than memory."""
+    dropped = np.unique(hashes[duplicate])
+    repeated = _repeated(dropped, hashes, duplicate)
+    return Duplicates(dropped, repeated, columns, len(duplicate), int(duplicate.sum()))
+
+
+def later_rows(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], rows: int) -> npt.NDArray[np.bool_]:
+    """The rows that are similar to an earlier one that is not one of them, of pairs of an earlier and a later row."""
+    later = np.zeros(rows, np.bool_)
+    order = np.lexsort((first, second))
+    for earlier, row in zip(first[order].tolist(), second[order].tolist(), strict=True):
+        if not later[earlier]:
+            later[row] = True
+    return later
 
 
 def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> Iterator[npt.NDArray[np.bool_]]:
@@ -121,7 +139,7 @@ def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> I
     for batch in batches:
         first = np.zeros(batch.num_rows, np.bool_)
         if len(seen):
-            hashes = _row_hashes(batch, duplicates.columns)
+            hashes = text_hashes(batch, duplicates.columns)
             repeated = np.flatnonzero(_contains(duplicates.repeated, hashes))
             positions, indices = np.unique(np.searchsorted(duplicates.repeated, hashes[repeated]), return_index=True)
             new = ~seen[positions]
@@ -134,7 +152,7 @@ def is_duplicate(
     batch: pa.RecordBatch, duplicates: Duplicates, first: npt.NDArray[np.bool_] | None = None
 ) -> npt.NDArray[np.bool_]:
     """Look up rows among those that `find_duplicates` found."""
-    listed = _contains(duplicates.hashes, _row_hashes(batch, duplicates.columns))
+    listed = _contains(duplicates.hashes, text_hashes(batch, duplicates.columns))
     return listed if first is None else listed & ~first
 
 
@@ -159,7 +177,8 @@ def _contains(known: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64]) -> 
     return contained
 
 
-def _row_hashes(batch: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np.uint64]:
+def text_hashes(batch: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """A hash of the id and the texts of each row."""
     return row_hashes(batch, list(dict.fromkeys([*ROW_ID_COLUMNS, *columns])), 0)
 
 
