@@ -6,7 +6,7 @@ fits the probability to be right to what readers said.
     python benchmarks/judged_paraphrases.py fit benchmarks/readings/paraphrases/fit.tsv
     python benchmarks/judged_paraphrases.py keep now -o build/judged
     PYTHONPATH=../older/src python benchmarks/judged_paraphrases.py keep before -o build/judged
-    python benchmarks/judged_paraphrases.py draw now -o build/judged
+    python benchmarks/judged_paraphrases.py draw -o build/judged
     python benchmarks/judged_paraphrases.py count build/judged reader-1.tsv reader-2.tsv
 
 None of the six kinds of text is what the paraphraser was trained on. `read` writes kind, sentence and paraphrase of
@@ -14,8 +14,8 @@ text whose licenses permit distributing it: the best paraphrase, probable or not
 prints the weights of `probability_right` and what thresholds keep.
 
 `keep` takes other sentences, and keeps what the presets keep. `draw` writes sheet.tsv: an identifier, sentence and
-paraphrase, shuffled, of `strict` and of what `loose` alone keeps; of other versions fewer, by `strict` alone. key.tsv
-and yields.json say which version kept what. A reader writes a table with the columns id, right, good and different,
+paraphrase, shuffled, of `strict` and, fewer, of what `loose` alone keeps, of each version. key.tsv and yields.json say
+which version kept what. A reader writes a table with the columns id, right, good and different,
 each 1, 0 or ?: the meaning is the same (nothing lost, added or changed); it is English that a careful writer could have
 written (faults of the sentence do not count); more differs than punctuation, case, an article or a contraction.
 `count --page FILE` puts the table into a file of docs/explanations/results.
@@ -168,24 +168,33 @@ def keep(version: str, rows: int, seed: int, output: Path) -> None:
     (output / f"kept-{version}.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
-def draw(version: str, folder: Path, cell: int, fewer: int) -> None:
-    """Write the sheet of all versions, the key, and how many sentences each kept a paraphrase of."""
+def draw(folder: Path, cell: int, fewer: int, earlier: list[Path]) -> None:
+    """Write the sheet of all versions, the key, and how many sentences each kept a paraphrase of.
+
+    A sentence of which a paraphrase stands in an earlier key is left out for all versions.
+    """
     rows, yields, pairs = list[list[str]](), list[dict[str, Any]](), dict[str, Pair]()
-    for path in sorted(folder.glob("kept-*.json")):
-        name, kept = path.stem.removeprefix("kept-"), json.loads(path.read_text("utf-8"))
+    of_versions = {
+        path.stem.removeprefix("kept-"): json.loads(path.read_text("utf-8"))
+        for path in sorted(folder.glob("kept-*.json"))
+    }
+    known = {row["id"] for path in earlier for row in table(path)}
+    read = {
+        src for kept in of_versions.values() for of_kind in kept.values() for ones in of_kind.values()
+        for src, tgt in ones if tgt and identifier(src, tgt) in known
+    }  # fmt: skip
+    for name, kept in of_versions.items():
         for kind in KINDS:
-            strict, loose = ({src: tgt for src, tgt in kept[preset][kind] if tgt} for preset in PRESETS)
-            total = len(kept["strict"][kind])
+            unread = {preset: [one for one in kept[preset][kind] if one[0] not in read] for preset in PRESETS}
+            strict, loose = ({src: tgt for src, tgt in unread[preset] if tgt} for preset in PRESETS)
+            total = len(unread["strict"])
             alone = {src: tgt for src, tgt in loose.items() if src not in strict}
             yields += [
                 {"version": name, "preset": preset, "kind": kind, "kept": len(of), "of": total}
                 for preset, of in (("strict", strict), ("loose alone", alone))
             ]
-            for preset, of, limit in (
-                ("strict", strict, cell if name == version else fewer),
-                ("loose alone", alone, fewer),
-            ):
-                for pair in [*of.items()][: limit if preset == "strict" or name == version else 0]:
+            for preset, of, limit in (("strict", strict, cell), ("loose alone", alone, fewer)):
+                for pair in [*of.items()][:limit]:
                     pairs[identifier(*pair)] = pair
                     rows.append([identifier(*pair), kind, preset, name])
     order = sorted(pairs)
@@ -252,7 +261,7 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         ],
         "command": [
             "python benchmarks/judged_paraphrases.py keep now -o build/judged",
-            "python benchmarks/judged_paraphrases.py draw now -o build/judged",
+            "python benchmarks/judged_paraphrases.py draw -o build/judged",
             command,
         ],
         "commit": commit.strip(),
@@ -314,12 +323,15 @@ def main() -> None:
     commands = parser.add_subparsers(required=True, dest="command")
     for name, rows in (("read", 40), ("keep", 300), ("draw", 60)):
         command = commands.add_parser(name)
-        if name != "read":
+        if name == "keep":
             command.add_argument("version")
         command.add_argument("--rows", type=int, default=rows, help="of each kind of text (default: %(default)s)")
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("-o", "--output", type=Path, default=Path("build/judged"))
     commands.choices["draw"].add_argument("--fewer", type=int, default=20, help="of what `loose` alone keeps")
+    commands.choices["draw"].add_argument(
+        "--read", type=Path, nargs="*", default=[], help="keys of earlier sheets, whose sentences are left out"
+    )
     commands.add_parser("fit").add_argument("readings", type=Path, nargs="+")
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
@@ -331,7 +343,7 @@ def main() -> None:
     elif options.command == "keep":
         keep(options.version, options.rows, options.seed, options.output)
     elif options.command == "draw":
-        draw(options.version, options.output, options.rows, options.fewer)
+        draw(options.output, options.rows, options.fewer, options.read)
     elif options.command == "fit":
         fit(options.readings)
     else:
