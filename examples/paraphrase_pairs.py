@@ -125,9 +125,10 @@ CONSTRUCTIONS = [
         (r"^To (?=[^,]+, (?!and\b|or\b|but\b))", "In order to "),
         (r"^To (\w[^,;:?!]+), (click|use|select|press|run|open|choose|type|enter|go)( [^,;:?!]+)\.$",
          lambda m: f"{m[2].capitalize()}{m[3]} to {m[1]}."),
-        (r"^(Use|Press|Run|Click)( [^,;:?!]+?) to (\w[^,;:.?!]+)\.$", lambda m: f"To {m[3]}, {m[1].lower()}{m[2]}."),
+        (r"^(Use|Press|Run|Click)( [^,;:?!]+?) to (?!be |the )(\w[^,;:.?!]+)\.$",
+         lambda m: f"To {m[3]}, {m[1].lower()}{m[2]}."),
         (r"\b([Yy])ou can use ([^,;:]+?) to ([^,;:]+)\.$", lambda m: f"{m[2]} can be used to {m[3]}."),
-        (r"^You can (?=\w+ )", "It is possible to "),
+        (r"^You can (?!also |now |only |then |always )(?=\w+ )", "It is possible to "),
         (r"^(?:What does) ([^,;:]+) mean\?$", r"What is the meaning of \1?"),
         (r"^What is the meaning of ([^,;:]+)\?$", r"What does \1 mean?"),
         (r"^Who (wrote|invented|founded|directed|discovered|designed) ([^,;:]+)\?$",
@@ -236,26 +237,35 @@ def is_near(pair: Pair) -> bool:
     return max(len(words.split()) for words in (edit.lost, edit.new)) <= 2
 
 
-def rewordings() -> dict[str, list[str]]:
-    """Wording in lower case → what stands for it, both ways."""
-    matches: defaultdict[str, list[str]] = defaultdict(list)
-    for one, other in rows(Path(__file__).with_name("paraphrase_rewordings.tsv")):
-        matches[one.lower()].append(other)
-        matches[other.lower()].append(one)
+def rewordings() -> dict[str, list[Pair]]:
+    """First word of a wording, in lower case → the wording, and what stands for it; one way where a line says so."""
+    matches: defaultdict[str, list[Pair]] = defaultdict(list)
+    for one, other, *way in rows(Path(__file__).with_name("paraphrase_rewordings.tsv")):
+        for wording, replacement in ((one, other), (other, one))[: 1 if way else 2]:
+            matches[wording.lower().split()[0]].append((wording.lower(), replacement))
     return dict(matches)
 
 
-def reworded(text: str, wordings: dict[str, list[str]], wanted: int, chance: random.Random) -> str:
+def reworded(text: str, wordings: dict[str, list[Pair]], wanted: int, chance: random.Random) -> str:
     """A sentence with so many wordings replaced, if it has them."""
-    matches = [*re.finditer(rf"(?<![\w'-])(?:{'|'.join(map(re.escape, wordings))})(?![\w'-])", text, re.IGNORECASE)]
-    for match in sorted(chance.sample(matches, min(wanted, len(matches))), key=lambda one: -one.start()):
-        other = chance.choice(wordings[match[0].lower()])
-        if match[0][0].isupper() and not match.start():
+    known: dict[int, list[Pair]] = {}
+    end = 0
+    for word in re.finditer(r"(?<![\w'-])\w[\w'-]*", text):
+        start = word.start()
+        here = [
+            pair for pair in wordings.get(word[0].lower(), ())
+            if start >= end and re.match(rf"{re.escape(pair[0])}(?![\w'-])", text[start:], re.IGNORECASE)
+        ]  # fmt: skip
+        if here:
+            known[start], end = here, start + max(len(wording) for wording, _ in here)
+    for start in sorted(chance.sample([*known], min(wanted, len(known))), reverse=True):
+        wording, other = chance.choice(known[start])
+        before, behind = text[:start], text[start + len(wording) :]
+        if text[start].isupper() and not start:
             other = other[0].upper() + other[1:]
-        before = text[: match.start()]
         if article := re.search(r"\b([Aa])n? $", before):
             before = before[: article.start()] + article[1] + ("n " if other[0] in "aeioAEIO" else " ")
-        text = before + other + text[match.end() :]
+        text = before + other + behind
     return text
 
 
@@ -304,7 +314,7 @@ def moved(text: str) -> str:
     return text
 
 
-def rewritten(text: str, wordings: dict[str, list[str]], chance: random.Random) -> str:
+def rewritten(text: str, wordings: dict[str, list[Pair]], chance: random.Random) -> str:
     """A sentence rewritten by several rules, where they apply."""
     changed = constructed(with_other_beginning(moved(text), chance), chance)
     changed = reworded(changed, wordings, chance.choice((1, 2, 3) if changed == text else (0, 1, 2)), chance)
@@ -359,12 +369,13 @@ def main() -> None:
         letters(cell) for row in rows(Path(paraloom.bundled.__file__).parent / "sample.de-en.tsv") for cell in row
     }
 
-    def write(name: str, lines: Iterable[Sequence[str]]) -> None:
+    def write(name: str, lines: Iterable[Sequence[str]]) -> list[list[str]]:
         clean = [[" ".join(cell.split()) for cell in line] for line in lines]
         kept = [line for line in clean if all(line) and not any(letters(cell) in sample for cell in line)]
         chosen = chance.sample(kept, min(len(kept), options.limit))
         (options.output / name).write_text("".join("\t".join(line) + "\n" for line in chosen), encoding="utf-8")
         print(name, len(chosen), flush=True)
+        return chosen
 
     of_people = human(data)
     held = [pair for pair in of_people["tatoeba"] if any(is_held_out(side, TEST_SHARE) for side in pair)]
@@ -376,9 +387,9 @@ def main() -> None:
         print(kind, len(of_people[kind]), "of", len(right), flush=True)
     write("human.tsv", [pair for of_kind in of_people.values() for pair in of_kind])
     write("captions.tsv", (pair for pair in captions(data) if is_worth(pair, chance) and not english_fault(*pair)))
-    lines, wordings = texts(data, chance), rewordings()
-    write("text.tsv", ([line] for line in lines))
-    changed = ((line, rewritten(line, wordings, chance)) for line in lines)
+    lines = write("text.tsv", ([line] for line in texts(data, chance)))
+    wordings, chance = rewordings(), random.Random("edited")
+    changed = ((line, rewritten(line, wordings, chance)) for (line,) in lines for _ in range(2))
     edited = (pair for pair in changed if pair[0] != pair[1] and is_worth(pair, chance) and not english_fault(*pair))
     write("edited.tsv", with_few_of_each_edit(edited, EDITS_LIMIT))
 
