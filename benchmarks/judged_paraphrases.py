@@ -5,7 +5,7 @@ fits the probability to be right to what readers said.
     python benchmarks/judged_paraphrases.py read -o readings.tsv
     python benchmarks/judged_paraphrases.py fit benchmarks/readings/paraphrases/fit.tsv
     python benchmarks/judged_paraphrases.py keep now -o build/judged
-    PYTHONPATH=../older/src python benchmarks/judged_paraphrases.py keep before -o build/judged
+    python benchmarks/judged_paraphrases.py keep before --model runs/older/paraphraser -o build/judged
     python benchmarks/judged_paraphrases.py draw -o build/judged
     python benchmarks/judged_paraphrases.py count build/judged reader-1.tsv reader-2.tsv
 
@@ -147,10 +147,10 @@ def read(rows: int, seed: int, output: Path) -> None:
     write_table(output, ("kind", "sentence", "paraphrase"), pairs)
 
 
-def keep(version: str, rows: int, seed: int, output: Path) -> None:
+def keep(version: str, model: str, rows: int, seed: int, output: Path) -> None:
     """Write the best paraphrase of each sentence that each preset keeps, null where it keeps none."""
     kept: dict[str, dict[str, list[list[str | None]]]] = {preset: {} for preset in PRESETS}
-    paraphraser = as_paraphraser("english")
+    paraphraser = as_paraphraser(model)
     selectors = {preset: open_selector(preset, judge=None, language="en") for preset in PRESETS}
     for kind in KINDS:
         texts, start = sentences(kind, rows, seed, free=False), time.process_time()
@@ -325,6 +325,7 @@ def main() -> None:
         command = commands.add_parser(name)
         if name == "keep":
             command.add_argument("version")
+            command.add_argument("--model", default="english", help="paraphraser (default: %(default)s)")
         command.add_argument("--rows", type=int, default=rows, help="of each kind of text (default: %(default)s)")
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("-o", "--output", type=Path, default=Path("build/judged"))
@@ -341,7 +342,7 @@ def main() -> None:
     if options.command == "read":
         read(options.rows, options.seed, options.output)
     elif options.command == "keep":
-        keep(options.version, options.rows, options.seed, options.output)
+        keep(options.version, options.model, options.rows, options.seed, options.output)
     elif options.command == "draw":
         draw(options.output, options.rows, options.fewer, options.read)
     elif options.command == "fit":
