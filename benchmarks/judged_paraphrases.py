@@ -46,7 +46,6 @@ from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.paraphrase_sets import is_test_image
 from paraloom.io import read_lines
 from paraloom.pairs.filtering.held_out import is_held_out
-from paraloom.pairs.scoring.judge import bundled_judge
 from paraloom.pairs.scoring.paraphrase_model import fit_logistic
 from paraloom.paraphrasing.edits import Edit, english_fault, english_words
 from paraloom.paraphrasing.selection_config import CandidateSelection, SelectionConfig
@@ -123,15 +122,14 @@ def sentences(kind: str, rows: int, seed: int, free: bool) -> list[str]:
     return unseen[:rows]
 
 
-def changes(texts: list[str], outputs: list[str]) -> str:
-    """The shares of outputs that are copies, that differ in a contraction alone, and in more; what the judge says."""
-    edits = [Edit.between(*map(english_words, pair)) for pair in zip(texts, outputs, strict=True)]
-    copies = sum(text == output for text, output in zip(texts, outputs, strict=True))
+def changes(pairs: Sequence[Pair]) -> str:
+    """The shares of outputs that are copies, that differ in a contraction alone, and in more."""
+    edits = [Edit.between(*map(english_words, pair)) for pair in pairs]
+    copies = sum(text == output for text, output in pairs)
     same = sum(not (edit.lost or edit.new or edit.functional or edit.reordered) for edit in edits)
     content = sum(bool(edit.lost or edit.new or (edit.reordered and not edit.functional)) for edit in edits)
-    shares = {"copies": copies, "contractions or marks": same - copies, "content or order": content}
-    judged = float(bundled_judge().predict(texts, outputs).mean())
-    return ", ".join(f"{number / len(texts):.0%} {name}" for name, number in shares.items()) + f", judge {judged:.3f}"
+    counts = {"copies": copies, "contractions or marks": same - copies, "content or order": content}
+    return ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
 def read(rows: int, seed: int, output: Path) -> None:
@@ -156,13 +154,15 @@ def keep(version: str, model: str, rows: int, seed: int, output: Path) -> None:
         texts, start = sentences(kind, rows, seed, free=False), time.process_time()
         groups = paraphraser.paraphrase(texts, n=CandidateSelection.candidates)
         seconds = {"candidates": time.process_time() - start}
-        print(f"{kind}, most probable: {changes(texts, [group[0].text for group in groups])}", flush=True)
+        firsts = [group[0].text for group in groups]
+        print(f"{kind}, most probable: {changes([*zip(texts, firsts, strict=True)])}", flush=True)
         for preset, selector in selectors.items():
             start = time.process_time()
             best = [group[0].text if group else None for group in selector.select(texts, groups, 1).kept]
             seconds[preset] = time.process_time() - start
             kept[preset][kind] = [list(one) for one in zip(texts, best, strict=True)]
-            print(f"{kind}, {preset}: {sum(one is not None for one in best)} of {len(texts)}", flush=True)
+            differing = changes([(text, one) for text, one in zip(texts, best, strict=True) if one])
+            print(f"{kind}, {preset}: {sum(map(bool, best))} of {len(texts)}: {differing}", flush=True)
         print(f"{kind}: " + ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items()), flush=True)
     output.mkdir(parents=True, exist_ok=True)
     (output / f"kept-{version}.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
