@@ -55,6 +55,13 @@ from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, Edit, english_fa
         ("Man stands outside", "Men stands outside", FORMS),
         ("it's a film", "It is a movie", ""),
         ("They can't go and won't say.", "They cannot go and will not say.", ""),
+        ("Which do you like?", "Which are you like?", FORMS),
+        ("Where is the closest stop?", "Where does the closest stop?", FORMS),
+        ("What is the meaning of it?", "What does it mean?", ""),
+        ("I'll do anything he asks.", "I'll do something he asks.", FORMS),
+        ("I'll do anything he asks.", "I will do anything he asks.", ""),
+        ("A boy jumps.", "A child jumps.", FORMS),
+        ("A child jumps.", "A kid jumps.", ""),
     ],
 )
 def test_faults(source: str, candidate: str, fault: str) -> None:

@@ -28,6 +28,8 @@ _CHOICES = (
     frozenset(["this", "that"]),
     frozenset(["and", "or", "but"]),
     frozenset(["man", "woman", "boy", "girl", "person", "men", "women", "people"]),
+    *(frozenset(["boy", "girl", child]) for child in ("child", "kid")),
+    *(frozenset([f"any{end}", f"some{end}"]) for end in ("", "thing", "one", "body")),
 )
 """Words of which one does not stand for another."""
 _ODD_AMOUNT = re.compile(r"\b(?:how|too|so|as|very) a lot\b", re.IGNORECASE)
@@ -82,8 +84,8 @@ def english_fault(source: str, candidate: str) -> str:
 
     These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
     word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
-    article or question word; another kind of person ("a man", "a boy"); a lost capital at the beginning; "how a lot"; a
-    possessive that comes or goes ("Australia is biggest producer"); and odd contractions.
+    article or question word; another kind of person ("a man", "a boy"); "some" for "any"; "is" for "does" alone ("Which
+    are you like?"); a lost capital at the beginning; "how a lot"; a possessive that comes or goes ("Australia is biggest producer"); and odd contractions.
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
@@ -120,6 +122,8 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
         {_AUXILIARY_FORMS.get(word, _PLURALS.get(word, word)) for word in words if word.isalpha()}
         for words in (lost, new)
     ]
+    if {*map(frozenset, forms)} == {frozenset({"be"}), frozenset({"do"})}:
+        return FORMS
     if any(_inflected(word, other, helped) for word in forms[0] for other in forms[1]):
         return FORMS
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""
