@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, Edit, english_fault, english_words
+from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, UNKNOWN, Edit, english_fault, english_words
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,15 @@ from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, Edit, english_fa
 )
 def test_faults(source: str, candidate: str, fault: str) -> None:
     assert english_fault(source, candidate) == fault
+
+
+@pytest.mark.parametrize(
+    ("candidate", "fault"),
+    [("She is beautifulr.", UNKNOWN), ("She is lovely.", ""), ("She is xyz.", ""), ("She is handsomer.", "")],
+)
+def test_a_new_word_is_in_the_list_if_there_is_one(candidate: str, fault: str) -> None:
+    assert english_fault("She is handsomer.", candidate, {"lovely"}) == fault
+    assert not english_fault("She is handsomer.", candidate)
 
 
 @pytest.mark.parametrize(

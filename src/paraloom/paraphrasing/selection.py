@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -117,7 +118,8 @@ class ParaphraseSelector:
         config: What a candidate must have.
         encoder: Measures meaning: a cosine.
         judge: Reads English text and candidate, in both orders. With it, a candidate has a probability to be right, by
-            :func:`probability_right`, and none of the faults of `paraloom.paraphrasing.edits`.
+            :func:`probability_right`, and none of the faults of `paraloom.paraphrasing.edits`, for which the words of
+            an encoder with vectors of words are the known ones.
         language_model: Measures fluency, instead of the paraphraser.
     """
 
@@ -133,6 +135,11 @@ class ParaphraseSelector:
         self.encoder = encoder
         self.judge = judge
         self.language_model = language_model
+
+    @cached_property
+    def _known_words(self) -> frozenset[str]:
+        words = getattr(self.encoder, "parts", {}).get("word")
+        return frozenset(() if words is None else words.vocabulary.entries)
 
     @property
     def signature(self) -> str:
@@ -170,7 +177,7 @@ class ParaphraseSelector:
                 units = text_units(candidate.text)
                 difference = unit_difference(source, units)
                 fault = self.rejection(source, units, candidate, difference) or (
-                    "" if self.judge is None else english_fault(text, candidate.text)
+                    "" if self.judge is None else english_fault(text, candidate.text, self._known_words)
                 )
                 reasons[row][index] = FOREIGN if foreign else fault
                 if reasons[row][index] not in (REFUSED, EMPTY):
