@@ -5,8 +5,8 @@ fits the probability to be right to what readers said.
     python benchmarks/judged_paraphrases.py read -o readings.tsv
     python benchmarks/judged_paraphrases.py fit benchmarks/readings/paraphrases/fit.tsv
     python benchmarks/judged_paraphrases.py keep now -o build/judged
-    PYTHONPATH=../older/src python benchmarks/judged_paraphrases.py keep before -o build/judged
-    python benchmarks/judged_paraphrases.py draw now -o build/judged
+    python benchmarks/judged_paraphrases.py keep before --model runs/older/paraphraser -o build/judged
+    python benchmarks/judged_paraphrases.py draw -o build/judged
     python benchmarks/judged_paraphrases.py count build/judged reader-1.tsv reader-2.tsv
 
 None of the six kinds of text is what the paraphraser was trained on. `read` writes kind, sentence and paraphrase of
@@ -14,8 +14,8 @@ text whose licenses permit distributing it: the best paraphrase, probable or not
 prints the weights of `probability_right` and what thresholds keep.
 
 `keep` takes other sentences, and keeps what the presets keep. `draw` writes sheet.tsv: an identifier, sentence and
-paraphrase, shuffled, of `strict` and of what `loose` alone keeps; of other versions fewer, by `strict` alone. key.tsv
-and yields.json say which version kept what. A reader writes a table with the columns id, right, good and different,
+paraphrase, shuffled, of `strict` and, fewer, of what `loose` alone keeps, of each version. key.tsv and yields.json say
+which version kept what. A reader writes a table with the columns id, right, good and different,
 each 1, 0 or ?: the meaning is the same (nothing lost, added or changed); it is English that a careful writer could have
 written (faults of the sentence do not count); more differs than punctuation, case, an article or a contraction.
 `count --page FILE` puts the table into a file of docs/explanations/results.
@@ -46,7 +46,6 @@ from paraloom.core.stats import wilson_interval
 from paraloom.evaluate.paraphrase_sets import is_test_image
 from paraloom.io import read_lines
 from paraloom.pairs.filtering.held_out import is_held_out
-from paraloom.pairs.scoring.judge import bundled_judge
 from paraloom.pairs.scoring.paraphrase_model import fit_logistic
 from paraloom.paraphrasing.edits import Edit, english_fault, english_words
 from paraloom.paraphrasing.selection_config import CandidateSelection, SelectionConfig
@@ -123,15 +122,14 @@ def sentences(kind: str, rows: int, seed: int, free: bool) -> list[str]:
     return unseen[:rows]
 
 
-def changes(texts: list[str], outputs: list[str]) -> str:
-    """The shares of outputs that are copies, that differ in a contraction alone, and in more; what the judge says."""
-    edits = [Edit.between(*map(english_words, pair)) for pair in zip(texts, outputs, strict=True)]
-    copies = sum(text == output for text, output in zip(texts, outputs, strict=True))
+def changes(pairs: Sequence[Pair]) -> str:
+    """The shares of outputs that are copies, that differ in a contraction alone, and in more."""
+    edits = [Edit.between(*map(english_words, pair)) for pair in pairs]
+    copies = sum(text == output for text, output in pairs)
     same = sum(not (edit.lost or edit.new or edit.functional or edit.reordered) for edit in edits)
     content = sum(bool(edit.lost or edit.new or (edit.reordered and not edit.functional)) for edit in edits)
-    shares = {"copies": copies, "contractions or marks": same - copies, "content or order": content}
-    judged = float(bundled_judge().predict(texts, outputs).mean())
-    return ", ".join(f"{number / len(texts):.0%} {name}" for name, number in shares.items()) + f", judge {judged:.3f}"
+    counts = {"copies": copies, "contractions or marks": same - copies, "content or order": content}
+    return ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
 def read(rows: int, seed: int, output: Path) -> None:
@@ -147,45 +145,56 @@ def read(rows: int, seed: int, output: Path) -> None:
     write_table(output, ("kind", "sentence", "paraphrase"), pairs)
 
 
-def keep(version: str, rows: int, seed: int, output: Path) -> None:
+def keep(version: str, model: str, rows: int, seed: int, output: Path) -> None:
     """Write the best paraphrase of each sentence that each preset keeps, null where it keeps none."""
     kept: dict[str, dict[str, list[list[str | None]]]] = {preset: {} for preset in PRESETS}
-    paraphraser = as_paraphraser("english")
+    paraphraser = as_paraphraser(model)
     selectors = {preset: open_selector(preset, judge=None, language="en") for preset in PRESETS}
     for kind in KINDS:
         texts, start = sentences(kind, rows, seed, free=False), time.process_time()
         groups = paraphraser.paraphrase(texts, n=CandidateSelection.candidates)
         seconds = {"candidates": time.process_time() - start}
-        print(f"{kind}, most probable: {changes(texts, [group[0].text for group in groups])}", flush=True)
+        firsts = [group[0].text for group in groups]
+        print(f"{kind}, most probable: {changes([*zip(texts, firsts, strict=True)])}", flush=True)
         for preset, selector in selectors.items():
             start = time.process_time()
             best = [group[0].text if group else None for group in selector.select(texts, groups, 1).kept]
             seconds[preset] = time.process_time() - start
             kept[preset][kind] = [list(one) for one in zip(texts, best, strict=True)]
-            print(f"{kind}, {preset}: {sum(one is not None for one in best)} of {len(texts)}", flush=True)
+            differing = changes([(text, one) for text, one in zip(texts, best, strict=True) if one])
+            print(f"{kind}, {preset}: {sum(map(bool, best))} of {len(texts)}: {differing}", flush=True)
         print(f"{kind}: " + ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items()), flush=True)
     output.mkdir(parents=True, exist_ok=True)
     (output / f"kept-{version}.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
-def draw(version: str, folder: Path, cell: int, fewer: int) -> None:
-    """Write the sheet of all versions, the key, and how many sentences each kept a paraphrase of."""
+def draw(folder: Path, cell: int, fewer: int, earlier: list[Path]) -> None:
+    """Write the sheet of all versions, the key, and how many sentences each kept a paraphrase of.
+
+    A sentence of which a paraphrase stands in an earlier key is left out for all versions.
+    """
     rows, yields, pairs = list[list[str]](), list[dict[str, Any]](), dict[str, Pair]()
-    for path in sorted(folder.glob("kept-*.json")):
-        name, kept = path.stem.removeprefix("kept-"), json.loads(path.read_text("utf-8"))
+    of_versions = {
+        path.stem.removeprefix("kept-"): json.loads(path.read_text("utf-8"))
+        for path in sorted(folder.glob("kept-*.json"))
+    }
+    known = {row["id"] for path in earlier for row in table(path)}
+    read = {
+        src for kept in of_versions.values() for of_kind in kept.values() for ones in of_kind.values()
+        for src, tgt in ones if tgt and identifier(src, tgt) in known
+    }  # fmt: skip
+    for name, kept in of_versions.items():
         for kind in KINDS:
-            strict, loose = ({src: tgt for src, tgt in kept[preset][kind] if tgt} for preset in PRESETS)
-            total = len(kept["strict"][kind])
+            unread = {preset: [one for one in kept[preset][kind] if one[0] not in read] for preset in PRESETS}
+            strict, loose = ({src: tgt for src, tgt in unread[preset] if tgt} for preset in PRESETS)
+            total = len(unread["strict"])
             alone = {src: tgt for src, tgt in loose.items() if src not in strict}
             yields += [
                 {"version": name, "preset": preset, "kind": kind, "kept": len(of), "of": total}
                 for preset, of in (("strict", strict), ("loose alone", alone))
             ]
-            for preset, of, limit in (
-                ("strict", strict, cell if name == version else fewer),
-                ("loose alone", alone, fewer),
-            ):
-                for pair in [*of.items()][: limit if preset == "strict" or name == version else 0]:
+            for preset, of, limit in (("strict", strict, cell), ("loose alone", alone, fewer)):
+                for pair in [*of.items()][:limit]:
                     pairs[identifier(*pair)] = pair
                     rows.append([identifier(*pair), kind, preset, name])
     order = sorted(pairs)
@@ -252,7 +261,7 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         ],
         "command": [
             "python benchmarks/judged_paraphrases.py keep now -o build/judged",
-            "python benchmarks/judged_paraphrases.py draw now -o build/judged",
+            "python benchmarks/judged_paraphrases.py draw -o build/judged",
             command,
         ],
         "commit": commit.strip(),
@@ -314,12 +323,16 @@ def main() -> None:
     commands = parser.add_subparsers(required=True, dest="command")
     for name, rows in (("read", 40), ("keep", 300), ("draw", 60)):
         command = commands.add_parser(name)
-        if name != "read":
+        if name == "keep":
             command.add_argument("version")
+            command.add_argument("--model", default="english", help="paraphraser (default: %(default)s)")
         command.add_argument("--rows", type=int, default=rows, help="of each kind of text (default: %(default)s)")
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("-o", "--output", type=Path, default=Path("build/judged"))
     commands.choices["draw"].add_argument("--fewer", type=int, default=20, help="of what `loose` alone keeps")
+    commands.choices["draw"].add_argument(
+        "--read", type=Path, nargs="*", default=[], help="keys of earlier sheets, whose sentences are left out"
+    )
     commands.add_parser("fit").add_argument("readings", type=Path, nargs="+")
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
@@ -329,9 +342,9 @@ def main() -> None:
     if options.command == "read":
         read(options.rows, options.seed, options.output)
     elif options.command == "keep":
-        keep(options.version, options.rows, options.seed, options.output)
+        keep(options.version, options.model, options.rows, options.seed, options.output)
     elif options.command == "draw":
-        draw(options.version, options.output, options.rows, options.fewer)
+        draw(options.output, options.rows, options.fewer, options.read)
     elif options.command == "fit":
         fit(options.readings)
     else:

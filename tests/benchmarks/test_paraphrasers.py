@@ -136,7 +136,7 @@ def test_the_sheet_names_no_version_and_is_counted_by_the_key(tmp_path: Path) ->
     strict = {kind: [[src, tgt if src.endswith("one") else None] for src, tgt in rows] for kind, rows in loose.items()}
     for version, kept in (("now", {"strict": strict, "loose": loose}), ("before", {"strict": strict, "loose": loose})):
         (tmp_path / f"kept-{version}.json").write_text(json.dumps(kept))
-    run("judged_paraphrases", "draw", "now", "-o", tmp_path)
+    run("judged_paraphrases", "draw", "-o", tmp_path)
     header, *pairs = [line.split("\t") for line in (tmp_path / "sheet.tsv").read_text().splitlines()]
     assert header == ["id", "sentence", "paraphrase"] and len(pairs) == 12
     reader = tmp_path / "reader.tsv"
@@ -146,7 +146,7 @@ def test_the_sheet_names_no_version_and_is_counted_by_the_key(tmp_path: Path) ->
     *lines, differing = run("judged_paraphrases", "count", tmp_path, reader).splitlines()
     rows = [line.strip("| ").split(" | ") for line in lines]
     of_row = {tuple(cells[:3]): cells[3:] for cells in rows}
-    assert len(of_row) == 2 + 3 * 7
+    assert len(of_row) == 2 + 4 * 7
     # Wilson's interval of 5 of 6 by hand: (5 + 1.92) / (6 + 3.84) ± 1.96 / 9.84 · sqrt(5/6 + 0.96) = .703 ± .267
     assert of_row["strict", "now", "all"] == [
         *("6 of 18", "6", "5: 83% [44, 97]", "6: 100% [61, 100]", "0: 0% [0, 39]", "0: 0% [0, 39]")
@@ -154,5 +154,12 @@ def test_the_sheet_names_no_version_and_is_counted_by_the_key(tmp_path: Path) ->
     assert of_row["loose alone", "now", "all"][:2] == ["6 of 18", "6"]
     assert of_row["loose alone", "now", "news"][2:] == ["1: 100% [21, 100]"] * 4
     assert of_row["strict", "before", "news"][2] == "0: 0% [0, 79]"
-    assert not any(key[:2] == ("loose alone", "before") for key in of_row)
+    assert of_row["loose alone", "before", "all"][:2] == ["6 of 18", "6"]
     assert "loose alone, now: 6: 100% [61, 100] of 6" in differing and "strict, now: – of 0" in differing
+    earlier = tmp_path / "earlier.tsv"  # whose sentences are left out, however many paraphrases they have
+    lines = (tmp_path / "key.tsv").read_text().splitlines()
+    earlier.write_text("\n".join([lines[0], *(line for line in lines if "\teveryday\tstrict\tnow" in line)]) + "\n")
+    run("judged_paraphrases", "draw", "-o", tmp_path, "--read", earlier)
+    assert len((tmp_path / "sheet.tsv").read_text().splitlines()) == 1 + 11
+    yields = json.loads((tmp_path / "yields.json").read_text())
+    assert {one["of"] for one in yields if one["kind"] == "everyday"} == {2}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, Edit, english_fault, english_words
+from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, UNKNOWN, Edit, english_fault, english_words
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,26 @@ from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, Edit, english_fa
         ("Man stands outside", "Men stands outside", FORMS),
         ("it's a film", "It is a movie", ""),
         ("They can't go and won't say.", "They cannot go and will not say.", ""),
+        ("Which do you like?", "Which are you like?", FORMS),
+        ("Where is the closest stop?", "Where does the closest stop?", FORMS),
+        ("What is the meaning of it?", "What does it mean?", ""),
+        ("I'll do anything he asks.", "I'll do something he asks.", FORMS),
+        ("I'll do anything he asks.", "I will do anything he asks.", ""),
+        ("A boy jumps.", "A child jumps.", FORMS),
+        ("A child jumps.", "A kid jumps.", ""),
     ],
 )
 def test_faults(source: str, candidate: str, fault: str) -> None:
     assert english_fault(source, candidate) == fault
+
+
+@pytest.mark.parametrize(
+    ("candidate", "fault"),
+    [("She is beautifulr.", UNKNOWN), ("She is lovely.", ""), ("She is xyz.", ""), ("She is handsomer.", "")],
+)
+def test_a_new_word_is_in_the_list_if_there_is_one(candidate: str, fault: str) -> None:
+    assert english_fault("She is handsomer.", candidate, {"lovely"}) == fault
+    assert not english_fault("She is handsomer.", candidate)
 
 
 @pytest.mark.parametrize(

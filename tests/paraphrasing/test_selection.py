@@ -183,6 +183,21 @@ def test_the_probability_reads_the_words_that_changed() -> None:
     assert nothing_known == pytest.approx([math.nan, logistic(-0.74, -0.36 * 4.5, 2.57 * 0.5)], nan_ok=True)
 
 
+@pytest.mark.parametrize("text", ["Ich habe das Buch gestern gelesen.", "Cliquez sur le bouton pour ouvrir la page."])
+def test_a_text_in_another_language_keeps_nothing_and_is_counted(text: str) -> None:
+    groups = [variants("a text", "another one"), variants("the little dog sleeps in the garden")]
+    selected = ParaphraseSelector(FREE, judge=Judge({})).select([text, SOURCE], groups)
+    assert [len(one) for one in selected.kept] == [0, 1]
+    assert selected.dropped == {selecting.FOREIGN: 2}
+
+
+def test_without_a_judge_of_english_any_language_may_be_selected() -> None:
+    kept = (
+        ParaphraseSelector(FREE).select(["Ich habe das Buch gelesen."], [variants("Das Buch habe ich gelesen.")]).kept
+    )
+    assert len(kept[0]) == 1
+
+
 def test_fluency_is_the_mean_probability_of_tokens() -> None:
     candidates = [Variant("one two", 4 * math.log(0.5), 4), Variant("three four", math.nan, 4)]
     kept = ParaphraseSelector(FREE).select(["five six"], [candidates], 2).kept[0]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from paraloom.text.function_words import FUNCTION_WORDS
 
-REPEATED, MARKS, FORMS = "repeats a word", "name, number or mark changed", "form of a word changed"
+REPEATED, MARKS, FORMS, UNKNOWN = (
+    *("repeats a word", "name, number or mark changed", "form of a word changed", "a new word that is not in the list"),
+)
 """What `english_fault` finds."""
 
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|\w+(?:['-]\w+)*|[^\w\s]")
@@ -28,6 +30,8 @@ _CHOICES = (
     frozenset(["this", "that"]),
     frozenset(["and", "or", "but"]),
     frozenset(["man", "woman", "boy", "girl", "person", "men", "women", "people"]),
+    *(frozenset(["boy", "girl", child]) for child in ("child", "kid")),
+    *(frozenset([f"any{end}", f"some{end}"]) for end in ("", "thing", "one", "body")),
 )
 """Words of which one does not stand for another."""
 _ODD_AMOUNT = re.compile(r"\b(?:how|too|so|as|very) a lot\b", re.IGNORECASE)
@@ -47,7 +51,7 @@ _CONTRACTIONS = (
     *((r"'ve\b", " have"), (r"'ll\b", " will"), (r"\bi'm\b", "i am"), (r"\bwhats\b", "what is")),
     (r"\b(it|he|she|that|what|who|there|here|where|how|when)'s\b", r"\1 is"),
 )
-_LONGEST_REPEAT, _SHORTEST_STEM = 3, 3
+_LONGEST_REPEAT, _SHORTEST_STEM, _SHORTEST_LISTED = 3, 3, 4
 
 
 @lru_cache(maxsize=8192)
@@ -77,18 +81,25 @@ class Edit(NamedTuple):
         return cls(" ".join(content[0]), " ".join(content[1]), functional, first != second)
 
 
-def english_fault(source: str, candidate: str) -> str:
+def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> str:
     """A change of an English text that is seldom right; '' if there is none.
 
     These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
     word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
-    article or question word; another kind of person ("a man", "a boy"); a lost capital at the beginning; "how a lot"; a
-    possessive that comes or goes ("Australia is biggest producer"); and odd contractions.
+    article or question word; another kind of person ("a man", "a boy"); "some" for "any"; "is" for "does" alone ("Which
+    are you like?"); a lost capital at the beginning; "how a lot"; a possessive that comes or goes ("Australia is
+    biggest producer"); odd contractions; and a new word, of four letters or more, that is not a known one, if words
+    are given ("beautifulr").
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
     if _ODD_AMOUNT.search(candidate) or (source[:1].isupper() and candidate[:1].islower()):
         return FORMS
+    if known and any(
+        len(word) >= _SHORTEST_LISTED and word.isalpha() and word not in known
+        for word in {*english_words(candidate)} - {*english_words(source)}
+    ):
+        return UNKNOWN
     contracted = set(_ODD_CONTRACTION.findall(candidate.replace("’", "'"))) - set(_ODD_CONTRACTION.findall(source))
     return FORMS if contracted else _fault_of_words(english_words(source), english_words(candidate))
 
@@ -120,6 +131,8 @@ def _fault_of_words(source: Sequence[str], candidate: Sequence[str]) -> str:
         {_AUXILIARY_FORMS.get(word, _PLURALS.get(word, word)) for word in words if word.isalpha()}
         for words in (lost, new)
     ]
+    if {*map(frozenset, forms)} == {frozenset({"be"}), frozenset({"do"})}:
+        return FORMS
     if any(_inflected(word, other, helped) for word in forms[0] for other in forms[1]):
         return FORMS
     return MARKS if source[:1] == ('"',) != candidate[:1] else ""

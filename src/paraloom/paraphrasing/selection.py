@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -19,6 +21,7 @@ from paraloom.core.protocols import EncoderLike, ParaphraseLike
 from paraloom.paraphrasing.edits import REPEATED, Edit, english_fault, english_words
 from paraloom.paraphrasing.selection_config import SelectionConfig
 from paraloom.text.characters import WITHOUT_SPACES
+from paraloom.text.function_words import suspected_language
 from paraloom.text.tokens import words
 
 EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, DOUBTFUL, IMPROBABLE, DUPLICATE, SURPLUS = (
@@ -33,6 +36,9 @@ EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, DOUBTFUL, IMPROBABLE, DUPL
     ),
 )
 """Why a candidate is dropped, in the order in which it is checked."""
+
+FOREIGN = "the text is in another language"
+"""Why none of a text is kept, where a judge of English is asked."""
 
 _RIGHT, _AVERAGES = (-0.74, 0.81, -0.36, 2.57), (math.nan, 4.5, 0.5)
 """Of `probability_right`: the weights, the intercept first, and what stands for an unknown value."""
@@ -112,7 +118,8 @@ class ParaphraseSelector:
         config: What a candidate must have.
         encoder: Measures meaning: a cosine.
         judge: Reads English text and candidate, in both orders. With it, a candidate has a probability to be right, by
-            :func:`probability_right`, and none of the faults of `paraloom.paraphrasing.edits`.
+            :func:`probability_right`, and none of the faults of `paraloom.paraphrasing.edits`, for which the words of
+            an encoder with vectors of words are the known ones.
         language_model: Measures fluency, instead of the paraphraser.
     """
 
@@ -128,6 +135,11 @@ class ParaphraseSelector:
         self.encoder = encoder
         self.judge = judge
         self.language_model = language_model
+
+    @cached_property
+    def _known_words(self) -> frozenset[str]:
+        words = getattr(self.encoder, "parts", {}).get("word")
+        return frozenset(() if words is None else words.vocabulary.entries)
 
     @property
     def signature(self) -> str:
@@ -160,13 +172,14 @@ class ParaphraseSelector:
         candidates: list[ParaphraseLike] = []
         differences: list[float] = []
         for row, (text, group) in enumerate(zip(texts, groups, strict=True)):
-            source = text_units(text)
+            source, foreign = text_units(text), self.judge is not None and is_foreign(text)
             for index, candidate in enumerate(group):
                 units = text_units(candidate.text)
                 difference = unit_difference(source, units)
-                reasons[row][index] = self.rejection(source, units, candidate, difference) or (
-                    "" if self.judge is None else english_fault(text, candidate.text)
+                fault = self.rejection(source, units, candidate, difference) or (
+                    "" if self.judge is None else english_fault(text, candidate.text, self._known_words)
                 )
+                reasons[row][index] = FOREIGN if foreign else fault
                 if reasons[row][index] not in (REFUSED, EMPTY):
                     figures[row][index] = Measured(difference=difference)
                 if not reasons[row][index]:
@@ -349,6 +362,11 @@ def _as_given(text: str, candidate: ParaphraseLike) -> SelectedParaphrase:
     difference, nan = unit_difference(text_units(text), text_units(candidate.text)), math.nan
     fluency = _mean_probability(candidate)
     return SelectedParaphrase(candidate.text, nan, nan, difference, fluency, nan, _template_match(candidate), candidate)
+
+
+def is_foreign(text: str) -> bool:
+    """Whether function words of another language stand in a text, and none of English; capitals behind may be names."""
+    return suspected_language(re.sub(r"(?:^[A-Z](?![a-z])|\s[A-Z])\S*", "", text).split(), "en") is not None
 
 
 def text_units(text: str) -> list[str]:

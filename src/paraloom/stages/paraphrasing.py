@@ -100,7 +100,8 @@ class Paraphrase(CandidateSelection, Map):
     # 3: candidates are selected by default, are free ones and those of templates, and English ones are judged.
     # 4: the judge passes what passes the preset of pairs.
     # 5: the judge's verdict, the paraphraser's cost and the words that changed give a probability to be right.
-    version: ClassVar[str] = "5"
+    # 6: more faults of English drop a candidate; of a text in another language nothing is kept.
+    version: ClassVar[str] = "6"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
 
