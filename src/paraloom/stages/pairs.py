@@ -256,7 +256,8 @@ class FindDuplicates(DuplicateConfig, Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
-    version: ClassVar[str] = "3"
+    # 4: sketches are compared by the lower byte of each value.
+    version: ClassVar[str] = "4"
 
     pairs: Ref
 

@@ -1,0 +1,306 @@
+"""A hundred million made pairs through score, filter and near-duplicates, killed at random moments: seconds, memory.
+
+    PARALOOM_DATA=… python benchmarks/large_run.py --pairs 1000000 -o /tmp/large-6
+    PARALOOM_DATA=… python benchmarks/large_run.py --pairs 100000000 --kills 50 --every 150 -o /tmp/large-8
+    python benchmarks/large_run.py --write /tmp/large-*/summary.json
+
+The pairs are made by a seed as they are written: two captions of one image of Multi30k, followed by two of another. One
+in fifty is a copy of an earlier pair with a sentence of one word behind it: near-duplicates whose number is known.
+
+The run is killed (SIGKILL, its process group) after random times of `--every` seconds in the mean, and resumed, until
+it has been killed so often or has ended. This command may itself be stopped and called again: what it has measured is
+in attempts.jsonl. Processor time is sampled from all processes of the run and told apart by the stage they work at;
+memory is the largest sum of their proportional set sizes. Both are sampled every half second.
+
+`shards.sha256` has the digest of each shard of pairs, scored, kept and rejected rows: a smaller run with the same seed
+begins with the same shards. At the end the readers of such a run are measured, one after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from memory import proportional, tree
+from results_pages import FOLDER, read_topic, write_topic
+
+from paraloom import Pipeline
+from paraloom.core.schema import PAIRS
+from paraloom.core.stage import Source, StageContext
+from paraloom.io import read_lines
+from paraloom.stages import DropDuplicates, Filter, FindDuplicates, Score
+
+SHARD_ROWS = 50_000
+WHERE = "paraphrase_score between 0.6 and 0.95 and trigram_overlap <= 0.2"
+COPIES = 50
+"""One in so many pairs is a copy of an earlier one."""
+CLOCK = os.sysconf("SC_CLK_TCK")
+HEADING = "A hundred million pairs"
+READERS = {
+    "head": ["head", "{run}"],
+    "report": ["report", "{run}", "-o", "{folder}/report.html"],
+    "stats": ["research", "stats", "{run}/50-distinct", "--json"],
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakePairs(Source):
+    """Makes pairs of captions.
+
+    Args:
+        captions: Folder of `train.1.en.gz` to `train.5.en.gz`, five descriptions of each image.
+        pairs: How many.
+    """
+
+    output_schema: ClassVar[str] = "PAIRS"
+
+    captions: Path
+    pairs: int
+
+    def files(self) -> tuple[Path, ...]:
+        """The captions."""
+        return tuple(self.captions / f"train.{number}.en.gz" for number in range(1, 6))
+
+    def configuration(self) -> dict[str, object]:
+        """Without the number: it does not change the pairs, and the first shards of a smaller run are the same."""
+        return {name: value for name, value in super().configuration().items() if name != "pairs"}
+
+    def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
+        """One batch for each distance between the two images."""
+        order = np.random.default_rng(1).permutation(29_000)
+        captions = [pa.array(list(read_lines(str(path)))).take(pa.array(order)) for path in self.files()]
+        images, row, distance = len(order), 0, 0
+        copies = np.arange(COPIES - 1, images, COPIES)
+        while row < self.pairs:
+            distance += 1
+            src, tgt = _texts(captions, distance, np.arange(images))
+            if distance > 1:
+                earlier = 1 + distance * 7919 % (distance - 1)
+                copied, beside = _texts(captions, earlier, copies - 1)
+                places = np.arange(images)
+                places[copies] = images + np.arange(len(copies))
+                src = pa.concat_arrays([src, pc.binary_join_element_wise(copied, "Indeed.", " ")]).take(places)
+                tgt = pa.concat_arrays([tgt, beside]).take(places)
+            ids = pc.binary_join_element_wise("made", pa.array(np.arange(row, row + images)).cast(pa.string()), ":")
+            constant = [pa.array([value], pa.string()).take(np.zeros(images, int)) for value in ("en", "en", "made")]
+            batch = pa.record_batch([ids, src, tgt, *constant], schema=PAIRS)
+            yield batch.slice(0, self.pairs - row)
+            row += images
+
+
+def _texts(captions: list[pa.Array], distance: int, images: np.ndarray) -> tuple[pa.Array, pa.Array]:
+    """Both sides of the pairs of some images."""
+    others = (images + distance) % len(captions[0])
+    first, second = distance % 5, (distance + 1 + distance // 5 % 4) % 5
+    near, far = pa.array(images), pa.array(others)
+    return (
+        pc.binary_join_element_wise(captions[first].take(near), captions[second].take(far), " "),
+        pc.binary_join_element_wise(captions[second].take(near), captions[first].take(far), " "),
+    )
+
+
+def pipeline(captions: Path, pairs: int) -> Pipeline:
+    """Made pairs, their scores, the better ones, without near-duplicates."""
+    return Pipeline(
+        [
+            MakePairs(name="pairs", captions=captions, pairs=pairs, shard_rows=SHARD_ROWS),
+            Score(name="scored", encoder="english"),
+            Filter(name="kept", where=WHERE),
+            FindDuplicates(name="duplicates", pairs="kept"),
+            DropDuplicates(name="distinct", input="kept", duplicates="duplicates"),
+        ],
+        name="large-run",
+    )
+
+
+class Meter:
+    """Processor seconds, by the stage that a run works at, and the largest memory of a group of processes."""
+
+    def __init__(self, root: int, run: Path) -> None:
+        self.root, self.run = root, run
+        self.peak = 0
+        self.processor: Counter[str] = Counter()
+        self.peaks: Counter[str] = Counter()
+        self._known: dict[int, float] = {}
+
+    def sample(self) -> None:
+        """Add what was used since the last sample."""
+        stages = sorted(path.name for path in self.run.glob("[0-9]*-*"))
+        stage = stages[-1] if stages else "start"
+        memory = 0
+        for process in tree(self.root):
+            memory += proportional(process)
+            used = _processor_seconds(process)
+            self.processor[stage] += max(0.0, used - self._known.get(process, 0.0))
+            self._known[process] = max(used, self._known.get(process, 0.0))
+        self.peaks[stage] = max(self.peaks[stage], memory)
+
+
+def _processor_seconds(process: int) -> float:
+    """Of a process, without its children."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / CLOCK
+
+
+def attempt(folder: Path, options: argparse.Namespace, limit: float | None) -> dict[str, object]:
+    """Start or resume the run, and kill it after `limit` seconds; what it used."""
+    command = [sys.executable, __file__, "--pairs", str(options.pairs), "-o", str(folder), "--run"]
+    command += ["--workers", str(options.workers)]
+    began = time.perf_counter()
+    with (folder / "output.txt").open("a") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+    meter = Meter(process.pid, folder / "run")
+    killed = False
+    while process.poll() is None:
+        meter.sample()
+        if limit is not None and time.perf_counter() - began > limit:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            killed = True
+            break
+        time.sleep(0.5)
+    return {
+        "seconds": round(time.perf_counter() - began, 1),
+        "processor": {stage: round(value, 1) for stage, value in meter.processor.items()},
+        "memory": dict(meter.peaks),
+        "killed": killed,
+        "status": process.returncode,
+    }
+
+
+def measured(command: list[str]) -> dict[str, float]:
+    """Seconds, processor seconds and memory of a command."""
+    began = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    meter = Meter(process.pid, Path("/nonexistent"))
+    while process.poll() is None:
+        meter.sample()
+        time.sleep(0.2)
+    return {
+        "seconds": round(time.perf_counter() - began, 1),
+        "processor": round(meter.processor.total(), 1),
+        "memory": max(meter.peaks.values(), default=0),
+        "status": process.returncode,
+    }
+
+
+def shard_digests(run: Path) -> Iterator[str]:
+    """Digest and name of the shards that do not depend on later ones."""
+    for stage in ("10-pairs", "20-scored", "30-kept", "30-kept/rejected"):
+        for path in sorted((run / stage).glob("part-*.parquet")):
+            with path.open("rb") as stream:
+                yield f"{hashlib.file_digest(stream, 'sha256').hexdigest()}  {path.relative_to(run)}"
+
+
+def summarize(folder: Path, options: argparse.Namespace, attempts: list[dict[str, object]]) -> dict[str, object]:
+    """What the run and its readers took."""
+    run = folder / "run"
+    result = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    processor: Counter[str] = Counter()
+    memory: Counter[str] = Counter()
+    for part in attempts:
+        processor.update(part["processor"])
+        memory |= Counter(part["memory"])
+    files = [path for path in run.rglob("*") if path.is_file()]
+    (folder / "shards.sha256").write_text("".join(f"{line}\n" for line in shard_digests(run)))
+    readers = {
+        name: measured([sys.executable, "-m", "paraloom", *(part.format(run=run, folder=folder) for part in command)])
+        for name, command in READERS.items()
+        if name not in options.without
+    }
+    if "explore" not in options.without:
+        readers["explore"] = measured([sys.executable, __file__, "-o", str(folder), "--explore"])
+    return {
+        "pairs": options.pairs,
+        "digest": result["digest"],
+        "counts": {stage["name"]: stage.get("counts") or stage.get("figures") for stage in result["stages"]},
+        "seconds": round(sum(part["seconds"] for part in attempts), 1),
+        "processor": {stage: round(value, 1) for stage, value in processor.items()},
+        "memory": dict(memory),
+        "kills": sum(part["killed"] for part in attempts),
+        "files": len(files),
+        "bytes": sum(path.stat().st_size for path in files),
+        "shards": {stage["name"]: stage["shards"] for stage in result["stages"]},
+        "readers": readers,
+    }
+
+
+def explore(run: Path, scratch: Path) -> None:
+    """Open the page over the last pairs, and ask for the first page."""
+    import threading
+    import urllib.request
+
+    from paraloom.web.session import opened
+
+    scratch.mkdir(exist_ok=True)
+    with opened(run / "50-distinct", scratch=scratch) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{server.port}/pairs", headers={"Cookie": f"{server.cookie}={server.token}"}
+        )
+        with urllib.request.urlopen(request) as response:
+            assert b'role="alert"' not in response.read()
+        server.shutdown()
+    shutil.rmtree(scratch)
+
+
+def main() -> None:
+    """Print what was measured, and write summary.json."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=1_000_000)
+    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--every", type=float, default=150, help="seconds between kills, in the mean")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--without", nargs="*", default=[], help="readers that are not measured")
+    parser.add_argument("-o", "--folder", type=Path)
+    parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--explore", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    folder: Path = options.folder
+    if options.explore:
+        explore(folder / "run", folder / "explore")
+        return
+    if options.run:
+        data = Path(os.environ.get("PARALOOM_DATA") or sys.exit("set PARALOOM_DATA to the folder of real corpora"))
+        pipeline(data / "bitext/multi30k/task2", options.pairs).run(folder / "run", workers=options.workers)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "attempts.jsonl"
+    attempts = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    while not attempts or attempts[-1]["status"] != 0:
+        kills = sum(part["killed"] for part in attempts)
+        # Another sequence of moments after this command was stopped, too.
+        draw = random.Random(kills)
+        limit = 5 + draw.expovariate(1 / options.every) if kills < options.kills else None
+        attempts.append(attempt(folder, options, limit))
+        with log.open("a") as stream:
+            stream.write(json.dumps(attempts[-1]) + "\n")
+        print(attempts[-1], flush=True)
+        if attempts[-1]["status"] not in (0, -signal.SIGKILL):
+            sys.exit(f"the run failed: see {folder / 'output.txt'}")
+    summary = summarize(folder, options, attempts)
+    (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+    print(json.dumps(summary))
+
+
+if __name__ == "__main__":
+    main()
