@@ -256,7 +256,7 @@ class FindDuplicates(DuplicateConfig, Fit):
     """
 
     inputs: ClassVar[tuple[str, ...]] = ("pairs",)
-    # 4: sketches are compared by the lower byte of each value.
+    # 4: sketches are compared by the lower byte of each value; hashes of rows are FNV-1a's.
     version: ClassVar[str] = "4"
 
     pairs: Ref
@@ -297,7 +297,7 @@ class DropDuplicates(Map):
         'find-duplicates'
     """
 
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     inputs: ClassVar[tuple[str, ...]] = ("duplicates",)
     batch_rows: ClassVar[int] = _LIGHT_BATCH_ROWS
 

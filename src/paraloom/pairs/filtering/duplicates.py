@@ -21,7 +21,7 @@ from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.lazy import late
 from paraloom.io.atomic import atomic_write
-from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, row_hashes
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
 
 if TYPE_CHECKING:
     from paraloom.text.buffers import Texts
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 earlier_rows, hash_bands, minhash = (
     late(f"paraloom.pairs.filtering.duplicate_kernels:{name}") for name in ("earlier_rows", "hash_bands", "minhash")
 )
+hash_spans, text_buffers = late("paraloom.text.token_kernels:hash_spans"), late("paraloom.text.buffers:text_buffers")
 without_punctuation = late("paraloom.pairs.filtering.held_out:without_punctuation")
 character_ngrams = late("paraloom.text.ngrams:character_ngrams")
 
@@ -226,7 +227,12 @@ def _contains(known: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64]) -> 
 
 
 def _row_hashes(batch: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np.uint64]:
-    return row_hashes(batch, list(dict.fromkeys([*ROW_ID_COLUMNS, *columns])), 0)
+    known = set(batch.schema.names)
+    names = [name for name in dict.fromkeys([*ROW_ID_COLUMNS, *columns]) if name in known]
+    texts = [pc.fill_null(batch.column(name).cast(pa.large_string()), "") for name in names]
+    data, offsets = text_buffers(pc.binary_join_element_wise(*texts, pa.scalar("\x1f", pa.large_string())))
+    hashes: npt.NDArray[np.uint64] = hash_spans(data, offsets[:-1], offsets[1:])
+    return hashes
 
 
 def sketch_bands(rows: npt.NDArray[np.uint32], similarity: float) -> npt.NDArray[np.uint64]:
