@@ -2,7 +2,7 @@
 
     PARALOOM_DATA=… python benchmarks/large_run.py --pairs 1000000 -o /tmp/large-6
     PARALOOM_DATA=… python benchmarks/large_run.py --pairs 100000000 --kills 50 --every 150 -o /tmp/large-8
-    python benchmarks/large_run.py --write /tmp/large-*/summary.json
+    python benchmarks/large_run.py --write /tmp/large-5/summary.json /tmp/large-6/summary.json /tmp/large-8/summary.json
 
 The pairs are made by a seed as they are written: two captions of one image of Multi30k, followed by two of another. One
 in fifty is a copy of an earlier pair with a sentence of one word behind it: near-duplicates whose number is known.
@@ -38,18 +38,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from memory import proportional, tree
-from results_pages import FOLDER, read_topic, write_topic
+from results_pages import FOLDER, put_result
 
 from paraloom import Pipeline
 from paraloom.core.schema import PAIRS
 from paraloom.core.stage import Source, StageContext
-from paraloom.io import read_lines
+from paraloom.io import Corpus, read_lines
 from paraloom.stages import DropDuplicates, Filter, FindDuplicates, Score
 
 SHARD_ROWS = 50_000
 WHERE = "paraphrase_score between 0.6 and 0.95 and trigram_overlap <= 0.2"
 COPIES = 50
 """One in so many pairs is a copy of an earlier one."""
+EXPLORED = 10_000_000
+"""So many pairs, at most, are opened in `explore`, which takes 0.4 GB of memory for a million."""
 CLOCK = os.sysconf("SC_CLK_TCK")
 HEADING = "A hundred million pairs"
 READERS = {
@@ -251,6 +253,8 @@ def explore(run: Path, scratch: Path) -> None:
 
     from paraloom.web.session import opened
 
+    if Corpus.open(run / "50-distinct").rows > EXPLORED:
+        sys.exit("too many pairs for the memory of this machine")
     scratch.mkdir(exist_ok=True)
     with opened(run / "50-distinct", scratch=scratch) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -261,6 +265,88 @@ def explore(run: Path, scratch: Path) -> None:
             assert b'role="alert"' not in response.read()
         server.shutdown()
     shutil.rmtree(scratch)
+
+
+STAGES = {
+    "10-pairs": "made and written", "20-scored": "scored", "30-kept": "filtered",
+    "40-duplicates": "near-duplicates found", "50-distinct": "left out",
+}  # fmt: skip
+
+
+def planned(known: list[tuple[int, float]], pairs: int) -> float:
+    """Processor seconds of a size, on the line through the two largest sizes that are known."""
+    (small, low), (large, high) = sorted(known)[-2:]
+    return low + (high - low) * (pairs - small) / (large - small)
+
+
+def write(files: list[Path]) -> None:
+    """Put runs of several sizes on the page of results."""
+    runs = sorted((json.loads(path.read_text(encoding="utf-8")) for path in files), key=lambda run: run["pairs"])
+    totals = [(run["pairs"], sum(run["processor"].values())) for run in runs]
+    kept = [run["counts"]["kept"] for run in runs]
+    distinct = [run["counts"]["distinct"] for run in runs]
+    largest = runs[-1]
+
+    def row(name: str, cells: Iterator[object]) -> list[str]:
+        return [name, *map(str, cells)]
+
+    def reader(name: str, run: dict) -> str:
+        part = run["readers"].get(name)
+        if part is None or part["status"]:
+            return ""
+        return f"{part['processor']:,.0f}; {part['memory'] >> 20:,}"
+
+    rows = [
+        *(
+            row(
+                f"{name}: processor, s; memory, MiB",
+                (f"{run['processor'][stage]:,.1f}; {run['memory'][stage] >> 20:,}" for run in runs),
+            )
+            for stage, name in STAGES.items()
+        ),
+        row("**processor in all, s**", (f"**{used:,.0f}**" for _, used in totals)),
+        row("**microseconds of it for a pair**", (f"**{1e6 * used / pairs:.0f}**" for pairs, used in totals)),
+        row("by the clock, min", (f"{run['seconds'] / 60:,.1f}" for run in runs)),
+        row("killed", (run["kills"] for run in runs)),
+        row("kept; distinct", (f"{a['out']:,}; {b['out']:,}" for a, b in zip(kept, distinct, strict=True))),
+        row("files; GB", (f"{run['files']:,}; {run['bytes'] / 1e9:.2f}" for run in runs)),
+        *(
+            row(f"`{name}`: processor, s; memory, MiB", (reader(name, run) for run in runs))
+            for name in (*READERS, "explore")
+        ),
+    ]
+    notes = []
+    if len(runs) > 2:
+        guess = planned(totals[:-1], largest["pairs"])
+        notes.append(
+            f"On the line through {runs[-3]['pairs']:,} and {runs[-2]['pairs']:,} pairs, {largest['pairs']:,} would "
+            f"take {guess:,.0f} s of a processor: the run, its {largest['kills']} kills included, took "
+            f"{totals[-1][1] / guess:.2f} of that. On the line through the two largest, a billion would take "
+            f"{planned(totals, 10**9) / 3600:,.1f} hours of one processor."
+        )
+    put_result(
+        FOLDER / "runs.json",
+        {
+            "heading": HEADING,
+            "text": [
+                "Pairs are made by a seed, scored (the common scores and that of `english`), filtered by two "
+                "conditions, and freed of near-duplicates (one in fifty is a copy of an earlier pair, with a sentence "
+                "of one word behind it), in shards of 50,000 by two workers that share one core. The largest run was "
+                "killed (`kill -9`) at random moments, and resumed. Memory is the peak of all processes of a run, "
+                "processor time that of all; the machine had other work, so the clock says little."
+            ],
+            "command": [
+                "python benchmarks/large_run.py --pairs 1000000 -o large-6",
+                "python benchmarks/large_run.py --pairs 100000000 --kills 50 --every 150 -o large-8",
+                "python benchmarks/large_run.py --write large-5/summary.json large-6/summary.json large-8/summary.json",
+            ],
+            "machine": "cores",
+            "columns": ["", *(f"{run['pairs']:,} pairs" for run in runs)],
+            "align": "l" + "r" * len(runs),
+            "rows": rows,
+            "notes": notes,
+        },
+    )
 
 
 def main() -> None:
@@ -274,7 +360,11 @@ def main() -> None:
     parser.add_argument("-o", "--folder", type=Path)
     parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--explore", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--write", type=Path, nargs="+", help="put what these files hold on the page of results")
     options = parser.parse_args()
+    if options.write:
+        write(options.write)
+        return
     folder: Path = options.folder
     if options.explore:
         explore(folder / "run", folder / "explore")

@@ -118,9 +118,7 @@ def test_what_a_full_disk_left_is_replaced(tmp_path: Path) -> None:
     assert dropped([batch_of(["a b c", "a b c"])], tmp_path) == [False, True]
 
 
-def test_after_a_kill_the_rows_that_are_missing_are_sketched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_a_kill_the_rows_that_are_missing_are_sketched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows before the last that counts as done may come in other batches; what follows it was not flushed."""
     rng = np.random.default_rng(2)
     texts = [" ".join(rng.choice(["sun", "rain", "snow", "wind", "fog", "hail"], 6)) for _ in range(300)]
