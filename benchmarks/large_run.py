@@ -9,7 +9,7 @@ in fifty is a copy of an earlier pair with a sentence of one word behind it: nea
 
 The run is killed (SIGKILL, its process group) after random times of `--every` seconds in the mean, and resumed, until
 it has been killed so often or has ended. This command may itself be stopped and called again: what it has measured is
-in attempts.jsonl. Processor time is sampled from all processes of the run and told apart by the stage they work at;
+in attempts.jsonl. Processor time is sampled from all processes of the run, and counted for the stage they work at;
 memory is the largest sum of their proportional set sizes. Both are sampled every half second.
 
 `shards.sha256` has the digest of each shard of pairs, scored, kept and rejected rows: a smaller run with the same seed

@@ -179,11 +179,11 @@ def write_pairs(folder: Path, count: int) -> None:
     from paraloom.core.stage import StageContext
 
     data = Path(os.environ.get("PARALOOM_DATA") or sys.exit("set PARALOOM_DATA to the folder of real corpora"))
-    made = MakePairs(captions=data / "bitext/multi30k/task2", pairs=count).batches(StageContext(1))
+    batches = MakePairs(captions=data / "bitext/multi30k/task2", pairs=count).batches(StageContext(1))
     letters = re.compile("[^a-z]+")
     with (folder / "src.txt").open("w") as src, (folder / "tgt.txt").open("w") as tgt:
         writer = None
-        for batch in made:
+        for batch in batches:
             sides = {
                 name: [letters.sub(" ", text.lower()).strip() for text in batch.column(name).to_pylist()]
                 for name in ("src", "tgt")

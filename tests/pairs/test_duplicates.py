@@ -27,15 +27,15 @@ def batch_of(texts: list[str], first: int = 0) -> pa.RecordBatch:
 
 
 def dropped(batches: list[pa.RecordBatch], folder: Path, **config: object) -> list[bool]:
-    found = find_duplicates(
+    known = find_duplicates(
         lambda names: (batch.select([n for n in names if n in batch.schema.names]) for batch in batches),
         folder,
         DuplicateConfig(**config),  # type: ignore[arg-type]
     )
-    assert found.rows == sum(batch.num_rows for batch in batches)
-    first = first_copies(batches, found)
-    result = [bool(value) for batch in batches for value in is_duplicate(batch, found, next(first))]
-    assert sum(result) == found.total
+    assert known.rows == sum(batch.num_rows for batch in batches)
+    first = first_copies(batches, known)
+    result = [bool(value) for batch in batches for value in is_duplicate(batch, known, next(first))]
+    assert sum(result) == known.total
     return result
 
 

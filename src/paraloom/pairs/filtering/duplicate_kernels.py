@@ -57,7 +57,7 @@ def earlier_rows(hashes: Ids, start: int, part: int, parts: int, keys: Ids, rows
     hashes: of the rows from `start` on; only those with a remainder of `part` by `parts` are looked at.
     keys, rows: a hash table of 2ⁿ slots, more than there are such hashes, that is filled row by row.
     """
-    found = np.empty((len(hashes), 2), np.int64)
+    candidates = np.empty((len(hashes), 2), np.int64)
     count = 0
     for i in range(len(hashes)):
         if hashes[i] % np.uint64(parts) != np.uint64(part):
@@ -67,9 +67,9 @@ def earlier_rows(hashes: Ids, start: int, part: int, parts: int, keys: Ids, rows
         if keys[slot] == EMPTY_SLOT:
             keys[slot], rows[slot] = key, start + i
         else:
-            found[count, 0], found[count, 1] = start + i, rows[slot]
+            candidates[count, 0], candidates[count, 1] = start + i, rows[slot]
             count += 1
-    return found[:count].copy()
+    return candidates[:count].copy()
 
 
 @kernel
