@@ -29,7 +29,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -53,7 +53,7 @@ COPIES = 50
 EXPLORED = 10_000_000
 """So many pairs, at most, are opened in `explore`, which takes 0.4 GB of memory for a million."""
 CLOCK = os.sysconf("SC_CLK_TCK")
-HEADING = "A hundred million pairs"
+HEADING = "Score, filter, near-duplicates"
 READERS = {
     "head": ["head", "{run}"],
     "report": ["report", "{run}", "-o", "{folder}/report.html"],
@@ -221,27 +221,29 @@ def summarize(folder: Path, options: argparse.Namespace, attempts: list[dict[str
     memory: Counter[str] = Counter()
     for part in attempts:
         processor.update(part["processor"])
-        memory |= Counter(part["memory"])
+        memory |= Counter(part["memory"])  # the larger ones
     files = [path for path in run.rglob("*") if path.is_file()]
-    (folder / "shards.sha256").write_text("".join(f"{line}\n" for line in shard_digests(run)))
+    finished = attempts[-1]["status"] == 0
+    if finished:
+        (folder / "shards.sha256").write_text("".join(f"{line}\n" for line in shard_digests(run)))
     readers = {
         name: measured([sys.executable, "-m", "paraloom", *(part.format(run=run, folder=folder) for part in command)])
         for name, command in READERS.items()
-        if name not in options.without
+        if finished and name not in options.without
     }
-    if "explore" not in options.without:
+    if finished and "explore" not in options.without:
         readers["explore"] = measured([sys.executable, __file__, "-o", str(folder), "--explore"])
     return {
         "pairs": options.pairs,
-        "digest": result["digest"],
-        "counts": {stage["name"]: stage.get("counts") or stage.get("figures") for stage in result["stages"]},
+        "finished": finished,
+        "digest": result.get("digest"),
+        "counts": {stage["name"]: stage["counts"] for stage in result["stages"] if stage.get("counts")},
         "seconds": round(sum(part["seconds"] for part in attempts), 1),
         "processor": {stage: round(value, 1) for stage, value in processor.items()},
         "memory": dict(memory),
         "kills": sum(part["killed"] for part in attempts),
         "files": len(files),
         "bytes": sum(path.stat().st_size for path in files),
-        "shards": {stage["name"]: stage["shards"] for stage in result["stages"]},
         "readers": readers,
     }
 
@@ -282,48 +284,55 @@ def planned(known: list[tuple[int, float]], pairs: int) -> float:
 def write(files: list[Path]) -> None:
     """Put runs of several sizes on the page of results."""
     runs = sorted((json.loads(path.read_text(encoding="utf-8")) for path in files), key=lambda run: run["pairs"])
-    totals = [(run["pairs"], sum(run["processor"].values())) for run in runs]
-    kept = [run["counts"]["kept"] for run in runs]
-    distinct = [run["counts"]["distinct"] for run in runs]
-    largest = runs[-1]
+    done = [run for run in runs if run.get("finished", True)]
+    totals = [(run["pairs"], sum(run["processor"].values())) for run in done]
 
-    def row(name: str, cells: Iterator[object]) -> list[str]:
-        return [name, *map(str, cells)]
+    def row(name: str, cell: Callable[[dict], str]) -> list[str]:
+        return [name, *map(cell, runs)]
 
-    def reader(name: str, run: dict) -> str:
-        part = run["readers"].get(name)
-        if part is None or part["status"]:
-            return ""
-        return f"{part['processor']:,.0f}; {part['memory'] >> 20:,}"
+    def reader(name: str) -> Callable[[dict], str]:
+        def cell(run: dict) -> str:
+            part = run["readers"].get(name)
+            known = part is not None and not part["status"]
+            return f"{part['processor']:,.0f}; {part['memory'] >> 20:,}" if known else ""
+
+        return cell
+
+    def stage_cell(stage: str) -> Callable[[dict], str]:
+        # Of a stage that is not finished nothing is said.
+        return lambda run: (
+            f"{run['processor'][stage]:,.1f}; {run['memory'][stage] >> 20:,}"
+            if stage in run["processor"] and (run in done or stage.partition("-")[2] in run["counts"])
+            else ""
+        )
+
+    def rows_of(run: dict, stage: str) -> str:
+        return f"{run['counts'][stage]['out']:,}" if stage in run["counts"] else ""
 
     rows = [
-        *(
-            row(
-                f"{name}: processor, s; memory, MiB",
-                (f"{run['processor'][stage]:,.1f}; {run['memory'][stage] >> 20:,}" for run in runs),
-            )
-            for stage, name in STAGES.items()
+        *(row(f"{name}: processor, s; memory, MiB", stage_cell(stage)) for stage, name in STAGES.items()),
+        row("**processor in all, s**", lambda run: f"**{sum(run['processor'].values()):,.0f}**" if run in done else ""),
+        row(
+            "**microseconds of it for a pair**",
+            lambda run: f"**{1e6 * sum(run['processor'].values()) / run['pairs']:.0f}**" if run in done else "",
         ),
-        row("**processor in all, s**", (f"**{used:,.0f}**" for _, used in totals)),
-        row("**microseconds of it for a pair**", (f"**{1e6 * used / pairs:.0f}**" for pairs, used in totals)),
-        row("by the clock, min", (f"{run['seconds'] / 60:,.1f}" for run in runs)),
-        row("killed", (run["kills"] for run in runs)),
-        row("kept; distinct", (f"{a['out']:,}; {b['out']:,}" for a, b in zip(kept, distinct, strict=True))),
-        row("files; GB", (f"{run['files']:,}; {run['bytes'] / 1e9:.2f}" for run in runs)),
-        *(
-            row(f"`{name}`: processor, s; memory, MiB", (reader(name, run) for run in runs))
-            for name in (*READERS, "explore")
-        ),
+        row("by the clock, min", lambda run: f"{run['seconds'] / 60:,.1f}" if run in done else ""),
+        row("killed", lambda run: str(run["kills"])),
+        row("kept", lambda run: rows_of(run, "kept")),
+        row("distinct", lambda run: rows_of(run, "distinct")),
+        row("files; GB", lambda run: f"{run['files']:,}; {run['bytes'] / 1e9:.2f}" if run in done else ""),
+        *(row(f"`{name}`: processor, s; memory, MiB", reader(name)) for name in (*READERS, "explore")),
     ]
     notes = []
-    if len(runs) > 2:
-        guess = planned(totals[:-1], largest["pairs"])
+    if len(done) > 2:
+        guess = planned(totals[:-1], totals[-1][0])
         notes.append(
-            f"On the line through {runs[-3]['pairs']:,} and {runs[-2]['pairs']:,} pairs, {largest['pairs']:,} would "
-            f"take {guess:,.0f} s of a processor: the run, its {largest['kills']} kills included, took "
+            f"On the line through {totals[-3][0]:,} and {totals[-2][0]:,} pairs, {totals[-1][0]:,} would take "
+            f"{guess:,.0f} s of a processor: the run, its {done[-1]['kills']} kills included, took "
             f"{totals[-1][1] / guess:.2f} of that. On the line through the two largest, a billion would take "
             f"{planned(totals, 10**9) / 3600:,.1f} hours of one processor."
         )
+    notes += [f"{run['pairs']:,} pairs: the run has not ended." for run in runs if run not in done]
     put_result(
         FOLDER / "runs.json",
         {
@@ -331,13 +340,13 @@ def write(files: list[Path]) -> None:
             "text": [
                 "Pairs are made by a seed, scored (the common scores and that of `english`), filtered by two "
                 "conditions, and freed of near-duplicates (one in fifty is a copy of an earlier pair, with a sentence "
-                "of one word behind it), in shards of 50,000 by two workers that share one core. The largest run was "
+                "of one word behind it), in shards of 50,000 by two workers; the largest run had one core for both. It was "
                 "killed (`kill -9`) at random moments, and resumed. Memory is the peak of all processes of a run, "
                 "processor time that of all; the machine had other work, so the clock says little."
             ],
             "command": [
                 "python benchmarks/large_run.py --pairs 1000000 -o large-6",
-                "python benchmarks/large_run.py --pairs 100000000 --kills 50 --every 150 -o large-8",
+                "taskset -c 1 python benchmarks/large_run.py --pairs 100000000 --kills 50 --every 150 -o large-8",
                 "python benchmarks/large_run.py --write large-5/summary.json large-6/summary.json large-8/summary.json",
             ],
             "machine": "cores",
@@ -358,6 +367,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--without", nargs="*", default=[], help="readers that are not measured")
     parser.add_argument("-o", "--folder", type=Path)
+    parser.add_argument("--so-far", action="store_true", help="sum up a run that has not ended, in another process")
     parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--explore", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--write", type=Path, nargs="+", help="put what these files hold on the page of results")
@@ -376,7 +386,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "attempts.jsonl"
     attempts = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    while not attempts or attempts[-1]["status"] != 0:
+    while not options.so_far and (not attempts or attempts[-1]["status"] != 0):
         kills = sum(part["killed"] for part in attempts)
         # Another sequence of moments after this command was stopped, too.
         draw = random.Random(kills)
