@@ -341,8 +341,8 @@ def write(files: list[Path]) -> None:
                 "Pairs are made by a seed, scored (the common scores and that of `english`), filtered by two "
                 "conditions, and freed of near-duplicates (one in fifty is a copy of an earlier pair, with a sentence "
                 "of one word behind it), in shards of 50,000 by two workers. The largest run had one core for both, "
-                "and was killed (`kill -9`) at random moments, and resumed. Memory is the peak of all processes of a run, "
-                "processor time that of all; the machine had other work, so the clock says little."
+                "and was killed (`kill -9`) at random moments, and resumed. Memory is the peak of all processes of a "
+                "run, processor time that of all; the machine had other work, so the clock says little."
             ],
             "command": [
                 "python benchmarks/large_run.py --pairs 1000000 -o large-6",
