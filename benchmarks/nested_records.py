@@ -28,13 +28,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 from endpoint import process
 from paraphrase_scale import run_server
-from results_pages import FOLDER, read_topic, write_topic
+from results_pages import FOLDER, put_result
 
 CODE = "```python\nzeile = 'Ein Hund läuft.'\nif zeile:\n    print(zeile)\n```"
 JSON_LINE = '{"name": "suche", "frage": "Ein Hund läuft."}'
@@ -241,9 +240,6 @@ def main() -> None:
 
 def write(options: argparse.Namespace, table: list[list[str]]) -> None:
     """Put the figures on the page of runs."""
-    path = FOLDER / "runs.json"
-    topic = read_topic(path)
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], check=True, capture_output=True, text=True)
     result = {
         "heading": "Conversations",
         "text": [
@@ -254,9 +250,6 @@ def write(options: argparse.Namespace, table: list[list[str]]) -> None:
             "line by line."
         ],
         "command": [f"python benchmarks/nested_records.py --rows {options.rows} --write"],
-        "commit": commit.stdout.strip(),
-        "date": str(date.today()),
-        "version": "0.2",
         "machine": "cores",
         "columns": ["", ""],
         "align": "ll",
@@ -266,8 +259,7 @@ def write(options: argparse.Namespace, table: list[list[str]]) -> None:
             "captions: the others are left as they are, *without a good paraphrase*."
         ],
     }
-    topic["results"] = [one for one in topic["results"] if one.get("heading") != result["heading"]] + [result]
-    write_topic(path, topic)
+    put_result(FOLDER / "runs.json", result)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,10 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,17 @@ def read_topic(path: Path) -> dict[str, Any]:
 def write_topic(path: Path, topic: dict[str, Any]) -> None:
     """Write a topic with one row of a table a line, so that a change shows as a diff of its rows."""
     path.write_text(_as_json(topic, "") + "\n", encoding="utf-8")
+
+
+def put_result(path: Path, result: dict[str, Any]) -> None:
+    """Put a result into a topic, in position of that with its heading, or at the end: of this commit, today."""
+    topic = read_topic(path)
+    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], check=True, capture_output=True, text=True)
+    result = {"version": "0.2", **result, "commit": commit.stdout.strip(), "date": str(date.today())}
+    headings = [one.get("heading") for one in topic["results"]]
+    position = headings.index(result["heading"]) if result["heading"] in headings else len(headings)
+    topic["results"][position : position + 1] = [result]
+    write_topic(path, topic)
 
 
 def _as_json(value: Any, indent: str) -> str:

@@ -258,7 +258,8 @@ class FindDuplicates(DuplicateConfig, Fit):
     """
 
     optional_fields: ClassVar[tuple[str, ...]] = ("encoder",)
-    version: ClassVar[str] = "3"
+    # 4: sketches are compared by the lower byte of each value; hashes of rows are FNV-1a's.
+    version: ClassVar[str] = "4"
 
     pairs: Ref
     encoder: Ref | None = None
@@ -307,13 +308,12 @@ def _duplicates_in_meaning(
             rows, width = rows + len(block), block.shape[1]
             vectors.write(np.ascontiguousarray(block).data)
             hashes.write(np.ascontiguousarray(text_hashes(batch, config.columns)).data)
-    later, row_hashes = np.zeros(rows, np.bool_), np.empty(0, np.uint64)
+    later = np.zeros(rows, np.bool_)
     if rows:
-        row_hashes = np.memmap(scratch / "rows.u64", np.uint64, "r")
         table = np.memmap(scratch / "vectors.f16", np.float16, "r").reshape(rows, width)
         mined = mine_pairs(table, scratch, above=config.similarity, k=_NEIGHBORS, probes=_GROUPS, seed=seed)
         later = later_rows(mined.first, mined.second, rows)
-    return listed_duplicates(row_hashes, later, config.columns)
+    return listed_duplicates(scratch / "rows.u64", later, config.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -331,7 +331,7 @@ class DropDuplicates(Map):
         'find-duplicates'
     """
 
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     batch_rows: ClassVar[int] = _LIGHT_BATCH_ROWS
 
     duplicates: Ref

@@ -1,4 +1,4 @@
-"""Inner loops of MinHash, compiled by numba: minimum hashes of a set, and bands of a sketch as one number."""
+"""Inner loops of MinHash, compiled by numba: texts without punctuation, minimum hashes of a set, bands and buckets."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paraloom.core.kernels import kernel
-from paraloom.text.token_kernels import PRIME, START, Ids, Ints, mix
+from paraloom.text.token_kernels import EMPTY_SLOT, PRIME, START, Bytes, Ids, Ints, mix, slot_of
 
 Sketches = npt.NDArray[np.uint32]
+Flags = npt.NDArray[np.bool_]
 
 _EMPTY_TEXT = np.uint32(0xFFFFFFFF)
 
@@ -17,13 +18,21 @@ _EMPTY_TEXT = np.uint32(0xFFFFFFFF)
 def minhash(ids: Ids, offsets: Ints, size: int) -> Sketches:
     """For each list the minimum of `size` (even) different hashes of its ids: uint32 (n, size); all ones if empty."""
     sketches = np.full((len(offsets) - 1, size), _EMPTY_TEXT, np.uint32)
+    # One call of mix gives two hashes, its upper and its lower half: apart, both loops below work on vectors.
+    half = size // 2
+    upper, lower, added = np.empty(half, np.uint32), np.empty(half, np.uint32), np.empty(half, np.uint64)
+    for k in range(half):
+        added[k] = np.uint64(2 * k + 1) * PRIME
     for row in range(len(sketches)):
+        upper[:] = _EMPTY_TEXT
+        lower[:] = _EMPTY_TEXT
         for i in range(offsets[row], offsets[row + 1]):
-            for k in range(0, size, 2):
-                # One call of mix gives two hashes: its upper and its lower half.
-                value = mix(ids[i] + np.uint64(k + 1) * PRIME)
-                sketches[row, k] = min(sketches[row, k], np.uint32(value >> np.uint64(32)))
-                sketches[row, k + 1] = min(sketches[row, k + 1], np.uint32(value & np.uint64(0xFFFFFFFF)))
+            for k in range(half):
+                value = mix(ids[i] + added[k])
+                upper[k] = min(upper[k], np.uint32(value >> np.uint64(32)))
+                lower[k] = min(lower[k], np.uint32(value))
+        for k in range(half):
+            sketches[row, 2 * k], sketches[row, 2 * k + 1] = upper[k], lower[k]
     return sketches
 
 
@@ -39,6 +48,58 @@ def hash_bands(sketches: Sketches, width: int) -> Ids:
                 value = mix((value ^ np.uint64(sketches[row, k])) * PRIME)
             hashes[row, band] = value
     return hashes
+
+
+@kernel
+def earlier_rows(hashes: Ids, start: int, part: int, parts: int, keys: Ids, rows: Ints) -> Ints:
+    """The rows whose hash an earlier row has, and the first of these: int64 (m, 2).
+
+    hashes: of the rows from `start` on; only those with a remainder of `part` by `parts` are looked at.
+    keys, rows: a hash table of 2ⁿ slots, more than there are such hashes, that is filled row by row.
+    """
+    candidates = np.empty((len(hashes), 2), np.int64)
+    count = 0
+    for i in range(len(hashes)):
+        if hashes[i] % np.uint64(parts) != np.uint64(part):
+            continue
+        key = mix(hashes[i])
+        slot = slot_of(keys, key)
+        if keys[slot] == EMPTY_SLOT:
+            keys[slot], rows[slot] = key, start + i
+        else:
+            candidates[count, 0], candidates[count, 1] = start + i, rows[slot]
+            count += 1
+    return candidates[:count].copy()
+
+
+@kernel
+def letters_and_digits(data: Bytes, offsets: Ints) -> tuple[Bytes, Ints, Flags]:
+    """ASCII texts in which other characters are replaced by single blanks, none at the ends; others are left empty.
+
+    Returns: the texts as bytes and offsets, and which ones are ASCII.
+    """
+    plain = np.empty(offsets[-1] - offsets[0], np.uint8)
+    bounds = np.zeros(len(offsets), np.int64)
+    ascii_only = np.ones(len(offsets) - 1, np.bool_)
+    end = 0
+    for row in range(len(ascii_only)):
+        begin, gap = end, False
+        for i in range(offsets[row], offsets[row + 1]):
+            byte = data[i]
+            if byte >= 0x80:
+                ascii_only[row], end = False, begin
+                break
+            if 48 <= byte <= 57 or 65 <= byte <= 90 or 97 <= byte <= 122:
+                if gap and end > begin:
+                    plain[end] = 32
+                    end += 1
+                plain[end] = byte
+                end += 1
+                gap = False
+            else:
+                gap = True
+        bounds[row + 1] = end
+    return plain[:end].copy(), bounds, ascii_only
 
 
 @kernel

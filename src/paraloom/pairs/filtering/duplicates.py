@@ -1,7 +1,12 @@
-"""Near-duplicates by MinHash or by vectors, which are kept on disk: corpora may be larger than memory."""
+"""Near-duplicates by MinHash or by vectors, which are kept on disk: corpora may be larger than memory.
+
+By MinHash a row takes 208 bytes there at a similarity of 0.8. What is compared after a kill is what is missing.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,20 +20,29 @@ import pyarrow.compute as pc
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.lazy import late
-from paraloom.io.database import open_database
-from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS, row_hashes
+from paraloom.io.atomic import atomic_write
+from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
 
 if TYPE_CHECKING:
-    from paraloom.io.database import Connection
     from paraloom.text.buffers import Texts
 
-hash_bands, minhash = (late(f"paraloom.pairs.filtering.duplicate_kernels:{name}") for name in ("hash_bands", "minhash"))
+earlier_rows, hash_bands, minhash = (
+    late(f"paraloom.pairs.filtering.duplicate_kernels:{name}") for name in ("earlier_rows", "hash_bands", "minhash")
+)
+hash_spans, text_buffers = late("paraloom.text.token_kernels:hash_spans"), late("paraloom.text.buffers:text_buffers")
 without_punctuation = late("paraloom.pairs.filtering.held_out:without_punctuation")
 character_ngrams = late("paraloom.text.ngrams:character_ngrams")
 
 SKETCH_SIZE = 64
 NGRAM_ORDER = 5
-_FETCHED_ROWS = 100_000
+_NONE = np.empty(0, np.uint64)
+_CHUNK_ROWS = 1 << 18
+_SAVED_ROWS = 1_000_000
+"""After so many rows what is on disk counts as done, should the process be killed."""
+_TABLE_ROWS = 1 << 21
+"""Rows of a band whose buckets are in memory at a time."""
+_GATHERED_ROWS = 2048
+"""A page of each is in memory while they are compared, and those beside it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,41 +99,26 @@ def find_duplicates(
     """
     scratch.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys([*config.columns, *ROW_ID_COLUMNS]))
-    rows = 0
-    for name in ("bands.duckdb", "bands.duckdb.wal"):
-        # What a kill or a full disk left may not open, and would be replaced anyway.
-        (scratch / name).unlink(missing_ok=True)
-    with open_database(scratch / "bands.duckdb", scratch=scratch / "spilled") as database:
-        database.execute("CREATE TABLE bands (row BIGINT, band SMALLINT, hash UBIGINT)")
-        with (scratch / "sketches.u32").open("wb") as sketch_file, (scratch / "rows.u64").open("wb") as row_file:
-            for batch in read(columns):
-                batch_sketches = sketches(_concatenate(batch, config.columns))
-                # Not `tofile`, whose errors do not say that the disk is full.
-                sketch_file.write(np.ascontiguousarray(batch_sketches).data)
-                row_file.write(np.ascontiguousarray(text_hashes(batch, config.columns)).data)
-                _store_bands(database, batch_sketches, rows, config.similarity)
-                rows += batch.num_rows
-        if not rows:
-            return Duplicates(np.empty(0, np.uint64), np.empty(0, np.uint64), config.columns, 0)
-        table = np.memmap(scratch / "sketches.u32", np.uint32, "r").reshape(rows, SKETCH_SIZE)
-        hashes = np.memmap(scratch / "rows.u64", np.uint64, "r")
-        duplicate = np.zeros(rows, np.bool_)
-        candidates = database.execute(
-            "SELECT b.row, f.first FROM bands b JOIN (SELECT band, hash, min(row) AS first FROM bands "
-            "GROUP BY band, hash HAVING count(*) > 1) f USING (band, hash) WHERE b.row > f.first"
-        )
-        while len(chunk := _fetch(candidates)):
-            similar = (table[chunk[:, 0]] == table[chunk[:, 1]]).mean(1) >= config.similarity
-            duplicate[chunk[similar, 0]] = True
-        return listed_duplicates(hashes, duplicate, config.columns)
+    sketched = _Sketched(scratch, SKETCH_SIZE // _band_width(config.similarity) + 1)
+    for batch in read(columns):
+        sketched.add(batch, config)
+    rows = sketched.close()
+    duplicate = np.zeros(rows, np.bool_)
+    for candidates in sketched.candidates():
+        left = candidates[~duplicate[candidates[:, 0]]]
+        for start in range(0, len(left), _GATHERED_ROWS):
+            later, earlier = left[start : start + _GATHERED_ROWS].T
+            # Mapped for these rows only: pages that were read count as memory until then.
+            table = np.memmap(sketched.sketches, np.uint8, "r").reshape(rows, SKETCH_SIZE)
+            duplicate[later[(table[later] == table[earlier]).mean(1) >= config.similarity]] = True
+    return listed_duplicates(sketched.hashes, duplicate, config.columns)
 
 
-def listed_duplicates(
-    hashes: npt.NDArray[np.uint64], duplicate: npt.NDArray[np.bool_], columns: tuple[str, ...]
-) -> Duplicates:
-    """The rows that are marked, by their hashes, which may be larger than memory."""
-    dropped = np.unique(hashes[duplicate])
-    repeated = _repeated(dropped, hashes, duplicate)
+def listed_duplicates(file: Path, duplicate: npt.NDArray[np.bool_], columns: tuple[str, ...]) -> Duplicates:
+    """The rows that are marked, by their hashes, which a file has in order, and which may be larger than memory."""
+    dropped = np.unique(np.concatenate([_NONE, *(chunk[duplicate[part]] for part, chunk in _chunks(file))]))
+    others = (chunk[~duplicate[part]] for part, chunk in _chunks(file))
+    repeated = np.unique(np.concatenate([_NONE, *(chunk[_contains(dropped, chunk)] for chunk in others)]))
     return Duplicates(dropped, repeated, columns, len(duplicate), int(duplicate.sum()))
 
 
@@ -131,6 +130,73 @@ def later_rows(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], rows
         if not later[earlier]:
             later[row] = True
     return later
+
+
+class _Sketched:
+    """Rows on disk: the lower bytes of their sketches, hashes of their ids and texts, and a file of each band."""
+
+    def __init__(self, folder: Path, bands: int) -> None:
+        self.sketches, self.hashes, self._done = folder / "sketches.u8", folder / "rows.u64", folder / "rows.json"
+        self._bands = [folder / f"band-{band}.u64" for band in range(bands)]
+        self.rows = self._saved = json.loads(self._done.read_bytes()) if self._done.exists() else 0
+        self._seen = 0
+        widths = {self.sketches: SKETCH_SIZE, self.hashes: 8, **dict.fromkeys(self._bands, 8)}
+        self._files = []
+        for path, width in widths.items():
+            file = path.open("ab")
+            file.truncate(self.rows * width)
+            self._files.append(file)
+
+    def add(self, batch: pa.RecordBatch, config: DuplicateConfig) -> None:
+        """Sketch the rows that are not on disk; batches come in the same order each time."""
+        new = batch.slice(min(batch.num_rows, max(0, self.rows - self._seen)))
+        self._seen += batch.num_rows
+        if not new.num_rows:
+            return
+        wide = sketches(_concatenate(new, config.columns))
+        # The last band is the whole sketch: equal texts meet in it, whatever else is in the other ones.
+        bands = np.concatenate([sketch_bands(wide, config.similarity), hash_bands(wide, SKETCH_SIZE)], axis=1)
+        columns = [wide.astype(np.uint8), text_hashes(new, config.columns), *bands.T]
+        for file, column in zip(self._files, columns, strict=True):
+            # Not `tofile`, whose errors do not say that the disk is full.
+            file.write(np.ascontiguousarray(column).data)
+        self.rows += new.num_rows
+        if self.rows >= self._saved + _SAVED_ROWS:
+            self._save()
+
+    def close(self) -> int:
+        """All rows are there: their number."""
+        self._save()
+        for file in self._files:
+            file.close()
+        return self.rows
+
+    def _save(self) -> None:
+        for file in self._files:
+            file.flush()
+            os.fsync(file.fileno())
+        with atomic_write(self._done) as path:
+            path.write_text(json.dumps(self.rows), encoding="utf-8")
+        self._saved = self.rows
+
+    def candidates(self) -> Iterator[npt.NDArray[np.int64]]:
+        """Rows that share a band with an earlier row, and the first that has it: int64 (m, 2)."""
+        parts = -(-self.rows // _TABLE_ROWS)
+        slots = 1 << min(self.rows, _TABLE_ROWS).bit_length()
+        keys, rows = np.zeros(slots, np.uint64), np.zeros(slots, np.int64)
+        for path in self._bands:
+            for part in range(parts):
+                keys[:] = 0
+                for rows_of_chunk, chunk in _chunks(path):
+                    yield earlier_rows(chunk, rows_of_chunk.start, part, parts, keys, rows)
+
+
+def _chunks(path: Path) -> Iterator[tuple[slice, npt.NDArray[np.uint64]]]:
+    with path.open("rb") as file:
+        start = 0
+        while len(chunk := np.fromfile(file, np.uint64, _CHUNK_ROWS)):
+            yield slice(start, start + len(chunk)), chunk
+            start += len(chunk)
 
 
 def first_copies(batches: Iterable[pa.RecordBatch], duplicates: Duplicates) -> Iterator[npt.NDArray[np.bool_]]:
@@ -156,18 +222,6 @@ def is_duplicate(
     return listed if first is None else listed & ~first
 
 
-def _repeated(
-    dropped: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64], duplicate: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.uint64]:
-    """Hashes of duplicates that rows which are none have, too; `hashes` may be larger than memory."""
-    repeated = [np.empty(0, np.uint64)]
-    for start in range(0, len(hashes), _FETCHED_ROWS):
-        part = slice(start, start + _FETCHED_ROWS)
-        others = np.asarray(hashes[part])[~duplicate[part]]
-        repeated.append(others[_contains(dropped, others)])
-    return np.unique(np.concatenate(repeated))
-
-
 def _contains(known: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
     """True where the hash is in an ascending array."""
     if not len(known):
@@ -179,25 +233,12 @@ def _contains(known: npt.NDArray[np.uint64], hashes: npt.NDArray[np.uint64]) -> 
 
 def text_hashes(batch: pa.RecordBatch, columns: Sequence[str]) -> npt.NDArray[np.uint64]:
     """A hash of the id and the texts of each row."""
-    return row_hashes(batch, list(dict.fromkeys([*ROW_ID_COLUMNS, *columns])), 0)
-
-
-def _store_bands(
-    database: Connection, batch_sketches: npt.NDArray[np.uint32], first_row: int, similarity: float
-) -> None:
-    # The last band is the whole sketch: equal texts meet in it, whatever else is in the other ones.
-    hashes = np.concatenate([sketch_bands(batch_sketches, similarity), hash_bands(batch_sketches, SKETCH_SIZE)], axis=1)
-    rows, bands = hashes.shape
-    table = pa.table(
-        {
-            "row": np.repeat(np.arange(first_row, first_row + rows), bands),
-            "band": np.tile(np.arange(bands, dtype=np.int16), rows),
-            "hash": hashes.ravel(),
-        }
-    )
-    database.register("fresh", table)
-    database.execute("INSERT INTO bands SELECT * FROM fresh")
-    database.unregister("fresh")
+    known = set(batch.schema.names)
+    names = [name for name in dict.fromkeys([*ROW_ID_COLUMNS, *columns]) if name in known]
+    texts = [pc.fill_null(batch.column(name).cast(pa.large_string()), "") for name in names]
+    data, offsets = text_buffers(pc.binary_join_element_wise(*texts, pa.scalar("\x1f", pa.large_string())))
+    hashes: npt.NDArray[np.uint64] = hash_spans(data, offsets[:-1], offsets[1:])
+    return hashes
 
 
 def sketch_bands(rows: npt.NDArray[np.uint32], similarity: float) -> npt.NDArray[np.uint64]:
@@ -212,11 +253,6 @@ def _band_width(similarity: float) -> int:
         if 1 - (1 - similarity**width) ** (SKETCH_SIZE // width) >= 0.995:
             return width
     return 1
-
-
-def _fetch(result: Connection) -> npt.NDArray[np.int64]:
-    """The next rows of a result: int64 (k, 2), k = 0 at its end."""
-    return np.array(result.fetchmany(_FETCHED_ROWS), np.int64).reshape(-1, 2)
 
 
 def _concatenate(batch: pa.RecordBatch, columns: tuple[str, ...]) -> pa.Array:

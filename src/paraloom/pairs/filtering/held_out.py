@@ -12,14 +12,15 @@ import pyarrow.compute as pc
 
 from paraloom.core.lazy import late
 from paraloom.text import token_kernels as kernels
-from paraloom.text.buffers import Texts, text_buffers
+from paraloom.text.buffers import Texts, string_array, text_buffers
 from paraloom.text.ngrams import ngrams
 from paraloom.text.normalize import lowercase, normalize
 from paraloom.text.tokens import token_hash, tokenize
 
 _duplicates = "paraloom.pairs.filtering.duplicates"
 sketches, sketch_bands = late(f"{_duplicates}:sketches"), late(f"{_duplicates}:sketch_bands")
-mark_similar = late("paraloom.pairs.filtering.duplicate_kernels:mark_similar")
+_kernels = "paraloom.pairs.filtering.duplicate_kernels"
+mark_similar, letters_and_digits = late(f"{_kernels}:mark_similar"), late(f"{_kernels}:letters_and_digits")
 
 _EMPTY = np.uint64(0)
 
@@ -151,8 +152,14 @@ def comparable(texts: Texts) -> pa.Array:
 
 def without_punctuation(texts: Texts) -> pa.Array:
     """Texts in which punctuation, symbols and white space between words are replaced by single blanks."""
-    words = pc.replace_substring_regex(normalize(texts), pattern=r"[\pP\pS\s]+", replacement=" ")
-    return pc.utf8_trim(words, characters=" ")
+    array = string_array(texts)
+    data, offsets, ascii_only = letters_and_digits(*text_buffers(array))
+    plain = pa.LargeStringArray.from_buffers(len(array), pa.py_buffer(offsets), pa.py_buffer(data))
+    if ascii_only.all():
+        return plain
+    others = pa.array(~ascii_only)
+    words = pc.replace_substring_regex(normalize(array.filter(others)), pattern=r"[\pP\pS\s]+", replacement=" ")
+    return pc.replace_with_mask(plain, others, pc.utf8_trim(words, characters=" "))
 
 
 def _hashes(plain: pa.Array) -> npt.NDArray[np.uint64]:
