@@ -253,7 +253,7 @@ def explore(run: Path, scratch: Path) -> None:
     import threading
     import urllib.request
 
-    from paraloom.web.session import opened
+    from paraloom.web.explorer import opened
 
     if Corpus.open(run / "50-distinct").rows > EXPLORED:
         sys.exit("too many pairs for the memory of this machine")
