@@ -76,12 +76,14 @@ class EmbeddingEvidence:
         max_size = out.shape[1]
         if max_size not in self._norms:
             self._norms[max_size] = [block_norms(side, max_size) for side in self._sides]
+        source_norms, target_norms = self._norms[max_size]
         kernels.add_log_ratios(
             first,
             self._weight,
             source,
             target,
-            *self._norms[max_size],
+            source_norms,
+            target_norms,
             source_levels,
             target_levels,
             self._match,

@@ -65,11 +65,11 @@ class Background(NamedTuple):
 
 def estimate_background(lists: Iterable[TokenLists]) -> Background:
     """Unigram probabilities of all words of some texts, discounted for unseen words."""
-    ids, counts = np.empty(0, np.uint64), np.empty(0)
+    ids, counts = np.empty(0, np.uint64), np.empty(0, np.float64)
     for texts in lists:
         new, times = np.unique(texts.ids, return_counts=True)
         ids, places = np.unique(np.append(ids, new), return_inverse=True)
-        counts = np.bincount(places, np.append(counts, times), len(ids))
+        counts = np.bincount(places, np.append(counts, times), len(ids)).astype(np.float64, copy=False)
     return Background(ids, counts / (counts.sum() + _UNSEEN_TOKENS))
 
 

@@ -58,8 +58,13 @@ def encode_texts(encoder: EncoderLike, source: Sequence[str], target: Sequence[s
 def _encode_text(encoder: EncoderLike, text: Sequence[str], advance: Callable[[int], None]) -> AnyVectors:
     """Vectors of a text, in a file if it is long."""
     parts = (text[start : start + _SENTENCES] for start in range(0, len(text), _SENTENCES))
-    blocks = (_encode(encoder, part) for part in parts if not advance(len(part)))
-    return StoredVectors(blocks) if len(text) > _SENTENCES else np.concatenate([_encode(encoder, []), *blocks])
+
+    def encoded() -> Iterator[Vectors]:
+        for part in parts:
+            yield _encode(encoder, part)
+            advance(len(part))
+
+    return StoredVectors(encoded()) if len(text) > _SENTENCES else np.concatenate([_encode(encoder, []), *encoded()])
 
 
 def _encode(encoder: EncoderLike, texts: Sequence[str]) -> Vectors:

@@ -36,7 +36,7 @@ class StoredVectors:
         self._file = TemporaryFile(prefix="paraloom-vectors-")  # noqa: SIM115 - open as long as the vectors are used
         rows = dimension = 0
         for block in blocks:
-            self._file.write(np.ascontiguousarray(block, np.float32))
+            self._file.write(np.ascontiguousarray(block, np.float32).data)
             rows, dimension = rows + len(block), block.shape[1]
         self._file.flush()
         self.shape = rows, dimension

@@ -172,12 +172,12 @@ class RunEstimate:
             for count in counts
         ]
         if self.gpu:
-            moved = [
+            moved = tuple(
                 replace(s, seconds_all=s.decoded / self.gpu, shards=0.0, kind="source", spread=(1.0, 1.0))
                 if s.decoded
                 else s
                 for s in self.stages
-            ]
+            )
             (row,) = (one for one in replace(self, stages=moved, gpu=0.0).machines() if one["cores"] == self.workers)
             rows.append({**row, "tokens_per_second": self.gpu})
         return rows

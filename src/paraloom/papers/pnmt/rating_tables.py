@@ -105,7 +105,7 @@ def cosine_judge(encoder: EncoderLike) -> Judge:
     """Cosines of sentence vectors, × 100; 0 where a side has no vector."""
 
     def rate(references: Sequence[str], paraphrases: Sequence[str]) -> Floats:
-        a, b = (encoder.encode(list(side)) for side in (references, paraphrases))
+        a, b = (encoder.encode(list(side)).astype(np.float32, copy=False) for side in (references, paraphrases))
         return np.asarray(100 * paired_cosines(a, b), np.float64)
 
     return rate
