@@ -197,7 +197,6 @@ CANDIDATES: dict[str, tuple[float, ...]] = {
     "length_contrast": (0.0, 0.25, 1.0),
     "background_tokens": (0.0, 100.0, 1000.0),
     "piece_cost": (0.0, 1.0, 3.0, 4.0, 1000.0),
-    "max_word_cost": (0.5, 1.5, 1000.0),
 }
 """Other values than the default that are tried, one at a time.  With an encoder `background_tokens` has no effect."""
 

@@ -155,29 +155,6 @@ def test_lexical_evidence_is_the_plain_formula() -> None:
         assert scores[i, a - 1, b - 1, j] == pytest.approx(expected, rel=1e-4), (i, a, j, b)
 
 
-def test_no_sentence_costs_more_than_its_words_may() -> None:
-    """log(e^gain + e^−cost) of each observed sentence, in both directions."""
-    source, target, cost = ["a b", "x y z"], ["a", "c d e c d e c d"], 0.5
-
-    def limited(gain: float) -> float:
-        return math.log(math.exp(0.5 * 0.7 * gain) + math.exp(-cost))
-
-    scores = np.zeros((3, 2, 2, 3), np.float32)
-    LexicalEvidence(*directions(source, target, [0.3, 0.7]), 0.5, cost).add(0, 3, full_band(2, 2), scores)
-    background = [{word: 1 / 505 for word in "abxyz"}, {"a": 1 / 509, "c": 3 / 509, "d": 3 / 509, "e": 2 / 509}]
-    gain = [
-        plain_gain(source[:1], target[:1], background[1], 0.3),
-        plain_gain(target[:1], source[:1], background[0], 0.3),
-    ]
-    assert scores[0, 0, 0, 0] == pytest.approx(limited(gain[0]) + limited(gain[1]), rel=1e-4)
-    unrelated = limited(8 * math.log(0.3)) + limited(3 * math.log(0.3))
-    assert scores[1, 0, 0, 1] == pytest.approx(unrelated, rel=1e-4)
-    # The second target sentence adds its own cost, and words to those that predict the first source sentence.
-    joined = plain_gain(target, source[:1], background[0], 0.3)
-    expected = limited(gain[0]) + limited(8 * math.log(0.3)) + limited(joined)
-    assert scores[0, 0, 1, 0] == pytest.approx(expected, rel=1e-4)
-
-
 def test_evidence_in_a_band_is_that_of_the_full_band() -> None:
     pairs = bitext(60, seed=5)
     source, target = [s for s, _ in pairs], [t for _, t in pairs]

@@ -22,7 +22,6 @@ class AlignerConfig:
         length_weight: Weight of lengths in characters.
         word_weight: Weight of words, in both directions, each as far as it explains the texts.
         prefix_weight: Weight of the first characters of words.
-        max_word_cost: Cost of a sentence whose words, or prefixes, the other side does not explain, at most.
         embedding_weight: Weight of sentence embeddings, where there are any, as far as words explain nothing.
         rounds: Alignments to learn from: priors of bead sizes, a lexicon, and how far to trust the evidence.  With 0
             the priors are fixed.
@@ -49,7 +48,6 @@ class AlignerConfig:
     length_weight: float = 1.0
     word_weight: float = 0.7
     prefix_weight: float = 0.5
-    max_word_cost: float = 0.75
     embedding_weight: float = 0.5
     rounds: int = 3
     learn_lexicon: bool = True
@@ -68,7 +66,7 @@ class AlignerConfig:
         check_range(self, "length_weight", "word_weight", "prefix_weight", "embedding_weight", low=0)
         check_range(self, "rounds", low=0)
         check_range(self, "band_radius", low=1)
-        check_range(self, "max_word_cost", "break_weight", "wordless_cost", "piece_cost", "background_tokens", low=0)
+        check_range(self, "break_weight", "wordless_cost", "piece_cost", "background_tokens", low=0)
         check_range(self, "length_contrast", low=0, high=1)
         check_order(self.order)
         self.priors.check()

@@ -152,22 +152,17 @@ class LexicalEvidence:
     word is explained more often than the other side supports it: neither by the same word twice, nor by the cause of
     another sentence's word.  Each direction counts in proportion to the share of the words that it explains.
 
-    In loose translations sentences correspond whose words do not: beside its gain, a sentence has −max_cost as the
-    log-likelihood ratio of words that are independent of the other side, in each direction, however long it is.
-
     Reference:
         Moore 2002, Fast and Accurate Sentence Alignment of Bilingual Corpora, §3, with any evidence in place of a
         lexicon.
     """
 
-    def __init__(
-        self, forward: LexicalDirection, backward: LexicalDirection, weight: float, max_cost: float = np.inf
-    ) -> None:
-        self.forward, self.backward, self.weight, self.max_cost = forward, backward, weight, max_cost
+    def __init__(self, forward: LexicalDirection, backward: LexicalDirection, weight: float) -> None:
+        self.forward, self.backward, self.weight = forward, backward, weight
 
     def add(self, first: int, rows: int, band: Band, out: Scores) -> None:
         """See `search.Evidence`."""
         forward = self.weight * self.forward.explained_share
         backward = self.weight * self.backward.explained_share
-        kernels.add_forward(first, forward, self.max_cost, band.lows, self.forward.model, out)
-        kernels.add_backward(first, backward, self.max_cost, band.lows, self.backward.model, out)
+        kernels.add_forward(first, forward, band.lows, self.forward.model, out)
+        kernels.add_backward(first, backward, band.lows, self.backward.model, out)

@@ -195,9 +195,7 @@ class PreparedPair:
         directions = {}
         for unit, weight in config.units.items():
             forward, backward = directions[unit] = self.directions(unit, state)
-            # Before anything is learned, words explain so little that sentences would correspond to any.
-            max_cost = np.inf if state.lengths is None else config.max_word_cost
-            evidence.append(LexicalEvidence(forward, backward, weight, max_cost))
+            evidence.append(LexicalEvidence(forward, backward, weight))
             if unit == "word":
                 unexplained -= (forward.explained_share + backward.explained_share) / 2
             if unit == "word" and previous is None and path is None and targets > 2 * config.band_radius:

@@ -61,7 +61,7 @@ _MASS, _TOTAL_CAPACITY, _FIRST_STRENGTH, _SECOND_STRENGTH = range(4)
 
 
 @kernel
-def add_forward(first: int, weight: float, max_cost: float, lows: Ints, model: WordModel, out: Scores) -> None:
+def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Scores) -> None:
     """Add weight × (log p(target sentences | source sentences) − log p(target sentences)) of each bead to `out`."""
     rows, max_size, _, width = out.shape
     words, counts, offsets, expected, lengths, background, background_weight = model
@@ -87,14 +87,14 @@ def add_forward(first: int, weight: float, max_cost: float, lows: Ints, model: W
                         *(limits, causes, seen, met, used, claims, claimed, sizes_of_lists),
                         *(words, counts, offsets, j + b),
                     )
-                    gain += _limited(weight * (totals[j + b] + more), max_cost)
-                    out[r, a, b, w] += gain
+                    gain += totals[j + b] + more
+                    out[r, a, b, w] += weight * gain
                 _clear_usage(seen, met, used, claimed, sizes_of_lists)
         _clear_block(limits, causes, block, cause_counts, expected, i, sizes)
 
 
 @kernel
-def add_backward(first: int, weight: float, max_cost: float, lows: Ints, model: WordModel, out: Scores) -> None:
+def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: Scores) -> None:
     """As `add_forward`, in the other direction: target sentences predict, source sentences are observed."""
     rows, max_size, _, width = out.shape
     words, counts, offsets, expected, lengths, background, background_weight = model
@@ -127,17 +127,10 @@ def add_backward(first: int, weight: float, max_cost: float, lows: Ints, model: 
                         *(limits, causes, seen, met, used, claims, claimed, sizes_of_lists),
                         *(words, counts, offsets, i + a),
                     )
-                    gain += _limited(weight * (totals[i + a] + more), max_cost)
-                    out[i - first, a, b, j - lows[i]] += gain
+                    gain += totals[i + a] + more
+                    out[i - first, a, b, j - lows[i]] += weight * gain
                 _clear_usage(seen, met, used, claimed, sizes_of_lists)
         _clear_block(limits, causes, block, cause_counts, expected, j, sizes)
-
-
-@kernel
-def _limited(gain: float, max_cost: float) -> float:
-    """log(e^gain + e^−max_cost): a sentence is explained, or independent of the other side."""
-    high, low = max(gain, -max_cost), min(gain, -max_cost)
-    return high + math.log1p(math.exp(low - high))
 
 
 @kernel
