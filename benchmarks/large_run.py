@@ -237,7 +237,9 @@ def summarize(folder: Path, options: argparse.Namespace, attempts: list[dict[str
         "pairs": options.pairs,
         "finished": finished,
         "digest": result.get("digest"),
-        "counts": {stage["name"]: stage["counts"] for stage in result["stages"] if stage.get("counts")},
+        "counts": {
+            path.parent.name.partition("-")[2]: Corpus.open(path.parent).rows for path in run.glob("*/corpus.json")
+        },
         "seconds": round(sum(part["seconds"] for part in attempts), 1),
         "processor": {stage: round(value, 1) for stage, value in processor.items()},
         "memory": dict(memory),
@@ -299,15 +301,17 @@ def write(files: list[Path]) -> None:
         return cell
 
     def stage_cell(stage: str) -> Callable[[dict], str]:
-        # Of a stage that is not finished nothing is said.
+        # Of a stage that is not finished nothing is said: the last one of a run that has not ended.
         return lambda run: (
             f"{run['processor'][stage]:,.1f}; {run['memory'][stage] >> 20:,}"
-            if stage in run["processor"] and (run in done or stage.partition("-")[2] in run["counts"])
+            if stage in run["processor"] and (run in done or stage != max(run["processor"].keys() & STAGES.keys()))
             else ""
         )
 
     def rows_of(run: dict, stage: str) -> str:
-        return f"{run['counts'][stage]['out']:,}" if stage in run["counts"] else ""
+        rows = run["counts"].get(stage, "")
+        # Summaries of an earlier version hold all counts of a stage.
+        return f"{rows['out'] if isinstance(rows, dict) else rows:,}" if rows else ""
 
     rows = [
         *(row(f"{name}: processor, s; memory, MiB", stage_cell(stage)) for stage, name in STAGES.items()),

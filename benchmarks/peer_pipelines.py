@@ -217,6 +217,25 @@ def run_tool(name: str, folder: Path, python: str) -> tuple[float, int, int]:
     return meter.processor.total(), max(meter.peaks.values()), int(lines[-1].rpartition(" ")[2])
 
 
+def table(times: dict[str, list[tuple[float, int, int]]]) -> list[list[str]]:
+    """A row for each tool, of the processor seconds, memory and kept rows of its rounds."""
+    ours = [used for used, _, _ in times["Paraloom"]]
+    rows = []
+    for name, rounds in times.items():
+        used = [used for used, _, _ in rounds]
+        ratios = [a / b for a, b in zip(used, ours, strict=True)]
+        rows.append(
+            [
+                name,
+                f"{statistics.median(used):.1f} ({min(used):.1f} to {max(used):.1f})",
+                f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
+                f"{max(memory for _, memory, _ in rounds) >> 20:,}",
+                f"{rounds[0][2]:,}",
+            ]
+        )
+    return rows
+
+
 def main() -> None:
     """Print a line for each tool and round, then a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -239,20 +258,7 @@ def main() -> None:
             for name in options.tools:
                 times[name].append(run_tool(name, Path(scratch), pythons.get(name, sys.executable)))
                 print(name, times[name][-1], flush=True)
-    ours = [used for used, _, _ in times["Paraloom"]]
-    rows = []
-    for name, rounds in times.items():
-        used = [used for used, _, _ in rounds]
-        ratios = [a / b for a, b in zip(used, ours, strict=True)]
-        rows.append(
-            [
-                name,
-                f"{statistics.median(used):.1f} ({min(used):.1f} to {max(used):.1f})",
-                f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
-                f"{max(memory for _, memory, _ in rounds) >> 20:,}",
-                f"{rounds[0][2]:,}",
-            ]
-        )
+    rows = table(times)
     print(json.dumps(rows, indent=1))
     if options.write:
         write(options, rows)
@@ -273,7 +279,11 @@ def write(options: argparse.Namespace, rows: list[list[str]]) -> None:
                 "function; DuckDB does it in SQL, with sets of trigrams in place of multisets. Processor time, that of "
                 "the start included: the machine had other work."
             ],
-            "command": [f"python benchmarks/peer_pipelines.py --rounds {options.rounds} --write"],
+            "command": [
+                f"python benchmarks/peer_pipelines.py --rounds {options.rounds} --tools Paraloom DuckDB datatrove "
+                "OpusFilter",
+                f"python benchmarks/peer_pipelines.py --rounds {options.rounds} --tools Paraloom 'Ray Data'",
+            ],
             "machine": "cores",
             "columns": ["", "processor, s (rounds)", "to Paraloom's", "memory, MiB", "kept"],
             "align": "lrrrr",
