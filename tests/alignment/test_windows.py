@@ -121,9 +121,9 @@ def test_rare_words_are_those_of_a_plain_count() -> None:
     expected = {(tokenize([word]).ids[0], row) for word, rows in sentences.items() if len(rows) <= 3 for row in rows}
     for size in (1, 3, 7):
         starts = range(0, len(lines), size)
-        found = rare_words(word_places(tokenize(lines[start : start + size]), start) for start in starts)
-        assert len(found[0]) == len(expected)
-        assert set(zip(*found, strict=True)) == expected
+        rare = rare_words(word_places(tokenize(lines[start : start + size]), start) for start in starts)
+        assert len(rare[0]) == len(expected)
+        assert set(zip(*rare, strict=True)) == expected
 
 
 def test_shared_words_weigh_by_how_rare_they_are() -> None:

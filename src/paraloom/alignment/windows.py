@@ -50,10 +50,10 @@ class TextWindows:
             assert previous is None or isinstance(previous, Alignment)
             return self._align_windows(windows, state, previous, counts)
         whole = self._prepare(slice(None), slice(None))
-        found = (LocalSearch(whole) if order == "local" else whole).align(state, previous)
+        alignment = (LocalSearch(whole) if order == "local" else whole).align(state, previous)
         if counts is not None:
-            _count(counts, whole, state, found.beads)
-        return found
+            _count(counts, whole, state, alignment.beads)
+        return alignment
 
     def characters(self) -> tuple[Floats, Floats]:
         """Characters of each sentence of either side."""
@@ -88,13 +88,13 @@ class TextWindows:
             window = self._prepare(rows, columns)
             near = None if previous is None else _near(previous, rows, columns)
             inside = np.clip(path[i : last_row + 1] - j, 0, window.sizes[1])
-            found = window.align(state, near, inside)
-            kept = len(found.beads) if is_last else _cut(found, end - i)
+            alignment = window.align(state, near, inside)
+            kept = len(alignment.beads) if is_last else _cut(alignment, end - i)
             if counts is not None:
-                _count(counts, window, state, found.beads[:kept])
-            beads.append(found.beads[:kept] + np.array([i, 0, j, 0]))
-            gains.append(found.gains[:kept])
-            i, j = i + int(found.beads[:kept, 1].sum()), j + int(found.beads[:kept, 3].sum())
+                _count(counts, window, state, alignment.beads[:kept])
+            beads.append(alignment.beads[:kept] + np.array([i, 0, j, 0]))
+            gains.append(alignment.gains[:kept])
+            i, j = i + int(alignment.beads[:kept, 1].sum()), j + int(alignment.beads[:kept, 3].sum())
         return Alignment(np.concatenate(beads), np.concatenate(gains))
 
     def _first_path(self) -> Floats:
@@ -138,9 +138,9 @@ def _near(previous: Alignment, rows: slice, columns: slice) -> Alignment:
     return Alignment(np.concatenate([beads[kept], end]), np.append(previous.gains[some][kept], np.float32(0)))
 
 
-def _cut(found: Alignment, end: int) -> int:
+def _cut(alignment: Alignment, end: int) -> int:
     """How many beads of a window are kept: up to the first two behind `end` that look right, or to `end`."""
-    beads, gains = found
+    beads, gains = alignment
     solid = (beads[:, 1] > 0) & (beads[:, 3] > 0) & (gains > 0)
     first = int(np.searchsorted(beads[:, 0] + beads[:, 1], end)) + 1
     last = min(int(np.searchsorted(beads[:, 0] + beads[:, 1], end + _BEHIND // 2)) + 1, len(beads))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from paraloom.core.errors import ConfigError, DataError, nearest
+from paraloom.core.lazy import late
+
+join_shards = late("paraloom.io.shards:join_shards")
 
 _ADDRESS = re.compile(r"(hf://datasets/[^/?]+/(?P<name>[^/?@]+)[^/?]*)(?:\?(?P<query>.*))?$")
 _CARD = "README.md"
@@ -84,7 +87,7 @@ def join_files(parts: list[Path], target: Path) -> None:
     if len(parts) == 1:
         parts[0].rename(target)
     elif target.suffix == ".parquet":
-        _join_tables(parts, target)
+        join_shards(parts, target)
     else:
         with target.open("wb") as stream:
             for part in parts:
@@ -156,17 +159,3 @@ def _of_names(paths: Iterable[str]) -> _Splits:
         named = rest and first != "data" and not any(rule.search(first.lower()) for rule in _SPLITS.values())
         splits.setdefault(first if named else _DEFAULT, {}).setdefault(split, []).append(path)
     return splits
-
-
-def _join_tables(parts: Sequence[Path], target: Path) -> None:
-    """Write the rows of several Parquet files, of the same columns, to one."""
-    import pyarrow.parquet as pq
-
-    schema = pq.read_schema(parts[0])
-    if not all(pq.read_schema(part).equals(schema) for part in parts[1:]):
-        raise DataError("the files have different columns", file=parts[0], remedy="Name one of them.")
-    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
-        for part in parts:
-            with pq.ParquetFile(part) as file:
-                for batch in file.iter_batches():
-                    writer.write_batch(batch)

@@ -43,6 +43,17 @@ def write_shard(
     return rows
 
 
+def join_shards(parts: Sequence[Path], target: Path) -> int:
+    """Write the rows of several Parquet files, of the same columns, to one."""
+    schemas = []
+    for part in parts:
+        with open_shard(part) as file:
+            schemas.append(file.schema_arrow)
+    if not all(schema.equals(schemas[0]) for schema in schemas):
+        raise DataError("the files have different columns", file=parts[0], remedy="Name one of them.")
+    return write_shard(target, (batch for part in parts for batch in read_batches(part)), schemas[0])
+
+
 @contextmanager
 def shard_writer(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet file for writing: all of ours are compressed, and have page checksums."""

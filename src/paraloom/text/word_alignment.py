@@ -17,11 +17,17 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class WordAlignmentConfig:
-    """Parameters of word alignment."""
+    """Parameters of word alignment.
 
-    iterations: int = 5  # Iterations of EM in each direction
-    tension: float = 4.0  # Strength of the diagonal prior, 0 or more; Dyer et al. use 4.
-    null: float = 0.08  # Probability that a word is aligned to none, 0 to 1; Dyer et al. use 0.08.
+    Args:
+        iterations: Iterations of EM in each direction.
+        tension: Strength of the diagonal prior, 0 or more; Dyer et al. use 4.
+        null: Probability that a word is aligned to none, 0 to 1; Dyer et al. use 0.08.
+    """
+
+    iterations: int = 5
+    tension: float = 4.0
+    null: float = 0.08
 
 
 def align_words(a: TokenLists, b: TokenLists, config: WordAlignmentConfig | None = None) -> tuple[Words, Words]:
