@@ -336,7 +336,12 @@ def write(files: list[Path]) -> None:
             f"{totals[-1][1] / guess:.2f} of that. On the line through the two largest, a billion would take "
             f"{planned(totals, 10**9) / 3600:,.1f} hours of one processor."
         )
-    notes += [f"{run['pairs']:,} pairs: the run has not ended." for run in runs if run not in done]
+    notes += [
+        f"{run['pairs']:,} pairs: the run was stopped before its end; at last: "
+        f"{STAGES[max(run['processor'].keys() & STAGES.keys())]}."
+        for run in runs
+        if run not in done
+    ]
     put_result(
         FOLDER / "runs.json",
         {
