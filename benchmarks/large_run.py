@@ -2,7 +2,7 @@
 
     PARALOOM_DATA=… python benchmarks/large_run.py --pairs 1000000 -o /tmp/large-6
     PARALOOM_DATA=… python benchmarks/large_run.py --pairs 100000000 --kills 50 --every 150 -o /tmp/large-8
-    python benchmarks/large_run.py --write /tmp/large-5/summary.json /tmp/large-6/summary.json /tmp/large-8/summary.json
+    python benchmarks/large_run.py --write /tmp/large-*/summary.json
 
 The pairs are made by a seed as they are written: two captions of one image of Multi30k, followed by two of another. One
 in fifty is a copy of an earlier pair with a sentence of one word behind it: near-duplicates whose number is known.
@@ -337,8 +337,8 @@ def write(files: list[Path]) -> None:
             f"{planned(totals, 10**9) / 3600:,.1f} hours of one processor."
         )
     notes += [
-        f"{run['pairs']:,} pairs: the run was stopped before its end; at last: "
-        f"{STAGES[max(run['processor'].keys() & STAGES.keys())]}."
+        f"{run['pairs']:,} pairs: the run was stopped before its end, in the stage of the row *"
+        f"{STAGES[max(run['processor'].keys() & STAGES.keys())]}*."
         for run in runs
         if run not in done
     ]
@@ -356,7 +356,7 @@ def write(files: list[Path]) -> None:
             "command": [
                 "python benchmarks/large_run.py --pairs 1000000 -o large-6",
                 "taskset -c 1 python benchmarks/large_run.py --pairs 100000000 --kills 50 --every 150 -o large-8",
-                "python benchmarks/large_run.py --write large-5/summary.json large-6/summary.json large-8/summary.json",
+                "python benchmarks/large_run.py --write large-{5,6,7,8}/summary.json",
             ],
             "machine": "cores",
             "columns": ["", *(f"{run['pairs']:,} pairs" for run in runs)],
