@@ -470,7 +470,8 @@ def _columns(names: list[str]) -> dict[str, Any]:
 
 LOADING_TEXT = [
     "The least of five runs, with byte code compiled, of processes that the command starts as well; modules are those "
-    "of `paraloom` in the first process when it ends. `numpy` and `pyarrow` are bare imports."
+    "of `paraloom` in the first process when it ends. `numpy` and `pyarrow` are bare imports: "
+    "processors differ, so compare within a column."
 ]
 
 
