@@ -60,7 +60,7 @@ from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, UNKNOWN, Edit, e
         ("What is the meaning of it?", "What does it mean?", ""),
         ("I'll do anything he asks.", "I'll do something he asks.", FORMS),
         ("I'll do anything he asks.", "I will do anything he asks.", ""),
-        ("A boy jumps.", "A child jumps.", FORMS),
+        ("A boy jumps.", "A child jumps.", ""),
         ("A child jumps.", "A kid jumps.", ""),
     ],
 )

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from paraloom.text.function_words import FUNCTION_WORDS
 
-REPEATED, MARKS, FORMS, UNKNOWN = (
-    *("repeats a word", "name, number or mark changed", "form of a word changed", "a new word that is not in the list"),
-)
+REPEATED, MARKS, FORMS = "repeats a word", "name, number or mark changed", "form of a word changed"
+UNKNOWN = "a new word that is not in the list"
 """What `english_fault` finds."""
 
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|\w+(?:['-]\w+)*|[^\w\s]")
@@ -30,7 +29,6 @@ _CHOICES = (
     frozenset(["this", "that"]),
     frozenset(["and", "or", "but"]),
     frozenset(["man", "woman", "boy", "girl", "person", "men", "women", "people"]),
-    *(frozenset(["boy", "girl", child]) for child in ("child", "kid")),
     *(frozenset([f"any{end}", f"some{end}"]) for end in ("", "thing", "one", "body")),
 )
 """Words of which one does not stand for another."""
