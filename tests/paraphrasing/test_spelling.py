@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paraloom.api.canonicalization import english_speller
@@ -85,6 +85,9 @@ def test_a_first_word_with_a_capital_becomes_a_frequent_word_only() -> None:
     assert Speller(["milky"]).standard_form("Milby said") == "Milky said."
 
 
+@example("I?I?I")
+@example("xU”I”IU")
+@example("a?III")
 @given(st.text(alphabet=st.sampled_from("abc tehcxaIU'’.,!?@#12“”"), max_size=40))
 def test_a_standard_form_stays(text: str) -> None:
     once = SPELLER.standard_form(text)

@@ -104,7 +104,7 @@ _SHOUTED = 3
 _UNKNOWN = 4
 _WORD = re.compile(r"(?<![\w@#'’-])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w@'’-]|\.\w)")
 _FIRST = re.compile(r"^[\s\"“‘'(\[]*([^\W\d_])")
-_PRONOUN = re.compile(r"(?<![\w'’.@#/-])i(?=(?:['’](?:m|ve|ll|d))?(?![\w'’.@/-]))")
+_PRONOUN = re.compile(r"(?<![\w'’.@#/-])i(?=(?:['’](?:m|ve|ll|d))?(?![\w'’@/-]|\.\w))")
 _ENDED = re.compile(r"[.!?…:;,][\"”’')\]]*$")
 _BARE_END = re.compile(r"(?<![@#/.\d])\b[^\W\d_]+(?:['’][^\W\d_]+)*[%)\]\"”’]*$")
 _STRETCHED = re.compile(r"(.)\1{2,}")
@@ -159,29 +159,36 @@ class Speller:
     def standard_form(self, text: str) -> str:
         """The standard form of a text."""
         text = text.strip()
-        if text.isupper() and len(_WORD.findall(text)) >= _SHOUTED:
+        # What would be in capitals but for its first letter or its pronouns is, too: so a standard form stays.
+        if _with_capital(_PRONOUN.sub("I", text)).isupper() and len(_WORD.findall(text)) >= _SHOUTED:
             text = text.lower()
         text = _PRONOUN.sub("I", expand_abbreviations(text))
         if not self._is_foreign(text):
             text = _WORD.sub(lambda match: self._corrected(match, text), text)
-        text = _FIRST.sub(lambda match: match[0][:-1] + match[1].upper(), text)
+        text = _with_capital(text)
         return f"{text}." if _BARE_END.search(text) and not _ENDED.search(text) else text
 
     def _is_foreign(self, text: str) -> bool:
         """True if at least four words, and a third of all, are unknown, but for those with a capital."""
         words = [
-            word for word in _WORD.findall(text) if len(word) >= _SHORTEST and (not word[0].isupper() or text.isupper())
+            word
+            for word in _WORD.findall(text)
+            if len(word) >= _SHORTEST and (not word[0].isupper() or _with_capital(text).isupper())
         ]
         unknown = sum(not self.knows(word) and word.lower() not in MISSPELLINGS for word in words)
         return unknown >= _UNKNOWN and 3 * unknown >= len(words)
 
     def _corrected(self, match: re.Match[str], text: str) -> str:
         word = match[0]
-        if not word[0].isupper() or text.isupper():
+        if not word[0].isupper() or _with_capital(text).isupper():
             return self.correction(word) or word
         if word.isupper() or not _FIRST.fullmatch(text[: match.start() + 1]):
             return word
         return self.correction(word, FREQUENT_FIRST) or word
+
+
+def _with_capital(text: str) -> str:
+    return _FIRST.sub(lambda match: match[0][:-1] + match[1].upper(), text)
 
 
 def _cased(text: str, like: str) -> str:
