@@ -30,6 +30,7 @@ print(json.dumps([len(own), [name for name in {heavy!r} if name in sys.modules]]
         ("paraloom.align", 55),
         ("paraloom.read_pairs", 55),
         ("paraloom.Encoder.load('english').encode(['A cat sleeps.'])", 47),
+        ("paraloom.Encoder.load('multilingual').encode(['A cat sleeps.'])", 47),
         ("paraloom.stages.ReadPairs", 40),
         ("paraloom.stages.Score", 38),
         ("paraloom.Pairs", 52),

@@ -78,9 +78,10 @@ def test_encode_equals_the_definition(spec, threads):
 
 
 @pytest.mark.parametrize("bits", [4, 8, None])
+@pytest.mark.parametrize("spec", ["word+trigram", "ngram"])
 @pytest.mark.filterwarnings("ignore:.*unknown tokens only")
-def test_few_sentences_have_the_same_bits_without_numba(bits, monkeypatch):
-    encoder = random_encoder("word+trigram", dimension=37)
+def test_few_sentences_have_the_same_bits_without_numba(spec, bits, monkeypatch):
+    encoder = random_encoder(spec, dimension=37)
     encoder = encoder if bits is None else quantize(encoder, bits)
     compiled = encoder.encode(pa.array([*SENTENCES, None]))
     monkeypatch.setattr("paraloom.embed.average.sys", SimpleNamespace(modules={}))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paraloom.text.ngrams import spell_word_ngrams, word_ngrams
+from paraloom.text.ngrams import plain_word_ngrams, spell_word_ngrams, word_ngrams
 from paraloom.text.tokens import token_hash, words
 
 TEXTS = [
@@ -50,6 +50,7 @@ def test_ids_are_those_of_the_definition() -> None:
     lists = word_ngrams(TEXTS)
     for text, ids in zip(TEXTS, lists, strict=True):
         assert ids.tolist() == [token_hash(unit) for unit in plain_units(text)]
+        assert plain_word_ngrams(text) == plain_units(text)
     assert word_ngrams([]).lengths.tolist() == []
     array = pa.array(["left out", None, *TEXTS], pa.string()).slice(1)
     np.testing.assert_array_equal(word_ngrams(array).ids, lists.ids)

@@ -15,7 +15,14 @@ import pyarrow as pa
 from paraloom.core.errors import ModelError
 from paraloom.embed import list_kernels
 from paraloom.text.buffers import Texts, text_buffers
-from paraloom.text.ngrams import character_ngrams, spell_word_bigrams, spell_word_ngrams, word_bigrams, word_ngrams
+from paraloom.text.ngrams import (
+    character_ngrams,
+    plain_word_ngrams,
+    spell_word_bigrams,
+    spell_word_ngrams,
+    word_bigrams,
+    word_ngrams,
+)
 from paraloom.text.normalize import lowercase
 from paraloom.text.token_kernels import build_table, hash_spans
 from paraloom.text.tokens import TokenLists, token_strings, tokenize, words
@@ -58,7 +65,7 @@ UNITS: dict[str, Unit] = {
     "word": Unit(tokenize, _spell_words, words),
     "trigram": Unit(character_ngrams, _spell_trigrams, _plain_trigrams),
     "bigram": Unit(word_bigrams, spell_word_bigrams),
-    "ngram": Unit(word_ngrams, spell_word_ngrams),
+    "ngram": Unit(word_ngrams, spell_word_ngrams, plain_word_ngrams),
 }
 """Kinds of token by name: words, character trigrams (PNMT §4.1), bigrams of words, and words with the n-grams within
 them (fastText), lower-cased, with punctuation marks."""

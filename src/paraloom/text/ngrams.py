@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -12,10 +15,11 @@ from paraloom.text import token_kernels as kernels
 from paraloom.text import word_ngram_kernels
 from paraloom.text.buffers import Texts, string_array, text_buffers
 from paraloom.text.normalize import lowercase
-from paraloom.text.tokens import TokenLists, TokenSpans, token_spans, token_strings
+from paraloom.text.tokens import TokenLists, TokenSpans, token_spans, token_strings, words
 
 # Smallest and largest n of n-grams within words; in Hangul, Han and kana a character is a syllable or a word.
 _ORDERS, _SYLLABIC_ORDERS = np.array([3, 5]), np.array([1, 3])
+_SYLLABIC = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af]")
 
 # First bytes of combining marks and of Hangul letters: text without them is composed already.
 _UNCOMPOSED = (0xCC, 0xCD, 0xE1)
@@ -70,6 +74,22 @@ def word_ngrams(texts: Texts) -> TokenLists:
     return TokenLists(
         *word_ngram_kernels.word_ngrams(spans.data, spans.starts, spans.ends, spans.offsets, _ORDERS, _SYLLABIC_ORDERS)
     )
+
+
+def plain_word_ngrams(text: str) -> list[str]:
+    """List the units of `word_ngrams` of one text, spelled: slow, but without compiled code."""
+    units = []
+    for word in words(unicodedata.normalize("NFC", text)):
+        marked = f"<{word}>"
+        low, high = _SYLLABIC_ORDERS if _SYLLABIC.search(word) else _ORDERS
+        for first in range(len(marked)):
+            for n in range(low, min(high, len(marked) - first) + 1):
+                # The marks alone say nothing.
+                if n > 1 or 0 < first < len(marked) - 1:
+                    units.append(marked[first : first + n])
+        if len(marked) > high:
+            units.append(marked)
+    return units
 
 
 def spell_word_ngrams(texts: Texts, positions: npt.NDArray[np.int64]) -> list[str]:
