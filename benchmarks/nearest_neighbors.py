@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from paraphrase_samples import agreement, kappa, read, write
-from results_pages import FOLDER, put_result, write_pages
+from results_pages import FOLDER, put_result, read_topic, write_pages
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from paraloom.core.digests import digest
@@ -155,9 +155,11 @@ def count(sheets: Sequence[Path], key_file: Path, *, record: bool) -> None:
             f"German, French and Czech, among 66,483 English ones: % by blind reading, with 95 % intervals. {agreed}"
         )
         command = "python benchmarks/nearest_neighbors.py count benchmarks/readings/neighbors/reader-*.tsv --record"
+        before = next((one for one in read_topic(TOPIC)["results"] if one.get("heading") == HEADING), {})
         result = {
             **{"heading": HEADING, "text": [text], "command": [command], "machine": "cores"},
             **{"columns": columns, "align": "l" + "r" * (len(columns) - 1), "rows": rows},
+            "notes": before.get("notes", []),
         }
         put_result(TOPIC, result)
         write_pages()
