@@ -301,6 +301,7 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="*", default=[], help="folds whose names begin with one of these; all by default"
     )
+    parser.add_argument("--together", action="store_true", help="do not align each text by itself as well")
     parser.add_argument("--constants", nargs="*", choices=list(CANDIDATES), default=[], help="development folds only")
     parser.add_argument("--seed", type=int, default=1, help="of the edits")
     parser.add_argument("--encoder", default=ALIGNMENT_ENCODER, help="a bundled name or a folder; none: no encoder")
@@ -319,23 +320,23 @@ def main() -> None:
     for name in arguments.constants:
         tried |= {f"{name} {value:g}": changed(base, name, value) for value in CANDIDATES[name]}
     for label, config in tried.items():
-        print_folds(label, folds, ours(config, encoder), arguments.seed)
+        print_folds(label, folds, ours(config, encoder), arguments.seed, alone=not arguments.together)
 
 
-def print_folds(label: str, folds: Mapping[str, Sequence[GoldText]], align: Aligner, seed: int) -> None:
+def print_folds(label: str, folds: Mapping[str, Sequence[GoldText]], align: Aligner, seed: int, *, alone: bool) -> None:
     """A line for each fold, then the means."""
     print(f"{label:<28}{'strict':>8}{'95 % of texts':>17}{'lax':>8}   1:0 and 0:1: gold, found, right, F1; seconds")
     strict, lax, gaps = [], [], np.zeros(3, np.int64)
     for name, texts in folds.items():
-        for alone in (False, True) if len(texts) > 1 else (False,):
+        for by_itself in (False, True) if alone and len(texts) > 1 else (False,):
             start = time.process_time()
-            parts = scores(texts, align, alone)
+            parts = scores(texts, align, by_itself)
             score, seconds = pooled(parts), time.process_time() - start
             counts = gap_counts(score)
             low, high = interval(parts, seed)
             span = f"{low:.4f}–{high:.4f}" if len(parts) > 1 else ""
             shown = f"{counts[0]:4} {counts[1]:4} {counts[2]:4} {f1(*counts):.3f}  {seconds:.1f}"
-            title = f"{name}, alone" if alone else name
+            title = f"{name}, alone" if by_itself else name
             print(f"{title:<28}{score.strict.f1:8.4f}{span:>17}{score.lax.f1:8.4f}   {shown}", flush=True)
             strict.append(score.strict.f1)
             lax.append(score.lax.f1)
