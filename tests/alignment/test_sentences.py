@@ -110,9 +110,7 @@ def test_a_band_widens_until_it_holds_the_best_path() -> None:
     assert linked == [(i + count // 2, i) for i in range(count // 2)]
 
 
-def directions(
-    source: list[str], target: list[str], weights: list[float], independent: float = 0.0
-) -> tuple[LexicalDirection, ...]:
+def directions(source: list[str], target: list[str], weights: list[float]) -> tuple[LexicalDirection, ...]:
     """The mixture models of both directions, with copied words as the only evidence."""
     lists = tokenize(source), tokenize(target)
     observed = [number_observed(words) for words in lists]
@@ -123,7 +121,6 @@ def directions(
             observed[1 - side],
             estimate_background([lists[1 - side]]),
             np.array(weights),
-            independent,
         )
         for side in (0, 1)
     )
@@ -143,36 +140,19 @@ def plain_gain(
     return total
 
 
-def with_independent(gains: list[float], share: float) -> float:
-    """Each sentence is predicted or independent; `gains` are those of the first sentence, of the first two …"""
-    return sum(math.log((1 - share) * math.exp(b - a) + share) for a, b in pairwise([0.0, *gains]))
-
-
-@pytest.mark.parametrize("independent", [0.0, 0.1, 0.9])
-def test_lexical_evidence_is_the_plain_formula(independent: float) -> None:
+def test_lexical_evidence_is_the_plain_formula() -> None:
     rng = random.Random(3)
     source, target = ([" ".join(rng.choices("abcdefg", k=rng.randint(1, 6))) for _ in range(9)] for _ in range(2))
     band, max_size = full_band(9, 9), 3
     scores = np.zeros((10, max_size, max_size, band.width), np.float32)
-    LexicalEvidence(*directions(source, target, [0.3, 0.7], independent), 0.5).add(0, 10, band, scores)
+    LexicalEvidence(*directions(source, target, [0.3, 0.7]), 0.5).add(0, 10, band, scores)
     counts = [Counter(word for text in side for word in text.split()) for side in (source, target)]
     background = [{word: n / (sum(side.values()) + 500) for word, n in side.items()} for side in counts]
     for i, a, j, b in [(0, 1, 0, 1), (2, 3, 4, 2), (6, 3, 6, 3), (8, 1, 0, 3), (3, 2, 8, 1)]:
-        forward = [plain_gain(source[i : i + a], target[j : j + k], background[1], 0.3) for k in range(1, b + 1)]
-        backward = [plain_gain(target[j : j + b], source[i : i + k], background[0], 0.3) for k in range(1, a + 1)]
-        expected = 0.5 * 0.7 * (with_independent(forward, independent) + with_independent(backward, independent))
+        forward = plain_gain(source[i : i + a], target[j : j + b], background[1], 0.3)
+        backward = plain_gain(target[j : j + b], source[i : i + a], background[0], 0.3)
+        expected = 0.5 * 0.7 * (forward + backward)
         assert scores[i, a - 1, b - 1, j] == pytest.approx(expected, rel=1e-4), (i, a, j, b)
-
-
-def test_independent_sentences_are_counted_by_hand() -> None:
-    # In the first bead both words of "a b" are expected, in the second none of "c d"; "" has none to count.
-    forward, _ = directions(["a b", "e f", "g"], ["a b", "c d", ""], [0.5, 0.5], 0.2)
-    beads = np.array([[0, 1, 0, 1], [1, 1, 1, 1], [2, 1, 2, 1]])
-    *words, independent, sentences = forward.mixture_counts(beads, False).tolist()
-    copied = 0.5 + 0.5 * (1 / 2) / (1 / 504)  # of a word: its probability over that of the background
-    assert sentences == 2
-    assert words == pytest.approx([2 + 2 * 0.5 / copied, 2 * (1 - 0.5 / copied)])
-    assert independent == pytest.approx(0.2 / (0.8 * copied**2 + 0.2) + 0.2 / (0.8 * 0.5**2 + 0.2))
 
 
 def test_evidence_in_a_band_is_that_of_the_full_band() -> None:

@@ -83,8 +83,6 @@ class LexicalDirection:
         observed: Words of the sentences that are to be explained.
         background: Unigram probabilities of the observed words.
         weights: Mixture weights, float64 (1 + sources,): of the background, then of each source; they sum to 1.
-        independent: Share of the observed sentences whose words are independent of the predictors, as where a
-            translation is free.
     """
 
     expected: Sequence[NumberedWords]
@@ -92,7 +90,6 @@ class LexicalDirection:
     observed: ObservedWords
     background: Background
     weights: Floats
-    independent: float = 0.0
 
     @property
     def explained_share(self) -> float:
@@ -107,10 +104,7 @@ class LexicalDirection:
         return self._model(table._replace(counts=mixed.astype(np.float32)))
 
     def mixture_counts(self, beads: Ints, backward: bool) -> Floats:
-        """Expected number of observed words in the beads from the background and from each source of evidence.
-
-        Then the number of observed sentences that are independent, and of all.
-        """
+        """Expected number of observed words in the beads from the background and from each source of evidence."""
         totals: Floats = kernels.mixture_counts(beads, backward, self._model(self._expected_table), self.weights)
         return totals
 
@@ -123,8 +117,8 @@ class LexicalDirection:
 
     def _model(self, expected: kernels.ExpectedTable) -> kernels.WordModel:
         _, words, counts, offsets = self.observed
-        lengths, background, weight = self._cumulative_lengths, self._background, float(self.weights[0])
-        return kernels.WordModel(words, counts, offsets, expected, lengths, background, weight, self.independent)
+        background, weight = self._background, float(self.weights[0])
+        return kernels.WordModel(words, counts, offsets, expected, self._cumulative_lengths, background, weight)
 
     @cached_property
     def _background(self) -> Floats:
@@ -156,9 +150,7 @@ class LexicalEvidence:
     A word of one side comes from the other side, with a probability that grows with its share of the words expected
     there, or from the background.  Blocks that are too long expect too much, those too short explain too little, and no
     word is explained more often than the other side supports it: neither by the same word twice, nor by the cause of
-    another sentence's word.  A sentence may also be independent of the other side, as in a free translation;
-    the rarer that is among these texts, the more it costs.  Each direction counts in proportion to the share of the
-    words that it explains.
+    another sentence's word.  Each direction counts in proportion to the share of the words that it explains.
 
     Reference:
         Moore 2002, Fast and Accurate Sentence Alignment of Bilingual Corpora, §3, with any evidence in place of a

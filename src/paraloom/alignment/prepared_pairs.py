@@ -52,10 +52,6 @@ Directions = tuple[LexicalDirection, LexicalDirection]
 """The mixture models in which the source predicts, and in which the target predicts."""
 
 
-# Share of the aligned sentences that are independent of the other side, before any was counted.
-INDEPENDENT = 0.05
-
-
 @dataclass(frozen=True, eq=False)
 class LearnedState:
     """Knowledge of an aligner about some texts.
@@ -68,7 +64,6 @@ class LearnedState:
         learned: By unit, the lexicons of the last round, from source to target and back.
         lexicons: Lexicons that were given, each from source to target and back.
         lengths: How the lengths of corresponding sentences relate; None before the first round.
-        independent: By unit, the share of aligned sentences that are independent of the other side, of each direction.
     """
 
     config: AlignerConfig
@@ -78,7 +73,6 @@ class LearnedState:
     learned: dict[str, LearnedPair] = field(default_factory=dict)
     lexicons: tuple[LexiconPair, ...] = ()
     lengths: LengthModel | None = None
-    independent: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 class PreparedPair:
@@ -182,8 +176,7 @@ class PreparedPair:
         if weights is None or len(weights) != len(expected) + 1:
             weights = np.array([0.8, *[0.2 / len(expected)] * len(expected)])
         background = state.backgrounds[unit][1 - side]
-        independent = state.independent.get(unit, (INDEPENDENT, INDEPENDENT))[side]
-        return LexicalDirection(expected, predictors.lengths, observed, background, weights, independent)
+        return LexicalDirection(expected, predictors.lengths, observed, background, weights)
 
     def align(self, state: LearnedState, previous: AnyAlignment | None = None, path: Floats | None = None) -> Alignment:
         """The best alignment, searched for near that of the previous round, or near a path."""

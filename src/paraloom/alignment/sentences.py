@@ -15,7 +15,7 @@ from paraloom.alignment.lexical import Background, estimate_background
 from paraloom.alignment.lexicon import concatenate, learn_lexicon, spread_evenly
 from paraloom.alignment.local_parts import AnyAlignment
 from paraloom.alignment.nearest_words import encode_texts, encoder_lexicon
-from paraloom.alignment.prepared_pairs import INDEPENDENT, LearnedState, LexiconPair
+from paraloom.alignment.prepared_pairs import LearnedState, LexiconPair
 from paraloom.alignment.priors import count_kinds
 from paraloom.alignment.text_pairs import AnyVectors, TextPair
 from paraloom.alignment.windows import MixtureCounts, TextWindows
@@ -30,8 +30,6 @@ Floats = npt.NDArray[np.float64]
 
 # Beads that a lexicon is learned from, at most.
 _MAX_LEXICON_BEADS = 20_000
-# Sentences that the share of independent ones before any was counted weighs as much as.
-_INDEPENDENT_SENTENCES = 20.0
 
 
 class SentenceAligner(LearnedState):
@@ -134,20 +132,18 @@ def _refit(
     config = aligner.config
     # How far lexicons that were learned from other texts explain these ones can be trusted more.
     background_tokens = 0.0 if aligner.lexicons else config.background_tokens
-    weights, independent = {}, {}
+    weights = {}
     for unit in config.units:
-        sides = [counts.get((unit, side), np.zeros(3)) for side in (0, 1)]
-        forward, backward = (_mixture_weights(side[:-2], background_tokens) for side in sides)
+        forward, backward = (_mixture_weights(counts.get((unit, side)), background_tokens) for side in (0, 1))
         if forward is not None and backward is not None:
             weights[unit] = (forward, backward)
-        independent[unit] = _independent_share(sides[0]), _independent_share(sides[1])
     learned = {}
     for unit in config.units if config.learn_lexicon else ():
         source, target = (_lexicon_side(texts, alignments, unit, side) for side in (0, 1))
         learned[unit] = (learn_lexicon(source, target), learn_lexicon(target, source))
     lengths = fit_length_model([text.characters() for text in texts], alignments)
     priors = config.priors.log_priors(count_kinds(alignments), config.max_bead_size)
-    return replace(aligner, priors=priors, weights=weights, learned=learned, lengths=lengths, independent=independent)
+    return replace(aligner, priors=priors, weights=weights, learned=learned, lengths=lengths)
 
 
 def _lexicon_side(texts: Sequence[TextWindows], alignments: Sequence[Ints], unit: str, side: int) -> TokenLists:
@@ -160,14 +156,9 @@ def _lexicon_side(texts: Sequence[TextWindows], alignments: Sequence[Ints], unit
     return concatenate(parts)
 
 
-def _independent_share(counts: Floats) -> float:
-    """Smoothed share of the sentences that are independent of the other side."""
-    return float((counts[-2] + _INDEPENDENT_SENTENCES * INDEPENDENT) / (counts[-1] + _INDEPENDENT_SENTENCES))
-
-
-def _mixture_weights(counts: Floats, background_tokens: float) -> Floats | None:
+def _mixture_weights(counts: Floats | None, background_tokens: float) -> Floats | None:
     """Smoothed mixture weights; the background keeps at least a twentieth."""
-    if counts.sum() <= 0:
+    if counts is None or counts.sum() <= 0:
         return None
     counts = counts + 1.0
     counts[0] += background_tokens

@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 _WINDOW, _BEHIND = 4000, 200
 
 MixtureCounts = dict[tuple[str, int], Floats]
-"""Counts of `LexicalDirection.mixture_counts` in some beads, by unit and direction."""
+"""Expected numbers of words that each source of evidence explains in some beads, by unit and direction."""
 
 
 class TextWindows:

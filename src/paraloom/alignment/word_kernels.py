@@ -24,8 +24,6 @@ Scores = npt.NDArray[np.float32]
 _MIN_GAIN = math.log(2)
 # A word whose first cause is used up is explained by the second one, if that predicts it by this part of the first.
 _SECOND_CAUSE = 0.2
-# A sentence with such a log-likelihood ratio is not independent.
-_CERTAIN = 20.0
 
 
 class ExpectedTable(NamedTuple):
@@ -43,10 +41,7 @@ class ExpectedTable(NamedTuple):
 
 
 class WordModel(NamedTuple):
-    """Predictors of the words of a direction; n sentences are observed, m are predictors.
-
-    `independent` is the share of the observed sentences whose words the predictors say nothing about.
-    """
+    """Predictors of the words of a direction; n sentences are observed, m are predictors."""
 
     words: WordNumbers
     counts: Scores
@@ -55,7 +50,6 @@ class WordModel(NamedTuple):
     lengths: Floats
     background: Floats
     background_weight: float
-    independent: float
 
 
 # What limits the words of a block of predictors, float32 (words, 4), small enough for the fastest cache: what an
@@ -70,7 +64,7 @@ _MASS, _TOTAL_CAPACITY, _FIRST_STRENGTH, _SECOND_STRENGTH = range(4)
 def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Scores) -> None:
     """Add weight × (log p(target sentences | source sentences) − log p(target sentences)) of each bead to `out`."""
     rows, max_size, _, width = out.shape
-    words, counts, offsets, expected, lengths, background, background_weight, independent = model
+    words, counts, offsets, expected, lengths, background, background_weight = model
     sources, targets = len(lengths) - 1, len(offsets) - 1
     totals = _unexplained_totals(model)
     limits, causes, block, cause_counts = _empty_block(len(background))
@@ -93,7 +87,7 @@ def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Sc
                         *(limits, causes, seen, met, used, claims, claimed, sizes_of_lists),
                         *(words, counts, offsets, j + b),
                     )
-                    gain += _or_independent(totals[j + b] + more, independent)
+                    gain += totals[j + b] + more
                     out[r, a, b, w] += weight * gain
                 _clear_usage(seen, met, used, claimed, sizes_of_lists)
         _clear_block(limits, causes, block, cause_counts, expected, i, sizes)
@@ -103,7 +97,7 @@ def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Sc
 def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: Scores) -> None:
     """As `add_forward`, in the other direction: target sentences predict, source sentences are observed."""
     rows, max_size, _, width = out.shape
-    words, counts, offsets, expected, lengths, background, background_weight, independent = model
+    words, counts, offsets, expected, lengths, background, background_weight = model
     targets, sources = len(lengths) - 1, len(offsets) - 1
     totals = _unexplained_totals(model)
     limits, causes, block, cause_counts = _empty_block(len(background))
@@ -133,18 +127,10 @@ def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: S
                         *(limits, causes, seen, met, used, claims, claimed, sizes_of_lists),
                         *(words, counts, offsets, i + a),
                     )
-                    gain += _or_independent(totals[i + a] + more, independent)
+                    gain += totals[i + a] + more
                     out[i - first, a, b, j - lows[i]] += weight * gain
                 _clear_usage(seen, met, used, claimed, sizes_of_lists)
         _clear_block(limits, causes, block, cause_counts, expected, j, sizes)
-
-
-@kernel
-def _or_independent(gain: float, share: float) -> float:
-    """Log-likelihood ratio of a sentence that is predicted, by `gain`, or with a probability independent."""
-    if share == 0 or gain > _CERTAIN:
-        return gain
-    return math.log((1 - share) * math.exp(gain) + share)
 
 
 @kernel
@@ -410,13 +396,10 @@ def find_word(words: WordNumbers, begin: int, end: int, wanted: int) -> int:
 
 @kernel
 def mixture_counts(beads: Ints, backward: bool, model: WordModel, weights: Floats) -> Floats:
-    """Expected number of observed words in the beads that each component of the mixture generated.
-
-    The last two numbers are of sentences: those that are independent, as expected, and all.
-    """
+    """Expected number of observed words in the beads that each component of the mixture generated."""
     expected = model.expected
     components = expected.counts.shape[1]
-    totals = np.zeros(3 + components, np.float64)
+    totals = np.zeros(1 + components, np.float64)
     likely = np.empty(1 + components, np.float64)
     for n in range(len(beads)):
         start, size, observed_start, observed_size = beads[n, 0], beads[n, 1], beads[n, 2], beads[n, 3]
@@ -425,26 +408,19 @@ def mixture_counts(beads: Ints, backward: bool, model: WordModel, weights: Float
         if size == 0 or observed_size == 0:
             continue
         length = model.lengths[start + size] - model.lengths[start]
-        for sentence in range(observed_start, observed_start + observed_size):
-            gain = 0.0
-            for k in range(model.offsets[sentence], model.offsets[sentence + 1]):
-                word = model.words[k]
-                likely[:] = 0.0
-                for g in range(start, start + size):
-                    at = find_word(expected.words, expected.offsets[g], expected.offsets[g + 1], word)
-                    if at < expected.offsets[g + 1]:
-                        for c in range(components):
-                            likely[c + 1] += expected.counts[at, c]
-                likely[0] = model.background[word] * weights[0]
-                total = likely[0]
-                for c in range(components):
-                    likely[c + 1] *= weights[c + 1] / length
-                    total += likely[c + 1]
-                for c in range(1 + components):
-                    totals[c] += model.counts[k] * likely[c] / total
-                gain += model.counts[k] * math.log(total / model.background[word])
-            if model.offsets[sentence] < model.offsets[sentence + 1]:
-                if model.independent > 0:
-                    totals[-2] += model.independent / math.exp(_or_independent(gain, model.independent))
-                totals[-1] += 1
+        for k in range(model.offsets[observed_start], model.offsets[observed_start + observed_size]):
+            word = model.words[k]
+            likely[:] = 0.0
+            for g in range(start, start + size):
+                at = find_word(expected.words, expected.offsets[g], expected.offsets[g + 1], word)
+                if at < expected.offsets[g + 1]:
+                    for c in range(components):
+                        likely[c + 1] += expected.counts[at, c]
+            likely[0] = model.background[word] * weights[0]
+            total = likely[0]
+            for c in range(components):
+                likely[c + 1] *= weights[c + 1] / length
+                total += likely[c + 1]
+            for c in range(1 + components):
+                totals[c] += model.counts[k] * likely[c] / total
     return totals

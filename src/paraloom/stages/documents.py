@@ -103,7 +103,7 @@ class AlignDocumentSentences(Source):
         5
     """
 
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "5"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "order")
     output_schema: ClassVar[str] = "PAIRS"
 
@@ -267,7 +267,7 @@ class AlignDocuments(Fit):
         'one-to-one'
     """
 
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "5"
     optional_fields: ClassVar[tuple[str, ...]] = ("method", "topics")
 
     source: Ref
