@@ -106,9 +106,9 @@ def draw(data: Path, folder: Path) -> None:
     }
     pairs: dict[str, tuple[str, str]] = {}
     key: dict[str, list[str]] = {}
-    for system, (asked, found) in nearest.items():
+    for system, (of_system, answers) in nearest.items():
         key[system] = []
-        for query, rows in zip(asked, found, strict=True):
+        for query, rows in zip(of_system, answers, strict=True):
             neighbor = next(corpus[row] for row in rows if letters(corpus[row]) != letters(query))
             name = digest([query, neighbor])[:12]
             pairs[name] = query, neighbor
