@@ -143,10 +143,10 @@ def count(sheets: Sequence[Path], key_file: Path, *, record: bool) -> None:
             for row, of_system in zip(rows, key.values(), strict=True):
                 row.append(share([of[name] for name in of_system], wanted))
     print("\n".join(" | ".join(row) for row in [columns, *rows]))
-    agreed = "One reader, a developer."
+    agreed = "One reader, a language model."
     if len(readers) > 1:
         first, second = ([of[name] for name in names] for of in readers[:2])
-        agreed = f"Two readers; they agree on {agreement(first, second):.0%}, κ {kappa(first, second):.2f}."
+        agreed = f"Two readers, language models; they agree on {agreement(first, second):.0%}, κ {kappa(first, second):.2f}."
         print(agreed)
     if record:
         text = (
