@@ -169,7 +169,7 @@ class Projection:
     def coordination(self, head: int, dependents: list[int], main: bool) -> Part:
         """Conjuncts in a row, in a constituent with the label of the first one."""
         conjuncts = [position for position in dependents if self.relation(position) == "conj"]
-        if self.is_clause(head, dependents) and not any(map(self.has_subject, conjuncts)):
+        if self.is_clause(head, dependents) and not any(self.has(position, _SUBJECTS) for position in conjuncts):
             # "He came and went": verb phrases of one subject.
             return self.simple(head, dependents, main)
         own = [position for position in dependents if position < conjuncts[0]]
@@ -208,8 +208,9 @@ class Projection:
             waiting += self.dependents[current]
         return sorted(result)
 
-    def has_subject(self, position: int) -> bool:
-        return any(self.relation(dependent) in _SUBJECTS for dependent in self.dependents[position])
+    def has(self, position: int, relations: frozenset[str]) -> bool:
+        """True if a word has a dependent of one of these relations."""
+        return any(self.relation(dependent) in relations for dependent in self.dependents[position])
 
     def is_clause(self, head: int, dependents: Iterable[int]) -> bool:
         relations = {self.relation(position) for position in dependents}
@@ -443,7 +444,7 @@ class Projection:
 
     def verb_phrase(self, predicate: Part, verbs: list[int], inside: list[Part], conjuncts: list[int]) -> Part:
         """Verb phrases in each other, one for each auxiliary, and the predicate with what follows it."""
-        outer = [p for p in conjuncts if any(self.relation(d) in _AUXILIARIES for d in self.dependents[p])]
+        outer = [p for p in conjuncts if self.has(p, _AUXILIARIES)]
         own = _after(inside, _first(predicate))
         content = self.with_conjuncts(predicate, own, [p for p in conjuncts if p not in outer])
         # A copula is the verb of the predicate's own phrase.
