@@ -111,10 +111,7 @@ def canonicalize_file(
         sample = list(islice(lines, SAMPLE_ROWS))
         rows = ({"text": line} for line in chain(sample, lines))
     if check is not None:
-        try:
-            check(sample)
-        except DataError as error:
-            raise (error.at(file=source) if isinstance(source, (str, Path)) else error) from None
+        _check(check, sample, source)
     statuses: Counter[tuple[str, str]] = Counter()
 
     def forms() -> Iterator[tuple[dict[str, Any], CanonicalText]]:
@@ -130,12 +127,11 @@ def canonicalize_file(
         for _ in forms():
             pass
     elif _is_table(output):
-        schema = None
-        if record_format(output) == ".parquet":
-            types = _schema(str(source), header) if table else pa.schema([("text", pa.string())])
-            schema = with_columns(types, _TYPES)
+        types = pa.schema([("text", pa.string())])
+        if table and record_format(output) == ".parquet":
+            types = _schema(str(source), header)
         added = (row | _columns(one) for row, one in forms())
-        write_records(added, output, [*columns, *COLUMNS], schema, header=header)
+        write_records(added, output, [*columns, *COLUMNS], with_columns(types, _TYPES), header=header)
     else:
         with open_write(output) as stream:
             for _, one in forms():
@@ -145,6 +141,14 @@ def canonicalize_file(
         *(str(output), statuses.total(), statuses[CHANGED, ""], statuses[UNCHANGED, ""]),
         *(dict(kept.most_common()), canonicalizer.signature),
     )
+
+
+def _check(check: Callable[[Sequence[str]], None], sample: Sequence[str], source: str | Path | Sequence[str]) -> None:
+    """Check a sample of texts; an error names the file that they are from."""
+    try:
+        check(sample)
+    except DataError as error:
+        raise (error.at(file=source) if isinstance(source, (str, Path)) else error) from None
 
 
 def _is_table(path: str | Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -154,21 +154,29 @@ def _lines(name: str, suffix: str, rows: int) -> Preview:
     total = len(first) + sum(1 for _ in islice(lines, _COUNTED))
     count = total if total <= _COUNTED else None
     if suffix == ".jsonl":
-        try:
-            shown = [json.loads(line) for line in first[:rows]]
-        except (ValueError, RecursionError):
-            raise DataError("not JSON lines", file=name, remedy="Write a JSON object per line.") from None
-        shown = [row if isinstance(row, dict) else {"value": row} for row in shown]
-        return Preview(name, count, tuple(shown[0]) if shown else ("src", "tgt"), tuple(shown))
+        return _json_lines(name, first[:rows], count)
     if suffix == ".tsv" and first:
-        header = first[0].split("\t")
-        named = len(set(header)) == len(header) and all(field.isidentifier() for field in header)
-        columns = header if named else [str(number) for number in range(1, len(header) + 1)]
-        body = first[1:] if named else first[:rows]
-        rows_ = (zip(columns, line.split("\t"), strict=False) for line in body)
-        shown = [{column: _value(column, field) for column, field in row} for row in rows_]
-        return Preview(name, count - named if count is not None else None, tuple(columns), tuple(shown))
+        return _tab_separated(name, first, rows, count)
     return Preview(name, count, (), tuple({"line": line} for line in first[:rows]))
+
+
+def _json_lines(name: str, lines: Sequence[str], count: int | None) -> Preview:
+    try:
+        values = [json.loads(line) for line in lines]
+    except (ValueError, RecursionError):
+        raise DataError("not JSON lines", file=name, remedy="Write a JSON object per line.") from None
+    shown = tuple(value if isinstance(value, dict) else {"value": value} for value in values)
+    return Preview(name, count, tuple(shown[0]) if shown else ("src", "tgt"), shown)
+
+
+def _tab_separated(name: str, lines: Sequence[str], rows: int, count: int | None) -> Preview:
+    """Rows of a table, by the names of its first line, if these can be names, or by numbers."""
+    header = lines[0].split("\t")
+    named = len(set(header)) == len(header) and all(field.isidentifier() for field in header)
+    columns = header if named else [str(number) for number in range(1, len(header) + 1)]
+    cells = (zip(columns, line.split("\t"), strict=False) for line in lines[named : rows + named])
+    shown = tuple({column: _value(column, field) for column, field in row} for row in cells)
+    return Preview(name, None if count is None else count - named, tuple(columns), shown)
 
 
 def preview_output(path: str | Path, rows: int = 3) -> Preview | None:

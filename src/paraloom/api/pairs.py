@@ -158,20 +158,7 @@ class Pairs(PairsTable):
         # p_paraphrase is computed from the other scores, so it comes after those that this process computes.
         in_process = in_memory is not None or bool(own_scorers or functions)
         last, paraphrase_model = (paraphrase_model, None) if in_process else (None, paraphrase_model)
-        loading: list[Stage] = []
-        references: dict[str, Ref] = {}
-        settings: dict[str, str] = {}
-        if judge is not None:
-            from paraloom.api.endpoints import judge_stages
-
-            loading, references["judge"], settings = judge_stages(judge, name=self._unique("judge"))
-        for key, given in (("translator", translator), ("reverse_translator", reverse_translator)):
-            if given is not None:
-                from paraloom.api.translators import translator_stages
-
-                _refuse_endpoint(given)
-                stages, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
-                loading += stages
+        loading, references, settings = self._loading(judge, translator, reverse_translator)
         names, metrics = split_metrics([one for one in given_scores if isinstance(one, str)])
         others, bilingual = without_bilingual(names)
         if not bilingual:
@@ -205,6 +192,26 @@ class Pairs(PairsTable):
             lambda batch, seed: add_functions(score_batch(batch, scorers) if scorers else batch, seed)
         )
         return encoded if last is None else encoded.score((), paraphrase_model=last)
+
+    def _loading(
+        self, judge: str | Path | None, translator: AnyTranslator | None, reverse_translator: AnyTranslator | None
+    ) -> tuple[list[Stage], dict[str, Ref], dict[str, str]]:
+        """The stages that bring models in, references to them by name, and the settings of the judge."""
+        stages: list[Stage] = []
+        references: dict[str, Ref] = {}
+        settings: dict[str, str] = {}
+        if judge is not None:
+            from paraloom.api.endpoints import judge_stages
+
+            stages, references["judge"], settings = judge_stages(judge, name=self._unique("judge"))
+        for key, given in (("translator", translator), ("reverse_translator", reverse_translator)):
+            if given is not None:
+                from paraloom.api.translators import translator_stages
+
+                _refuse_endpoint(given)
+                loading, references[key], _ = translator_stages(given, name=self._unique(key.replace("_", "-")))
+                stages += loading
+        return stages, references, settings
 
     def filter(
         self,

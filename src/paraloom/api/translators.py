@@ -221,37 +221,21 @@ def translate_file(
     Returns:
         The number of lines.
     """
-    from paraloom.mt.callable_translator import as_translator
-    from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
-    from paraloom.mt.endpoint import EndpointTranslator
     from paraloom.mt.streams import translate_stream
-    from paraloom.mt.translator import Translator
     from paraloom.stages.bitext import check_lines
-    from paraloom.stages.translators import LoadTranslator
 
     if isinstance(translator, (str, Path)):
         translator = named_translator(translator, output=output)
-    loaded = None if isinstance(translator, (str, LoadTranslator)) else as_translator(translator)
-    decoding = parse_decoding(decode) if decode else getattr(loaded, "decoding", Beam())
-    method = decode or ("beam:5" if loaded is None else describe_decoding(decoding))
-    if nbest is not None:
-        if isinstance(decoding, Beam):
-            decoding = replace(decoding, size=max(nbest, decoding.size))
-        decoding = replace(decoding, nbest=nbest)
     json_lines = json_lines and output == PIPE
-    table = json_lines or any(f".{kind}" in output for kind in ("tsv", "csv", "jsonl", "parquet"))
-    if table and not json_lines:
+    table = not json_lines and any(f".{kind}" in output for kind in ("tsv", "csv", "jsonl", "parquet"))
+    if table:
         check_target(output)
     if source != PIPE:
         check_lines(Path(source))
-    model = loaded if loaded is not None else named_model(translator, decoding)
-    if loaded is not None and (decode or nbest is not None):
-        if not isinstance(loaded, (Translator, EndpointTranslator)):
-            raise ConfigError(f"{type(loaded).__name__} decodes in its own way", remedy="Leave out decode and nbest.")
-        model = loaded.with_decoding(decoding)
-    if decoding.nbest > 1 and not table:
+    model, method, several = _decoding_model(translator, decode, nbest)
+    if several > 1 and not (table or json_lines):
         raise ConfigError(
-            f"{decoding.nbest} translations per line do not fit a text file", remedy="Name an output such as out.tsv."
+            f"{several} translations per line do not fit a text file", remedy="Name an output such as out.tsv."
         )
     cores = threads or os.cpu_count() or 1
     count = empty = 0
@@ -273,21 +257,58 @@ def translate_file(
                 empty += sum(bool(variants[0].tokens) and not variants[0].text.strip() for variants in chunk)
                 advance(len(chunk))
 
-    rows = _variants(results(), method, rejected)
-    if json_lines:
-        with open_write(output) as stream:
-            for batch in rows:
-                stream.writelines(f"{json.dumps(row, ensure_ascii=False)}\n".encode() for row in batch.to_pylist())
-    elif table:
-        write_table(rows, output)
-    else:
-        with open_write(output) as stream:
-            for chunk in results():
-                stream.write("".join(f"{variants[0].text}\n" for variants in chunk).encode())
+    _write_translations(results(), method, rejected, output, json_lines=json_lines, table=table)
     rejected.report(output)
     if empty:
         warnings.warn(f"{empty:,} of {count:,} lines have an empty translation", stacklevel=2)
     return count
+
+
+def _write_translations(
+    results: Iterable[list[list[Variant]]],
+    method: str,
+    rejected: RejectedLines,
+    output: str,
+    *,
+    json_lines: bool,
+    table: bool,
+) -> None:
+    """Write all translations of each line, or a text with the best of each."""
+    if table:
+        write_table(_variants(results, method, rejected), output)
+        return
+    with open_write(output) as stream:
+        if json_lines:
+            for batch in _variants(results, method, rejected):
+                stream.writelines(f"{json.dumps(row, ensure_ascii=False)}\n".encode() for row in batch.to_pylist())
+        else:
+            for chunk in results:
+                stream.write("".join(f"{variants[0].text}\n" for variants in chunk).encode())
+
+
+def _decoding_model(translator: Any, decode: str | None, nbest: int | None) -> tuple[TranslatorLike, str, int]:
+    """A translator that decodes as it is asked to, the name of the decoding, and its translations per sentence."""
+    from paraloom.mt.callable_translator import as_translator
+    from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
+    from paraloom.mt.endpoint import EndpointTranslator
+    from paraloom.mt.translator import Translator
+    from paraloom.stages.translators import LoadTranslator
+
+    is_name = isinstance(translator, (str, LoadTranslator))
+    model = None if is_name else as_translator(translator)
+    decoding = parse_decoding(decode) if decode else getattr(model, "decoding", Beam())
+    method = decode or ("beam:5" if is_name else describe_decoding(decoding))
+    if nbest is not None:
+        if isinstance(decoding, Beam):
+            decoding = replace(decoding, size=max(nbest, decoding.size))
+        decoding = replace(decoding, nbest=nbest)
+    if model is None:
+        model = named_model(translator, decoding)
+    elif decode or nbest is not None:
+        if not isinstance(model, (Translator, EndpointTranslator)):
+            raise ConfigError(f"{type(model).__name__} decodes in its own way", remedy="Leave out decode and nbest.")
+        model = model.with_decoding(decoding)
+    return model, method, decoding.nbest
 
 
 def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool = True) -> TranslatorLike:

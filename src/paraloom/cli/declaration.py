@@ -226,27 +226,36 @@ _SEQUENCES = (list, tuple, Sequence, Collection, Iterable)
 
 def _kind(parts: Sequence[Any]) -> dict[str, Any]:
     """Kind, repetition and role of a value of one of these types."""
-    several = [part for part in parts if get_origin(part) in _SEQUENCES]
-    single = [part for part in parts if part not in several]
-    item_types = [item for part in several for item in _parts((get_args(part) or (str,))[0])]
-    members = [*single, *item_types]
-    collected: dict[str, Any] = {"repeated": bool(several)}
-    names_files = any(part is Path or getattr(part, "__name__", "") in ("Path", "Stage") for part in members)
-    if several and not names_files and not isinstance(parts[0], type):
+    sequences = [part for part in parts if get_origin(part) in _SEQUENCES]
+    members = [part for part in parts if part not in sequences]
+    for sequence in sequences:
+        members += _parts((get_args(sequence) or (str,))[0])
+    collected: dict[str, Any] = {"repeated": bool(sequences)}
+    names_files = any(getattr(part, "__name__", "") in ("Path", "Stage") for part in members)
+    if sequences and not names_files and not isinstance(parts[0], type):
         collected["separated"] = get_origin(parts[0]) is not list
     if bool in members:
         return collected | {"kind": "flag"}
-    for part in members:
-        if get_origin(part) is Literal:
-            return collected | {"kind": "choice", "choices": tuple(str(value) for value in get_args(part) if value)}
-        if isinstance(part, type) and issubclass(part, Enum):
-            return collected | {"kind": "choice", "choices": tuple(str(value.value) for value in part)}
-    if str not in members and not names_files and not collected.get("separated"):
-        if float in members:
-            return collected | {"kind": "number"}
-        if int in members:
-            return collected | {"kind": "integer"}
-    return collected | {"kind": "text", "role": "input" if names_files else ""}
+    if choices := next(filter(None, map(_choices, members)), None):
+        return collected | {"kind": "choice", "choices": choices}
+    if names_files:
+        return collected | {"kind": "text", "role": "input"}
+    return collected | {"kind": "text" if collected.get("separated") else _scalar(members), "role": ""}
+
+
+def _scalar(members: Sequence[Any]) -> str:
+    """The kind that takes values of all of these types."""
+    kinds = {str: "text", float: "number", int: "integer"}
+    return next((kind for one, kind in kinds.items() if one in members), "text")
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    """The values of a literal or an enumeration."""
+    if get_origin(annotation) is Literal:
+        return tuple(str(value) for value in get_args(annotation) if value)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return tuple(str(value.value) for value in annotation)
+    return ()
 
 
 def plain(value: Any) -> Any:

@@ -99,13 +99,7 @@ def _filter(
         _draw_labels(pairs, draw, {**criteria, "seed": seed, "on_error": on_error}, as_json)
         return
     if preview:
-        counts = api.preview_filter(pairs, seed=seed, on_error=on_error, **criteria)
-        if as_json:
-            typer.echo(json.dumps([vars(count) for count in counts], ensure_ascii=False))
-        else:
-            typer.echo(
-                api.format_preview(counts) + (f"\n{api.summarize_preview(counts)}" if "preset" in criteria else "")
-            )
+        _preview(pairs, {**criteria, "seed": seed, "on_error": on_error}, as_json)
         return
     if not output:
         raise ConfigError("an output is missing", remedy="Give -o, or --preview to count only.")
@@ -122,6 +116,15 @@ def _filter(
         typer.echo(f"\nThe scores of the preset were computed first, {seconds} of work.", err=True)
     if not as_json and not result.stages[-1].counts.out:
         typer.echo(f"\n{api.explain_empty_filter(result, pairs)}", err=True)
+
+
+def _preview(pairs: str, criteria: dict[str, Any], as_json: bool) -> None:
+    counts = api.preview_filter(pairs, **criteria)
+    if as_json:
+        typer.echo(json.dumps([vars(count) for count in counts], ensure_ascii=False))
+    else:
+        summary = f"\n{api.summarize_preview(counts)}" if "preset" in criteria else ""
+        typer.echo(api.format_preview(counts) + summary)
 
 
 def _draw_labels(pairs: str, path: Path, criteria: dict[str, Any], as_json: bool) -> None:

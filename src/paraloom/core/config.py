@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -80,16 +81,21 @@ def check_range(
     below: float | None = None,
 ) -> None:
     """Check that fields are finite numbers within bounds."""
-    bounds = [f"from {low} to {high}"] if low is not None and high is not None else []
-    bounds += [f"{low} or more"] if low is not None and high is None else []
-    bounds += [f"above {above}"] if above is not None else []
-    bounds += [f"at most {high}"] if high is not None and low is None else []
-    bounds += [f"below {below}"] if below is not None else []
+    bounds: tuple[tuple[float | None, str, Callable[[Any, Any], bool]], ...] = (
+        (low, "{} or more", operator.ge),
+        (above, "above {}", operator.gt),
+        (high, "at most {}", operator.le),
+        (below, "below {}", operator.lt),
+    )
     for name in names:
         value = getattr(config, name)
-        inside = (low is None or value >= low) and (above is None or value > above) and value > -math.inf
-        if not (inside and (high is None or value <= high) and (below is None or value < below) and value < math.inf):
-            raise ConfigError(f"'{name}' must be {' and '.join(bounds)}, not {value}")
+        finite = -math.inf < value < math.inf
+        if finite and all(bound is None or holds(value, bound) for bound, _, holds in bounds):
+            continue
+        words = [template.format(bound) for bound, template, _ in bounds if bound is not None]
+        if low is not None and high is not None:
+            words = [f"from {low} to {high}"]
+        raise ConfigError(f"'{name}' must be {' and '.join(words)}, not {value}")
 
 
 def type_hints(kind: type) -> dict[str, Any]:

@@ -107,32 +107,42 @@ def _chosen(kind: str, wanted: str | None, known: Mapping[str, Any], default: st
 
 def _of_card(file_system: Any, root: str, paths: list[str]) -> _Splits:
     """The configurations that the card lists."""
+    splits: _Splits = {}
+    for config in _configs(file_system.cat_file(f"{root}/{_CARD}").decode(errors="replace")):
+        if files := _files_of(config, paths):
+            splits[str(config.get("config_name", _DEFAULT))] = files
+            if config.get("default") is True:
+                splits[_DEFAULT] = files
+    return splits
+
+
+def _configs(card: str) -> list[dict[str, Any]]:
+    """The configurations in the front matter of a card; none where it cannot be read."""
     import yaml
+
+    front = _FRONT_MATTER.match(card)
+    try:
+        facts = yaml.safe_load(front[1]) if front else None
+    except yaml.YAMLError:
+        return []
+    listed = facts.get("configs") if isinstance(facts, dict) else None
+    return [config for config in listed if isinstance(config, dict)] if isinstance(listed, list) else []
+
+
+def _files_of(config: Mapping[str, Any], paths: Iterable[str]) -> dict[str, list[str]]:
+    """The files of each split of a configuration: those that its patterns match, or those in its folder."""
     from fsspec.utils import glob_translate
 
-    front = _FRONT_MATTER.match(file_system.cat_file(f"{root}/{_CARD}").decode(errors="replace"))
-    try:
-        card = yaml.safe_load(front[1]) if front else None
-    except yaml.YAMLError:
-        card = None
-    listed = card.get("configs") if isinstance(card, dict) else None
-    splits: _Splits = {}
-    for config in listed if isinstance(listed, list) else ():
-        if not isinstance(config, dict):
-            continue
-        folder = str(config.get("data_dir") or "").strip("/")
-        below = [path for path in paths if not folder or path.startswith(f"{folder}/")]
-        files: dict[str, list[str]] = {}
-        for split, patterns in _patterns(config.get("data_files")):
-            rules = [re.compile(glob_translate(str(PurePosixPath(folder, str(one))))) for one in patterns]
-            files.setdefault(split, []).extend(path for path in below if any(rule.match(path) for rule in rules))
-        if "data_files" not in config:
-            files = {split: names for one in _of_names(below).values() for split, names in one.items()}
-        files = {split: [one for one in names if one != _CARD] for split, names in files.items() if names}
-        splits[str(config.get("config_name", _DEFAULT))] = files
-        if config.get("default") is True:
-            splits[_DEFAULT] = files
-    return {name: files for name, files in splits.items() if files}
+    folder = str(config.get("data_dir") or "").strip("/")
+    below = [path for path in paths if path != _CARD and (not folder or path.startswith(f"{folder}/"))]
+    if "data_files" not in config:
+        return {split: names for one in _of_names(below).values() for split, names in one.items()}
+    files: dict[str, list[str]] = {}
+    for split, patterns in _patterns(config["data_files"]):
+        rules = [re.compile(glob_translate(str(PurePosixPath(folder, str(one))))) for one in patterns]
+        if matched := [path for path in below if any(rule.match(path) for rule in rules)]:
+            files.setdefault(split, []).extend(matched)
+    return files
 
 
 def _patterns(data_files: Any) -> list[tuple[str, list[Any]]]:

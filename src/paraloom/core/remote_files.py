@@ -164,21 +164,7 @@ def fetched(url: str | Path) -> Path:
         return _fetched_sides(url, braces)
     shown = redacted(url)
     file_system, path = filesystem(selection.address if selection else url)
-    with storage_errors(url):
-        try:
-            details = file_system.info(path)
-            folder = details["type"] == "directory"
-            below = file_system.find(path, detail=True) if folder else {path: details}
-        except FileNotFoundError:
-            below = {}
-    # A "directory marker" of an object storage is empty and has the name of the folder itself.
-    files = {str(PurePosixPath(name).relative_to(path)): facts for name, facts in below.items() if name != path}
-    if below and not folder:
-        files = {"": details}
-    if not files:
-        raise DataError("file not found", file=shown, remedy="Check the URL; names are case-sensitive there.")
-    if not all(name == "" or is_below(name) for name in files):
-        raise DataError("a file below the URL has '..' in its name", file=shown, remedy="Rename it.")
+    files, folder = _files_below(file_system, path, url)
     table = ""
     if selection is not None and folder:
         with storage_errors(url):
@@ -192,6 +178,26 @@ def fetched(url: str | Path) -> Path:
         _fetch(file_system, path, files, slot, target.name, url, join=bool(table))
     _origins[target] = shown
     return target
+
+
+def _files_below(file_system: Any, path: str, url: str) -> tuple[dict[str, Any], bool]:
+    """The facts about a file, by the name '', or about all files of a folder; and whether it is one."""
+    with storage_errors(url):
+        try:
+            details = file_system.info(path)
+            folder = details["type"] == "directory"
+            below = file_system.find(path, detail=True) if folder else {}
+        except FileNotFoundError:
+            folder, below = True, {}
+    if not folder:
+        return {"": details}, False
+    # A "directory marker" of an object storage is empty and has the name of the folder itself.
+    files = {str(PurePosixPath(name).relative_to(path)): facts for name, facts in below.items() if name != path}
+    if not files:
+        raise DataError("file not found", file=redacted(url), remedy="Check the URL; names are case-sensitive there.")
+    if not all(map(is_below, files)):
+        raise DataError("a file below the URL has '..' in its name", file=redacted(url), remedy="Rename it.")
+    return files, True
 
 
 def _fetched_sides(url: str, braces: re.Match[str]) -> Path:

@@ -86,34 +86,44 @@ def prune(vocabulary: TeacherVocabulary, counts: npt.NDArray[np.int64], size: in
     ids = token_ids(vocabulary.tokenizer)
     if len(ids) <= size:
         return vocabulary
-    special = {token["content"] for token in vocabulary.tokenizer.get("added_tokens") or []}
+    required = _required_tokens(vocabulary.tokenizer, ids, counts)
+    if len(required) > size:
+        raise ConfigError(
+            f"'vocab_size' is {size}, but special tokens and single characters alone are {len(required)}",
+            remedy=f"Set it to {len(required)} or more; 0 keeps all {len(ids)}.",
+        )
+    frequent = sorted(ids.keys() - required, key=lambda token: (-int(counts[ids[token]]), ids[token]))
+    kept = sorted(ids[token] for token in [*required, *frequent[: size - len(required)]])
+    tokenizer = _renumbered(vocabulary.tokenizer, ids, {old: position for position, old in enumerate(kept)})
+    return TeacherVocabulary(tokenizer, vocabulary.special_tokens, vocabulary.words[kept], vocabulary.positions)
+
+
+def _required_tokens(tokenizer: dict[str, Any], ids: dict[str, int], counts: npt.NDArray[np.int64]) -> set[str]:
+    """Special tokens and single characters."""
+    model = tokenizer["model"]
+    special = {token["content"] for token in tokenizer.get("added_tokens") or []}
     if model["type"] == "WordPiece":
         prefix = model.get("continuing_subword_prefix", "##")
-        special.add(model["unk_token"])
-        needed = [token for token in ids if token in special or len(token.removeprefix(prefix)) == 1]
+        unknown, single = model["unk_token"], {token for token in ids if len(token.removeprefix(prefix)) == 1}
     else:
-        special.add(model["vocab"][model["unk_id"]][0])
-        occurring = {character for token, number in ids.items() if counts[number] for character in token}
-        needed = [token for token in ids if token in special or token in occurring]
-    if len(needed) > size:
-        raise ConfigError(
-            f"'vocab_size' is {size}, but special tokens and single characters alone are {len(needed)}",
-            remedy=f"Set it to {len(needed)} or more; 0 keeps all {len(ids)}.",
-        )
-    required = set(needed)
-    frequent = sorted((t for t in ids if t not in required), key=lambda token: (-int(counts[ids[token]]), ids[token]))
-    kept = sorted(ids[token] for token in [*needed, *frequent[: size - len(needed)]])
-    new = {old: position for position, old in enumerate(kept)}
-    tokenizer = copy.deepcopy(vocabulary.tokenizer)
+        unknown = model["vocab"][model["unk_id"]][0]
+        single = {character for token, number in ids.items() if counts[number] for character in token}
+    return ids.keys() & {unknown, *special, *single}
+
+
+def _renumbered(tokenizer: dict[str, Any], ids: dict[str, int], new: dict[int, int]) -> dict[str, Any]:
+    """A tokenizer with the tokens whose ids are in `new`, old ids to new ones."""
+    tokenizer = copy.deepcopy(tokenizer)
+    model = tokenizer["model"]
     if model["type"] == "WordPiece":
-        tokenizer["model"]["vocab"] = {token: new[old] for token, old in model["vocab"].items() if old in new}
+        model["vocab"] = {token: new[old] for token, old in model["vocab"].items() if old in new}
     else:
-        tokenizer["model"]["vocab"] = [row for old, row in enumerate(model["vocab"]) if old in new]
-        tokenizer["model"]["unk_id"] = new[model["unk_id"]]
+        model["vocab"] = [row for old, row in enumerate(model["vocab"]) if old in new]
+        model["unk_id"] = new[model["unk_id"]]
     for token in tokenizer.get("added_tokens") or []:
         token["id"] = new[token["id"]]
     _renumber(tokenizer.get("post_processor") or {}, {token: new[old] for token, old in ids.items() if old in new})
-    return TeacherVocabulary(tokenizer, vocabulary.special_tokens, vocabulary.words[kept], vocabulary.positions)
+    return tokenizer
 
 
 def _renumber(processor: dict[str, Any], ids: dict[str, int]) -> None:

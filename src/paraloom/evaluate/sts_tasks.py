@@ -143,18 +143,30 @@ def find_tasks(path: str | Path, names: Iterable[str] | None = None) -> tuple[Pa
     if not path.exists():
         raise DataError("file or folder of similarity tasks not found", file=path, remedy="Check the path.")
     if not any((path / task.file).is_file() for task in TASKS):
-        files = sorted(file for file in path.rglob("*") if _is_task_file(file))
-        if not files:
-            raise _not_found(path)
-        return path, _selected([_own_task(path, file) for file in files], wanted), []
-    listed = {task.file for task in TASKS}
-    files_of = [name for name in wanted or () if name not in listed and _is_task_file(path / name)]
-    others = None if wanted is None else [name for name in wanted if name not in files_of]
-    selected = select_tasks(others) + [_own_task(path, path / name) for name in files_of]
+        return path, _selected(_own_tasks(path), wanted), []
+    selected = _named_tasks(path, wanted)
     present = [task for task in selected if (path / task.file).is_file()]
     if not present:
         raise _not_found(path, selected)
     return path, present, [task for task in selected if task not in present and not task.optional]
+
+
+def _own_tasks(folder: Path) -> list[STSTask]:
+    """A task for each file of pairs in a folder."""
+    files = sorted(file for file in folder.rglob("*") if _is_task_file(file))
+    if not files:
+        raise _not_found(folder)
+    return [_own_task(folder, file) for file in files]
+
+
+def _named_tasks(folder: Path, names: Sequence[str] | None) -> list[STSTask]:
+    """Tasks of TASKS, and further files of a folder, by name."""
+    if names is None:
+        return select_tasks()
+    listed = {task.file for task in TASKS}
+    files = [name for name in names if name not in listed and _is_task_file(folder / name)]
+    own = [_own_task(folder, folder / name) for name in files]
+    return select_tasks([name for name in names if name not in files]) + own
 
 
 def complete_mteb_tasks(root: Path, tasks: Sequence[STSTask]) -> list[STSTask]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 
@@ -64,27 +66,25 @@ def decode_page(body: bytes, declared: str | None = None, *, html: bool = True) 
     for mark, encoding in _MARKS:
         if body.startswith(mark):
             return _decode_replacing(body[len(mark) :], encoding)
-    in_page = _META.search(body, 0, _HEAD_BYTES) if html else None
-    labels = [declared, in_page[1].decode("ascii", "replace") if in_page else None]
-    charsets = [charset for label in labels if label and (charset := python_charset(label))]
+    charsets = _declared_charsets(body, declared, html)
     if body.count(0) > _MAX_NUL_SHARE * len(body):
         wide = [charset for charset in charsets if charset.startswith(("utf-16", "utf-32"))]
         return _decode_replacing(body, wide[0]) if wide else None
     charsets = [charset for charset in charsets if not charset.startswith("utf")]
     seven_bit = [charset for charset in charsets if charset.startswith(_SEVEN_BIT)]
-    for charset in [*seven_bit, "utf-8"]:
-        if (text := _decode_strict(body, charset)) is not None:
-            return DecodedPage(text, charset, 0)
-    lenient = _decode_replacing(body, "utf-8")
-    if _mostly_valid(lenient):
-        return lenient
-    for charset in charsets:
-        if (text := _decode_strict(body, charset)) is not None:
-            return DecodedPage(text, charset, 0)
-    for charset in charsets:
-        if _mostly_valid(page := _decode_replacing(body, charset)):
-            return page
-    return _guess(body)
+    return (
+        _first_valid(body, [*seven_bit, "utf-8"])
+        or _first_mostly_valid(body, ["utf-8"])
+        or _first_valid(body, charsets)
+        or _first_mostly_valid(body, charsets)
+        or _guess(body)
+    )
+
+
+def _declared_charsets(body: bytes, declared: str | None, html: bool) -> list[str]:
+    in_page = _META.search(body, 0, _HEAD_BYTES) if html else None
+    labels = [declared, in_page[1].decode("ascii", "replace") if in_page else None]
+    return [charset for label in labels if label and (charset := python_charset(label))]
 
 
 def python_charset(label: str) -> str | None:
@@ -97,12 +97,20 @@ def python_charset(label: str) -> str | None:
     return None if name in _NOT_CHARSETS else _SUPERSETS.get(name, name)
 
 
-def _decode_strict(body: bytes, charset: str) -> str | None:
-    try:
-        # Not final: a character truncated at the end of the page does not make the charset wrong.
-        return codecs.getincrementaldecoder(charset)("strict").decode(body, final=False)
-    except UnicodeDecodeError:
-        return None
+def _first_valid(body: bytes, charsets: Sequence[str]) -> DecodedPage | None:
+    """The page by the first charset in which all of its bytes are valid."""
+    for charset in charsets:
+        with suppress(UnicodeDecodeError):
+            # Not final: a character truncated at the end of the page does not make the charset wrong.
+            text = codecs.getincrementaldecoder(charset)("strict").decode(body, final=False)
+            return DecodedPage(text, charset, 0)
+    return None
+
+
+def _first_mostly_valid(body: bytes, charsets: Sequence[str]) -> DecodedPage | None:
+    return next(
+        (page for page in (_decode_replacing(body, charset) for charset in charsets) if _mostly_valid(page)), None
+    )
 
 
 def _decode_replacing(body: bytes, charset: str) -> DecodedPage:

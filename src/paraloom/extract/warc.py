@@ -151,24 +151,33 @@ def _content(loader: Any, stream: _Record) -> Page | ArchivedImage | None:
         record = loader.parse_record_stream(stream)
     except (ArchiveLoadFailed, StatusAndHeadersParserException, EOFError):
         return Page(url, _host(url), "html", status=0)
-    if record.rec_type not in _RECORDS:
-        return None
+    return _page_or_image(record, url) if record.rec_type in _RECORDS else None
+
+
+def _page_or_image(record: Any, url: str) -> Page | ArchivedImage | None:
     if record.rec_type == "response" and url.lower().startswith("http") and not _has_http_head(record):
         return Page(url, _host(url), "html", status=0)
     headers = record.http_headers or record.rec_headers
     mime, _, parameters = (headers.get_header("Content-Type") or "").partition(";")
-    mime = mime.strip().lower()
-    status = _status(record)
+    mime, status = mime.strip().lower(), _status(record)
     if mime.startswith("image/"):
-        image = _read_content(record) if status == 200 else b""
-        return ArchivedImage(url, image) if status == 200 and len(image) <= MAX_PAGE_BYTES else None
+        return _image(record, url) if status == 200 else None
     body = _read_content(record) if mime in _KINDS or not mime else b""
     kind = _KINDS.get(mime) or ("html" if _looks_like_html(body) else None)
     if kind is None:
         return None
-    charset = next((p.partition("=")[2].strip("\"' ") for p in parameters.split(";") if "charset" in p.lower()), None)
     lang = record.http_headers.get_header("Content-Language") if record.http_headers else None
-    return Page(url, _host(url), kind, body=body, charset=charset, lang=lang, status=status)
+    return Page(url, _host(url), kind, body=body, charset=_charset(parameters), lang=lang, status=status)
+
+
+def _image(record: Any, url: str) -> ArchivedImage | None:
+    image = _read_content(record)
+    return ArchivedImage(url, image) if len(image) <= MAX_PAGE_BYTES else None
+
+
+def _charset(parameters: str) -> str | None:
+    """The charset among the parameters of a Content-Type."""
+    return next((p.partition("=")[2].strip("\"' ") for p in parameters.split(";") if "charset" in p.lower()), None)
 
 
 def _has_http_head(record: Any) -> bool:

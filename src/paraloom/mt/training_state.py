@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -10,6 +9,8 @@ from typing import Protocol
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
+
+from paraloom.io.atomic import atomic_write
 
 _COUNTERS = ("step", "epoch", "position", "tokens", "evaluations_without_gain")
 _MEASURES = ("seconds", "best_loss")
@@ -29,15 +30,12 @@ class Counters(Protocol):
 
 def save_state(path: Path, tensors: Mapping[str, Tensor], identity: str, counters: Counters) -> None:
     numbers = [getattr(counters, name) for name in (*_COUNTERS, *_MEASURES)]
-    part = path.with_suffix(".part")
-    save_file(
-        {name: value.cpu().contiguous() for name, value in tensors.items()},
-        part,
-        metadata={"identity": identity, "progress": " ".join(map(repr, numbers))},
-    )
-    with part.open("rb+") as stream:
-        os.fsync(stream.fileno())
-    part.replace(path)
+    with atomic_write(path) as temporary:
+        save_file(
+            {name: value.cpu().contiguous() for name, value in tensors.items()},
+            temporary,
+            metadata={"identity": identity, "progress": " ".join(map(repr, numbers))},
+        )
 
 
 def load_state(path: Path, identity: str, counters: Counters) -> dict[str, Tensor] | None:

@@ -8,10 +8,10 @@ import os
 import resource
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -199,32 +199,36 @@ class RunEstimate:
             lines.append((stage.name, *rows, rate, *_cells(times, stage.memory, stage.disk)))
         times = [self.wall_seconds(end=end) for end in _ENDS]
         lines.append(("whole run", "", "", "", *_cells(times, self.memory, self.disk)))
-        text = text_table(header, lines)
-        for stage in self.stages:
-            if stage.requests:
-                price = f", cost {stage.cost:,.2f}" if stage.cost else ", without prices"
-                text.append(
-                    f"{stage.name} sends {stage.requests:,} requests: {stage.input_tokens:,} tokens in, "
-                    f"{stage.output_tokens:,} tokens out{price}. Measuring this took {stage.sample_requests:,} more."
-                )
         cells = [
             (_machine(row), *_cells([row["seconds"], row["low"], row["high"]], row["memory"]))
             for row in self.machines()
         ]
-        text += ["", *text_table(("cores", "time", "from", "to", "memory"), cells, left=0), ""]
+        machines = text_table(("cores", "time", "from", "to", "memory"), cells, left=0)
+        return "\n".join([*text_table(header, lines), *self._requests(), "", *machines, "", *self._notes()])
+
+    def _requests(self) -> Iterator[str]:
+        for stage in self.stages:
+            if stage.requests:
+                price = f", cost {stage.cost:,.2f}" if stage.cost else ", without prices"
+                yield (
+                    f"{stage.name} sends {stage.requests:,} requests: {stage.input_tokens:,} tokens in, "
+                    f"{stage.output_tokens:,} tokens out{price}. Measuring this took {stage.sample_requests:,} more."
+                )
+
+    def _notes(self) -> Iterator[str]:
+        """What the figures leave out, and how they were measured."""
         if self.done:
-            text.append(f"Done already, as a whole or in part, and not counted: {', '.join(self.done)}.")
-        text.append("Rates are of one core, memory of a stage of one worker; from, to: 95 % by shards of the sample.")
-        if any(stage.decoded for stage in self.stages):
-            decoded = (f"{stage.decoded:,} by {stage.name}" for stage in self.stages if stage.decoded)
-            text.append(f"Tokens to be decoded: {', '.join(decoded)}.")
+            yield f"Done already, as a whole or in part, and not counted: {', '.join(self.done)}."
+        yield "Rates are of one core, memory of a stage of one worker; from, to: 95 % by shards of the sample."
+        decoded = [f"{stage.decoded:,} by {stage.name}" for stage in self.stages if stage.decoded]
+        if decoded:
+            yield f"Tokens to be decoded: {', '.join(decoded)}."
         if self.slowed > _BUSY:
-            text.append(
+            yield (
                 f"The machine did other work, too: the samples took {self.slowed:.1f} times their processor time, and "
                 "the run may take as many times more or less."
             )
-        text.append(f"Measured on samples in {format_duration(self.seconds)}.")
-        return "\n".join(text)
+        yield f"Measured on samples in {format_duration(self.seconds)}."
 
     def compare(self, result: RunResult, wall_seconds: float | None = None) -> str:
         """Expected and actual figures of a run, for the stages that ran from beginning to end."""
@@ -438,6 +442,31 @@ def _shard_line(
     return constant, rate, (min(1.0, low / seconds), max(1.0, high / seconds)) if seconds else (1.0, 1.0)
 
 
+class _Seconds(NamedTuple):
+    """Seconds of a stage: once, for each unit, for all shards; and their 95 % interval, relative to them."""
+
+    once: float
+    rate: float
+    of_shards: float
+    spread: tuple[float, float]
+
+
+def _seconds(
+    name: str, small: _Measured, large: _Measured, units: int, shards: float, workers: int, by_shard: bool
+) -> _Seconds:
+    """Extend the time of a stage to all units: by the line of its shards, or by that of the two samples."""
+    result, second = large.stages[name], large.units[name]
+    few, many = (one.shards.get(name) or [] for one in (small, large))
+    if few and many and units and by_shard:
+        count = max(1, math.ceil(shards))
+        of_shard, rate, spread = _shard_line(_steady(few, workers), _steady(many, workers), units / count)
+        once = max(0.0, result.seconds - of_shard * len(many) - rate * second)
+        return _Seconds(once, rate, of_shard * count, spread)
+    rate, once = _line(small.stages[name].seconds, result.seconds, small.units[name], second, units, result.kind)
+    high = max(1.0, result.seconds / (rate * second)) if rate * second else 1.0
+    return _Seconds(once, rate, 0.0, (1.0, high))
+
+
 def _extend(
     step: Step,
     before: list[StageEstimate],
@@ -446,24 +475,13 @@ def _extend(
     large: _Measured,
     workers: int,
 ) -> StageEstimate:
-    rows_of = {stage.name: stage.rows for stage in before} | {n: s.rows for n, s in samples.items() if n != step.name}
     result, first, second = large.stages[step.name], small.units[step.name], large.units[step.name]
     sample = samples.get(step.name)
-    known = [rows_of[name] for name in inputs_of(step) if name in rows_of]
-    units = _updates(step.stage) or (sample.rows if sample is not None else sum(known))
+    units = _updates(step.stage) or (sample.rows if sample is not None else _rows_before(step, before, samples))
     shards = _shards(step, before, samples, units)
-    spread, constant = (1.0, 1.0), 0.0
-    timed = [one.shards.get(step.name) or [] for one in (small, large)]
-    if all(timed) and units and (result.kind == "map" or sample is not None):
-        used = workers if result.kind == "map" else 1
-        few, many = (_steady(one, used) for one in timed)
-        count = max(1, math.ceil(shards))
-        of_shard, rate, spread = _shard_line(few, many, units / count)
-        once = max(0.0, result.seconds - of_shard * len(timed[1]) - rate * second)
-        constant = of_shard * count
-    else:
-        rate, once = _line(small.stages[step.name].seconds, result.seconds, first, second, units, result.kind)
-        spread = (1.0, max(1.0, result.seconds / (rate * second))) if rate * second else spread
+    used = workers if result.kind == "map" else 1
+    by_shard = result.kind == "map" or sample is not None
+    time_ = _seconds(step.name, small, large, units, shards, used, by_shard)
     share = units / second if second else 1.0
     is_fit = isinstance(step.stage, Fit)
     grows = not is_fit
@@ -474,18 +492,24 @@ def _extend(
         kind="fit" if is_fit else "source" if sample is not None else result.kind,
         units=units,
         rows=0 if is_fit else round(result.counts.out * share),
-        seconds_once=once / (workers if result.kind == "map" else 1),
-        seconds_all=rate * units + constant + (sample.seconds if sample is not None else 0.0),
+        seconds_once=time_.once / used,
+        seconds_all=time_.rate * units + time_.of_shards + (sample.seconds if sample is not None else 0.0),
         memory=result.memory,
         disk=round(large.disk[step.name] * (share if grows else 1.0)),
         measured=second,
         is_fixed=_updates(step.stage) > 0,
         shards=shards,
         settings=settings_of(step),
-        spread=spread,
+        spread=time_.spread,
         decoded=round(large.decoded.get(step.name, 0) * share),
         **_usage(small.stages[step.name], result, first, second, units),
     )
+
+
+def _rows_before(step: Step, before: Sequence[StageEstimate], samples: Mapping[str, InputSample]) -> int:
+    """The rows of all that a stage reads."""
+    rows_of = {stage.name: stage.rows for stage in before} | {name: sample.rows for name, sample in samples.items()}
+    return sum(rows_of.get(name, 0) for name in inputs_of(step))
 
 
 def _usage(small: StageResult, large: StageResult, first: int, second: int, units: int) -> dict[str, Any]:

@@ -77,19 +77,9 @@ class PairStatistics(Fit):
                 if name in batch.schema.names:
                     parts.append(_numbers(batch, name))
         totals = {name: merge_all(parts, TextStatistics()) for name, parts in sides.items()}
-        figures = {name: side.figures() for name, side in totals.items()}
-        for name in _SIDES:
-            figures[name] |= {
-                key.partition(" ")[2]: value.estimate() for key, value in means.items() if key.startswith(f"{name} ")
-            }
-        differences: dict[str, Estimate] = {
-            name: figures["reference"][name] - figures["translation"][name]
-            for name in ("vocabulary", "unigram_entropy", "trigram_entropy", "parse_entropy")
-            if name in figures["reference"] and name in figures["translation"]
-        }
-        differences |= {
-            key.partition(" ")[2]: value.estimate() for key, value in means.items() if key.startswith("difference ")
-        }
+        figures = {name: totals[name].figures() | _means_of(name, means) for name in _SIDES}
+        compared = ("vocabulary", "unigram_entropy", "trigram_entropy", "parse_entropy")
+        differences = _difference(figures, compared) | _means_of("difference", means)
         result: dict[str, Any] = {
             "pairs": totals["reference"].sentences,
             **{name: _to_dicts(estimates) for name, estimates in figures.items()},
@@ -104,6 +94,21 @@ class PairStatistics(Fit):
             "pairs": result["pairs"],
             "reference_minus_translation": {k: round(v.value, 4) for k, v in differences.items()},
         }
+
+
+def _difference(figures: Mapping[str, Mapping[str, Estimate]], names: Sequence[str]) -> dict[str, Estimate]:
+    """Figures of the references minus those of the translations, where both have them."""
+    ours, theirs = figures["reference"], figures["translation"]
+    return {name: ours[name] - theirs[name] for name in names if name in ours and name in theirs}
+
+
+def _means_of(kind: str, means: Mapping[str, Moments]) -> dict[str, Estimate]:
+    """The means whose names begin with a kind, by the rest of the name."""
+    return {
+        name.removeprefix(f"{kind} "): moments.estimate()
+        for name, moments in means.items()
+        if name.startswith(f"{kind} ")
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

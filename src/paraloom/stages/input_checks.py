@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -195,33 +195,43 @@ def check_scored_languages(
     columns = [name for name in ("src", "tgt", "pivot") if name in corpus.schema.names]
     sample = read_sample(corpus, columns, "pair_id" if "pair_id" in corpus.schema.names else "src", seed)
     identified = {name: sample_language(sample.columns[name]).language for name in columns}
-    directions = {
-        name: Direction.of(model)
-        for name, model in (("translator", translator), ("reverse translator", reverse_translator))
-        if model is not None
-    }
+    models = {"translator": translator, "reverse translator": reverse_translator}
+    directions = {name: Direction.of(model) for name, model in models.items() if model is not None}
     problems, remedy = [], ""
     for column, language in identified.items():
-        for name, direction in directions.items():
-            read = (column == "pivot") == (name == "translator")
-            expected = direction.source if read else direction.target
-            if _contradicts(language, expected, direction.target if read else direction.source):
-                problems.append(f"'{column}' is {language_name(language)}, but the {name} translates {direction}")
-        models: dict[str, list[str]] = {}
-        for name, known in (languages or {}).items():
-            if column != "pivot" and language and known and language not in map(language_code, known):
-                models.setdefault(", ".join(language_name(language_code(code)) for code in known), []).append(name)
-        for names, unfit in models.items():
-            verb = "is" if len(unfit) == 1 else "are"
+        problems += _against_directions(column, language, directions)
+        if unfit := _against_models(column, language, languages or {}):
+            problems += unfit
             remedy = "; --judge takes a judge of another language, --encoder adds paraphrase_score by an encoder of it"
-            problems.append(
-                f"'{column}' is {language_name(language)}, but the {' and the '.join(unfit)} {verb} for {names}"
-            )
     message = f"{'; '.join(problems)}: these scores mean little{remedy}" if problems else ""
     if message:
         warnings.warn(message, stacklevel=2)
     figures: dict[str, Json] = {"languages": {name: value for name, value in identified.items() if value}}
     return figures | ({"warning": message} if message else {})
+
+
+def _against_directions(column: str, language: str | None, directions: Mapping[str, Direction]) -> Iterator[str]:
+    """The translators that do not translate a column of a language, or not into it."""
+    for name, direction in directions.items():
+        expected, opposite = direction.source, direction.target
+        if (column == "pivot") != (name == "translator"):
+            expected, opposite = opposite, expected
+        if _contradicts(language, expected, opposite):
+            yield f"'{column}' is {language_name(language)}, but the {name} translates {direction}"
+
+
+def _against_models(column: str, language: str | None, languages: Mapping[str, Sequence[str]]) -> list[str]:
+    """The models that are not for the language of a column; those of the same languages together."""
+    models: dict[str, list[str]] = {}
+    for name, codes in languages.items() if language and column != "pivot" else ():
+        known = [language_code(code) for code in codes]
+        if known and language not in known:
+            models.setdefault(", ".join(map(language_name, known)), []).append(name)
+    return [
+        f"'{column}' is {language_name(language)}, but the {' and the '.join(names)} "
+        f"{'is' if len(names) == 1 else 'are'} for {known}"
+        for known, names in models.items()
+    ]
 
 
 def _contradicts(identified: str | None, expected: str | None, opposite: str | None) -> bool:

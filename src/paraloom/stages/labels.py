@@ -339,6 +339,17 @@ class LabeledScores:
     kinds: npt.NDArray[np.object_]
 
 
+def _check_labeled(columns: Sequence[str], required: Sequence[str]) -> None:
+    if LABEL not in columns:
+        raise ConfigError(
+            f"the pairs have no column '{LABEL}'; their columns are {', '.join(columns)}",
+            remedy=f"Add '{LABEL}' (1 right, 0 wrong), and optionally '{SET}' (the name of a set).",
+        )
+    for name in required:
+        if name not in columns:
+            raise missing_column(name, columns)
+
+
 def read_labeled(corpora: Sequence[Corpus], scores: Sequence[str], *, required: Sequence[str] = ()) -> LabeledScores:
     """Read the scores and labels of labeled pairs: some ten bytes per pair and score."""
     values: dict[str, list[npt.NDArray[np.float64]]] = {name: [] for name in scores}
@@ -347,14 +358,7 @@ def read_labeled(corpora: Sequence[Corpus], scores: Sequence[str], *, required: 
     kinds: list[npt.NDArray[np.object_]] = []
     for corpus in corpora:
         known = corpus.schema.names
-        if LABEL not in known:
-            raise ConfigError(
-                f"the pairs have no column '{LABEL}'; their columns are {', '.join(known)}",
-                remedy=f"Add '{LABEL}' (1 right, 0 wrong), and optionally '{SET}' (the name of a set).",
-            )
-        for name in required:
-            if name not in known:
-                raise missing_column(name, known)
+        _check_labeled(known, required)
         columns = [name for name in (*scores, LABEL, SET, KIND, "origin") if name in known]
         for batch in corpus.batches(list(dict.fromkeys(columns)), label="reading"):
             labels.append(batch.column(LABEL).to_numpy(zero_copy_only=False))
@@ -364,11 +368,12 @@ def read_labeled(corpora: Sequence[Corpus], scores: Sequence[str], *, required: 
             kinds.append(np.asarray([kind or "" for kind in given], object))
             for name in scores:
                 values[name].append(_numbers(batch, name))
+    empty = np.empty(0, object)
     return LabeledScores(
-        {name: np.concatenate(parts) if parts else np.empty(0) for name, parts in values.items()},
-        np.concatenate(labels) if labels else np.empty(0, np.int8),
-        np.concatenate(sets) if sets else np.empty(0, object),
-        np.concatenate(kinds) if kinds else np.empty(0, object),
+        {name: np.concatenate([np.empty(0), *parts]) for name, parts in values.items()},
+        np.concatenate([np.empty(0, np.int8), *labels]),
+        np.concatenate([empty, *sets]),
+        np.concatenate([empty, *kinds]),
     )
 
 

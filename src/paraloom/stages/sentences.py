@@ -137,18 +137,9 @@ class ReadSentences(Source):
     def _texts(self, context: StageContext) -> Iterator[_Texts]:
         remaining = self.limit or sys.maxsize
         for reference, path in zip(self.corpora, context.paths("corpora"), strict=True):
-            corpus = Corpus.open(path)
-            columns = [name for name in self.columns if name in corpus.schema.names]
-            if not columns:
-                raise ConfigError(f"'{reference}' has none of the columns {', '.join(self.columns)}")
-            lang_columns = {name: lang for name in columns if (lang := LANGUAGE_OF[name]) in corpus.schema.names}
-            for batch in corpus.batches([*columns, *lang_columns.values()]):
-                for column in columns:
-                    texts = [text or "" for text in batch.column(column).to_pylist()]
-                    stated = batch.column(lang_columns[column]).to_pylist() if column in lang_columns else None
-                    remaining -= len(texts)
-                    names, nothing = [Path(str(reference)).name] * len(texts), [None] * len(texts)
-                    yield _Texts(names, texts, stated or nothing, nothing)
+            for part in self._texts_of_corpus(reference, path):
+                remaining -= len(part.texts)
+                yield part
         for path in self.text_files:
             rows = read_texts(path, self.field, reject=self.bad_rows == "reject")
             # Lines after the limit are not read, so that none of them can be faulty.
@@ -156,6 +147,20 @@ class ReadSentences(Source):
                 remaining -= len(chunk)
                 texts, faults = [row.text for row in chunk], [row.error for row in chunk]
                 yield _Texts([row.slot or path.name for row in chunk], texts, [None] * len(chunk), faults)
+
+    def _texts_of_corpus(self, reference: Ref, path: Path) -> Iterator[_Texts]:
+        """The columns of a corpus, batch by batch."""
+        corpus = Corpus.open(path)
+        known = corpus.schema.names
+        languages = {column: LANGUAGE_OF[column] for column in self.columns if column in known}
+        if not languages:
+            raise ConfigError(f"'{reference}' has none of the columns {', '.join(self.columns)}")
+        for batch in corpus.batches([*languages, *(name for name in languages.values() if name in known)]):
+            nothing = [None] * batch.num_rows
+            for column, language in languages.items():
+                texts = [text or "" for text in batch.column(column).to_pylist()]
+                stated = batch.column(language).to_pylist() if language in known else nothing
+                yield _Texts([Path(str(reference)).name] * len(texts), texts, stated, nothing)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,32 @@ class Phrase:
 
 Part: TypeAlias = Phrase | int
 
+
+def _positions(part: Part) -> list[int]:
+    return [part] if isinstance(part, int) else list(part.positions())
+
+
+def _first(part: Part) -> int:
+    return min(_positions(part))
+
+
+def _last(part: Part) -> int:
+    return max(_positions(part))
+
+
+def _in_order(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Parts in the order of their first words."""
+    return tuple(sorted(parts, key=_first))
+
+
+def _after(parts: Iterable[Part], position: int) -> list[Part]:
+    return [part for part in parts if _first(part) > position]
+
+
+def _before(parts: Iterable[Part], position: int) -> list[Part]:
+    return [part for part in parts if _last(part) < position]
+
+
 _SUBJECTS = frozenset({"nsubj", "csubj", "expl"})
 _AUXILIARIES = frozenset({"aux", "cop"})
 _NOMINAL = frozenset({"NOUN", "PROPN", "PRON", "NUM", "SYM", "X", "DET"})
@@ -36,12 +62,38 @@ _IN_NOMINAL = frozenset({
     "reparandum",
 })  # fmt: skip
 """Relations of the dependents that belong to a noun, not to the clause whose predicate the noun is."""
-_BEFORE_NOUN = frozenset({"det", "amod", "nummod", "compound", "nmod", "flat", "goeswith", "advmod", "fixed"})
+_BEFORE_NOUN = frozenset({"det", "amod", "nummod", "compound", "nmod", "flat", "goeswith", "advmod", "fixed", "punct"})
+_AFTER_NOUN = frozenset({"flat", "goeswith"})
+_BEFORE_ADJECTIVE = frozenset({"advmod", "obl", "case", "det", "fixed", "amod"})
+_AFTER_ADJECTIVE = frozenset({"xcomp", "ccomp", "obl", "fixed", "advmod"})
+"""Relations of the dependents that belong to an adjective or adverb, not to the clause whose predicate it is."""
 _BARE = frozenset({
     "case", "mark", "aux", "cop", "cc", "det", "amod", "nummod", "compound", "punct", "flat", "fixed", "goeswith",
 })  # fmt: skip
+_BARE_CATEGORIES = frozenset({"PUNCT", "CCONJ", "PART"})
 _WH_TAGS = frozenset({"WP", "WP$", "WDT", "WRB"})
 _WH_LABELS = {"NP": "WHNP", "ADVP": "WHADVP", "ADJP": "WHADJP", "PP": "WHPP"}
+
+
+@dataclass(frozen=True)
+class Clause:
+    """The dependents of a predicate by what they do in its clause; positions are in order."""
+
+    predicate: Part
+    verbs: list[int]
+    """Auxiliaries, the copula, and "to"."""
+    marks: list[int]
+    subjects: list[int]
+    conjuncts: list[int]
+    phrases: list[Part]
+    """Constituents of all other dependents, subjects included."""
+    question: Part | None
+    """The question phrase or relative pronoun among them, before the head."""
+
+    @property
+    def is_inverted(self) -> bool:
+        """True if a verb is before the subject."""
+        return bool(self.verbs and self.subjects) and self.verbs[0] < self.subjects[0]
 
 
 @dataclass
@@ -105,7 +157,7 @@ class Projection:
             part = self.coordination(head, dependents, main)
         else:
             part = self.simple(head, dependents, main)
-        positions = self.part_positions(part)
+        positions = _positions(part)
         if isinstance(part, Phrase) and positions != sorted(positions):
             # What belongs to the predicate is on both sides of what belongs to the clause: all of it on one level.
             parts = [
@@ -116,20 +168,17 @@ class Projection:
 
     def coordination(self, head: int, dependents: list[int], main: bool) -> Part:
         """Conjuncts in a row, in a constituent with the label of the first one."""
-        first = next(position for position in dependents if self.relation(position) == "conj")
-        clausal = self.is_clause(head, dependents)
         conjuncts = [position for position in dependents if self.relation(position) == "conj"]
-        if clausal and not any(self.has_subject(position) for position in conjuncts):
+        if self.is_clause(head, dependents) and not any(self.has(position, _SUBJECTS) for position in conjuncts):
             # "He came and went": verb phrases of one subject.
             return self.simple(head, dependents, main)
-        own = [position for position in dependents if position < first and self.relation(position) != "conj"]
+        own = [position for position in dependents if position < conjuncts[0]]
         content = self.simple(head, own, main and len(own) == len(dependents))
         parts: list[Part] = [content]
-        for position in dependents:
-            if position >= first:
-                parts += self.conjunct(position) if self.relation(position) == "conj" else [self.phrase(position)]
+        for position in dependents[len(own) :]:
+            parts += self.conjunct(position) if position in conjuncts else [self.phrase(position)]
         label = content.label if isinstance(content, Phrase) else self.label_of_word(head)
-        return Phrase("S" if label in {"SQ", "SBARQ", "SINV"} and not main else label, tuple(self.flat(parts)))
+        return Phrase("S" if label in {"SQ", "SBARQ", "SINV"} and not main else label, _in_order(parts))
 
     def conjunct(self, position: int) -> list[Part]:
         """A conjunct, and before it the comma and the conjunction that are attached to it."""
@@ -147,6 +196,10 @@ class Projection:
         tokens = [self.phrase(dependent) for dependent in leading]
         return [*tokens, self.phrase(position, without=leading)]
 
+    def conjuncts(self, positions: Iterable[int]) -> Iterator[Part]:
+        """Conjuncts of a clause, with their commas and conjunctions."""
+        return chain.from_iterable(map(self.conjunct, positions))
+
     def yield_of(self, position: int) -> list[int]:
         """Positions of a word and of all words below it, in order."""
         result, waiting = list[int](), [position]
@@ -155,8 +208,9 @@ class Projection:
             waiting += self.dependents[current]
         return sorted(result)
 
-    def has_subject(self, position: int) -> bool:
-        return any(self.relation(dependent) in _SUBJECTS for dependent in self.dependents[position])
+    def has(self, position: int, relations: frozenset[str]) -> bool:
+        """True if a word has a dependent of one of these relations."""
+        return any(self.relation(dependent) in relations for dependent in self.dependents[position])
 
     def is_clause(self, head: int, dependents: Iterable[int]) -> bool:
         relations = {self.relation(position) for position in dependents}
@@ -183,19 +237,28 @@ class Projection:
         """The constituent of a word with its dependents, conjuncts of other constituents aside."""
         if self.is_clause(head, dependents):
             return self.clause(head, dependents, main)
-        relation = self.relation(head)
-        word = self.words[head]
         if not dependents:
-            if relation in _BARE or word.relation == "nmod:poss" or word.relation == "compound:prt":
-                return Phrase("PRT", (head,)) if word.relation == "compound:prt" else head
-            if relation == "discourse":
-                return Phrase("INTJ", (head,)) if word.category == "INTJ" else head
-            if word.category in {"PUNCT", "CCONJ", "PART"}:
-                return head
-            return Phrase(self.label_of_word(head), (head,))
+            return self.single_word(head)
+        relation = self.relation(head)
         if relation in {"case", "mark", "cc", "fixed"} and all(self.relation(one) == "fixed" for one in dependents):
             return Phrase("CONJP" if relation == "cc" else "PP", tuple(sorted([head, *dependents])))
-        if word.category in _NOMINAL or any(self.relation(one) in {"det", "case"} for one in dependents):
+        return self.phrase_without_verb(head, dependents)
+
+    def single_word(self, head: int) -> Part:
+        """The constituent of a word without dependents, or the word alone."""
+        relation, word = self.relation(head), self.words[head]
+        if word.relation == "compound:prt":
+            return Phrase("PRT", (head,))
+        if relation == "discourse" and word.category == "INTJ":
+            return Phrase("INTJ", (head,))
+        bare = relation in _BARE or relation == "discourse" or word.relation == "nmod:poss"
+        return (
+            head if bare or word.category in {"PUNCT", "CCONJ", "PART"} else Phrase(self.label_of_word(head), (head,))
+        )
+
+    def phrase_without_verb(self, head: int, dependents: list[int]) -> Part:
+        """A noun phrase, or the phrase of an adjective, an adverb and the like; within its prepositions."""
+        if self.words[head].category in _NOMINAL or any(self.relation(one) in {"det", "case"} for one in dependents):
             return self.nominal(head, dependents)
         parts = self.ordered(head, dependents)
         return self.with_markers(self.merged(self.label_of_word(head), parts), head, dependents)
@@ -207,30 +270,26 @@ class Projection:
 
     def nominal(self, head: int, dependents: list[int]) -> Part:
         """A noun phrase, or a prepositional phrase around it."""
-        content, before, after = [head], list[Part](), list[Part]()
         possessive = [p for p in dependents if self.relation(p) == "case" and p > head and self.words[p].tag == "POS"]
+        content, before, after = [head, *possessive], list[Part](), list[Part]()
         for position in dependents:
-            if self.relation(position) in {"case", "mark"} and position not in possessive:
-                continue
             relation = self.relation(position)
-            if (
-                position in possessive
-                or (
-                    (position < head and (relation in _BEFORE_NOUN or relation == "punct"))
-                    or relation in {"flat", "goeswith"}
-                )
-                or (position < head and not before and relation != "cc")
-            ):
+            if relation in {"case", "mark"}:
+                continue
+            if position > head:
+                inside = relation in _AFTER_NOUN
+            else:
+                inside = relation in _BEFORE_NOUN or (not before and relation != "cc")
+            if inside:
                 content.append(position)
             else:
                 (before if position < head else after).append(self.phrase(position))
-        core: list[Part] = [position if position == head else self.phrase(position) for position in sorted(content)]
+        core = [position if position == head else self.phrase(position) for position in sorted(content)]
         label = "WHNP" if self.is_wh(core) else "NP"
-        phrase = Phrase(label, tuple(self.flat(core)))
+        phrase = Phrase(label, _in_order(core))
         if before or after:
-            phrase = Phrase(label, tuple(self.flat([*before, phrase, *after])))
-        rest = [position for position in dependents if position not in possessive]
-        return self.with_markers(phrase, head, rest)
+            phrase = Phrase(label, _in_order([*before, phrase, *after]))
+        return self.with_markers(phrase, head, [position for position in dependents if position not in possessive])
 
     def is_wh(self, parts: Sequence[Part]) -> bool:
         first: Part = parts[0]
@@ -249,101 +308,92 @@ class Projection:
         cases = [position for position in dependents if self.relation(position) == "case"]
         marks = [position for position in dependents if self.relation(position) == "mark"]
         if cases:
-            label = "PP"
-            if phrase.label in _WH_LABELS.values():
-                label = "WHPP"
-            before = [self.words_of(position) for position in cases if position < head]
-            behind = [self.words_of(position) for position in cases if position > head]
-            phrase = Phrase(
-                label, tuple(self.flat([*chain.from_iterable(before), phrase, *chain.from_iterable(behind)]))
-            )
+            label = "WHPP" if phrase.label in _WH_LABELS.values() else "PP"
+            phrase = Phrase(label, _in_order([*self.markers(cases), phrase]))
         if marks:
-            phrase = Phrase("SBAR", tuple(self.flat([*chain.from_iterable(self.words_of(p) for p in marks), phrase])))
+            phrase = Phrase("SBAR", _in_order([*self.markers(marks), phrase]))
         return phrase
 
-    def words_of(self, position: int) -> list[Part]:
-        """A preposition or conjunction as words without a constituent: "because of"; with an adverb, as its phrase."""
-        if all(self.relation(dependent) == "fixed" for dependent in self.dependents[position]):
-            return list(self.yield_of(position))
-        return [self.phrase(position)]
+    def markers(self, positions: Iterable[int]) -> Iterator[Part]:
+        """Prepositions or conjunctions: words without a constituent ("because of"), or with an adverb, a phrase."""
+        for position in positions:
+            if all(self.relation(dependent) == "fixed" for dependent in self.dependents[position]):
+                yield from self.yield_of(position)
+            else:
+                yield self.phrase(position)
 
     def merged(self, label: str, parts: Sequence[Part]) -> Phrase:
         if len(parts) > 1 and self.is_wh(parts):
             label = _WH_LABELS.get(label, label)
-        return Phrase(label, tuple(self.flat(parts)))
-
-    def flat(self, parts: Iterable[Part]) -> list[Part]:
-        """Parts in the order of their first words."""
-        return sorted(parts, key=lambda part: part if isinstance(part, int) else min(part.positions()))
+        return Phrase(label, _in_order(parts))
 
     def clause(self, head: int, dependents: list[int], main: bool) -> Part:
         """A clause: what is before the verb phrase, and the verb phrase."""
+        clause = self.parts_of_clause(head, dependents)
+        if clause.verbs and self.is_question_phrase(clause.predicate) and _last(clause.predicate) < clause.verbs[0]:
+            return self.question_of_predicate(clause, main=main)
+        if clause.is_inverted:
+            asks = not main or self.question or clause.question is not None
+            content = Phrase("SQ" if asks else "SINV", self.inverted(clause))
+        else:
+            content = Phrase("S", self.straight(clause))
+        if clause.question is not None:
+            return self.fronted(content, clause.phrases, clause.question, main=main)
+        if clause.marks:
+            gerund = not clause.subjects and not clause.verbs and self.words[head].tag == "VBG"
+            return Phrase("PP" if gerund else "SBAR", _in_order([*self.markers(clause.marks), content]))
+        return content if main else self.subordinate(content, self.words[head].relation, bool(clause.subjects))
+
+    def parts_of_clause(self, head: int, dependents: list[int]) -> Clause:
+        """The predicate of a clause and what the other dependents of its head do."""
         predicate, rest = self.predicate(head, dependents)
-        marks = [p for p in rest if self.relation(p) == "mark" and self.words[p].tag != "TO"]
-        verbs = [
-            p for p in rest
-            if self.relation(p) in _AUXILIARIES or (self.relation(p) == "mark" and self.words[p].tag == "TO")
-        ]  # fmt: skip
-        others = [p for p in rest if p not in marks and p not in verbs]
-        subjects = [p for p in others if self.relation(p) in _SUBJECTS]
-        inverted = [p for p in verbs if subjects and p < min(subjects)]
-        phrases = {p: self.phrase(p) for p in others if self.relation(p) != "conj"}
-        wh = next((p for p, part in phrases.items() if p < head and self.is_question_phrase(part)), None)
-        conjuncts = [p for p in others if self.relation(p) == "conj"]
-        if verbs and self.is_question_phrase(predicate) and max(self.part_positions(predicate)) < min(verbs):
-            return self.question_of_predicate(predicate, sorted(verbs), phrases, conjuncts, main=main)
-        body = (self.inverted if inverted else self.straight)(predicate, verbs, phrases, wh, conjuncts)
-        label = "S"
-        if inverted:
-            label = "SQ" if not main or self.question or wh is not None else "SINV"
-        content: Phrase = Phrase(label, tuple(body))
-        if wh is not None:
-            return self.fronted(content, phrases, wh, main=main)
-        if marks:
-            words = list(chain.from_iterable(self.words_of(position) for position in marks))
-            gerund = not subjects and self.words[head].tag == "VBG" and not verbs
-            return Phrase("PP" if gerund else "SBAR", tuple(self.flat([*words, content])))
-        relation = self.words[head].relation
-        if main:
-            return content
-        if subjects and relation in {"ccomp", "acl:relcl", "advcl:relcl"}:
-            return Phrase("SBAR", (content,))
-        if not subjects and len(content.children) == 1 and relation in {"acl", "amod", "conj", "acl:relcl"}:
-            child = content.children[0]
-            # "the book written by him": a verb phrase within the noun phrase.
-            if isinstance(child, Phrase):
-                return child
+        verbs, marks, subjects, conjuncts = list[int](), list[int](), list[int](), list[int]()
+        phrases = dict[int, Part]()
+        for position in rest:
+            relation = self.relation(position)
+            if relation in _AUXILIARIES or (relation == "mark" and self.words[position].tag == "TO"):
+                verbs.append(position)
+            elif relation == "mark":
+                marks.append(position)
+            elif relation == "conj":
+                conjuncts.append(position)
+            else:
+                phrases[position] = self.phrase(position)
+                if relation in _SUBJECTS:
+                    subjects.append(position)
+        question = next((part for p, part in phrases.items() if p < head and self.is_question_phrase(part)), None)
+        return Clause(predicate, verbs, marks, subjects, conjuncts, list(phrases.values()), question)
+
+    def subordinate(self, content: Phrase, relation: str, has_subject: bool) -> Phrase:
+        """A clause within a sentence that has no conjunction."""
+        if has_subject:
+            return Phrase("SBAR", (content,)) if relation in {"ccomp", "acl:relcl", "advcl:relcl"} else content
+        child = content.children[0]
+        if (
+            len(content.children) == 1
+            and relation in {"acl", "amod", "conj", "acl:relcl"}
+            and isinstance(child, Phrase)
+        ):
+            return child  # "the book written by him": a verb phrase within the noun phrase
         return content
 
-    def fronted(self, content: Phrase, phrases: dict[int, Part], wh: int, *, main: bool) -> Phrase:
+    def fronted(self, content: Phrase, phrases: list[Part], question: Part, *, main: bool) -> Phrase:
         """A clause behind its question phrase."""
-        start = min(content.positions())
-        front = [part for p, part in phrases.items() if max(self.part_positions(part)) < start and p != wh]
+        front = [part for part in _before(phrases, _first(content)) if part != question]
         if main:
             content = Phrase("SQ", content.children)
-        parts = self.flat([*front, self.wh_phrase(phrases[wh]), content])
-        return Phrase("SBARQ" if main else "SBAR", tuple(parts))
+        return Phrase("SBARQ" if main else "SBAR", _in_order([*front, self.wh_phrase(question), content]))
 
-    def question_of_predicate(
-        self, predicate: Part, verbs: list[int], phrases: dict[int, Part], conjuncts: list[int], *, main: bool
-    ) -> Phrase:
+    def question_of_predicate(self, clause: Clause, *, main: bool) -> Phrase:
         """A clause whose predicate is a question phrase before its verb: "what is it", "what it is"."""
-        start = max(self.part_positions(predicate))
-        front = [part for part in phrases.values() if max(self.part_positions(part)) < start]
-        rest = [part for part in phrases.values() if min(self.part_positions(part)) > start]
-        before = [part for part in rest if max(self.part_positions(part)) < verbs[0]]
-        after = [part for part in rest if part not in before]
-        more = list(chain.from_iterable(self.conjunct(position) for position in conjuncts))
-        if before:
-            content = Phrase("S", (*self.flat(before), Phrase("VP", tuple(self.flat([*verbs, *after, *more])))))
-        else:
-            content = Phrase("SQ", tuple(self.flat([*verbs, *after, *more])))
-        asks = main or (self.question and not before)
-        label = "SBARQ" if asks else "SBAR"
-        return Phrase(label, tuple(self.flat([*front, self.wh_phrase(predicate), content])))
-
-    def part_positions(self, part: Part) -> list[int]:
-        return [part] if isinstance(part, int) else list(part.positions())
+        front = _before(clause.phrases, _last(clause.predicate))
+        rest = _after(clause.phrases, _last(clause.predicate))
+        subject = _before(rest, clause.verbs[0])
+        after = [part for part in rest if part not in subject]
+        verbs = _in_order([*clause.verbs, *after, *self.conjuncts(clause.conjuncts)])
+        content = Phrase("S", (*_in_order(subject), Phrase("VP", verbs))) if subject else Phrase("SQ", verbs)
+        asks = main or (self.question and not subject)
+        return Phrase("SBARQ" if asks else "SBAR", _in_order([*front, self.wh_phrase(clause.predicate), content]))
 
     def wh_phrase(self, part: Part) -> Phrase:
         """A constituent that begins with a question word or a relative pronoun, with the label of such."""
@@ -353,95 +403,70 @@ class Projection:
 
     def predicate(self, head: int, dependents: list[int]) -> tuple[Part, list[int]]:
         """The predicate, and the dependents that belong to the clause: a verb, or a phrase after a copula."""
-        word = self.words[head]
-        if word.category in {"VERB", "AUX"}:
+        if self.words[head].category in {"VERB", "AUX"}:
             return head, dependents
-        copula = max((p for p in dependents if self.relation(p) in _AUXILIARIES and p < head), default=-1)
-        subject = max((p for p in dependents if self.relation(p) in _SUBJECTS and p < head), default=-1)
-        start = max(copula, subject)
-        own = list[int]()
-        for position in dependents:
-            relation = self.relation(position)
-            inside = start < position
-            if word.category in {"ADJ", "ADV", "ADP"}:
-                if inside and (
-                    (relation in {"advmod", "obl", "case", "det", "fixed", "amod"} and position < head)
-                    or (position > head and relation in {"xcomp", "ccomp", "obl", "fixed", "advmod", "csubj"})
-                ) and relation not in _SUBJECTS:  # fmt: skip
-                    own.append(position)
-            elif (relation in _IN_NOMINAL and inside) or (relation == "advmod" and inside and position < head):
-                own.append(position)
-        rest = [position for position in dependents if position not in own]
-        if word.category in _NOMINAL or any(self.relation(p) in {"det", "case"} for p in own):
-            return self.nominal(head, own), rest
-        return self.with_markers(self.merged(self.label_of_word(head), self.ordered(head, own)), head, own), rest
+        start = max((p for p in dependents if self.relation(p) in _AUXILIARIES | _SUBJECTS and p < head), default=-1)
+        own = [position for position in dependents if position > start and self.is_in_predicate(position, head)]
+        return self.phrase_without_verb(head, own), [position for position in dependents if position not in own]
 
-    def straight(
-        self, predicate: Part, verbs: list[int], phrases: dict[int, Part], wh: int | None, conjuncts: list[int]
-    ) -> list[Part]:
+    def is_in_predicate(self, position: int, head: int) -> bool:
+        """True if a dependent belongs to a predicate that is not a verb, not to the clause around it."""
+        relation = self.relation(position)
+        if self.words[head].category in {"ADJ", "ADV", "ADP"}:
+            return relation in (_BEFORE_ADJECTIVE if position < head else _AFTER_ADJECTIVE)
+        return relation in _IN_NOMINAL or (relation == "advmod" and position < head)
+
+    def straight(self, clause: Clause) -> tuple[Part, ...]:
         """Parts of a clause whose subject, if it has one, is before its verbs."""
-        start = min([min(self.part_positions(predicate)), *(p for p in verbs)])
-        before = self.flat(self.before(start, phrases, wh))
-        inside = self.after(phrases.values(), start)
-        return [*before, self.verb_phrase(predicate, verbs, inside, conjuncts)]
+        start = min([_first(clause.predicate), *clause.verbs])
+        inside = _after(clause.phrases, start)
+        return (
+            *_in_order(self.before(clause, start)),
+            self.verb_phrase(clause.predicate, clause.verbs, inside, clause.conjuncts),
+        )
 
-    def inverted(
-        self, predicate: Part, verbs: list[int], phrases: dict[int, Part], wh: int | None, conjuncts: list[int]
-    ) -> list[Part]:
+    def inverted(self, clause: Clause) -> tuple[Part, ...]:
         """Parts of a clause that has a verb before its subject: "did he come?"."""
-        first = min(verbs)
-        before = self.before(first, phrases, wh)
-        others = verbs[1:]
-        start = min([min(self.part_positions(predicate)), *others])
-        middle = [part for part in phrases.values() if first < min(self.part_positions(part)) < start]
-        inside = self.after(phrases.values(), start)
-        if isinstance(predicate, int) or others:
-            tail: list[Part] = [self.verb_phrase(predicate, others, inside, conjuncts)]
+        first, *others = clause.verbs
+        start = min([_first(clause.predicate), *others])
+        middle = [part for part in _after(clause.phrases, first) if _first(part) < start]
+        inside = _after(clause.phrases, start)
+        if isinstance(clause.predicate, int) or others:
+            tail = [self.verb_phrase(clause.predicate, others, inside, clause.conjuncts)]
         else:
-            tail = [predicate, *inside, *chain.from_iterable(self.conjunct(p) for p in conjuncts)]
-        return self.flat([*before, first, *middle, *tail])
+            tail = [clause.predicate, *inside, *self.conjuncts(clause.conjuncts)]
+        return _in_order([*self.before(clause, first), first, *middle, *tail])
 
-    def before(self, position: int, phrases: dict[int, Part], wh: int | None) -> list[Part]:
+    def before(self, clause: Clause, position: int) -> list[Part]:
         """Phrases of a clause before a position, and after its question phrase."""
-        before = [part for part in phrases.values() if max(self.part_positions(part)) < position]
-        return before if wh is None else self.after(before, max(self.part_positions(phrases[wh])))
+        before = _before(clause.phrases, position)
+        return before if clause.question is None else _after(before, _last(clause.question))
 
     def verb_phrase(self, predicate: Part, verbs: list[int], inside: list[Part], conjuncts: list[int]) -> Part:
         """Verb phrases in each other, one for each auxiliary, and the predicate with what follows it."""
-        verbs = sorted(verbs)
-        core = min(self.part_positions(predicate))
-        own = [part for part in inside if min(self.part_positions(part)) > core]
-        between = [part for part in inside if min(self.part_positions(part)) < core]
-        outer = [p for p in conjuncts if any(self.relation(d) in _AUXILIARIES for d in self.dependents[p])]
-        plain = [p for p in conjuncts if p not in outer]
-        copular = not isinstance(predicate, int)
-        children: list[Part]
-        if plain:
-            limit = min(min(self.yield_of(p)) for p in plain)
-            mine = [part for part in own if min(self.part_positions(part)) < limit]
-            later = [part for part in own if min(self.part_positions(part)) >= limit]
-            first: Part = Phrase("VP", tuple(self.flat([predicate, *mine]))) if not copular or mine else predicate
-            children = self.flat([first, *later, *chain.from_iterable(self.conjunct(p) for p in plain)])
-        else:
-            children = self.flat([predicate, *own])
-        # The copula is the verb of the predicate's own phrase.
-        if copular and verbs:
-            phrase = Phrase("VP", tuple(self.flat([verbs[-1], *children, *self.after(between, verbs[-1])])))
-            between = [part for part in between if part not in self.after(between, verbs[-1])]
-            verbs = verbs[:-1]
-        elif copular and len(children) == 1:
-            return predicate
-        else:
-            phrase = Phrase("VP", tuple(children))
+        outer = [p for p in conjuncts if self.has(p, _AUXILIARIES)]
+        own = _after(inside, _first(predicate))
+        content = self.with_conjuncts(predicate, own, [p for p in conjuncts if p not in outer])
+        # A copula is the verb of the predicate's own phrase.
+        if isinstance(predicate, int) or (not verbs and len(content) > 1):
+            content = (Phrase("VP", content),)
+        between = [part for part in inside if part not in own]
         for verb in reversed(verbs):
-            parts = self.after(between, verb)
-            between = [part for part in between if part not in parts]
-            phrase = Phrase("VP", tuple(self.flat([verb, *parts, phrase])))
-        if between:
-            phrase = Phrase("VP", tuple(self.flat([*between, phrase])))
-        if outer:
-            phrase = Phrase("VP", tuple(self.flat([phrase, *chain.from_iterable(self.conjunct(p) for p in outer)])))
-        return phrase
+            behind = _after(between, verb)
+            between = [part for part in between if part not in behind]
+            content = (Phrase("VP", _in_order([verb, *behind, *content])),)
+        for more in (between, list(self.conjuncts(outer))):
+            if more:
+                content = (Phrase("VP", _in_order([*more, *content])),)
+        return content[0]
 
-    def after(self, parts: Iterable[Part], position: int) -> list[Part]:
-        return [part for part in parts if min(self.part_positions(part)) > position]
+    def with_conjuncts(self, predicate: Part, own: list[Part], conjuncts: list[int]) -> tuple[Part, ...]:
+        """A predicate and what follows it; in front of conjuncts, a verb phrase of what is before the first of them."""
+        if not conjuncts:
+            return _in_order([predicate, *own])
+        limit = min(self.yield_of(position)[0] for position in conjuncts)
+        first = [part for part in own if _first(part) < limit]
+        later = [part for part in own if part not in first]
+        if first or isinstance(predicate, int):
+            predicate = Phrase("VP", _in_order([predicate, *first]))
+        return _in_order([predicate, *later, *self.conjuncts(conjuncts)])

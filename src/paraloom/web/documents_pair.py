@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
@@ -115,20 +116,7 @@ def bead_row(bead: Bead, source: Document, target: Document, *, linked: bool = T
 
 def images(source: Document, target: Document, embedder: Embedder) -> Markup | None:
     """The images of both documents: shared ones next to each other, then the others of each side."""
-    sides = [list(dict.fromkeys(document.images)) for document in (source, target)]
-    numbers = group_images(_hashes(image) for side in sides for image in side)
-    by_number: list[dict[int, Image]] = [{}, {}]
-    others: list[list[Image]] = [[], []]
-    for side, members in enumerate(sides):
-        for image in members:
-            number = numbers.get(_hashes(image))
-            if number is None:
-                others[side].append(image)
-            else:
-                by_number[side].setdefault(number, image)
-    for side in (0, 1):
-        others[side] += [image for number, image in by_number[side].items() if number not in by_number[1 - side]]
-    shared = [(image, by_number[1][number]) for number, image in by_number[0].items() if number in by_number[1]]
+    shared, others = _shared_images(source, target)
     if not shared and not any(others):
         return None
     languages = [_language(source), _language(target)]
@@ -146,28 +134,50 @@ def images(source: Document, target: Document, embedder: Embedder) -> Markup | N
     return draw("images", rows, connections([1], [1]), rest if any(others) else [], max(0, len(shared) - _MAX_SHARED))
 
 
+def _shared_images(source: Document, target: Document) -> tuple[list[tuple[Image, Image]], list[list[Image]]]:
+    """The images that both documents have, and those of each that the other does not have."""
+    sides = [dict.fromkeys(document.images) for document in (source, target)]
+    numbers = group_images(_hashes(image) for side in sides for image in side)
+    by_number: list[dict[int, Image]] = [{}, {}]
+    others: list[list[Image]] = [[], []]
+    for known, unnumbered, side in zip(by_number, others, sides, strict=True):
+        for image in side:
+            number = numbers.get(_hashes(image))
+            if number is None:
+                unnumbered.append(image)
+            else:
+                known.setdefault(number, image)
+    ours, theirs = by_number
+    others[0] += [image for number, image in ours.items() if number not in theirs]
+    others[1] += [image for number, image in theirs.items() if number not in ours]
+    return [(image, theirs[number]) for number, image in ours.items() if number in theirs], others
+
+
+def _one_sided(beads: Sequence[Bead], sources: int, targets: int) -> tuple[deque[Bead], deque[Bead]]:
+    """The beads with one side, and one for each sentence in none: those of the source, and those of the target."""
+    ours = [bead for bead in beads if not bead.target]
+    theirs = [bead for bead in beads if not bead.source]
+    known = [{i for bead in beads for i in bead.source}, {i for bead in beads for i in bead.target}]
+    ours += [Bead((i,), ()) for i in range(sources) if i not in known[0]]
+    theirs += [Bead((), (i,)) for i in range(targets) if i not in known[1]]
+    return deque(sorted(ours, key=lambda bead: bead.source)), deque(sorted(theirs, key=lambda bead: bead.target))
+
+
 def reading_order(beads: Sequence[Bead], sources: int, targets: int) -> list[Bead]:
     """The beads in reading order, with a bead of its own for each sentence that is in none.
 
     Beads with both sides come in the order of the source.  A bead with one side comes before the bead that has the next
     sentence of that side.
     """
-    known = [{i for bead in beads for i in bead.source}, {i for bead in beads for i in bead.target}]
-    aligned = sorted((bead for bead in beads if bead.source and bead.target), key=lambda bead: bead.source)
-    ours = [bead for bead in beads if bead.source and not bead.target]
-    theirs = [bead for bead in beads if bead.target and not bead.source]
-    ours += [Bead((i,), ()) for i in range(sources) if i not in known[0]]
-    theirs += [Bead((), (i,)) for i in range(targets) if i not in known[1]]
-    ours.sort(key=lambda bead: bead.source, reverse=True)
-    theirs.sort(key=lambda bead: bead.target, reverse=True)
+    ours, theirs = _one_sided(beads, sources, targets)
     ordered: list[Bead] = []
-    for bead in aligned:
-        while ours and ours[-1].source < bead.source:
-            ordered.append(ours.pop())
-        while theirs and theirs[-1].target < bead.target:
-            ordered.append(theirs.pop())
+    for bead in sorted((bead for bead in beads if bead.source and bead.target), key=lambda bead: bead.source):
+        while ours and ours[0].source < bead.source:
+            ordered.append(ours.popleft())
+        while theirs and theirs[0].target < bead.target:
+            ordered.append(theirs.popleft())
         ordered.append(bead)
-    return [*ordered, *reversed(ours), *reversed(theirs)]
+    return [*ordered, *ours, *theirs]
 
 
 def heights(texts: Sequence[str]) -> list[float]:

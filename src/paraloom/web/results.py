@@ -17,6 +17,7 @@ from paraloom.web.templates import draw, table
 Records = Sequence[Mapping[str, Any]]
 
 _SIMILARITY = ("group", "subset", "n", "pearson", "spearman")
+_SUMMARIES = ("mean", "all")
 _PRODUCTIONS = ("production", "before")
 _MAX_ROWS = 200
 
@@ -66,14 +67,26 @@ def _similarity(rows: Records, systems: Records, differences: Records) -> list[M
     The subset `mean` is the mean over a group's subsets, `all` is all pairs of the group together.
     """
     groups = list(dict.fromkeys(str(row["group"]) for row in rows))
-    summary = {(str(row["group"]), str(row["subset"])): row for row in rows}
-    subsets = [
-        row for group in groups for row in rows if row["group"] == group and row["subset"] not in ("mean", "all")
+    subsets = [row for group in groups for row in rows if row["group"] == group and row["subset"] not in _SUMMARIES]
+    further = [
+        [row["group"], row["subset"], count(int(row["n"])), _correlation(row["pearson"]), _correlation(row["spearman"])]
+        for row in subsets
     ]
-    means = {
-        group: summary.get((group, "mean")) or next(row for row in subsets if row["group"] == group) for group in groups
-    }
-    pooled = {group: row for group in groups if (row := summary.get((group, "all")))}
+    lines = [*_correlations_of_groups(rows, groups), *_others(systems[1:], groups), *_published(groups)]
+    return [
+        table(("correlation × 100", *groups), lines, "Semantic textual similarity", wide=True),
+        _differences(differences, "group", "Pearson × 100 of the encoder minus that of a baseline"),
+        _by_task(systems),
+        draw("details", "All subsets", table(("group", "subset", "pairs", "Pearson", "Spearman"), further, text=2)),
+    ]
+
+
+def _correlations_of_groups(rows: Records, groups: Sequence[str]) -> list[list[str]]:
+    """Lines of the encoder itself: the mean over the subsets of each group, and all of its pairs together."""
+    # The first row of a group that has no mean is its only subset.
+    means = {str(row["group"]): row for row in reversed(rows) if row["subset"] != "all"}
+    means |= {str(row["group"]): row for row in rows if row["subset"] == "mean"}
+    pooled = {str(row["group"]): row for row in rows if row["subset"] == "all"}
     lines = [["Pearson, mean over subsets", *(_correlation(means[group]["pearson"]) for group in groups)]]
     if any(row.get("low") is not None for row in means.values()):
         lines.append(["95 % confidence interval", *(_half(means[group]) for group in groups)])
@@ -81,23 +94,18 @@ def _similarity(rows: Records, systems: Records, differences: Records) -> list[M
     for kind in ("pearson", "spearman"):
         cells = [_correlation(pooled[group][kind]) if group in pooled else "–" for group in groups]
         lines.append([f"{kind.capitalize()}, all pairs together", *cells])
-    if systems[1:]:
-        lines.append(["Pearson, mean over subsets, of other systems"])
-        lines += [[str(one["name"]), *map(_correlation, _of_groups(one["rows"], groups))] for one in systems[1:]]
-    published = [row for row in PUBLISHED if any(row.figure(group) is not None for group in groups)]
-    if published:
-        lines.append(["Published: Pearson, mean over subsets"])
-        lines += [[f"{row.system} ({row.source})", *(_correlation(row.figure(g)) for g in groups)] for row in published]
-    further = [
-        [row["group"], row["subset"], count(int(row["n"])), _correlation(row["pearson"]), _correlation(row["spearman"])]
-        for row in subsets
-    ]
-    return [
-        table(("correlation × 100", *groups), lines, "Semantic textual similarity", wide=True),
-        _differences(differences, "group", "Pearson × 100 of the encoder minus that of a baseline"),
-        _by_task(systems),
-        draw("details", "All subsets", table(("group", "subset", "pairs", "Pearson", "Spearman"), further, text=2)),
-    ]
+    return lines
+
+
+def _others(systems: Records, groups: Sequence[str]) -> list[list[str]]:
+    lines = [[str(one["name"]), *map(_correlation, _of_groups(one["rows"], groups))] for one in systems]
+    return [["Pearson, mean over subsets, of other systems"], *lines] if lines else []
+
+
+def _published(groups: Sequence[str]) -> list[list[str]]:
+    figures = [(f"{row.system} ({row.source})", [row.figure(group) for group in groups]) for row in PUBLISHED]
+    lines = [[name, *map(_correlation, row)] for name, row in figures if any(one is not None for one in row)]
+    return [["Published: Pearson, mean over subsets"], *lines] if lines else []
 
 
 def _of_groups(rows: Records, groups: Sequence[str]) -> list[float | None]:

@@ -183,12 +183,12 @@ def _losses(
     threshold: Threshold,
 ) -> Markup | None:
     """Lost rows by source, most first; `matches` holds the counts of all rows, where they are complete."""
-    categories = dataset.categories()
-    by = state.extra.get("by") or ("origin" if "origin" in categories else "")
-    if by not in categories:
-        by = next((name for name in categories if (c := dataset.coded(name)) and len(c.values) > 1), "")
-    coded = dataset.coded(by) if by else None
-    if coded is None or len(coded.values) < 2:
+    several = {name: one for name in dataset.categories() if (one := dataset.coded(name)) and len(one.values) > 1}
+    by = state.extra.get("by") or "origin"
+    if by not in dataset.categories():
+        by = next(iter(several), "")
+    coded = several.get(by)
+    if coded is None:
         return None
     total = coded.counts_of(rows) if matches is None else matches.group_counts(by, coded)
     # Counting the smaller part is enough.
@@ -210,9 +210,5 @@ def _losses(
         for value in groups
     ]
     extra = {"score": threshold.column, "at": plain_number(threshold.value), "keep": threshold.keeps}
-    links = [
-        (name, state.url("/threshold", **extra, by=name))
-        for name in categories
-        if (other := dataset.coded(name)) is not None and len(other.values) > 1
-    ]
+    links = [(name, state.url("/threshold", **extra, by=name)) for name in several]
     return draw("losses", by, lines, links)

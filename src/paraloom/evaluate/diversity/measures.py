@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -119,22 +120,7 @@ def diversity(
     groups = [_group(index, group) for index, group in enumerate(_expect_list(variants))]
     if references is not None and len(references) != len(groups):
         raise DataError(f"expected a reference for each of {len(groups)} groups, got {len(references)}")
-    ids = [str(index) for index, group in enumerate(groups) for _ in group]
-    columns: dict[str, pa.Array] = {
-        "pair_id": pa.array(ids, pa.string()),
-        "text": pa.array([_text(variant) for group in groups for variant in group], pa.string()),
-    }
-    costed = any(isinstance(variant, Variant) for group in groups for variant in group)
-    if costed:
-        for name in ("logprob", "tokens"):
-            values = [getattr(variant, name, None) for group in groups for variant in group]
-            columns[name] = pa.array(values, pa.float64())
-    if trees is not None:
-        if [len(group) for group in trees] != [len(group) for group in groups]:
-            raise DataError(
-                "expected a tree, or None, for each variant", remedy="Give 'trees' the shape of 'variants'."
-            )
-        columns["tree"] = pa.array([tree for group in trees for tree in group], pa.string())
+    columns = _columns(groups, trees)
     statistics = VariantStatistics.of(
         pa.RecordBatch.from_pydict(columns),
         trees="tree" if trees is not None else "",
@@ -142,7 +128,28 @@ def diversity(
         references=None if references is None else {str(i): text for i, text in enumerate(references) if text},
     )
     empty_groups = sum(not group for group in groups)
-    return statistics.scores(cost=costed, chrf=references is not None, empty_groups=empty_groups)
+    return statistics.scores(cost="logprob" in columns, chrf=references is not None, empty_groups=empty_groups)
+
+
+def _columns(
+    groups: Sequence[Sequence[str | Variant]], trees: Sequence[Sequence[str | None]] | None
+) -> dict[str, pa.Array]:
+    """The columns of VARIANTS that are known of variants, with a column `tree`."""
+    members = [variant for group in groups for variant in group]
+    columns: dict[str, pa.Array] = {
+        "pair_id": pa.array([str(index) for index, group in enumerate(groups) for _ in group], pa.string()),
+        "text": pa.array(map(_text, members), pa.string()),
+    }
+    if any(isinstance(variant, Variant) for variant in members):
+        for name in ("logprob", "tokens"):
+            columns[name] = pa.array([getattr(variant, name, None) for variant in members], pa.float64())
+    if trees is not None:
+        if list(map(len, trees)) != list(map(len, groups)):
+            raise DataError(
+                "expected a tree, or None, for each variant", remedy="Give 'trees' the shape of 'variants'."
+            )
+        columns["tree"] = pa.array(chain.from_iterable(trees), pa.string())
+    return columns
 
 
 def named_kernels(names: Iterable[str]) -> dict[str, TreeKernel]:

@@ -81,28 +81,29 @@ def _tree(
         elif byte <= _BLANK:
             i += 1
         elif fresh:
-            value = START
-            while i < end and data[i] > _BLANK and data[i] != _OPEN and data[i] != _CLOSE:
-                value = (value ^ np.uint64(data[i])) * PRIME
-                i += 1
-            labels[node] = mix(value)
+            labels[node], i = _token(data, i, end)
             if len(known) and known[slot_of(known, labels[node])] != labels[node]:
                 return node, UNKNOWN
             above[depth] = node
             node, depth, fresh = node + 1, depth + 1, False
-        else:
-            if not depth:
-                return node, OUTSIDE
-            value = START
-            while i < end and data[i] > _BLANK and data[i] != _OPEN and data[i] != _CLOSE:
-                if not dummy:
-                    value = (value ^ np.uint64(data[i])) * PRIME
-                i += 1
-            labels[node] = WORD if dummy else mix(mix(value) ^ WORD)
-            sizes[node] = 1
+        elif depth:
+            word, i = _token(data, i, end)
+            labels[node], sizes[node] = WORD if dummy else mix(word ^ WORD), 1
             node += 1
+        else:
+            return node, OUTSIDE
     if fresh or depth or wrapped != unwrapped:
         return node, UNCLOSED
     if node - first < 2:
         return node, BARE if node > first else EMPTY
     return node, TOO_LARGE if node - first > MAX_NODES else GOOD
+
+
+@kernel
+def _token(data: Bytes, i: int, end: int) -> tuple[np.uint64, int]:
+    """The id of the label or word that starts at i, and its end."""
+    value = START
+    while i < end and data[i] > _BLANK and data[i] != _OPEN and data[i] != _CLOSE:
+        value = (value ^ np.uint64(data[i])) * PRIME
+        i += 1
+    return mix(value), i

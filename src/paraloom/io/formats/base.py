@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -107,10 +107,16 @@ def find_header(fields: Sequence[str], below: Sequence[str], options: ReadOption
     for src, tgt in SIDE_NAMES:
         if names.count(src) == names.count(tgt) == 1:
             return Header(names.index(src), names.index(tgt))
-    languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
-    expected = [language_code(options.src_lang), language_code(options.tgt_lang)]
     if not any(field.strip() for field in below):
         return None
+    languages = {column: code for column, name in enumerate(names) if (code := known_language(name))}
+    return _named_by_language(languages, below, [language_code(options.src_lang), language_code(options.tgt_lang)])
+
+
+def _named_by_language(
+    languages: Mapping[int, str], below: Sequence[str], expected: Sequence[str | None]
+) -> Header | None:
+    """The columns that are named by the languages that are expected, or by any two."""
     if all(expected):
         columns = [[column for column, code in languages.items() if code == side] for side in expected]
         if len(columns[0]) == len(columns[1]) == 1 and expected[0] != expected[1]:

@@ -172,16 +172,7 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 def _files(folder: Path) -> list[_File]:
     if (folder / SPLITS).is_file():
-        splits = _json(folder / SPLITS).get("splits")
-        if not isinstance(splits, list) or not splits or not all(_is_name(split) for split in splits):
-            raise DataError("the names of the splits cannot be read", file=folder / SPLITS, remedy=_REMEDY)
-        if len(splits) > 1:
-            raise ConfigError(
-                f"the data set has several splits: {', '.join(splits)}",
-                file=folder,
-                remedy=f"Name one as a folder: {folder / splits[0]}.",
-            )
-        return _files(folder / splits[0])
+        return _files(_only_split(folder))
     state = _json(folder / STATE)
     if state.get("_indices_data_files"):
         raise DataError(
@@ -201,6 +192,19 @@ def _files(folder: Path) -> list[_File]:
             remedy="Restore it from a copy, or create the data set again.",
         )
     return [_File(folder / str(name), content) for name, content in zip(names, digests, strict=True)]
+
+
+def _only_split(folder: Path) -> Path:
+    splits = _json(folder / SPLITS).get("splits")
+    if not isinstance(splits, list) or not splits or not all(_is_name(split) for split in splits):
+        raise DataError("the names of the splits cannot be read", file=folder / SPLITS, remedy=_REMEDY)
+    if len(splits) > 1:
+        raise ConfigError(
+            f"the data set has several splits: {', '.join(splits)}",
+            file=folder,
+            remedy=f"Name one as a folder: {folder / splits[0]}.",
+        )
+    return folder / str(splits[0])
 
 
 def _is_name(name: object) -> bool:

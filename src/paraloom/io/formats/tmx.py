@@ -127,22 +127,29 @@ def _languages(options: ReadOptions, unit: list[tuple[str, str]]) -> tuple[str, 
     """The two languages to read, decided at the first unit."""
     present = list(dict.fromkeys(lang for lang, _ in unit if lang))
     src, tgt = options.src_lang, options.tgt_lang
-    if not src and not tgt and len(present) == 2:
+    if src and tgt:
+        return src, tgt
+    if len(present) < 2:
+        raise _too_few_languages(unit)
+    known = src or tgt
+    if not known and len(present) == 2:
         return present[0], present[1]
-    if len(present) < 2 and not (src and tgt):
-        tags = ", ".join(lang or "no language" for lang, _ in unit) or "none"
-        raise DataError(
-            f"expected texts in two languages in the unit; its languages are {tags}",
-            remedy="Set --src-lang and --tgt-lang, or remove the unit.",
-        )
-    remaining = [lang for lang in present if not any(_same(lang, known) for known in (src, tgt) if known)]
-    if len(remaining) != 1 and not (src and tgt):
+    remaining = [lang for lang in present if not (known and _same(lang, known))]
+    if len(remaining) != 1:
         raise ConfigError(
-            f"cannot tell which languages to read; the first unit has {', '.join(present) or 'none'}",
+            f"cannot tell which languages to read; the first unit has {', '.join(present)}",
             file=options.path,
             remedy="Set --src-lang and --tgt-lang.",
         )
     return src or remaining[0], tgt or remaining[0]
+
+
+def _too_few_languages(unit: list[tuple[str, str]]) -> DataError:
+    tags = ", ".join(lang or "no language" for lang, _ in unit) or "none"
+    return DataError(
+        f"expected texts in two languages in the unit; its languages are {tags}",
+        remedy="Set --src-lang and --tgt-lang, or remove the unit.",
+    )
 
 
 def _same(a: str, b: str) -> bool:

@@ -71,22 +71,29 @@ def _languages(
     folder: Path, source: str | None, target: str | None, vocabulary: Sequence[str]
 ) -> tuple[str | None, str | None, str]:
     """Source and target language, None if unknown, and the tag that makes a multilingual model translate into it."""
-    known = [side.strip() for side in read_card(folder).get("languages", "").split("→")]
+    known: Sequence[str | None] = [side.strip() for side in read_card(folder).get("languages", "").split("→")]
     if len(known) != 2:
-        known = list(pair_of(folder.name) or ())
-    tags = [piece[2:-2] for piece in vocabulary if piece.startswith(">>") and piece.endswith("<<")]
-    if target and tags:
-        language = find_language(target)
-        form = next((form for form in (target, *(language.forms if language else ())) if form in tags), None)
-        if form is None:
-            raise ConfigError(f"unknown target language '{target}'{nearest(target, tags)}")
-        return source or (known[0] if known else None), target, f">>{form}<<"
-    for side, given, own in zip(("source", "target"), (source, target), known, strict=False):
-        if given and not same_language(given, own):
+        known = pair_of(folder.name) or (None, None)
+    if target and (tag := _tag(target, vocabulary)):
+        return source or known[0], target, tag
+    for side, given, own in zip(("source", "target"), (source, target), known, strict=True):
+        if given and own and not same_language(given, own):
             raise ConfigError(
                 f"the model in {folder} translates {known[0]} → {known[1]}, not with {side} language '{given}'"
             )
-    return source or (known[0] if known else None), target or (known[1] if known else None), ""
+    return source or known[0], target or known[1], ""
+
+
+def _tag(target: str, vocabulary: Sequence[str]) -> str:
+    """The tag of a target language, under any of its codes; empty for a model of one target language."""
+    tags = [piece[2:-2] for piece in vocabulary if piece.startswith(">>") and piece.endswith("<<")]
+    if not tags:
+        return ""
+    language = find_language(target)
+    for form in (target, *(language.forms if language else ())):
+        if form in tags:
+            return f">>{form}<<"
+    raise ConfigError(f"unknown target language '{target}'{nearest(target, tags)}")
 
 
 MARIAN = Marian("marian", "Marian", tuple((name,) for name in (*SUBWORD_MODELS, "vocab.json")))

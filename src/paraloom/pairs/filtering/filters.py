@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,34 +81,43 @@ class Criteria(Config):
 
     def validate(self) -> None:
         check_range(self, "per_source", low=0)
-        ranked = self.top is not None or self.decile is not None or self.per_source > 0
-        if self.top is not None and self.decile is not None:
+        self._check_together()
+        self._check_values()
+        if self.where:
+            condition(self.where)
+        if self.by and (self.decile is None or self.per_source):  # a decile counts from the lowest values
+            self.prefers_highest()
+
+    def _check_together(self) -> None:
+        """Check that every criterion has what it needs, and none that contradicts it."""
+        top, decile, precision = (value is not None for value in (self.top, self.decile, self.precision))
+        share = top or decile
+        ranked = share or self.per_source > 0
+        if top and decile:
             raise ConfigError("'top' and 'decile' cannot be combined", remedy="Give one of them.")
         if ranked and not self.by:
             raise ConfigError("'per_source', 'top' and 'decile' need 'by'", remedy="Set 'by' to the column to rank by.")
-        if self.precision is not None and (self.top is not None or self.decile is not None):
+        if precision and share:
             raise ConfigError(
                 "'precision' cannot be combined with 'top' or 'decile'", remedy="Filter twice, or give one of them."
             )
-        if self.by and not ranked and self.precision is None:
+        if self.by and not ranked and not precision:
             raise ConfigError(
                 "'by' needs 'per_source', 'top', 'decile' or 'precision'", remedy="Give one of them, or leave out 'by'."
             )
+        if self.labels and not precision:
+            raise ConfigError("'labels' need 'precision'", remedy="Say which precision is to be promised.")
+
+    def _check_values(self) -> None:
         for name, value in (("precision", self.precision), ("confidence", self.confidence)):
             if value is not None and not 0 < value < 1:
                 raise ConfigError(f"'{name}' must be between 0 and 1, not {value:g}")
-        if self.labels and self.precision is None:
-            raise ConfigError("'labels' need 'precision'", remedy="Say which precision is to be promised.")
         if self.top is not None and not 0 < self.top <= 1:
             raise ConfigError(f"'top' must be a share above 0 to 1, not {self.top}")
         if self.decile is not None and self.decile not in range(1, 11):
             raise ConfigError(f"'decile' must be 1 (lowest values) to 10 (highest values), not {self.decile}")
-        if self.sample is not None and (self.sample <= 0 or (isinstance(self.sample, float) and self.sample > 1)):
+        if self.sample is not None and not 0 < self.sample <= (1 if isinstance(self.sample, float) else math.inf):
             raise ConfigError(f"'sample' must be a number of rows or a share above 0 to 1, not {self.sample}")
-        if self.where:
-            condition(self.where)
-        if self.top is not None or self.per_source or (self.precision is not None and self.by):
-            self.prefers_highest()
 
     def target(self, columns: Sequence[str]) -> Target:
         """What is promised of which column."""

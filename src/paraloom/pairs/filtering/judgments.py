@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -68,29 +68,12 @@ def read_judgments(paths: Sequence[Path]) -> Judgments:
     votes: dict[int, list[int]] = defaultdict(list)
     places: dict[int, tuple[Path, int]] = {}
     for path in paths:
-        rows = read_sheet(path, (), kind="sheet of labels", remedy=_REMEDY)
-        names = list(rows[0]) if rows else []
-        sides = next((pair for pair in _SIDES if set(pair) <= set(names)), None)
-        raters = [name for name in names if _RATER.fullmatch(name)]
-        if sides is None or not raters:
-            missing = "'reference' and 'translation'" if sides is None else f"'{RIGHT}'"
-            raise DataError(f"not a sheet of labels: column {missing} not found", file=path, remedy=_REMEDY)
+        rows, sides, raters = _read_ratings(path)
         keys = pair_keys(*([row[side] for row in rows] for side in sides)).tolist()
+        for number, key in enumerate(keys, start=2):
+            places.setdefault(key, (path, number))
         for rater in raters:
-            given: dict[int, tuple[int, int]] = {}
-            for number, (key, row) in enumerate(zip(keys, rows, strict=True), start=2):
-                places.setdefault(key, (path, number))
-                label = _label(row[rater], rater, path, number)
-                if label is None:
-                    continue
-                if given.setdefault(key, (label, number))[0] != label:
-                    raise DataError(
-                        f"the pair of row {given[key][1]} again, with another label in column '{rater}'",
-                        file=path,
-                        row=number,
-                        remedy="Keep one of both rows, or put the labels of another rater into another column.",
-                    )
-            for key, (label, _) in given.items():
+            for key, label in _labels_of(rater, keys, rows, path).items():
                 votes[key].append(label)
     if not votes:
         raise DataError(
@@ -106,6 +89,33 @@ def read_judgments(paths: Sequence[Path]) -> Judgments:
         sum(len(set(labels)) == 1 for labels in several),
         sum(2 * sum(labels) == len(labels) for labels in several),
     )
+
+
+def _read_ratings(path: Path) -> tuple[list[dict[str, str]], tuple[str, str], list[str]]:
+    """The rows of a sheet, the columns of its two texts, and those of its raters."""
+    rows = read_sheet(path, (), kind="sheet of labels", remedy=_REMEDY)
+    names = list(rows[0]) if rows else []
+    sides = next((pair for pair in _SIDES if set(pair) <= set(names)), None)
+    raters = [name for name in names if _RATER.fullmatch(name)]
+    if sides is None or not raters:
+        missing = "'reference' and 'translation'" if sides is None else f"'{RIGHT}'"
+        raise DataError(f"not a sheet of labels: column {missing} not found", file=path, remedy=_REMEDY)
+    return rows, sides, raters
+
+
+def _labels_of(rater: str, keys: Sequence[int], rows: Sequence[Mapping[str, str]], path: Path) -> dict[int, int]:
+    """The labels that a rater gave, by the key of the pair."""
+    given: dict[int, tuple[int, int]] = {}
+    for number, (key, row) in enumerate(zip(keys, rows, strict=True), start=2):
+        label = _label(row[rater], rater, path, number)
+        if label is not None and given.setdefault(key, (label, number))[0] != label:
+            raise DataError(
+                f"the pair of row {given[key][1]} again, with another label in column '{rater}'",
+                file=path,
+                row=number,
+                remedy="Keep one of both rows, or put the labels of another rater into another column.",
+            )
+    return {key: label for key, (label, _) in given.items()}
 
 
 def write_judgment_sheet(path: Path, pairs: Iterable[tuple[str, str]]) -> None:

@@ -158,44 +158,52 @@ def _continues(
     if role in (_SCALE, _PLURAL_SCALE, _HUNDRED, _DOZEN):
         return 1 if group > 0 and (last != _HUNDRED or role in (_SCALE, _PLURAL_SCALE)) else 0
     if role == _SHORT_SCALE:
-        if last != _DIGITS:
-            return 0
-        one_letter = ends[k] - starts[k] == 1
-        if one_letter and points[starts[k]] | 32 == _SMALL_M:  # a million of a currency, else a meter
-            follows = k + 1 < end and _is_currency(k + 1, rows, features)
-            return 1 if follows or _is_currency(k - 2, rows, features) else 0
-        return 1 if not one_letter or starts[k] == ends[k - 1] else 0
+        return 1 if last == _DIGITS and _is_short_scale(k, end, points, starts, ends, rows, features) else 0
     if role == _DENOMINATOR:
         return 1 if last == _UNIT and group > 0 else 0
     if role in (_UNIT, _TEN, _ORDINAL):
-        if value <= 0:
-            return 0
-        if last == _TEN:
-            return 1 if value < 10 else 0
-        if last == _HUNDRED:
-            return 1 if value < 100 else 0
-        if last == _SCALE:
-            return 1 if value < 1000 else 0
-        if last == _UNIT and role == _TEN:  # a year: nineteen eighty
-            return 1 if 13 <= group <= 20 else 0
+        return 1 if _adds(value, role, last, group) else 0
+    if k + 1 >= end:
         return 0
-    mark = features[rows[k], WORD_MARK]
-    if mark == _AND and k + 1 < end:
-        following = features[rows[k + 1], ROLE]
-        if k + 2 < end and features[rows[k + 1], WORD_MARK] == _ARTICLE and features[rows[k + 2], ROLE] == _HALF:
-            return 2
-        if (last in (_HUNDRED, _SCALE)) and (following in (_UNIT, _TEN)):
-            return 3
-        return 0
-    if kinds[k] == SIGN and k + 1 < end and points[starts[k]] in _HYPHENS:
-        following = features[rows[k + 1], ROLE]
-        if last == _TEN and (following in (_UNIT, _ORDINAL)):
-            return 3
-        if last == _UNIT and following == _DENOMINATOR:
-            return 3
-        if following in (_SCALE, _HUNDRED):
-            return 3
-    return 0
+    if features[rows[k], WORD_MARK] == _AND:
+        return _and_continues(k, end, last, rows, features)
+    hyphen = kinds[k] == SIGN and points[starts[k]] in _HYPHENS
+    return 3 if hyphen and _joined_by_hyphen(last, features[rows[k + 1], ROLE]) else 0
+
+
+@kernel
+def _is_short_scale(k: Int, end: Int, points: Points, starts: Ints, ends: Ints, rows: Rows, features: Features) -> bool:
+    """True if a short word after digits multiplies them: "5k", "3m euros", "3 bn", but not "3 m"."""
+    if ends[k] - starts[k] > 1:
+        return True
+    if points[starts[k]] | 32 == _SMALL_M:  # a million of a currency, else a meter
+        return (k + 1 < end and _is_currency(k + 1, rows, features)) or _is_currency(k - 2, rows, features)
+    return bool(starts[k] == ends[k - 1])
+
+
+@kernel
+def _adds(value: float, role: int, last: int, group: float) -> bool:
+    """True if a number word adds to one of the role `last`: "twenty one", "nineteen eighty", but not "twenty ten"."""
+    if last == _UNIT and role == _TEN:  # a year
+        return value > 0 and 13 <= group <= 20
+    limit = 10 if last == _TEN else 100 if last == _HUNDRED else 1000 if last == _SCALE else 0
+    return 0 < value < limit
+
+
+@kernel
+def _and_continues(k: Int, end: Int, last: int, rows: Rows, features: Features) -> int:
+    """As `_continues`, for the "and" of "two and a half", "two hundred and five"."""
+    if k + 2 < end and features[rows[k + 1], WORD_MARK] == _ARTICLE and features[rows[k + 2], ROLE] == _HALF:
+        return 2
+    return 3 if last in (_HUNDRED, _SCALE) and features[rows[k + 1], ROLE] in (_UNIT, _TEN) else 0
+
+
+@kernel
+def _joined_by_hyphen(last: int, following: int) -> bool:
+    """True for "twenty-one", "two-thirds", "two-hundred"."""
+    if last == _TEN and following in (_UNIT, _ORDINAL):
+        return True
+    return following in (_SCALE, _HUNDRED) or (last == _UNIT and following == _DENOMINATOR)
 
 
 @kernel(inline="always")

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -36,6 +36,18 @@ _END_SECONDS = 10
 
 # What is sent to a worker at the end of a stage, in place of a task.
 _REST = "rest"
+
+
+def _received(workers: Sequence[_Worker], report: ProgressCallback) -> Iterator[tuple[_Worker, Outcome[Any]]]:
+    """Wait for workers: the outcomes of those that are done; what others say is reported."""
+    ready = set(wait([handle for worker in workers for handle in worker.handles()]))
+    for worker in workers:
+        if ready.intersection(worker.handles()):
+            message = worker.receive()
+            if isinstance(message, Outcome):
+                yield worker, message
+            else:
+                report(message)
 
 
 class Local:
@@ -73,35 +85,32 @@ class Local:
                         idle.append(workers[-1])
                     idle.pop().begin(task)
                 # Only now, with all workers busy again, because the caller may take its time.
-                for outcome in finished:
-                    yield outcome.get()
+                yield from map(Outcome.get, finished)
                 finished.clear()
                 busy = [worker for worker in workers if worker.task is not None]
                 if not busy:
                     break
-                ready = set(wait([handle for worker in busy for handle in worker.handles()]))
-                for worker in busy:
-                    if ready.intersection(worker.handles()):
-                        try:
-                            message = worker.receive()
-                        except RunError:
-                            for outcome in finished:
-                                yield outcome.get()
-                            raise
-                        if isinstance(message, Outcome):
-                            idle.append(worker)
-                            finished.append(message)
-                        else:
-                            report(message)
-            while workers and not self.threads and not needs.gpus:
-                workers[-1].rest()
-                self._resting.append(workers.pop())
-            _dismiss(workers)
+                try:
+                    for worker, outcome in _received(busy, report):
+                        idle.append(worker)
+                        finished.append(outcome)
+                except RunError:
+                    yield from map(Outcome.get, finished)
+                    raise
+            if self.threads or needs.gpus:
+                _dismiss(workers)
+            else:
+                self._rest(workers)
         finally:
             for worker in workers:
                 worker.process.terminate()
             for worker in workers:
                 worker.stop()
+
+    def _rest(self, workers: list[_Worker]) -> None:
+        while workers:
+            workers[-1].rest()
+            self._resting.append(workers.pop())
 
     def close(self) -> None:
         """End the workers that rest. The next `run` starts new ones."""
