@@ -41,6 +41,9 @@ PIVOTS = 6
 WORD, MODEL, TRIP = "one word", "paraphraser", "round trip"
 AGAIN, UNKNOWN = "round trip, the paraphraser's cost", "round trip, no cost"
 """What tells improbable translations back: the costs of both translators, or these."""
+TENTH = "strict, 0.1"
+"""The strict preset where a tenth of the words differs: of the generators but the paraphraser, this was read."""
+
 POOLS = {
     "paraphraser + round trip": (MODEL, TRIP),
     "paraphraser + round trip, its cost": (MODEL, AGAIN),
@@ -138,12 +141,15 @@ def keep(output: Path) -> None:
             [one for group in groups for one in group] for groups in zip(*(made[part] for part in parts), strict=True)
         ]
     selectors = {preset: open_selector(preset, judge=None, language="en") for preset in SELECTION_PRESETS}
+    selectors[TENTH] = open_selector("strict", judge=None, language="en", difference=0.1)
     judge = next(selector.judge for selector in selectors.values())
     remembered = None if judge is None else Remembered(judge)
     kept: dict[str, dict[str, list[list[str | None]]]] = {}
     for name in (one for one in made if one != AGAIN):
         kept[name] = {}
         for preset, selector in selectors.items():
+            if preset == "strict" and name != MODEL:
+                continue
             selector.judge = remembered
             selection = selector.select(texts, made[name], 1)
             best = [group[0].text if group else None for group in selection.kept]
@@ -178,11 +184,14 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
     """The table: of each generator and preset how many sentences have an output, and of these the shares of answers."""
     readers = [{row["id"]: row for row in table(sheet)} for sheet in sheets]
     key, seconds = table(folder / "key.tsv"), json.loads((folder / "seconds.json").read_text("utf-8"))
-    rows = []
+    names, rows = ("right", "different", "right of these", "all three"), []
     for generator, preset in dict.fromkeys((row["generator"], row["preset"]) for row in key):
         cell = [row["id"] for row in key if (row["generator"], row["preset"]) == (generator, preset)]
         cells = [generator, preset, share([bool(one) for one in cell])]
         for reader in readers:
+            if any(one and one not in reader for one in cell):
+                cells += ["not read"] * len(names)
+                continue
             read = [reader[one] for one in cell if one]
             differing = [row for row in read if row["different"] == "1"]
             cells += [
@@ -192,7 +201,6 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
                 str(sum(row["right"] == row["good"] == "1" for row in differing)),
             ]
         rows.append([*cells, f"{seconds[generator]:.3f}"])
-    names = ("right", "different", "right of these", "all three")
     answers = [f"{name}, reader {number}" for number in range(1, len(sheets) + 1) for name in names]
     return ["generator", "preset", "sentences with an output", *answers, "seconds a sentence"], rows
 
