@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from judged_paraphrases import KINDS, identifier, sentences, share, table, write_table
-from results_pages import put_result, write_pages
+from results_pages import put_result, read_topic, write_pages
 
 from paraloom.api.paraphrase_sources import RoundTripParaphraser, as_paraphraser, open_selector
 from paraloom.core.protocols import ParaphraseLike, Variant
@@ -41,6 +41,8 @@ PIVOTS = 6
 WORD, MODEL, TRIP = "one word", "paraphraser", "round trip"
 AGAIN, UNKNOWN = "round trip, the paraphraser's cost", "round trip, no cost"
 """What tells improbable translations back: the costs of both translators, or these."""
+HEADING = "Other generators"
+
 TENTH = "strict, 0.1"
 """The strict preset where a tenth of the words differs: of the generators but the paraphraser, this was read."""
 
@@ -95,9 +97,9 @@ def substituted(text: str, table: dict[str, list[str]], n: int) -> list[Variant]
     return [Variant(one, math.nan, 0) for one in ranked[:n]]
 
 
-def generate(rows: int, seed: int, output: Path) -> None:
+def generate(rows: int, seed: int, free: bool, output: Path) -> None:
     """Write the candidates of each generator, and the processor seconds that it took."""
-    texts_of = {kind: sentences(kind, rows, seed, free=False) for kind in KINDS}
+    texts_of = {kind: sentences(kind, rows, seed, free) for kind in KINDS}
     texts = [text for of_kind in texts_of.values() for text in of_kind]
     n, table = CandidateSelection.candidates, synonyms(Path(os.environ["PARALOOM_DATA"]))
     paraphraser = as_paraphraser("english")
@@ -206,9 +208,11 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
 
 
 def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]]) -> None:
-    """Replace the table in a file of results."""
+    """Replace the table in a file of results; its notes stay."""
+    results = read_topic(path)["results"]
+    notes = next((one.get("notes", []) for one in results if one.get("heading") == HEADING), [])
     result = {
-        "heading": "Other generators",
+        "heading": HEADING,
         "text": [
             "The same unpicked sentences of six kinds for all, each generator's candidates through the same checks, "
             "judge and presets. *One word*: a word replaced by a synonym of PPDB, at no cost. *Round trip*: through "
@@ -216,7 +220,8 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
             "cost is that of both translators, or that which the paraphraser finds for the same output, or none. "
             "Readers, language models, saw sentence and output alone; *different* is more than punctuation, case, an "
             "article or a contraction; *all three* is the number of sentences with an output that is right, good and "
-            "different. Seconds of one core, for the candidates alone.",
+            "different. Seconds of one core, for the candidates alone. `strict, 0.1`: where a tenth of the words must "
+            "differ, as in `strict` before; now a twentieth must.",
         ],
         "command": [
             "python benchmarks/paraphrase_generators.py generate -o build/generators",
@@ -229,6 +234,7 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
         "columns": columns,
         "align": "ll" + "r" * (len(columns) - 2),
         "rows": rows,
+        "notes": notes,
     }
     put_result(path, result)
     write_pages()
@@ -243,13 +249,14 @@ def main() -> None:
         command.add_argument("-o", "--output", type=Path, default=Path("build/generators"))
     commands.choices["generate"].add_argument("--rows", type=int, default=34, help="sentences of each kind of text")
     commands.choices["generate"].add_argument("--seed", type=int, default=52)
+    commands.choices["generate"].add_argument("--free", action="store_true", help="other sentences, to choose by")
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
     counting.add_argument("sheets", type=Path, nargs="+")
     counting.add_argument("--page", type=Path)
     options = parser.parse_args()
     if options.command == "generate":
-        generate(options.rows, options.seed, options.output)
+        generate(options.rows, options.seed, options.free, options.output)
     elif options.command == "keep":
         keep(options.output)
     elif options.command == "draw":
