@@ -223,8 +223,8 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
                 if unread := set(ids) - reader.keys():
                     raise SystemExit(f"{len(unread)} pairs were not read, such as {min(unread)}")
                 answers = [reader[one] for one in ids]
-                cells += [_share([one[number] for one in answers]) for number in range(len(QUESTIONS))]
-                cells.append(_share([all(one) for one in answers]))
+                cells += [share([one[number] for one in answers]) for number in range(len(QUESTIONS))]
+                cells.append(share([all(one) for one in answers]))
             rows.append(cells)
     names = [f"{name}, reader {n}" for n in range(1, len(sheets) + 1) for name in (*QUESTIONS, "all three")]
     return ["preset", "version", "kind of text", "kept", "read", *names], rows
@@ -237,7 +237,7 @@ def right_of_different(folder: Path, sheets: list[Path]) -> str:
     for version, preset in dict.fromkeys((row["version"], row["preset"]) for row in key):
         ids = {row["id"] for row in key if (row["version"], row["preset"]) == (version, preset)}
         read = [[row for row in table(sheet) if row["id"] in ids and row["different"] == "1"] for sheet in sheets]
-        shares = (_share([row["right"] == "1" for row in rows]) + f" of {len(rows)}" for rows in read)
+        shares = (share([row["right"] == "1" for row in rows]) + f" of {len(rows)}" for rows in read)
         parts.append(f"{preset}, {version}: {' and '.join(shares)}")
     return f"Right of those that differ, by reader: {'; '.join(parts)}."
 
@@ -256,7 +256,8 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
             "Readers, all language models, saw both without knowing which version and preset kept it. *Right* "
             "is what says the same; *good* is English that a careful writer could have written; *different* is where "
             "more changes than punctuation, case, an article or a contraction. No sentence, weight or threshold was "
-            "chosen by this sample.",
+            "chosen by this sample. `strict` then asked for a difference of a tenth of the words; a twentieth, as now, "
+            "[keeps more](paraphrasers.md#other-generators).",
             differing,
         ],
         "command": [
@@ -307,10 +308,11 @@ def fit(readings: list[Path]) -> None:
         probability[~rows] = part.probability({name: one[~rows] for name, one in scores.items()})
     for threshold in (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9):
         kept = probability >= threshold
-        print(f"{threshold:.2f}: {kept.sum()} kept, {_share(list(right[kept] == 1))} right")
+        print(f"{threshold:.2f}: {kept.sum()} kept, {share(list(right[kept] == 1))} right")
 
 
-def _share(verdicts: list[bool]) -> str:
+def share(verdicts: list[bool]) -> str:
+    """How many, per cent, and the 95 % interval; a dash of none."""
     if not verdicts:
         return "–"
     low, high = wilson_interval(sum(verdicts), len(verdicts))

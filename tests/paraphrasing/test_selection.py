@@ -294,6 +294,14 @@ def test_presets() -> None:
     assert selection_config("loose", difference=0.5).meaning == SELECTION_PRESETS["loose"].meaning
 
 
+def test_a_replaced_word_of_twenty_is_no_copy_where_one_text_stands_for_another() -> None:
+    text = " ".join(["word"] * 19)
+    for preset, expected in (("strict", [f"{text} easy"]), ("balanced", []), ("loose", [])):
+        candidates = variants(f"{text} simple.", f"{text} easy")
+        kept = ParaphraseSelector(SELECTION_PRESETS[preset]).select([f"{text} simple"], [candidates]).kept
+        assert [one.text for one in kept[0]] == expected
+
+
 @pytest.mark.parametrize(
     ("old", "new"), [("close", "strict"), ("augmentation", "balanced"), ("varied", "loose"), ("corpus", "0.35")]
 )

@@ -69,14 +69,14 @@ class SelectionConfig(Config):
 
 SELECTION_PRESETS = {
     "strict": SelectionConfig(
-        meaning=0.85, probability=0.75, difference=0.1, distinct=0.1, difference_weight=0.75, variety_weight=0.2
+        meaning=0.85, probability=0.75, difference=0.05, distinct=0.1, difference_weight=0.75, variety_weight=0.2
     ),
     "balanced": SelectionConfig(),
     "loose": SelectionConfig(meaning=0.65, probability=0.5, difference=0.1, distinct=0.3, variety_weight=1.0),
 }
 """Name of a preset → what is kept.
 
-strict: replaces a text, such as a line of an interface: nine of ten are right; contractions come last.
+strict: replaces a text, such as a line of an interface: nine of ten are right; one word of twenty is enough.
 balanced: further texts with the same meaning: a copy teaches nothing, and a changed meaning is wrong.
 loose: several wordings of one text, such as the utterances of an intent: three of four are right, and they differ.
 """

@@ -101,7 +101,8 @@ class Paraphrase(CandidateSelection, Map):
     # 4: the judge passes what passes the preset of pairs.
     # 5: the judge's verdict, the paraphraser's cost and the words that changed give a probability to be right.
     # 6: more faults of English drop a candidate; of a text in another language nothing is kept.
-    version: ClassVar[str] = "6"
+    # 7: the strict preset keeps a text of up to twenty words with one word replaced.
+    version: ClassVar[str] = "7"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
 
