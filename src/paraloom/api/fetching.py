@@ -161,7 +161,7 @@ def _keep_costs(translator: Translator) -> None:
         )
         return
     chrf = np.concatenate([one.chrf for one in measured])
-    if (count := int(np.sum(~(chrf < GOOD)))) < MIN_SENTENCES:
+    if (count := int(np.sum(~(chrf < GOOD)))) < min(MIN_SENTENCES, len(chrf)):
         warnings.warn(
             f"it translates only {count} of {len(chrf)} bundled sentences well (chrF of {GOOD:.0f} or more): read some "
             "of its translations before you use it",
