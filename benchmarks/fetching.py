@@ -36,7 +36,9 @@ from tiny_translators import write_checkpoint
 from translation_checks import Rows, captions, held_out, read_table, share_of_warnings
 
 from paraloom.api.fetching import GOOD, KindResult, good_translations, measure_kinds
+from paraloom.bundled import KINDS_OF_TEXT
 from paraloom.core.protocols import Variant
+from paraloom.io import read_lines
 from paraloom.mt import Translator
 from paraloom.mt.costs import COST_DECODING, HIGH_SHARE, CostDistribution
 from paraloom.mt.streams import best_variants
@@ -130,14 +132,17 @@ def corpora(data: Path) -> dict[str, Rows]:
     handbooks = [row for name in HANDBOOKS for row in read_table(data / f"bitext/{name}/de-en.tsv.gz")]
     handbooks = [row for row in handbooks if row[0] != row[1] and row[1] and 0.4 <= len(row[0]) / len(row[1]) <= 2.5]
     targets = normalize([target for _, target in handbooks]).to_pylist()
+    bundled = {line.split("\t")[2] for line in read_lines(KINDS_OF_TEXT)}
     texts["handbooks, held out"] = [
-        row for row, target in zip(handbooks, targets, strict=True) if is_held_out(target, 0.02)
+        row
+        for row, target in zip(handbooks, targets, strict=True)
+        if is_held_out(target, 0.02) and row[1] not in bundled
     ]
     texts["captions 2016"] = captions(data, "test_2016_flickr", "de")
-    for name, rows in BITEXT.items():
-        texts[name] = read_table(data / f"bitext/{name}/de-en.tsv.gz")[:rows]
-    for name, found in texts.items():
-        short = [row for row in found if 2 <= len(row[0].split()) <= 60 and len(row[1].split()) <= 60]
+    for name, limit in BITEXT.items():
+        texts[name] = read_table(data / f"bitext/{name}/de-en.tsv.gz")[:limit]
+    for name, rows in texts.items():
+        short = [row for row in rows if 2 <= len(row[0].split()) <= 60 and len(row[1].split()) <= 60]
         texts[name] = random.Random(1).sample(short, min(ROWS, len(short)))
     return texts
 
@@ -174,9 +179,9 @@ def warned(one: KindResult, reference: CostDistribution) -> float:
     return share_of_warnings(costs, reference, 50, seed=1)
 
 
-def by_kinds(measured: Sequence[KindResult], least: float) -> CostDistribution:
+def by_kinds(measured: Sequence[KindResult], min_chrf: float) -> CostDistribution:
     """Costs of the kinds whose mean chrF is as high, or of the best one: what was kept before."""
-    home = [one for one in measured if one.chrf.mean() >= least] or [max(measured, key=lambda one: one.chrf.mean())]
+    home = [one for one in measured if one.chrf.mean() >= min_chrf] or [max(measured, key=lambda one: one.chrf.mean())]
     return CostDistribution.of(variant for one in home for variant in one.best)
 
 
@@ -190,7 +195,7 @@ def measure_costs(name: str, data: Path, folder: Path) -> None:
     texts = measured_texts(name, data, folder / f"{name.replace('/', '-')}.json")
     kinds = sorted((one for one in texts.values() if one.kind in KINDS), key=lambda one: -one.chrf.mean())
     print(f"\n{name} | " + " | ".join(f"{one.kind[5:]}, {one.chrf.mean():.1f}" for one in kinds))
-    rules = {f"kinds of {least} or more": partial(by_kinds, least=least) for least in (45, 50)}
+    rules = {f"kinds of {min_chrf} or more": partial(by_kinds, min_chrf=min_chrf) for min_chrf in (45, 50)}
     rules |= {f"translations of {good} or more": partial(by_translations, good=good) for good in range(45, 75, 5)}
     for rule, costs_of in rules.items():
         shares = [warned(one, costs_of([other for other in kinds if other is not one])) for one in kinds]

@@ -192,7 +192,7 @@ def test_costs_are_those_of_good_translations(monkeypatch: pytest.MonkeyPatch) -
     assert ranks(good_translations(results(90, 20, 60, 55, 54.9, 10))) == [1, 3, 4]
     assert ranks(good_translations(results(90, 20, 60, 55, 54.9, 10), 50)) == [1, 3, 4, 5]
     assert ranks(good_translations(results(30, 40, 20, 10, 40, 90))) == [2, 5, 6], "the best three, if fewer are good"
-    assert ranks(good_translations(results(30, 40))) == [1, 2], "there are no more"
+    assert ranks(good_translations(results(30, 40))) == [1, 2], "all of fewer"
     nan = float("nan")
     assert ranks(good_translations(results(nan, nan, nan, nan))) == [1, 2, 3, 4], "without a reference all count"
 

@@ -134,13 +134,13 @@ def measure_kinds(translator: Translator) -> list[KindResult]:
     return [KindResult(kind, chrf[of], [best[row] for row in of]) for kind, of in of_kind.items()]
 
 
-def good_translations(measured: Sequence[KindResult], least: float = GOOD) -> list[Variant]:
+def good_translations(measured: Sequence[KindResult], min_chrf: float = GOOD) -> list[Variant]:
     """Translations that are good; of few, as many of the best as costs are compared with; all if that is not known."""
     from paraloom.mt.costs import MIN_SENTENCES
 
     chrf = np.concatenate([one.chrf for one in measured])
     best = [variant for one in measured for variant in one.best]
-    known = np.flatnonzero(~(chrf < least))
+    known = np.flatnonzero(~(chrf < min_chrf))
     if len(known) < MIN_SENTENCES:
         known = np.sort(np.argsort(-chrf, kind="stable")[:MIN_SENTENCES])
     return [best[row] for row in known]
