@@ -1,14 +1,16 @@
 """Measure `paraloom models fetch`: seconds, sizes and memory, and what its costs say of text of several kinds.
 
     python benchmarks/fetching.py fetch
-    PARALOOM_DATA=/path/to/corpora python benchmarks/fetching.py costs
+    PARALOOM_DATA=/path/to/corpora python benchmarks/fetching.py costs de-en en-de -o build/fetching
 
 `fetch` serves a Marian model of the size of OPUS-MT's from this machine as the hub does, and fetches it with empty
 caches, after a connection that broke in the middle, with a damaged byte, and offline; each in a process of its own. Its
 weights are random, so its translations are as long as the decoder lets them be, and to measure it takes longer than a
-real model does. `costs` takes the bundled translators for fetched ones: it measures them on the bundled kinds of text,
-and prints in how many samples of the corpora they then warn, as `translation_checks.py costs` does for the costs of
-their development text.
+real model does. `costs` takes bundled translators, or those of folders, for fetched ones: it translates the bundled
+kinds of text and up to 100 rows of each German–English corpus, drawn by seed, and prints in how many of 500 random
+samples of 50 they warn. The limit of their warning is a quantile of the costs of good translations; first it prints,
+for different chrF of a good one, in how many samples of each bundled kind they would warn by the costs of the others.
+Rows of Tatoeba, the help pages, Europarl and handbooks are those that the bundled translators did not learn from.
 """
 
 from __future__ import annotations
@@ -16,25 +18,45 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
-import translation_checks
+import numpy as np
 from hub_server import Hub, hub_server
 from tiny_translators import write_checkpoint
+from translation_checks import Rows, captions, held_out, read_table, share_of_warnings
 
-from paraloom.api.fetching import costs_of, kinds_at_home, measure_kinds
-from paraloom.bundled import bundled_path
+from paraloom.api.fetching import GOOD, KindResult, good_translations, measure_kinds
+from paraloom.bundled import KINDS_OF_TEXT
+from paraloom.core.protocols import Variant
+from paraloom.io import read_lines
 from paraloom.mt import Translator
-from paraloom.mt.costs import write_costs
+from paraloom.mt.costs import COST_DECODING, HIGH_SHARE, CostDistribution
+from paraloom.mt.streams import best_variants
+from paraloom.pairs.filtering.held_out import is_held_out
+from paraloom.text.buffers import code_points
+from paraloom.text.chrf import chrf_from_points
+from paraloom.text.normalize import normalize
 
+ROWS = 100
+HANDBOOKS = (
+    *("rust-book", "debian-handbook", "privacyguides", "opensource-guide", "django-girls", "tldr", "twelve-factor"),
+    *("command-line", "asvs"),
+)
+BITEXT = {
+    **{"yast": 2000, "ted-sample": None, "shattered-pixel-dungeon": None, "wmt-news": 3003},
+    **{"news-commentary-v8": None, "phpmyadmin-docs": None, "xquad": None, "bible-2": None},
+}
+KINDS = [f"kind:{name}" for name in ("everyday", "help", "handbook", "commands", "essays", "news")]
 NAME = "opus-mt-de-en"
 PIECES = 58_101
 BASE = {"d_model": 512, "encoder_layers": 6, "decoder_layers": 6, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048}
@@ -104,28 +126,103 @@ def measure_fetch() -> None:
         print(f"most memory {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6:.1f} GB")
 
 
-def measure_costs(data: Path) -> None:
-    """Print what the bundled translators know, and how often they warn of text of other kinds."""
-    for name in ("de-en", "en-de"):
-        measured = measure_kinds(Translator.load(name, check_costs=False))
-        print(name, ", ".join(f"{one.kind} {one.chrf:.1f}" for one in measured))
-        home = kinds_at_home(measured)
-        print("knows", ", ".join(one.kind for one in home), costs_of(home).format())
-        if name == "de-en":
-            with tempfile.TemporaryDirectory() as copy:
-                folder = Path(shutil.copytree(str(bundled_path(name)), copy, dirs_exist_ok=True))
-                write_costs(folder, costs_of(home), "kinds of text")
-                translation_checks.costs(data, copy, seed=1)
+def corpora(data: Path) -> dict[str, Rows]:
+    """Rows of each corpus, of up to 60 words."""
+    texts = {f"{name}, held out": rows for name, rows in held_out(data).items()}
+    handbooks = [row for name in HANDBOOKS for row in read_table(data / f"bitext/{name}/de-en.tsv.gz")]
+    handbooks = [row for row in handbooks if row[0] != row[1] and row[1] and 0.4 <= len(row[0]) / len(row[1]) <= 2.5]
+    targets = normalize([target for _, target in handbooks]).to_pylist()
+    bundled = {line.split("\t")[2] for line in read_lines(KINDS_OF_TEXT)}
+    texts["handbooks, held out"] = [
+        row
+        for row, target in zip(handbooks, targets, strict=True)
+        if is_held_out(target, 0.02) and row[1] not in bundled
+    ]
+    texts["captions 2016"] = captions(data, "test_2016_flickr", "de")
+    for name, limit in BITEXT.items():
+        texts[name] = read_table(data / f"bitext/{name}/de-en.tsv.gz")[:limit]
+    for name, rows in texts.items():
+        short = [row for row in rows if 2 <= len(row[0].split()) <= 60 and len(row[1].split()) <= 60]
+        texts[name] = random.Random(1).sample(short, min(ROWS, len(short)))
+    return texts
+
+
+def measured_texts(name: str, data: Path, file: Path) -> dict[str, KindResult]:
+    """What a translator makes of the bundled kinds of text and of each corpus, from the file if it is there."""
+    if not file.is_file():
+        model = Translator.load(name, decode=COST_DECODING, check_costs=False)
+        source = 0 if model.source == "de" else 1
+        results = [KindResult(f"kind:{one.kind}", *one[1:]) for one in measure_kinds(model)]
+        for text, rows in corpora(data).items():
+            best = best_variants(model, [row[source] for row in rows])
+            references = code_points([row[1 - source] for row in rows])
+            results.append(
+                KindResult(text, chrf_from_points(code_points([one.text for one in best]), references), best)
+            )
+        saved = {
+            one.kind: [
+                [variant.logprob, variant.tokens, float(chrf), variant.text]
+                for variant, chrf in zip(one.best, one.chrf, strict=True)
+            ]
+            for one in results
+        }
+        file.write_text(json.dumps(saved), encoding="utf-8")
+    return {
+        kind: KindResult(kind, np.array([row[2] for row in rows]), [Variant(row[3], row[0], row[1]) for row in rows])
+        for kind, rows in json.loads(file.read_text(encoding="utf-8")).items()
+    }
+
+
+def warned(one: KindResult, reference: CostDistribution) -> float:
+    """In how many samples of a text the warning comes."""
+    costs = np.array([-variant.logprob / variant.tokens for variant in one.best if variant.tokens])
+    return share_of_warnings(costs, reference, 50, seed=1)
+
+
+def by_kinds(measured: Sequence[KindResult], min_chrf: float) -> CostDistribution:
+    """Costs of the kinds whose mean chrF is as high, or of the best one: what was kept before."""
+    home = [one for one in measured if one.chrf.mean() >= min_chrf] or [max(measured, key=lambda one: one.chrf.mean())]
+    return CostDistribution.of(variant for one in home for variant in one.best)
+
+
+def by_translations(measured: Sequence[KindResult], good: float = GOOD) -> CostDistribution:
+    """Costs of the translations that are good."""
+    return CostDistribution.of(good_translations(measured, good))
+
+
+def measure_costs(name: str, data: Path, folder: Path) -> None:
+    """Print, for a translator, how different limits fare with each kind left out, and what the chosen one warns of."""
+    texts = measured_texts(name, data, folder / f"{name.replace('/', '-')}.json")
+    kinds = sorted((one for one in texts.values() if one.kind in KINDS), key=lambda one: -one.chrf.mean())
+    print(f"\n{name} | " + " | ".join(f"{one.kind[5:]}, {one.chrf.mean():.1f}" for one in kinds))
+    rules = {f"kinds of {min_chrf} or more": partial(by_kinds, min_chrf=min_chrf) for min_chrf in (45, 50)}
+    rules |= {f"translations of {good} or more": partial(by_translations, good=good) for good in range(45, 75, 5)}
+    for rule, costs_of in rules.items():
+        shares = [warned(one, costs_of([other for other in kinds if other is not one])) for one in kinds]
+        print(f"{rule} | " + " | ".join(f"{share:.0%}" for share in shares))
+    before, now = by_kinds(kinds, 45), by_translations(kinds)
+    limits = [costs.quantile(HIGH_SHARE) for costs in (before, now)]
+    print(f"{now.sentences} good translations; limits: kinds {limits[0]:.2f}, translations {limits[1]:.2f}")
+    print("| text | chrF | median cost | warns, by kinds | by translations |")
+    for one in sorted((one for one in texts.values() if one.kind not in KINDS), key=lambda one: -one.chrf.mean()):
+        median = CostDistribution.of(one.best).median
+        shares = [f"{warned(one, costs):.0%}" for costs in (before, now)]
+        print(f"| {one.kind} | {one.chrf.mean():.1f} | {median:.2f} | {' | '.join(shares)} |", flush=True)
 
 
 def main() -> None:
     """Measure one of both."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("fetch", "costs"))
-    if parser.parse_args().what == "fetch":
+    parser.add_argument("translators", nargs="*", default=["de-en", "en-de"])
+    parser.add_argument("-o", "--output", type=Path, default=Path("build/fetching"))
+    options = parser.parse_args()
+    if options.what == "fetch":
         measure_fetch()
-    else:
-        measure_costs(Path(os.environ["PARALOOM_DATA"]))
+        return
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name in options.translators:
+        measure_costs(name, Path(os.environ["PARALOOM_DATA"]), options.output)
 
 
 if __name__ == "__main__":

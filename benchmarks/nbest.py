@@ -1,11 +1,10 @@
 """Several translations of each sentence: what `strict` keeps of them, and how near it is to a second reference.
 
-    paraloom quickstart runs/quickstart
-    python benchmarks/nbest.py runs/quickstart/30-scored benchmarks/readings/nbest/reader-*.tsv
+    python benchmarks/nbest.py runs/nbest benchmarks/readings/nbest/reader-*.tsv
 
-The readings have a row for each pair that `strict` keeps of four translations, by its content. Two readers, both
-language models, saw the pairs in random order among others, without ranks and scores, and called right what is good
-English and says the same.
+Runs the pipeline of the quickstart in a folder, with eight translations of each sentence instead of four. The readings
+have a row for each pair that `strict` keeps of them, by its content. Two readers, both language models, saw the pairs
+in random order among others, without ranks and scores, and called right what is good English and says the same.
 """
 
 from __future__ import annotations
@@ -16,15 +15,27 @@ from typing import Any
 
 from judged_paraphrases import identifier, verdicts_of
 
-from paraloom.api.quickstart import _second_references
+from paraloom.api.quickstart import BUNDLED, _second_references
 from paraloom.bundled import bundled_path
 from paraloom.io import Corpus
 from paraloom.pairs.filtering.filters import Criteria, best_of_sources, select
 from paraloom.pairs.scoring.paraphrase_model import ParaphraseModel
+from paraloom.pipeline.runner import run_pipeline
+from paraloom.pipeline.toml import parse_pipeline
 from paraloom.text.buffers import code_points
 from paraloom.text.chrf import chrf_from_points
 
 Row = dict[str, Any]
+
+MOST = 8
+
+
+def scored(run: Path) -> Corpus:
+    """The scored translations of the quickstart's sentences, more of each than it makes."""
+    pipeline = BUNDLED / "quickstart.toml"
+    text = pipeline.read_text(encoding="utf-8").replace("nbest=4", f"nbest={MOST}")
+    result = run_pipeline(parse_pipeline(text, file=pipeline), run, until="scored")
+    return Corpus.open(result.stage("scored").folder)
 
 
 def kept_rows(corpus: Corpus, translations: int, per_source: int) -> list[Row]:
@@ -46,12 +57,12 @@ def kept_rows(corpus: Corpus, translations: int, per_source: int) -> list[Row]:
 def main() -> None:
     """Print a line for each number of translations, all of those that pass and the best one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scored", type=Path)
+    parser.add_argument("run", type=Path, help="run folder")
     parser.add_argument("readings", type=Path, nargs="+")
     arguments = parser.parse_args()
     readers = [verdicts_of(file) for file in arguments.readings]
-    second, corpus = _second_references(), Corpus.open(arguments.scored)
-    for translations, per_source in ((1, 0), (2, 1), (4, 1), (4, 0)):
+    second, corpus = _second_references(), scored(arguments.run)
+    for translations, per_source in ((1, 0), (2, 1), (4, 1), (8, 1), (4, 0), (8, 0)):
         rows = kept_rows(corpus, translations, per_source)
         chrf = chrf_from_points(
             code_points([row["tgt"] for row in rows]), code_points([second[row["pair_id"]] for row in rows])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paraloom.api.endpoints import named_translator
 from paraloom.api.models import ModelSummary, find_model, list_models, summarize_model
@@ -23,21 +24,20 @@ from paraloom.text.buffers import code_points
 from paraloom.text.chrf import chrf_from_points
 
 if TYPE_CHECKING:
-    from paraloom.mt.costs import CostDistribution
     from paraloom.mt.translator import Translator
 
-AT_HOME = 45.0
-"""A translator knows a kind of text if the mean chrF of its translations of it is as high."""
+GOOD = 55.0
+"""A translation of a bundled sentence is good if its chrF is as high."""
 
 _EVERYDAY = 60
 """Sentences of the sample of the quickstart that are one of the kinds."""
 
 
 class KindResult(NamedTuple):
-    """What a translator makes of a kind of text: mean chrF (NaN without a reference), and its translations."""
+    """What a translator makes of a kind of text: its translations, and the chrF of each (NaN without a reference)."""
 
     kind: str
-    chrf: float
+    chrf: npt.NDArray[np.float64]
     best: Sequence[Variant]
 
 
@@ -45,8 +45,8 @@ def fetch_model(name: str) -> ModelSummary:
     """Download a translator from the Hugging Face hub, convert it, and measure what it knows, once.
 
     It is kept in the cache ($PARALOOM_CACHE, or ~/.cache/paraloom), and its name works wherever a translator is asked
-    for. What its translations of bundled text of several kinds cost is kept with it, so that it warns of text that it
-    does not know; of a model with many languages for the pair that is named.
+    for. What its good translations of bundled text of several kinds cost is kept with it, so that it warns of text that
+    it does not know; of a model with many languages for the pair that is named.
 
     Args:
         name: `opus-mt-de-en` and the like, `nllb-600m`, `m2m100-418m`, `madlad-3b` or OWNER/NAME; with settings as
@@ -131,26 +131,25 @@ def measure_kinds(translator: Translator) -> list[KindResult]:
         chrf = chrf_from_points(code_points([one.text for one in best]), code_points([row[target] for row in rows]))
     kinds = dict.fromkeys(row[0] for row in rows)
     of_kind = {kind: [number for number, row in enumerate(rows) if row[0] == kind] for kind in kinds}
-    return [KindResult(kind, float(chrf[of].mean()), [best[row] for row in of]) for kind, of in of_kind.items()]
+    return [KindResult(kind, chrf[of], [best[row] for row in of]) for kind, of in of_kind.items()]
 
 
-def kinds_at_home(measured: Sequence[KindResult]) -> list[KindResult]:
-    """The kinds of text that a translator knows; the best one if it knows none, all of them if that is not known."""
-    known = [one for one in measured if not one.chrf < AT_HOME]
-    return known or sorted(measured, key=lambda one: one.chrf)[-1:]
+def good_translations(measured: Sequence[KindResult], min_chrf: float = GOOD) -> list[Variant]:
+    """Translations that are good; of few, as many of the best as costs are compared with; all if that is not known."""
+    from paraloom.mt.costs import MIN_SENTENCES
 
-
-def costs_of(measured: Sequence[KindResult]) -> CostDistribution:
-    """The distribution of the costs of these translations."""
-    from paraloom.mt.costs import CostDistribution
-
-    return CostDistribution.of(variant for one in measured for variant in one.best)
+    chrf = np.concatenate([one.chrf for one in measured])
+    best = [variant for one in measured for variant in one.best]
+    known = np.flatnonzero(~(chrf < min_chrf))
+    if len(known) < MIN_SENTENCES:
+        known = np.sort(np.argsort(-chrf, kind="stable")[:MIN_SENTENCES])
+    return [best[row] for row in known]
 
 
 def _keep_costs(translator: Translator) -> None:
-    """Write the costs of the text that a translator knows into its folder, and what it knows into its card."""
+    """Write what a translator's good translations cost into its folder, and how good they are into its card."""
     from paraloom.mt.checkpoint import describe_stored
-    from paraloom.mt.costs import write_costs
+    from paraloom.mt.costs import MIN_SENTENCES, CostDistribution, write_costs
 
     measured = measure_kinds(translator)
     if not measured:
@@ -161,17 +160,18 @@ def _keep_costs(translator: Translator) -> None:
             stacklevel=3,
         )
         return
-    home = kinds_at_home(measured)
-    if home[0].chrf < AT_HOME:
+    chrf = np.concatenate([one.chrf for one in measured])
+    if (count := int(np.sum(~(chrf < GOOD)))) < min(MIN_SENTENCES, len(chrf)):
         warnings.warn(
-            f"it translates none of the bundled kinds of text well (mean chrF of {home[0].chrf:.0f} at best, where "
-            f"{AT_HOME:.0f} is fair): read some of its translations before you use it",
+            f"it translates only {count} of {len(chrf)} bundled sentences well (chrF of {GOOD:.0f} or more): read some "
+            "of its translations before you use it",
             stacklevel=3,
         )
-    costs = costs_of(home)
-    kinds = ", ".join(one.kind for one in home)
-    write_costs(translator.folder, costs, f"bundled text: {kinds}", translator.languages)
+    good = good_translations(measured)
+    costs = CostDistribution.of(good)
+    text = f"the {len(good)} best translations of {len(chrf)} bundled sentences"
+    write_costs(translator.folder, costs, text, translator.languages)
     pair = f"{translator.source} → {translator.target}"
-    shown = ", ".join(f"{one.kind} {one.chrf:.0f}" for one in measured if not np.isnan(one.chrf))
+    shown = ", ".join(f"{one.kind} {one.chrf.mean():.0f}" for one in measured if not np.isnan(one.chrf).any())
     facts = {"measured": f"mean chrF of 60 sentences each, {pair}: {shown}"} if shown else {}
-    describe_stored(translator.folder, {**facts, "costs_of": f"{pair}: {kinds}", "cost_percentiles": costs.format()})
+    describe_stored(translator.folder, {**facts, "costs_of": f"{pair}: {text}", "cost_percentiles": costs.format()})
