@@ -146,7 +146,9 @@ def count(sheets: Sequence[Path], key_file: Path, *, record: bool) -> None:
     agreed = "One reader, a language model."
     if len(readers) > 1:
         first, second = ([of[name] for name in names] for of in readers[:2])
-        agreed = f"Two readers, language models; they agree on {agreement(first, second):.0%}, κ {kappa(first, second):.2f}."
+        agreed = (
+            f"Two readers, language models; they agree on {agreement(first, second):.0%}, κ {kappa(first, second):.2f}."
+        )
         print(agreed)
     if record:
         text = (
