@@ -16,9 +16,9 @@ from paraloom.embed.vocabulary import Vocabulary
 from paraloom.pairs.scoring.judge import Judge
 from paraloom.papers import reproduce_tables
 from paraloom.papers.published import published_figures
-from paraloom.papers.scpn.attack_tables import ROUND_TRIP, SCPN, _difference, _figures, _orders, _Outcome
+from paraloom.papers.scpn.attack_tables import ROUND_TRIP, SCPN, _AttackOutcome, _difference, _figures, _orders
 from paraloom.papers.scpn.attacks import Attack, Rewording, by_copying, by_one_word, plain_text, reworded
-from paraloom.papers.scpn.broken_labels import Classifier, LabeledSplit, Rewordings
+from paraloom.papers.scpn.broken_labels import LabelClassifier, LabeledSplit, Rewordings
 
 
 class Lengths:
@@ -76,7 +76,7 @@ def test_one_word_is_replaced_by_its_nearest() -> None:
 
 def test_a_text_breaks_where_a_kept_paraphrase_of_a_right_one_is_wrong() -> None:
     texts, labels = ["aa", "ab", "za", "zb"], np.array([0, 0, 1, 1])
-    classifier = Classifier(FirstLetter(), texts, labels, [[] for _ in texts], 2)
+    classifier = LabelClassifier(FirstLetter(), texts, labels, [[] for _ in texts], 2)
     tested = ["ac", "zc", "zd"]
     right = classifier.predict(tested) == np.array([0, 1, 0])
     assert right.tolist() == [True, True, False]
@@ -85,7 +85,7 @@ def test_a_text_breaks_where_a_kept_paraphrase_of_a_right_one_is_wrong() -> None
     flipped = rewordings.flipped(classifier, np.array([0, 1, 0]), right)
     # The last text was wrong before.
     assert flipped.tolist() == [True, True, True, False]
-    outcome = _Outcome(right[None], flipped[None], rewordings, 0.0)
+    outcome = _AttackOutcome(right[None], flipped[None], rewordings, 0.0)
     assert outcome.broken.tolist() == [[True, False, False]]
     assert outcome.validity.values == [pytest.approx(100 / 3)]
     validity, accuracy, broken, *_, any_meaning, _, added = _figures(outcome)
@@ -96,7 +96,7 @@ def test_a_text_breaks_where_a_kept_paraphrase_of_a_right_one_is_wrong() -> None
 def test_what_is_added_has_the_label_of_its_text() -> None:
     texts, labels = ["a", "a", "z", "z", "a", "z"], np.array([0, 0, 1, 1, 0, 1])
     added = [["y"] * 20 if label == 0 else ["b"] * 20 for label in labels]
-    assert Classifier(FirstLetter(), texts, labels, added, 2).predict(["y", "b"]).tolist() == [0, 1]
+    assert LabelClassifier(FirstLetter(), texts, labels, added, 2).predict(["y", "b"]).tolist() == [0, 1]
 
 
 def test_differences_are_of_the_same_texts() -> None:
@@ -110,7 +110,7 @@ def test_differences_are_of_the_same_texts() -> None:
 def test_orders_are_those_of_the_paper() -> None:
     rewordings = Rewordings([[Rewording("x", 0.9)], [Rewording("y", 0.9)]])
     some, none = np.array([[True, True]]), np.array([[False, False]])
-    before, after = (_Outcome(some, flipped, rewordings, 0.0) for flipped in (some, none))
+    before, after = (_AttackOutcome(some, flipped, rewordings, 0.0) for flipped in (some, none))
     sst, trec = (list(_orders(task, {SCPN: [before, after], ROUND_TRIP: [after, after]})) for task in ("SST", "TREC"))
     assert [order.published for order in sst] == [9.0, 21.6, 10.4, 0.2, 0.7]
     assert [order.published for order in trec] == [3.3, 13.4, 14.0, 9.2, 0.7]

@@ -22,7 +22,7 @@ from paraloom.pairs.scoring.judge import Judge
 from paraloom.papers.measurements import Accuracies, combined_estimate, mean_of_seeds
 from paraloom.papers.published import PAPERS, published_figures
 from paraloom.papers.scpn.attacks import KEPT, Attack, by_copying, by_one_word, by_templates, by_translation, reworded
-from paraloom.papers.scpn.broken_labels import Bools, Classifier, LabeledSplit, Rewordings
+from paraloom.papers.scpn.broken_labels import Bools, LabelClassifier, LabeledSplit, Rewordings
 from paraloom.papers.study import Study
 from paraloom.papers.tables import SEED_RANGE, Figure, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order
@@ -55,7 +55,7 @@ class LabeledStudy:
     study: Study
 
 
-class _Outcome(NamedTuple):
+class _AttackOutcome(NamedTuple):
     """Classifiers of all seeds: what they got right of m test texts, and wrong of p paraphrases of such texts."""
 
     right: Bools  # `(seeds, m)`
@@ -92,7 +92,7 @@ def attack_table(inputs: LabeledStudy, name: str) -> ReproducedTable:
     examples: list[Sequence[str]] = []
     for task_folder, task in TASKS.items():
         split = LabeledSplit.read(inputs.folder, task_folder, study.seed)
-        outcomes: dict[str, list[_Outcome]] = {}
+        outcomes: dict[str, list[_AttackOutcome]] = {}
         for label, attack in attacks.items():
 
             def rewordings(texts: Sequence[str], attack: Attack = attack) -> Rewordings:
@@ -138,7 +138,7 @@ def _outcomes(
     study: Study,
     *,
     trained: bool,
-) -> list[_Outcome]:
+) -> list[_AttackOutcome]:
     """Classifiers that learned from texts alone and, where `trained`, from their paraphrases that keep the meaning."""
     attacked = rewordings(split.test[:ATTACKED])
     outcomes = []
@@ -148,16 +148,16 @@ def _outcomes(
             texts, labels = split.draw(study.size, seed)
             groups = rewordings(texts).groups if augmented else [()] * len(texts)
             kept = [[one.text for one in group if one.keeps] for group in groups]
-            classifier = Classifier(encoder, texts, labels, kept, split.classes)
+            classifier = LabelClassifier(encoder, texts, labels, kept, split.classes)
             right.append(classifier.predict(split.test) == split.test_labels)
             flipped.append(attacked.flipped(classifier, split.test_labels, right[-1]))
             added.append(sum(map(len, kept)))
-        outcomes.append(_Outcome(np.stack(right), np.stack(flipped), attacked, fmean(added)))
+        outcomes.append(_AttackOutcome(np.stack(right), np.stack(flipped), attacked, fmean(added)))
     return outcomes
 
 
-def _figures(before: _Outcome, after: _Outcome | None = None) -> list[Figure]:
-    def shares(of: Callable[[_Outcome], Bools]) -> list[Figure]:
+def _figures(before: _AttackOutcome, after: _AttackOutcome | None = None) -> list[Figure]:
+    def shares(of: Callable[[_AttackOutcome], Bools]) -> list[Figure]:
         return [
             None if one is None else mean_of_seeds((100 * of(one).mean(axis=1)).tolist()) for one in (before, after)
         ]
@@ -169,14 +169,14 @@ def _figures(before: _Outcome, after: _Outcome | None = None) -> list[Figure]:
     return [validity, accuracies[0], broken[0], accuracies[1], broken[1], *of_any, added]
 
 
-def _examples(split: LabeledSplit, outcome: _Outcome) -> Iterator[tuple[str, str]]:
+def _examples(split: LabeledSplit, outcome: _AttackOutcome) -> Iterator[tuple[str, str]]:
     """Text and paraphrase of what broke the classifier of the first seed at kept meaning."""
     rewordings = outcome.rewordings
     for index in np.flatnonzero(outcome.flipped[0] & rewordings.keep).tolist():
         yield split.test[int(rewordings.owners[index])], rewordings.flat[index].text
 
 
-def _orders(task: str, outcomes: Mapping[str, Sequence[_Outcome]]) -> Iterator[Order]:
+def _orders(task: str, outcomes: Mapping[str, Sequence[_AttackOutcome]]) -> Iterator[Order]:
     """What the paper says of its paraphrases beside translations back, and of training on both."""
     theirs = {label: published_figures("scpn-attack")[f"{label}, {_PAPERS[task]}"] for label in (SCPN, ROUND_TRIP)}
     where = task if task == _PAPERS[task] else f"{task} ({_PAPERS[task]} in the paper)"

@@ -55,7 +55,7 @@ class LabeledSplit:
         return [self.train[row] for row in rows], self.train_labels[rows]
 
 
-class Classifier:
+class LabelClassifier:
     """A logistic regression on vectors of texts, and of what is added to each, which has its label.
 
     The strength of the penalty is chosen on a fifth of the texts, of which nothing is added then.
@@ -107,7 +107,7 @@ class Rewordings:
         """Which of them keep the meaning, by the judge."""
         return np.array([one.keeps for one in self.flat], bool)
 
-    def flipped(self, classifier: Classifier, labels: Ints, right: Bools) -> Bools:
+    def flipped(self, classifier: LabelClassifier, labels: Ints, right: Bools) -> Bools:
         """Which of them a classifier gets wrong, of texts that it got right."""
         predicted = classifier.predict([one.text for one in self.flat])
         return right[self.owners] & (predicted != labels[self.owners])
