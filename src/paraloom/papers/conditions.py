@@ -122,8 +122,8 @@ def conditions(
         ("pairs of a training", paper.pairs, f"at most {_sizes(study, trained, size)}", TIME),
         _epochs(trained, limit or study.epochs),
         _epoch_that_counts(study, paper),
-        ("loss", "max-margin, 0.4", "max-margin, 0.4"),
-        ("negatives", paper.megabatch, paper.megabatch),
+        ("loss", "max-margin, 0.4"),
+        ("negatives", paper.megabatch),
         (
             "optimizer",
             _ADAM,
@@ -183,7 +183,7 @@ def _epochs(trained: Mapping[str, tuple[str, int]], limit: int) -> tuple[str, ..
 
 def _epoch_that_counts(study: Study, paper: PaperTrainings) -> tuple[str, ...]:
     if paper.epoch == PNMT.epoch:
-        return ("epoch that counts", paper.epoch, paper.epoch)
+        return ("epoch that counts", paper.epoch)
     ours = f"the best on development pairs, which may be the start: {study.development.describe()}"
     return ("epoch that counts", paper.epoch, ours, "STS 2016 is not among our data")
 

@@ -16,15 +16,7 @@ from paraloom.papers.conditions import SOURCES, TIME, translations
 from paraloom.papers.measurements import mean_estimate
 from paraloom.papers.published import PAPERS, published_figures
 from paraloom.papers.study import Study
-from paraloom.papers.tables import (
-    BASELINES,
-    INTERVAL,
-    Baseline,
-    Figure,
-    ReproducedTable,
-    Row,
-    reproduced,
-)
+from paraloom.papers.tables import BASELINES, INTERVAL, Baseline, Figure, ReproducedTable, Row, reproduced
 from paraloom.papers.verdicts import Order
 from paraloom.stages.analysis import PairStatistics
 from paraloom.stages.pairs import Filter

@@ -134,13 +134,7 @@ class TrainableRecurrent:
             for name, pair in zip(names, self._moments, strict=True)
             for which, moment in zip(("first", "second"), pair, strict=True)
         }
-        return {
-            "table": self.table,
-            "first": self.first,
-            "second": self.second,
-            **parameters(self.network),
-            **moments,
-        }
+        return {"table": self.table, "first": self.first, "second": self.second, **parameters(self.network), **moments}
 
     def forward(self, lists: RowLists, out: Vectors, column: int) -> None:
         import torch

@@ -21,6 +21,8 @@ from paraloom.papers.pnmt import architecture_tables, megabatch_tables, rating_t
 from paraloom.papers.provenance import CODE, code_digest
 from paraloom.papers.published import PAPERS
 from paraloom.papers.result_files import FinishedRun
+from paraloom.papers.scpn import attack_tables
+from paraloom.papers.scpn.attack_tables import LabeledStudy
 from paraloom.papers.study import Study
 from paraloom.papers.tables import ReproducedTable
 from paraloom.papers.w17 import classifier_tables, selection_tables, source_tables
@@ -39,6 +41,7 @@ PAIR_TABLES = {
 LOOP_TABLES = loop_tables.TABLES
 DOCUMENT_TABLES = document_tables.TABLES
 PHRASE_TABLES = phrase_tables.TABLES
+LABEL_TABLES = attack_tables.TABLES
 RESULT_TABLES = {**bbh22_tables.TABLES, **park17_tables.TABLES}
 
 
@@ -55,6 +58,7 @@ _KINDS = {
     "loop": _Kind(LOOP_TABLES, "a run of `paraloom research selftrain`", "Give --loop."),
     "documents": _Kind(DOCUMENT_TABLES, "a run of examples/help-documents.toml", "Give --documents."),
     "phrases": _Kind(PHRASE_TABLES, "runs of examples/pgru.toml", "Give --phrases, once for each seed."),
+    "labels": _Kind(LABEL_TABLES, "labeled texts", "Give --texts, a folder such as classification/."),
     "pairs": _Kind(PAIR_TABLES, "pairs and similarity tasks", "Give --pairs and --sts."),
 }
 """Argument of `reproduce_tables` → the tables that are made from it."""
@@ -68,6 +72,7 @@ def reproduce_tables(
     loop: str | Path | None = None,
     documents: str | Path | None = None,
     phrases: Sequence[str | Path] = (),
+    texts: str | Path | None = None,
     results: str | Path | None = None,
     folder: str | Path = "runs/reproduce",
     **settings: Any,
@@ -81,13 +86,14 @@ def reproduce_tables(
         loop: A run of `research selftrain`, for Table 5 of Park et al. (2017).
         documents: A run of examples/help-documents.toml, for the table of Afli et al. (2017).
         phrases: A run of examples/pgru.toml, for the tables of Zhou et al. (2017), one for each seed.
+        texts: A folder of labeled texts with sst2 and trec, for the table of Iyyer et al. (2018).
         results: The folder docs/explanations/results, for tables of Burchell et al. (2022) and Park et al. (2017).
         folder: Folder of the runs.
         **settings: Further fields of `Study`.
 
     Reference:
         Wieting et al. (2017), W17; Wieting and Gimpel (2018), PNMT; Burchell et al. (2022), BBH22; Park et al. (2017),
-        PARK17; Zhou et al. (2017), PGRU; Afli et al. (2017), MultiNews.
+        PARK17; Zhou et al. (2017), PGRU; Afli et al. (2017), MultiNews; Iyyer et al. (2018), SCPN.
     """
     inputs: dict[str, Any] = {}
     if results is not None:
@@ -100,6 +106,8 @@ def reproduce_tables(
         inputs["phrases"] = PhraseRuns([Path(path) for path in phrases])
     given = {key: value for key, value in settings.items() if value is not None}
     study = Study(sources=dict(pairs or {}), sts=str(sts), folder=Path(folder), **given)
+    if texts is not None:
+        inputs["labels"] = LabeledStudy(Path(texts), study)
     if pairs:
         inputs["pairs"] = study
     allowed = {name for kind in inputs for name in _KINDS[kind].tables}
@@ -133,7 +141,7 @@ def _table_names(names: Sequence[str], allowed: Collection[str]) -> Sequence[str
         if not names:
             raise ConfigError(
                 "'all' tables need pairs or a run of `paraloom research selftrain`",
-                remedy="Give --pairs and --sts, --loop, --documents, --phrases, --results, or --recipe.",
+                remedy="Give --pairs and --sts, --loop, --documents, --phrases, --texts, --results, or --recipe.",
             )
     for name in names:
         if name not in PAPERS:

@@ -193,8 +193,8 @@ def reproduced(
     paper: PaperTable | None = None,
     **about: Any,
 ) -> ReproducedTable:
-    """Our rows of a published table; a condition has a name, the paper's and ours, and why they differ if they do."""
-    listed = [ExperimentCondition(*condition) for condition in conditions]
+    """Our rows of a published table; a condition has a name, the paper's, and where they differ ours, and why."""
+    listed = [ExperimentCondition(*(one if len(one) > 2 else (*one, one[1]))) for one in conditions]
     columns = about.get("columns") or (paper or PAPERS[name]).columns
     moved = with_movement(orders, movement(rows, columns))
     return ReproducedTable(name, paper or PAPERS[name], rows, conditions=listed, orders=moved, **about)

@@ -57,11 +57,7 @@ class TranslatorComparison(NamedTuple):
 
 
 def compare_translators(
-    systems: Mapping[str, Sequence[Sequence[str]]],
-    references: Sequence[str],
-    *,
-    samples: int = SAMPLES,
-    seed: int = 1,
+    systems: Mapping[str, Sequence[Sequence[str]]], references: Sequence[str], *, samples: int = SAMPLES, seed: int = 1
 ) -> TranslatorComparison:
     """Compare translators on one test by BLEU and chrF (sacreBLEU's defaults) with a paired bootstrap.
 

@@ -10,11 +10,7 @@ from paraloom.core.config import base_config
 from paraloom.core.errors import DataError
 from paraloom.core.stage import Fit, Json, Ref, StageContext
 from paraloom.io import Corpus
-from paraloom.papers.park17.phrase_translator import (
-    PHRASE_FILE,
-    PhraseTranslatorConfig,
-    train_phrase_translator,
-)
+from paraloom.papers.park17.phrase_translator import PHRASE_FILE, PhraseTranslatorConfig, train_phrase_translator
 
 
 @dataclass(frozen=True, kw_only=True)

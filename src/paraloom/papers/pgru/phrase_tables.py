@@ -148,21 +148,13 @@ def _table(runs: PhraseRuns, name: str, rows: Sequence[Row], orders: Sequence[Or
 
 _VECTORS = "256 dimensions, distilled from the bundled encoder `english`"
 _CONDITIONS = (
-    (
-        "filters",
-        "identical, non-letters, unknown, two single words",
-        "identical, non-letters, unknown, two single words",
-    ),
-    ("split", "80, 10, 10 % for training, development, test", "80, 10, 10 % for training, development, test"),
+    ("filters", "identical, non-letters, unknown, two single words"),
+    ("split", "80, 10, 10 % for training, development, test"),
     ("word vectors", "word2vec, 200 dimensions, not trained", _VECTORS, "word2vec's are not among our data"),
-    (
-        "network",
-        "GRU of 200 units, reset gate before the recurrent matrix, last state",
-        "GRU of 200 units, reset gate before the recurrent matrix, last state",
-    ),
-    ("loss", "max-margin 1 of dot products", "max-margin 1 of dot products"),
-    ("dropout, gradient norm", "0.5, 5", "0.5, 5"),
-    ("optimizer, batch", "SGD 0.3, 128", "SGD 0.3, 128"),
+    ("network", "GRU of 200 units, reset gate before the recurrent matrix, last state"),
+    ("loss", "max-margin 1 of dot products"),
+    ("dropout, gradient norm", "0.5, 5"),
+    ("optimizer, batch", "SGD 0.3, 128"),
     (
         "epochs",
         "150",

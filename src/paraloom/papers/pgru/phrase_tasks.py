@@ -131,11 +131,7 @@ def evaluate_phrases(
     threshold = best_threshold(*_similarities(model, train, similarity))
     scores, same = _similarities(model, test, similarity)
     five, ten = answer_credits(model, questions, similarity)
-    rows = (
-        _row("SemEval2013", (scores > threshold) == same),
-        _row("Turney2012(5)", five),
-        _row("Turney2012(10)", ten),
-    )
+    rows = (_row("SemEval2013", (scores > threshold) == same), _row("Turney2012(5)", five), _row("Turney2012(10)", ten))
     how = signature("phrases", similarity=similarity, ties="shared", encoder=digest(model.signature)[:12])
     return PhraseResult(rows, threshold, how)
 

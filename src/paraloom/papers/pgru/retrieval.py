@@ -67,12 +67,7 @@ def evaluate_retrieval(
         others += others >= own
         correct += bool(candidates[own] @ anchor > (candidates[others] @ anchor).max() + _TIE)
     how = signature(
-        "choose-among",
-        n=num_candidates,
-        by=similarity,
-        ties="error",
-        seed=seed,
-        encoder=digest(encoder.signature)[:12],
+        "choose-among", n=num_candidates, by=similarity, ties="error", seed=seed, encoder=digest(encoder.signature)[:12]
     )
     return RetrievalResult(correct / len(queries), len(queries), how)
 

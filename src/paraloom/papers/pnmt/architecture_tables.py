@@ -80,11 +80,7 @@ def benchmark(study: Study, name: str) -> ReproducedTable:
     ]
     test = ("STS-B test", f"STS-B {column}, which no training chose its epoch by", "the test is not among our data")
     return reproduced(
-        name,
-        rows,
-        conditions=_architecture_conditions(study, specs, test),
-        **about_encoders(study),
-        orders=orders,
+        name, rows, conditions=_architecture_conditions(study, specs, test), **about_encoders(study), orders=orders
     )
 
 

@@ -8,14 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from paraloom.papers.scpn.layers import (
-    NO_DROPOUT,
-    Dropout,
-    bilinear_attention,
-    copied_mass,
-    copy_distribution,
-    mix_log,
-)
+from paraloom.papers.scpn.layers import NO_DROPOUT, Dropout, bilinear_attention, copied_mass, copy_distribution, mix_log
 from paraloom.papers.scpn.network import RecurrentNetwork, Tensors, shifted
 
 

@@ -69,12 +69,7 @@ class ExemplarFinder:
     """
 
     def __init__(
-        self,
-        pairs: Sequence[ParsedPair],
-        config: ExemplarConfig | None = None,
-        *,
-        language: str = "en",
-        seed: int = 1,
+        self, pairs: Sequence[ParsedPair], config: ExemplarConfig | None = None, *, language: str = "en", seed: int = 1
     ) -> None:
         self.config = config or ExemplarConfig()
         self.seed = seed

@@ -159,12 +159,7 @@ def measure_exemplars(
         for name, (outputs, share) in written.items()
     ]
     described = exemplar_signature(
-        [one[:3] for one in items],
-        parser=own_parser.signature,
-        heights=heights,
-        forced=height,
-        rule=rule,
-        seed=seed,
+        [one[:3] for one in items], parser=own_parser.signature, heights=heights, forced=height, rule=rule, seed=seed
     )
     return ExemplarResult(tuple(table), described)
 

@@ -38,12 +38,7 @@ class ScpnExample(NamedTuple):
 
 
 def scpn_example(
-    pair: ParsedPair,
-    control: ControlConfig,
-    config: ScpnConfig,
-    random: np.random.Generator,
-    *,
-    same_rate: float = 1.0,
+    pair: ParsedPair, control: ControlConfig, config: ScpnConfig, random: np.random.Generator, *, same_rate: float = 1.0
 ) -> ScpnExample | None:
     """The example of a pair."""
     # All are drawn in any case, so that one pair's trees do not change what another pair draws.
@@ -128,12 +123,7 @@ class ScpnTranslator:
         return self.paraphrases.split(sentences)
 
     def translate(
-        self,
-        sentences: Sequence[str],
-        *,
-        decode: Any = None,
-        seed: int = 0,
-        prefixes: Sequence[str] | None = None,
+        self, sentences: Sequence[str], *, decode: Any = None, seed: int = 0, prefixes: Sequence[str] | None = None
     ) -> list[list[Variant]]:
         """Paraphrase sentences."""
         wanted = list(prefixes) if prefixes is not None else [SEPARATOR] * len(sentences)

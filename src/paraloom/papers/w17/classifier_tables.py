@@ -133,7 +133,7 @@ def classifier_table(
                 f"for each token, {' or '.join(dict.fromkeys(_l2_of(training) for training in ordered))}",
                 TIME,
             ),
-            ("epochs, optimizer", "10, Adam 0.001", "10, Adam 0.001"),
+            ("epochs, optimizer", "10, Adam 0.001"),
             ("seeds", "not stated", str(seeds), "to see how much they matter"),
         ],
         notes=list(_by_origin(figures)),

@@ -22,14 +22,7 @@ from paraloom.papers.tables import ReproducedTable, Row, reproduced
 from paraloom.papers.trainings import Training, slug, train, untrained
 from paraloom.papers.verdicts import Order
 from paraloom.papers.w17.filter_grids import GRIDS, Candidate
-from paraloom.papers.w17.trainings import (
-    KINDS,
-    W17_EPOCHS,
-    kinds,
-    w17_conditions,
-    w17_settings,
-    w17_training,
-)
+from paraloom.papers.w17.trainings import KINDS, W17_EPOCHS, kinds, w17_conditions, w17_settings, w17_training
 from paraloom.papers.w17.tuning import RANDOM, compare_candidates
 
 MIN_PAIRS = 300
