@@ -197,7 +197,8 @@ def check_scored_languages(
     identified = {name: sample_language(sample.columns[name]).language for name in columns}
     models = {"translator": translator, "reverse translator": reverse_translator}
     directions = {name: Direction.of(model) for name, model in models.items() if model is not None}
-    problems, remedy = [], ""
+    problems: list[str] = []
+    remedy = ""
     for column, language in identified.items():
         problems += _against_directions(column, language, directions)
         if unfit := _against_models(column, language, languages or {}):
