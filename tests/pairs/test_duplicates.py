@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -145,13 +146,48 @@ def test_after_a_kill_the_rows_that_are_missing_are_sketched(tmp_path: Path, mon
     assert sketched == [100]
 
 
-def test_many_parts_and_small_reads_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(2)
-    texts = [" ".join(rng.choice(["sun", "rain", "snow", "wind", "fog", "hail"], 6)) for _ in range(300)]
-    whole = dropped([batch_of(texts)], tmp_path / "whole")
-    for name, value in {"_TABLE_ROWS": 16, "_CHUNK_ROWS": 7, "_GATHERED_ROWS": 3}.items():
-        monkeypatch.setattr(duplicates, name, value)
-    assert dropped([batch_of(texts)], tmp_path / "parts") == whole
+@pytest.mark.parametrize("similarity", [0.3, 0.5, 0.8, 1.0])
+def test_a_row_is_compared_with_the_first_of_each_bucket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, similarity: float
+) -> None:
+    """The definition, row by row, over chains of small changes and equal texts; and every band is read once."""
+    rng = np.random.default_rng(3)
+    words = np.array(["sun", "rain", "snow", "wind", "fog", "hail", "frost", "dew"])
+    chain = [rng.choice(words, 12)]
+    for _ in range(400):
+        chain.append(chain[-1].copy())
+        chain[-1][rng.integers(12)] = rng.choice(words)
+    texts = [" ".join(one) for one in [*chain, *rng.choice(words, (300, 12)), *chain[::7]]]
+    texts = [texts[i] for i in rng.permutation(len(texts))]
+
+    wide = sketches(texts)
+    values = wide.astype(np.uint8)
+    expected = np.zeros(len(texts), bool)
+    for band in [*duplicates.sketch_bands(wide, similarity).T, wide.tolist()]:
+        first: dict[object, int] = {}
+        for row, key in enumerate(map(str, band)):
+            expected[row] |= (
+                first.setdefault(key, row) < row and (values[row] == values[first[key]]).mean() >= similarity
+            )
+    assert expected.any() and not expected.all()
+
+    reads: Counter[str] = Counter()
+    chunks = duplicates._chunks
+
+    def counted(path: Path, *dtype: str) -> Iterator[tuple[slice, np.ndarray]]:
+        reads[path.name] += 1
+        return chunks(path, *dtype)
+
+    for parts, sizes in {"one": {}, "many": {"_TABLE_ROWS": 16, "_CHUNK_ROWS": 7, "_GATHERED_ROWS": 3}}.items():
+        for name, value in sizes.items():
+            monkeypatch.setattr(duplicates, name, value)
+        reads.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(duplicates, "_chunks", counted)
+            found = dropped([batch_of(texts)], tmp_path / parts, columns=("src",), similarity=similarity)
+        assert found == expected.tolist()
+        bands = {name: count for name, count in reads.items() if name.startswith("band")}
+        assert bands == dict.fromkeys(bands, 1) and bands
 
 
 def test_texts_without_punctuation_are_the_same_with_and_without_other_letters() -> None:

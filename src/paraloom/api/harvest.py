@@ -7,10 +7,12 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.core.reasons import DISTINCT, is_not_best, is_not_sampled
@@ -103,9 +105,9 @@ def harvest_of(folder: Path, read: int, *, kept: int = 10, lost: int = 3) -> Har
     score = next((name for name in RANKED_BY if name in corpus.schema.names), "")
     columns = ["src", "tgt", *filter(None, [score])]
     rejected = folder / "rejected"
-    missing = _rows(Corpus.open(rejected), [*columns, "reason"]) if any(rejected.glob("*.parquet")) else ()
+    missing = Corpus.open(rejected).batches([*columns, "reason"]) if any(rejected.glob("*.parquet")) else ()
     return Harvest(
-        kept=tuple(_best(_rows(corpus, columns), score, kept)),
+        kept=tuple(_best(corpus.batches(columns), score, kept)),
         lost=tuple(_lost(missing, score, lost)),
         pairs=corpus.rows,
         of=read,
@@ -126,15 +128,10 @@ def _sentences(corpora: Iterable[Corpus]) -> int | None:
     return first if others else None
 
 
-def _rows(corpus: Corpus, columns: list[str]) -> Iterator[dict[str, Any]]:
-    for batch in corpus.batches(columns):
-        yield from batch.to_pylist()
-
-
-def _best(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterator[HarvestedPair]:
+def _best(batches: Iterable[pa.RecordBatch], score: str, count: int) -> Iterator[HarvestedPair]:
     """The rows with the highest scores, without repeated sides; without a score, the first ones."""
     seen: set[str] = set()
-    for row in _highest(rows, score, 20 * count):
+    for row in _highest(batches, score, 20 * count):
         sides = {str(row[side] or "").casefold() for side in ("src", "tgt")}
         if count and not sides & seen:
             seen |= sides
@@ -142,25 +139,41 @@ def _best(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterator[Ha
             yield _pair(row, score)
 
 
-def _lost(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterator[HarvestedPair]:
+def _highest(batches: Iterable[pa.RecordBatch], score: str, count: int) -> list[dict[str, Any]]:
+    """The rows with the highest scores, of equal ones as they are shown the first, or the first of all."""
+    if not score:
+        return list(islice((row for batch in batches for row in batch.to_pylist()), count))
+    best: list[dict[str, Any]] = []
+    for batch in batches:
+        # What is rounded to more than the last one of a full list is above it by nearly half a hundredth.
+        above = round(best[-1][score], 2) + 0.0049 if len(best) == count else -math.inf
+        rows = batch.filter(pc.greater(batch.column(score), above)).to_pylist()
+        best = heapq.nlargest(count, [*best, *rows], key=lambda row: round(row[score], 2))
+    return best
+
+
+def _lost(batches: Iterable[pa.RecordBatch], score: str, count: int) -> Iterator[HarvestedPair]:
     """The row with the highest score of each reason."""
     best: dict[str, dict[str, Any]] = {}
-    for row in rows:
+    for row in chain.from_iterable(_highest_by_reason(batch, score) for batch in batches):
         reason = row["reason"]
         if is_not_sampled(reason) or is_not_best(reason) or reason == f"not: {DISTINCT}":
             continue
         if reason not in best or _value(row, score) > _value(best[reason], score):
             best[reason] = row
-    for row in _highest(best.values(), score, count):
+    known = (row for row in best.values() if not score or _value(row, score) > -math.inf)
+    for row in heapq.nlargest(count, known, key=lambda row: round(row[score], 2) if score else 0):
         yield _pair(row, score)
 
 
-def _highest(rows: Iterable[dict[str, Any]], score: str, count: int) -> Iterable[dict[str, Any]]:
-    """The rows with the highest scores, of equal ones as they are shown the first, or the first of all."""
-    if not score:
-        return islice(rows, count)
-    known = (row for row in rows if _value(row, score) > -math.inf)
-    return heapq.nlargest(count, known, key=lambda row: round(row[score], 2))
+def _highest_by_reason(batch: pa.RecordBatch, score: str) -> list[dict[str, Any]]:
+    """The first of the rows with the highest score of each reason, in the order of the first row of each."""
+    reasons = batch.column("reason").dictionary_encode().indices.to_numpy()
+    scores = batch.column(score).to_numpy(zero_copy_only=False) if score else np.zeros(len(reasons))
+    order = np.lexsort((-np.where(np.isnan(scores), -np.inf, scores), reasons))
+    first = np.unique(reasons[order], return_index=True)[1]
+    rows: list[dict[str, Any]] = batch.take(pa.array(order[first])).to_pylist()
+    return rows
 
 
 def _value(row: dict[str, Any], score: str) -> float:

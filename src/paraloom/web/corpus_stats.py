@@ -50,7 +50,7 @@ def histogram_edges(shards: Sequence[Path], column: str) -> list[float] | None:
         rows = _one(database, sql("SELECT count(value) FROM v"))[0]
         if not rows:
             return None
-        low, high, whole = _one(
+        (low, high), whole = _one(
             database, sql("SELECT {}, bool_and(value = floor(value)) FROM v", _quantiles(rows, _HISTOGRAM_RANGE))
         )
     if whole:
@@ -68,7 +68,7 @@ def histogram_edges(shards: Sequence[Path], column: str) -> list[float] | None:
 def distribution(shards: Sequence[Path], column: str, edges: Sequence[float]) -> Distribution:
     with _values(shards, column) as database:
         total, rows = _one(database, sql("SELECT count(*), count(value) FROM v"))
-        quantiles = _one(database, sql("SELECT {} FROM v", _quantiles(rows, QUANTILES))) if rows else ()
+        (quantiles,) = _one(database, sql("SELECT {} FROM v", _quantiles(rows, QUANTILES))) if rows else ((),)
         low, width, last = edges[0], (edges[-1] - edges[0]) / (len(edges) - 1), len(edges) - 2
         binned = database.execute(
             "SELECT least(greatest(floor((value - $low) / $width), 0), $last)::INTEGER AS bin, count(*) FROM v "
@@ -140,8 +140,9 @@ def _values(shards: Sequence[Path], column: str) -> Iterator[Connection]:
 
 
 def _quantiles(rows: int, shares: Sequence[float]) -> Sql:
+    # One call for all: each sorts the values, or sketches them, on its own.
     function = Sql("quantile_cont" if rows <= _EXACT else "approx_quantile")
-    return sql_list(sql("{}(value, {})", function, share) for share in shares)
+    return sql("{}(value, [{}])", function, sql_list(shares))
 
 
 def _one(database: Connection, query: Sql) -> tuple[Any, ...]:

@@ -51,23 +51,25 @@ def hash_bands(sketches: Sketches, width: int) -> Ids:
 
 
 @kernel
-def earlier_rows(hashes: Ids, start: int, part: int, parts: int, keys: Ids, rows: Ints) -> Ints:
-    """The rows whose hash an earlier row has, and the first of these: int64 (m, 2).
+def earlier_rows(entries: Ids, most: int, table: Ids) -> Ints:
+    """The rows whose hash an earlier row has, and the first of these, if at most so many bits differ: int64 (m, 2).
 
-    hashes: of the rows from `start` on; only those with a remainder of `part` by `parts` are looked at.
-    keys, rows: a hash table of 2ⁿ slots, more than there are such hashes, that is filled row by row.
+    entries: uint64 (n, 3): hash, row and bits, in order of the rows.
+    table: uint64 (2ⁿ, 3): the first entry of each hash, in a hash table with room for them all.
     """
-    candidates = np.empty((len(hashes), 2), np.int64)
+    candidates = np.empty((len(entries), 2), np.int64)
     count = 0
-    for i in range(len(hashes)):
-        if hashes[i] % np.uint64(parts) != np.uint64(part):
+    for i in range(len(entries)):
+        slot = slot_of(table[:, 0], entries[i, 0])
+        if table[slot, 0] == EMPTY_SLOT:
+            table[slot] = entries[i]
             continue
-        key = mix(hashes[i])
-        slot = slot_of(keys, key)
-        if keys[slot] == EMPTY_SLOT:
-            keys[slot], rows[slot] = key, start + i
-        else:
-            candidates[count, 0], candidates[count, 1] = start + i, rows[slot]
+        different, bits = 0, entries[i, 2] ^ table[slot, 2]
+        while bits:
+            bits &= bits - np.uint64(1)
+            different += 1
+        if different <= most:
+            candidates[count, 0], candidates[count, 1] = entries[i, 1], table[slot, 1]
             count += 1
     return candidates[:count].copy()
 

@@ -1,6 +1,7 @@
 """Near-duplicates by MinHash or by vectors, which are kept on disk: corpora may be larger than memory.
 
-By MinHash a row takes 208 bytes there at a similarity of 0.8. What is compared after a kill is what is missing.
+By MinHash a row takes 216 bytes there at a similarity of 0.8, and 24 more while rows are compared. After a kill, rows
+that are not on disk are sketched, and all are compared.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -104,7 +106,8 @@ def find_duplicates(
         sketched.add(batch, config)
     rows = sketched.close()
     duplicate = np.zeros(rows, np.bool_)
-    for candidates in sketched.candidates():
+    # Bits that may differ: no more than the values that may.
+    for candidates in sketched.candidates(int(SKETCH_SIZE * (1 - config.similarity))):
         left = candidates[~duplicate[candidates[:, 0]]]
         for start in range(0, len(left), _GATHERED_ROWS):
             later, earlier = left[start : start + _GATHERED_ROWS].T
@@ -133,14 +136,15 @@ def later_rows(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], rows
 
 
 class _Sketched:
-    """Rows on disk: the lower bytes of their sketches, hashes of their ids and texts, and a file of each band."""
+    """Rows on disk: the lower bytes of their sketches, their lowest bits, hashes of ids and texts, and of bands."""
 
     def __init__(self, folder: Path, bands: int) -> None:
-        self.sketches, self.hashes, self._done = folder / "sketches.u8", folder / "rows.u64", folder / "rows.json"
+        self.sketches, self.hashes, self._bits = folder / "sketches.u8", folder / "rows.u64", folder / "bits.u64"
+        self._folder, self._done = folder, folder / "sketched.json"
         self._bands = [folder / f"band-{band}.u64" for band in range(bands)]
         self.rows = self._saved = json.loads(self._done.read_bytes()) if self._done.exists() else 0
         self._seen = 0
-        widths = {self.sketches: SKETCH_SIZE, self.hashes: 8, **dict.fromkeys(self._bands, 8)}
+        widths = {self.sketches: SKETCH_SIZE, self.hashes: 8, self._bits: 8, **dict.fromkeys(self._bands, 8)}
         self._files = []
         for path, width in widths.items():
             file = path.open("ab")
@@ -156,7 +160,8 @@ class _Sketched:
         wide = sketches(_concatenate(new, config.columns))
         # The last band is the whole sketch: equal texts meet in it, whatever else is in the other ones.
         bands = np.concatenate([sketch_bands(wide, config.similarity), hash_bands(wide, SKETCH_SIZE)], axis=1)
-        columns = [wide.astype(np.uint8), text_hashes(new, config.columns), *bands.T]
+        values = wide.astype(np.uint8)
+        columns = [values, text_hashes(new, config.columns), np.packbits(values & 1, axis=1), *bands.T]
         for file, column in zip(self._files, columns, strict=True):
             # Not `tofile`, whose errors do not say that the disk is full.
             file.write(np.ascontiguousarray(column).data)
@@ -179,22 +184,35 @@ class _Sketched:
             path.write_text(json.dumps(self.rows), encoding="utf-8")
         self._saved = self.rows
 
-    def candidates(self) -> Iterator[npt.NDArray[np.int64]]:
-        """Rows that share a band with an earlier row, and the first that has it: int64 (m, 2)."""
-        parts = -(-self.rows // _TABLE_ROWS)
-        slots = 1 << min(self.rows, _TABLE_ROWS).bit_length()
-        keys, rows = np.zeros(slots, np.uint64), np.zeros(slots, np.int64)
-        for path in self._bands:
-            for part in range(parts):
-                keys[:] = 0
-                for rows_of_chunk, chunk in _chunks(path):
-                    yield earlier_rows(chunk, rows_of_chunk.start, part, parts, keys, rows)
+    def candidates(self, most: int) -> Iterator[npt.NDArray[np.int64]]:
+        """Rows that share a band with an earlier row, and the first that has it, if few bits differ: int64 (m, 2)."""
+        table = np.zeros((1 << min(self.rows, _TABLE_ROWS).bit_length(), 3), np.uint64)
+        for band in self._bands:
+            for part in self._partition(band):
+                table[:] = 0
+                for _, entries in _chunks(part, "3u8"):
+                    yield earlier_rows(entries, most, table)
+
+    def _partition(self, band: Path) -> list[Path]:
+        """Files of hashes, rows and bits, split by hash: a table of each fits into memory."""
+        parts = [self._folder / f"part-{part}.u64" for part in range(-(-self.rows // _TABLE_ROWS))]
+        with ExitStack() as stack:
+            files = [stack.enter_context(path.open("wb")) for path in parts]
+            for (rows, hashes), (_, bits) in zip(_chunks(band), _chunks(self._bits), strict=True):
+                entries = np.stack([hashes, np.arange(rows.start, rows.stop, dtype=np.uint64), bits], axis=1)
+                # By the upper bits: the lower ones are the slots of the table.
+                part = (hashes >> np.uint64(48)).astype(np.uint16) % np.uint16(len(parts))
+                order = np.argsort(part, kind="stable")
+                ends = np.searchsorted(part[order], np.arange(1, len(parts)))
+                for file, of_part in zip(files, np.split(entries[order], ends), strict=True):
+                    file.write(of_part.data)
+        return parts
 
 
-def _chunks(path: Path) -> Iterator[tuple[slice, npt.NDArray[np.uint64]]]:
+def _chunks(path: Path, dtype: npt.DTypeLike = np.uint64) -> Iterator[tuple[slice, npt.NDArray[np.uint64]]]:
     with path.open("rb") as file:
         start = 0
-        while len(chunk := np.fromfile(file, np.uint64, _CHUNK_ROWS)):
+        while len(chunk := np.fromfile(file, dtype, _CHUNK_ROWS)):
             yield slice(start, start + len(chunk)), chunk
             start += len(chunk)
 
