@@ -104,10 +104,10 @@ def generate(rows: int, seed: int, free: bool, output: Path) -> None:
     n, table = CandidateSelection.candidates, synonyms(Path(os.environ["PARALOOM_DATA"]))
     paraphraser = as_paraphraser("english")
     trip = RoundTripParaphraser("en-de", "de-en", pivots=PIVOTS, decode=f"beam:{PIVOTS}")
-    made: dict[str, Groups] = {}
+    candidates_of: dict[str, Groups] = {}
 
     def again() -> Groups:
-        given = [[Variant(*one[:3]) for one in group] for group in made[TRIP]]
+        given = [[Variant(*one[:3]) for one in group] for group in candidates_of[TRIP]]
         return paraphraser.paraphraser.with_free_logprobs(texts, given)
 
     generators: dict[str, Callable[[], Groups]] = {
@@ -120,10 +120,10 @@ def generate(rows: int, seed: int, free: bool, output: Path) -> None:
     seconds: dict[str, float] = {}
     for name, generator in generators.items():
         start = time.process_time()
-        made[name] = generator()
+        candidates_of[name] = generator()
         seconds[name] = (time.process_time() - start) / len(texts)
         print(f"{name}: {seconds[name]:.3f} s a sentence", flush=True)
-    candidates = {name: [[one[:3] for one in group] for group in groups] for name, groups in made.items()}
+    candidates = {name: [[one[:3] for one in group] for group in groups] for name, groups in candidates_of.items()}
     output.mkdir(parents=True, exist_ok=True)
     written = {"texts": texts_of, "seconds": seconds, "candidates": candidates}
     (output / "candidates.json").write_text(json.dumps(written, ensure_ascii=False, indent=1), encoding="utf-8")
@@ -134,13 +134,14 @@ def keep(output: Path) -> None:
     written = json.loads((output / "candidates.json").read_text("utf-8"))
     kinds = [kind for kind, of_kind in written["texts"].items() for _ in of_kind]
     texts = [text for of_kind in written["texts"].values() for text in of_kind]
-    made = {
+    candidates_of = {
         name: [[Variant(*one) for one in group] for group in groups] for name, groups in written["candidates"].items()
     }
-    made[UNKNOWN] = [[one._replace(logprob=math.nan) for one in group] for group in made[TRIP]]
+    candidates_of[UNKNOWN] = [[one._replace(logprob=math.nan) for one in group] for group in candidates_of[TRIP]]
     for name, parts in POOLS.items():
-        made[name] = [
-            [one for group in groups for one in group] for groups in zip(*(made[part] for part in parts), strict=True)
+        candidates_of[name] = [
+            [one for group in groups for one in group]
+            for groups in zip(*(candidates_of[part] for part in parts), strict=True)
         ]
     selectors = {preset: open_selector(preset, judge=None, language="en") for preset in SELECTION_PRESETS}
     selectors[TENTH] = open_selector("strict", judge=None, language="en", difference=0.1)
@@ -153,10 +154,10 @@ def keep(output: Path) -> None:
             if preset == "strict" and name != MODEL:
                 continue
             selector.judge = remembered
-            selection = selector.select(texts, made[name], 1)
+            selection = selector.select(texts, candidates_of[name], 1)
             best = [group[0].text if group else None for group in selection.kept]
             kept[name][preset] = [list(one) for one in zip(kinds, texts, best, strict=True)]
-            total = sum(map(len, made[name]))
+            total = sum(map(len, candidates_of[name]))
             dropped = (f"{count / total:.0%} {reason}" for reason, count in selection.dropped.most_common(4))
             print(f"{name}, {preset}: {sum(map(bool, best))} of {len(texts)}; {', '.join(dropped)}", flush=True)
     (output / "kept.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")

@@ -184,8 +184,8 @@ def test_a_row_is_compared_with_the_first_of_each_bucket(
         reads.clear()
         with monkeypatch.context() as patch:
             patch.setattr(duplicates, "_chunks", counted)
-            found = dropped([batch_of(texts)], tmp_path / parts, columns=("src",), similarity=similarity)
-        assert found == expected.tolist()
+            numbers = dropped([batch_of(texts)], tmp_path / parts, columns=("src",), similarity=similarity)
+        assert numbers == expected.tolist()
         bands = {name: count for name, count in reads.items() if name.startswith("band")}
         assert bands == dict.fromkeys(bands, 1) and bands
 

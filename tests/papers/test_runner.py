@@ -79,8 +79,8 @@ def sts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_published_table_can_be_reproduced() -> None:
-    made = [*PAIR_TABLES, *LOOP_TABLES, *DOCUMENT_TABLES, *PHRASE_TABLES, *LABEL_TABLES, *RESULT_TABLES]
-    assert sorted(made) == sorted(PAPERS)
+    tables = [*PAIR_TABLES, *LOOP_TABLES, *DOCUMENT_TABLES, *PHRASE_TABLES, *LABEL_TABLES, *RESULT_TABLES]
+    assert sorted(tables) == sorted(PAPERS)
     for table in PAPERS.values():
         assert all(len(row) == len(table.columns) for _, row in table.rows)
 

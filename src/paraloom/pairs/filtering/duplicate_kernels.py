@@ -51,7 +51,7 @@ def hash_bands(sketches: Sketches, width: int) -> Ids:
 
 
 @kernel
-def earlier_rows(entries: Ids, most: int, table: Ids) -> Ints:
+def earlier_rows(entries: Ids, limit: int, table: Ids) -> Ints:
     """The rows whose hash an earlier row has, and the first of these, if at most so many bits differ: int64 (m, 2).
 
     entries: uint64 (n, 3): hash, row and bits, in order of the rows.
@@ -68,7 +68,7 @@ def earlier_rows(entries: Ids, most: int, table: Ids) -> Ints:
         while bits:
             bits &= bits - np.uint64(1)
             different += 1
-        if different <= most:
+        if different <= limit:
             candidates[count, 0], candidates[count, 1] = entries[i, 1], table[slot, 1]
             count += 1
     return candidates[:count].copy()

@@ -184,14 +184,14 @@ class _Sketched:
             path.write_text(json.dumps(self.rows), encoding="utf-8")
         self._saved = self.rows
 
-    def candidates(self, most: int) -> Iterator[npt.NDArray[np.int64]]:
+    def candidates(self, limit: int) -> Iterator[npt.NDArray[np.int64]]:
         """Rows that share a band with an earlier row, and the first that has it, if few bits differ: int64 (m, 2)."""
         table = np.zeros((1 << min(self.rows, _TABLE_ROWS).bit_length(), 3), np.uint64)
         for band in self._bands:
             for part in self._partition(band):
                 table[:] = 0
                 for _, entries in _chunks(part, "3u8"):
-                    yield earlier_rows(entries, most, table)
+                    yield earlier_rows(entries, limit, table)
 
     def _partition(self, band: Path) -> list[Path]:
         """Files of hashes, rows and bits, split by hash: a table of each fits into memory."""

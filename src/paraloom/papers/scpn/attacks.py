@@ -101,15 +101,15 @@ def by_one_word(encoder: SentenceEncoder) -> Attack:
 
     def _replaced(text: str) -> list[str]:
         parts = text.split(" ")
-        found = []
-        for place, part in enumerate(parts):
+        substitutes = []
+        for position, part in enumerate(parts):
             word = "".join(words(part, punctuation=False)).lower()
             if word in rows and word.isalpha():
                 if word not in known:
                     known[word] = near(word)
-                found += [(cosine, place, part.lower().replace(word, other)) for cosine, other in known[word]]
-        found.sort(key=lambda one: (-one[0], one[1:]))
-        return [" ".join([*parts[:place], other, *parts[place + 1 :]]) for _, place, other in found]
+                substitutes += [(cosine, position, part.lower().replace(word, other)) for cosine, other in known[word]]
+        substitutes.sort(key=lambda one: (-one[0], one[1:]))
+        return [" ".join([*parts[:at], other, *parts[at + 1 :]]) for _, at, other in substitutes]
 
     return Attack(digest([encoder.signature, _NEIGHBORS]), write)
 
