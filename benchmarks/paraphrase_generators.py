@@ -148,7 +148,7 @@ def keep(output: Path) -> None:
     judge = next(selector.judge for selector in selectors.values())
     remembered = None if judge is None else Remembered(judge)
     kept: dict[str, dict[str, list[list[str | None]]]] = {}
-    for name in (one for one in made if one != AGAIN):
+    for name in (one for one in candidates_of if one != AGAIN):
         kept[name] = {}
         for preset, selector in selectors.items():
             if preset == "strict" and name != MODEL:
