@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from paraloom.core.stats import Estimate
 from paraloom.embed.average import SentenceEncoder
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.resampling import mean_scores, sample_counts
-from paraloom.io.atomic import atomic_write
+from paraloom.io.records import write_records
 from paraloom.pairs.scoring.judge import Judge
 from paraloom.papers.measurements import Accuracies, combined_estimate, mean_of_seeds
 from paraloom.papers.published import PAPERS, published_figures
@@ -38,7 +37,7 @@ SCPN, ROUND_TRIP, ONE_WORD, COPY = "SCPN", "NMT-BT", "one word", "copy"
 ATTACKED = 200
 """Test texts that are paraphrased, drawn at random."""
 
-EXAMPLES = "adversaries.tsv"
+EXAMPLES = "adversaries.csv"
 """What broke the first classifiers at kept meaning, for readers, in the folder of the table."""
 
 TRAINED = (SCPN, ROUND_TRIP, COPY)
@@ -102,9 +101,8 @@ def attack_table(inputs: LabeledStudy, name: str) -> ReproducedTable:
             rows.append((f"{label}, {task}, ours", _figures(*outcomes[label])))
             examples += [(task, label, *example) for example in _examples(split, outcomes[label][0])]
         orders += _orders(task, outcomes)
-    with atomic_write(folder / EXAMPLES) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, delimiter="\t", quoting=csv.QUOTE_NONE, escapechar="\\", lineterminator="\n")
-        writer.writerows([("task", "attack", "source", "paraphrase"), *examples])
+    columns = ("task", "attack", "source", "paraphrase")
+    write_records((dict(zip(columns, example, strict=True)) for example in examples), folder / EXAMPLES, columns)
     return reproduced(
         name,
         rows,
