@@ -59,7 +59,7 @@ def test_judge(paraloom: Command, scored: Path) -> None:
     assert "keep sheet.tsv.key.tsv" in out
     rows = len((scored.parent / "sheet.tsv").read_text(encoding="utf-8").splitlines()) - 1
     assert f"{rows} rows in sheet.tsv" in err and "the first of them" in err
-    assert "Next: paraloom judge table rater1.tsv rater2.tsv --key sheet.tsv.key.tsv" in err
+    assert "Next: paraloom research judge table rater1.tsv rater2.tsv --key sheet.tsv.key.tsv" in err
     figures = json.loads(paraloom(*sample, "-o", "other.tsv", "--json")[1])
     assert (figures["output"], figures["key"], figures["pairs"]) == ("other.tsv", "other.tsv.key.tsv", rows)
     assert figures["seconds"] >= 0

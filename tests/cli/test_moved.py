@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from commands import Command
 
@@ -13,3 +16,12 @@ def test_a_moved_command_works_and_says_where_it_is_now(paraloom: Command, old: 
     status, out, err = paraloom(old, "--help")
     assert (status, f"'{old}' is now '{new}'" in err) == (0, True)
     assert f"paraloom {new}" in out
+
+
+def test_no_page_and_no_message_calls_a_command_by_its_former_name() -> None:
+    root = Path(__file__).parents[2]
+    folders = (("docs", ".md"), ("src", ".py"), ("examples", ".toml"))
+    files = [root / "README.md", *(file for name, end in folders for file in (root / name).rglob(f"*{end}"))]
+    former = re.compile(rf"\bparaloom ({'|'.join(MOVED)})(?![\w-])")
+    called = {file.name: former.findall(file.read_text(encoding="utf-8")) for file in files}
+    assert {name: names for name, names in called.items() if names} == {}

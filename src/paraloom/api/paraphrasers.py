@@ -104,7 +104,7 @@ def train_paraphraser(
                 raise ConfigError(
                     "the pairs have no trees",
                     file=source,
-                    remedy="Give --parser FOLDER (`paraloom train parser` makes one), or pairs from `paraloom parse`.",
+                    remedy="Give --parser FOLDER (of `paraloom train parser`), or pairs of `paraloom research parse`.",
                 )
             reference = Parse(name=f"parse-{number}", input=reference, **fields)
             stages.append(reference)
@@ -222,12 +222,12 @@ def read_parsed(source: str | Path) -> Iterator[list[ParsedPair]]:
     """Pairs with their trees, in batches."""
     if not Path(source).exists():
         raise DataError(
-            "file not found", file=source, remedy="Give a corpus folder or a Parquet file of `paraloom parse`."
+            "file not found", file=source, remedy="Give a corpus folder or a Parquet file of `paraloom research parse`."
         )
     missing = [name for name in TREES if name not in _columns(source)]
     if missing:
         raise ConfigError(
-            f"column '{missing[0]}' not found", file=source, remedy="Add trees with `paraloom parse` first."
+            f"column '{missing[0]}' not found", file=source, remedy="Add trees with `paraloom research parse` first."
         )
     if Path(source).is_dir():
         yield from (pairs for _, pairs in parsed_pairs([Corpus.open(source)]))

@@ -143,13 +143,13 @@ def measure_diversity(
             raise ConfigError(
                 f"the variants already have parses, in {PARSES}",
                 file=source,
-                remedy="Leave --parser out; `paraloom parse` adds parses to variants without any.",
+                remedy="Leave --parser out; `paraloom research parse` adds parses to variants without any.",
             )
         if config.get("kernels") and not (parser or parsed) and columns:
             raise ConfigError(
                 "tree kernels need parses",
                 file=source,
-                remedy=f"Name a parser, or add {PARSES} with `paraloom parse`.",
+                remedy=f"Name a parser, or add {PARSES} with `paraloom research parse`.",
             )
         variants: Ref = Path(source).absolute()
         if not (Path(source) / "corpus.json").is_file():

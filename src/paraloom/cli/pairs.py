@@ -205,7 +205,7 @@ def _judge_sample(
         typer.echo(as_written(output, key=key, pairs=api.preview(output, 1).rows))
         return
     typer.echo(f"Give each annotator a copy of {output if page is None else page}; keep {key}.")
-    conclude(output, f"judge table rater1.tsv rater2.tsv --key {shlex.quote(str(key))}")
+    conclude(output, f"research judge table rater1.tsv rater2.tsv --key {shlex.quote(str(key))}")
 
 
 def _show_ratings(table: dict[str, Any], values: Mapping[str, Any]) -> None:

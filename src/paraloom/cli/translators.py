@@ -60,7 +60,7 @@ def diversity(
 
     Variants with a column text_parse, from `parse --columns text`, need no --parser for the difference of their parses.
 
-    References are the pairs that were translated: `paraloom variants 'dev.{en,is}' --translator en-is -o beam`.
+    References are the translated pairs: `paraloom research variants 'dev.{en,is}' --translator en-is -o beam`.
 
     Args:
         corpora: Corpus folders, or .tsv, .jsonl, .parquet with pair_id and text.

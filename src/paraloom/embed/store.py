@@ -91,7 +91,7 @@ def model_card(encoder: SentenceEncoder, training: Mapping[str, Any]) -> str:
     return (
         f"{_CARD_HEAD.format(library='paraloom')}\n# Sentence encoder `{encoder.spec}`\n\n"
         f"Vectors of {encoder.dimension} dimensions; compare them by cosine.\n\n"
-        "    paraloom similarity FOLDER first.txt second.txt\n\n"
+        "    paraloom research similarity FOLDER first.txt second.txt\n\n"
         f"| part | entries |\n|---|---:|\n{parts}\n"
         + (f"| training | |\n|---|---:|\n{settings}\n" if settings else "")
         + f"Signature: `{encoder.signature}`\n"

@@ -185,7 +185,7 @@ def _card(network: TransformerNetwork, signature: str, training: Mapping[str, An
         "# A small sentence encoder\n\n"
         f"A transformer of {shape.layers} layers, {shape.width} wide, {size:,} parameters; "
         f"vectors of {shape.dimension} dimensions; compare them by cosine.\n\n"
-        "    paraloom similarity FOLDER first.txt second.txt\n\n"
+        "    paraloom research similarity FOLDER first.txt second.txt\n\n"
         '```python\nfrom sentence_transformers import SentenceTransformer\n\nSentenceTransformer("FOLDER")'
         '.encode(["A sentence."])\n```\n\n'
         f"| training | |\n|---|---:|\n{settings}\nSignature: `{signature}`\n"

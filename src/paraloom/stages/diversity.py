@@ -169,7 +169,7 @@ class MeasureDiversity(Fit):
             firsts = " and ".join(f"'{ids[0]}'" if ids else "nothing" for ids in first_ids)
             raise DataError(
                 f"variants and references have no pair_id in common: they begin with {firsts}",
-                remedy="Translate the pairs themselves (`paraloom variants` takes them), so that the ids are the same.",
+                remedy="Translate the pairs themselves by `paraloom research variants`, so that the ids are the same.",
             )
         return references
 

@@ -146,7 +146,7 @@ class TrainParaphraser(TranslatorConfig, ControlConfig, RecurrentConfig, ScpnCon
                     raise DataError(
                         f"column '{name}' not found{nearest(name, corpus.schema.names)}",
                         file=corpus.folder,
-                        remedy="Add trees with a stage 'parse', or with `paraloom parse`.",
+                        remedy="Add trees with a stage 'parse', or with `paraloom research parse`.",
                     )
         rows = sum(corpus.rows for corpus in corpora)
         if rows < 2 * self.held_out or not rows:

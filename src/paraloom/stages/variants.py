@@ -328,7 +328,7 @@ _REMEDY = 'A line looks like {"pair_id": "news:1", "text": "A dog sleeps."}.'
 
 @dataclass(frozen=True, kw_only=True)
 class ReadVariants(Source):
-    """Reads VARIANTS from .parquet, .tsv with a header, or .jsonl, as `paraloom variants` writes them.
+    """Reads VARIANTS from .parquet, .tsv with a header, or .jsonl, as `paraloom research variants` writes them.
 
     The columns rank, method, logprob and tokens are read if they exist, else null; so is text_parse, of .jsonl if its
     first line has it. Of .parquet, all further columns are kept.
@@ -364,7 +364,7 @@ class ReadVariants(Source):
             raise ConfigError(
                 f"cannot read variants from {what}",
                 file=self.source,
-                remedy="Give a .tsv, .jsonl or .parquet file, or the folder that `paraloom variants` wrote.",
+                remedy="Give a .tsv, .jsonl or .parquet file, or the folder that `paraloom research variants` wrote.",
             )
         rows = _tsv_rows(self.source) if kind == ".tsv" else _json_rows(self.source)
         schema = VARIANTS.append(_TREES) if _TREES.name in columns_of_file(self.source) else VARIANTS
