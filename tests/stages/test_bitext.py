@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -157,6 +158,34 @@ def test_scored_pairs_are_filtered(paraloom: Callable[..., tuple[int, str, str]]
     assert after.column("tgt").to_pylist() == ["the dog is asleep", "this is the place"]
     assert after.schema.names == before.schema.names
     assert "unigram_overlap|" in signature_of(after.schema.field("unigram_overlap"))
+
+
+@pytest.mark.parametrize("name", ["scored.tsv", "scored.csv", "scored.jsonl.gz"])
+def test_scored_text_is_filtered_by_its_scores(
+    paraloom: Callable[..., tuple[int, str, str]], scored: Path, name: str
+) -> None:
+    assert paraloom("score", scored, "--with", "chrf", "-o", name)[0] == 0
+    status, _, message = paraloom("filter", name, "--where", "unigram_overlap < 0.9 and chrf < 100", "-o", "kept.jsonl")
+    assert status == 0, message
+    rows = [json.loads(line) for line in (scored.parent / "kept.jsonl").read_text().splitlines()]
+    assert [row["tgt"] for row in rows] == ["the dog is asleep", "this is the place"]
+    assert {type(row["unigram_overlap"]) for row in rows} == {float}
+
+
+def test_a_bad_row_of_scored_text_is_named_or_rejected(
+    paraloom: Callable[..., tuple[int, str, str]], scored: Path
+) -> None:
+    assert paraloom("score", scored, "--with", "chrf", "-o", "scored.tsv")[0] == 0
+    lines = (scored.parent / "scored.tsv").read_text().splitlines()
+    (scored.parent / "bad.tsv").write_text("\n".join([*lines[:2], "a\tb", *lines[2:]]) + "\n")
+    status, _, message = paraloom("filter", "bad.tsv", "--where", "chrf < 101", "-o", "kept.tsv")
+    assert (status, "bad.tsv" in message, "row 2" in message) == (1, True, True)
+    status, out, message = paraloom(
+        *("filter", "bad.tsv", "--where", "chrf < 101", "-o", "kept.tsv", "--on-error", "reject")
+    )
+    assert status == 0, message
+    assert len((scored.parent / "kept.tsv").read_text().splitlines()) == 4
+    assert "fields, got 2" in out + message
 
 
 def test_files_with_further_columns_are_recognized(tmp_path: Path, scored: Path) -> None:

@@ -39,9 +39,9 @@ def read_pairs(
 
     Args:
         source: .tsv, .csv, .jsonl, .parquet or .tmx (each also .gz .zst .xz), Moses pairs as ``"train.{de,en}"``, a
-            corpus folder, or one that `Dataset.save_to_disk` of Hugging Face `datasets` wrote. Folders and .parquet
-            files that Paraloom wrote keep all their columns, such as scores; of tables in text form only the sentences
-            are read. Pairs with an empty side are rejected.
+            corpus folder, or one that `Dataset.save_to_disk` of Hugging Face `datasets` wrote. Folders and tables
+            that Paraloom wrote keep all their columns, such as scores; of tables in text form from elsewhere only the
+            sentences are read. Pairs with an empty side are rejected.
         src_lang: Language of the source side; default: from the file, its header or its name, else 'und'.
         tgt_lang: Language of the target side.
         src_column: Source column of a table: a name, a number from 1, or keys with dots: translation.de.

@@ -47,8 +47,8 @@ def input_stages(
 ) -> tuple[list[Stage], Ref]:
     """The stages that read what a user names as pairs, and what later stages refer to.
 
-    A corpus folder, and a Parquet file that Paraloom wrote (unless languages or columns are given), keep all their
-    columns. A file of VARIANTS, as the commands write them, is read as that.
+    A corpus folder, and a table that Paraloom wrote (unless languages or columns are given), keep all their columns. A
+    file of VARIANTS, as the commands write them, is read as that.
     """
     from paraloom.stages import bitext
 
@@ -78,7 +78,7 @@ def input_stages(
         if lost := bitext.unread_columns(source):
             shown = ", ".join(lost[:4]) + (" …" if len(lost) > 4 else "")
             warnings.warn(
-                f"{source}: only the sentences are read, not the columns {shown}; .parquet files with the columns "
+                f"{source}: only the sentences are read, not the columns {shown}; tables with the columns "
                 f"{', '.join(PAIRS.names)} keep all columns",
                 stacklevel=3,
             )

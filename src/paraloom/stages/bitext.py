@@ -19,12 +19,14 @@ from paraloom.core.reasons import HELD_OUT
 from paraloom.core.schema import LANGUAGE_OF, PAIRS, require, with_reasons
 from paraloom.core.stage import Map, Ref, Source, StageContext
 from paraloom.core.stage_cache import cached_per_stage
-from paraloom.io import Corpus, read_lines, read_pairs
+from paraloom.io import Corpus, read_pairs
 from paraloom.io.bitext import UNKNOWN
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.formats import csv
 from paraloom.io.formats.names import is_dataset, sides
+from paraloom.io.records import BadRecord
 from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS, open_shard, read_batches
+from paraloom.io.typed_tables import read_typed
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
 
 if TYPE_CHECKING:
@@ -233,14 +235,14 @@ def files_of_bitext(source: Path) -> tuple[Path, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadScoredPairs(Source):
-    """Reads a Parquet file or a data set of pairs that Paraloom wrote, with all its columns.
+    """Reads a table or a data set of pairs that Paraloom wrote, with all its columns.
 
     To read the two sides of one from elsewhere, use :class:`ReadPairs`.
 
     Args:
-        source: The file, or the folder of the data set (`.dataset`). Relative paths are resolved against the folder of
-            the pipeline file.
-        bad_rows: 'stop' at a row whose `src` or `tgt` is null, or 'reject' it.
+        source: The file (.parquet, .tsv, .csv or .jsonl), or the folder of the data set (`.dataset`). Relative paths
+            are resolved against the folder of the pipeline file.
+        bad_rows: 'stop' at a row that cannot be read, or whose `src` or `tgt` is null, or 'reject' it.
 
     Raises:
         DataError: When it runs: a column of PAIRS is missing, `src` or `tgt` is null, or a text is not UTF-8.
@@ -259,8 +261,10 @@ class ReadScoredPairs(Source):
     def batches(self, context: StageContext) -> Iterator[pa.RecordBatch]:
         """All pairs in order."""
         row = 0
-        for batch in _table_batches(self.source):
-            require(batch.schema, PAIRS)
+        unread: list[tuple[int, str, str]] = []
+        schema, batches = _table(self.source, None if self.bad_rows == "stop" else lambda *bad: unread.append(bad))
+        require(schema, PAIRS)
+        for batch in batches:
             null = [batch.column(side).is_null().to_numpy(zero_copy_only=False) for side in ("src", "tgt")]
             bad = null[0] | null[1]
             if bad.any() and self.bad_rows == "stop":
@@ -281,6 +285,8 @@ class ReadScoredPairs(Source):
                 reasons = np.where(null[0], "column 'src' is null", "column 'tgt' is null")
                 batch = with_reasons(batch, pa.array(reasons, pa.string(), mask=~bad))
             yield batch
+        if unread:
+            yield _rejects(unread, schema)
 
 
 def _without_warnings(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -298,21 +304,23 @@ _WRITTEN = {"src", "tgt", "pair_id"}
 def has_further_columns(source: str) -> bool:
     """Whether a file or data set has pairs with columns beyond those of PAIRS, as Paraloom writes them."""
     try:
-        if is_dataset(source):
-            schema = _dataset_schema(source)
-        elif source.endswith(".parquet") and Path(source).is_file():
-            with open_shard(source) as file:
-                schema = file.schema_arrow
-        else:
-            return False
+        if not is_dataset(source) and without_compression(source).suffix != ".parquet":
+            return set(PAIRS.names) < set(columns_of_file(Path(source)))
+        schema, _ = _table(Path(source))
         require(schema, PAIRS)
     except (DataError, ConfigError):
         return False
     return len(schema) > len(PAIRS)
 
 
-def _table_batches(source: Path) -> Iterator[pa.RecordBatch]:
-    return _read_dataset(source) if is_dataset(source) else read_batches(source, batch_rows=ROW_GROUP_ROWS)
+def _table(source: Path, on_bad: BadRecord | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The columns and the rows of a table or a data set."""
+    if is_dataset(source):
+        return _dataset_schema(source), _read_dataset(source)
+    if source.suffix != ".parquet":
+        return read_typed(source, PAIRS, on_bad)
+    with open_shard(source) as file:
+        return file.schema_arrow, read_batches(source, batch_rows=ROW_GROUP_ROWS)
 
 
 def columns_of_file(path: Path) -> list[str]:
@@ -354,20 +362,12 @@ def holds_variants(source: str) -> bool:
 
 def unread_columns(source: str) -> list[str]:
     """Columns of a table that reading it as pairs leaves out: of text that Paraloom wrote, of others from elsewhere."""
-    name = source.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst")
-    if not is_dataset(source) and not (name.endswith((".tsv", ".jsonl", ".parquet")) and Path(source).is_file()):
-        return []
     try:
-        if is_dataset(source):
-            columns, needed = _dataset_schema(source).names, {"src", "tgt"}
-        elif name.endswith(".parquet"):
-            with open_shard(source) as file:
-                columns, needed = file.schema_arrow.names, {"src", "tgt"}
-        else:
-            first = next(iter(read_lines(source)), "")
-            columns, needed = list(json.loads(first)) if name.endswith(".jsonl") else first.split("\t"), _WRITTEN
-    except (ConfigError, DataError, MissingExtraError, ValueError, TypeError, RecursionError):
+        in_text = not is_dataset(source) and without_compression(source).suffix != ".parquet"
+        columns = _dataset_schema(source).names if is_dataset(source) else columns_of_file(Path(source))
+    except (ConfigError, DataError, MissingExtraError):
         return []
+    needed = _WRITTEN if in_text else {"src", "tgt"}
     return [column for column in columns if column not in PAIRS.names] if needed <= set(columns) else []
 
 
