@@ -31,8 +31,8 @@ def read_typed(
     """
     is_json = record_format(path) == ".jsonl"
     given = dict(zip(texts.names, texts.types, strict=True))
-    found = (record.values for record in read_records(path, on_bad=lambda *_: None))
-    kinds = {field.name: field.type for field in schema_of_records(found)} if is_json else _kinds(found)
+    every = (record.values for record in read_records(path, on_bad=lambda *_: None))
+    kinds = {field.name: field.type for field in schema_of_records(every)} if is_json else _kinds(every)
     schema = pa.schema([(name, given.get(name, kind)) for name, kind in {**given, **kinds}.items()])
 
     def batches() -> Iterator[pa.RecordBatch]:
