@@ -1,7 +1,7 @@
 """Decontamination: injected leaks that are found, false alarms, speed; and what the bundled models saw of each test.
 
     PARALOOM_DATA=… python benchmarks/decontamination.py leaks
-    PARALOOM_DATA=… python benchmarks/decontamination.py speed --rows 1000000
+    PARALOOM_DATA=… python benchmarks/decontamination.py speed --rows 10000000
     PARALOOM_DATA=… PAIRS=build/paraphrase-pairs python benchmarks/decontamination.py models --record
     PARALOOM_DATA=… python benchmarks/decontamination.py means
 
@@ -10,6 +10,8 @@ replacement, written as training text would have them: as they are, in capitals,
 swapped, a word dropped, a word replaced by another sentence's. False: lines of 2013 and earlier that are flagged
 against news of 2019, which they cannot hold. The similarity was chosen on news of 2020 and 2021, STS and 300,000
 other lines. Beside it the obvious: equal strings, equal but for case and punctuation, 13 words in a row.
+`speed`: lines of 2013 and earlier, repeated to so many rows, with 500 such leaks of each kind and test at random rows,
+against all tests, from file to file: processor seconds, memory, and which leaks are not among the rows that are kept.
 `models`: the text files that the pipelines of the bundled models read, before any cleaning, against each test; of the
 translators also those of examples/continued_pair.py.
 `means`: STS of the bundled encoders with and without the subsets of which more than a hundredth is near.
@@ -22,6 +24,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import sys
 import tempfile
 import time
@@ -33,6 +36,7 @@ import numpy as np
 
 from paraloom.api import evaluate_similarity
 from paraloom.api.decontamination import decontaminate
+from paraloom.api.rejected import rejected_file
 from paraloom.core.stats import wilson_interval
 from paraloom.io import read_lines
 from paraloom.pairs.filtering.held_out import HeldOut
@@ -127,22 +131,35 @@ def share(count: int, n: int, digits: int = 1) -> str:
     return f"{100 * count / n:.{digits}f} [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
 
 
+def leaking_tests() -> list[list[str]]:
+    """Three tests: news of 2019, captions, questions."""
+    return [
+        [line.split("\t")[1] for line in read_lines(DATA / "bitext/ntrex/de-en.tsv.gz")],
+        list(read_lines(TESTS["Multi30k 2016, English"])),
+        [text for line in read_lines(TESTS["Quora test"]) for text in line.split("\t")[:2]],
+    ]
+
+
+def leaks_of(test: list[str], change: Callable[[list[str]], list[str]], count: int, draw: random.Random) -> list[str]:
+    """Sentences of eight words or more of a test, as training text has them after a change."""
+    long = [words for words in map(str.split, test) if len(words) >= 8]
+    return [" ".join(change(draw.choice(long))) for _ in range(count)]
+
+
 def measure_leaks(count: int = 2000) -> None:
     """Found and false, by kind of leak."""
     draw = random.Random(1)
-    news = [line.split("\t")[1] for line in read_lines(DATA / "bitext/ntrex/de-en.tsv.gz")]
-    captions = list(read_lines(TESTS["Multi30k 2016, English"]))
-    questions = [text for line in read_lines(TESTS["Quora test"]) for text in line.split("\t")[:2]]
+    tests = leaking_tests()
+    news = tests[0]
     train = [line for name in BEFORE_2014 for line in lines(name, USED, USED + 250_000)]
-    print(f"{len(train):,} lines; tests: {len(news):,} {len(captions):,} {len(questions):,}")
+    print(f"{len(train):,} lines; tests: {' '.join(f'{len(test):,}' for test in tests)}")
     others = [line.split() for line in train[:20_000] if line.split()]
     print("| leak | equal strings | equal but for case | 13 words in a row | **all levels** |")
     for kind, change in changes(others, draw).items():
         counts = np.zeros(4, int)
-        for test in (news, captions, questions):
+        for test in tests:
             index = HeldOut([test])
-            long = [words for words in map(str.split, test) if len(words) >= 8]
-            leaked = [" ".join(change(draw.choice(long))) for _ in range(count)]
+            leaked = leaks_of(test, change, count, draw)
             level = index.find(leaked)
             thirteen = np.array([words >= 13 for words in (len(text.split()) for text in leaked)])
             shares = (level == 1) & thirteen | (level == 2)
@@ -158,21 +175,42 @@ def measure_leaks(count: int = 2000) -> None:
         print("   ", levels[row], train[row][:150])
 
 
-def measure_speed(rows: int) -> None:
-    """Rows a second of `decontaminate`, from file to file, against all tests."""
+def measure_speed(rows: int, count: int = 500) -> None:
+    """Rows a second of `decontaminate`, from file to file, against all tests; leaks among them that are found."""
+    draw = random.Random(2)
+    others = [line.split() for line in lines(BEFORE_2014[0], 0, 20_000)]
+    leaks = [
+        (kind, text)
+        for kind, change in changes(others, draw).items()
+        for test in leaking_tests()
+        for text in leaks_of(test, change, count, draw)
+    ]
+    at = dict(zip(draw.sample(range(1, rows + 1), len(leaks)), leaks, strict=True))
     with tempfile.TemporaryDirectory() as folder:
-        train = Path(folder) / "train.txt"
+        train, clean = Path(folder) / "train.txt", Path(folder) / "clean.txt"
         texts = itertools.islice(itertools.cycle(line for name in BEFORE_2014 for line in lines(name)), rows)
-        train.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+        with train.open("w", encoding="utf-8") as stream:
+            stream.writelines(f"{at[row][1] if row in at else text}\n" for row, text in enumerate(texts, 1))
+        megabytes = train.stat().st_size / 1e6
         decontaminate(TESTS["TREC test"], TESTS["TREC test"])  # compiles
-        clock, processor = time.perf_counter(), time.process_time()
-        result = decontaminate(train, list(TESTS.values()), Path(folder) / "clean.txt")
-        seconds = time.perf_counter() - clock, time.process_time() - processor
+        clock, processor, before = time.perf_counter(), time.process_time(), peak_megabytes()
+        result = decontaminate(train, list(TESTS.values()), clean)
+        seconds, processor = time.perf_counter() - clock, time.process_time() - processor
+        memory = peak_megabytes()
+        rejected = {json.loads(line)["row"] for line in read_lines(rejected_file(clean))}
     tests = sum(of.texts for of in result.tests)
-    print(f"{rows:,} rows against {tests:,} test texts: {seconds[0]:.1f} s, processor {seconds[1]:.1f} s")
-    print(
-        f"{rows / seconds[1]:,.0f} rows per second of a processor; 10 million on two: {5e6 * seconds[1] / rows:.0f} s"
-    )
+    print(f"{rows:,} rows, {megabytes:,.0f} MB, against {tests:,} test texts: {seconds:.1f} s")
+    print(f"processor {processor:.1f} s, {rows / processor:,.0f} rows per second of it; two: {processor / 2:.0f} s")
+    print(f"memory at most {memory:,.0f} MB, {before:,.0f} before; {len(rejected):,} rows are near to a test")
+    for kind in dict.fromkeys(kind for kind, _ in leaks):
+        of_kind = [row for row, leak in at.items() if leak[0] == kind]
+        print("|", kind, "|", share(sum(row in rejected for row in of_kind), len(of_kind)), "|")
+    print("| all |", share(sum(row in rejected for row in at), len(at)), "|")
+
+
+def peak_megabytes() -> float:
+    """Resident memory of this process at most so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def training_text(example: str) -> Iterator[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paraloom.core.errors import ConfigError
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
+from paraloom.pairs.filtering.duplicates import sketch_bands, sketches
 from paraloom.pairs.filtering.held_out import HeldOut
 
 PARALLEL = [
@@ -130,3 +132,19 @@ def test_near_duplicates_are_those_of_exact_jaccard_similarity() -> None:
         for threshold in (exact - 0.2, exact + 0.2):  # 64 hashes estimate it
             near = HeldOut([[text]], similarity=threshold).find([text.replace("ships", other)]).tolist()
             assert near == [4 if threshold < exact else 0]
+
+
+@pytest.mark.parametrize("similarity", [0.5, 0.6, 0.7])
+def test_bands_are_looked_up_as_if_all_were_compared(similarity: float) -> None:
+    draw = np.random.default_rng(1)
+    words = ["".join(draw.choice(list("abcdefgh"), 5)) for _ in range(14)]
+    texts = [" ".join(sorted(draw.choice(words, 6, replace=False))) for _ in range(300)]
+    tests, train = texts[:150], texts[150:]
+    known, new = sketches(tests, plain=True), sketches(train, plain=True)
+    agree = (new[:, None] == known[None]).mean(axis=2) >= similarity
+    bands = [sketch_bands(rows, similarity) for rows in (new, known)]
+    expected = agree & (bands[0][:, None] == bands[1][None]).any(axis=2)
+    held_out = HeldOut([tests], similarity=similarity)
+    assert ((held_out.find(train) > 0) == expected.any(axis=1)).all()
+    assert ((held_out.met(tests) > 0) == expected.any(axis=0)).all()
+    assert 0 < expected.any(axis=1).mean() < 1

@@ -105,18 +105,22 @@ def letters_and_digits(data: Bytes, offsets: Ints) -> tuple[Bytes, Ints, Flags]:
 
 
 @kernel
-def mark_similar(sketches, left, right, rows, known, similarity, marked):
+def mark_similar(sketches, bands, known_bands, starts, shift, rows, known, similarity, marked):
     """Whether a known sketch agrees with each of n in a share of `similarity` or more: bool (n,).
 
-    left, right: int64 (n, bands): the `rows` from left to right are those of the known sketches that share a band.
+    known_bands: uint64 (m,), ascending, those of the known sketches `rows`; the ones whose bits from `shift` on are b
+    begin at starts[b].
     marked: bool (known,), set True for the sketches that agree.
     """
     size = sketches.shape[1]
     enough = similarity * size
     similar = np.zeros(len(sketches), np.bool_)
     for i in range(len(sketches)):
-        for band in range(left.shape[1]):
-            for position in range(left[i, band], right[i, band]):
+        for band in bands[i]:
+            first = np.int64(band >> shift)
+            for position in range(starts[first], starts[first + 1]):
+                if known_bands[position] != band:
+                    continue
                 row = rows[position]
                 agree = 0
                 for k in range(size):

@@ -91,6 +91,11 @@ class HeldOut:
         bands = sketch_bands(self._sketches, similarity)
         order = np.argsort(bands, axis=None, kind="stable")
         self._bands, self._rows = bands.ravel()[order], order // max(1, bands.shape[1])
+        # Bands with the same first bits are neighbors: where they begin is looked up, not searched.
+        bits = (2 * len(order) + 1).bit_length()
+        self._shift = np.uint64(64 - bits)
+        firsts = np.bincount((self._bands >> self._shift).astype(np.int64), minlength=1 << bits)
+        self._starts = np.concatenate([[0], np.cumsum(firsts)]).astype(np.int32)
 
     @property
     def hashes(self) -> npt.NDArray[np.uint64]:
@@ -105,9 +110,8 @@ class HeldOut:
             near.append(_any(keys.look_up(grams), offsets))
         if not self.equal_only:
             bands = sketch_bands(of.sketches, self.similarity)
-            left, right = (np.searchsorted(self._bands, bands, side) for side in ("left", "right"))
-            known = (self._rows, self._sketches, self.similarity, self._similar)
-            near.append(mark_similar(of.sketches, left, right, *known))
+            known = (self._bands, self._starts, self._shift, self._rows, self._sketches)
+            near.append(mark_similar(of.sketches, bands, *known, self.similarity, self._similar))
         return _levels(near, of.hashes)
 
     def met(self, texts: Texts) -> npt.NDArray[np.int8]:
