@@ -261,19 +261,27 @@ def control(rows: int, seed: int) -> None:
     trees = model._trees(texts)
     print("| template | height | sentences with another | followed | right by the judge | both |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    verdicts: dict[int, list[tuple[bool, bool]]] = {2: [], 3: []}
+    all_verdicts: dict[int, list[tuple[bool, bool]]] = {2: [], 3: []}
+    suited, pairs = list[tuple[bool, bool]](), model.templates.pair_counts
     for tree in model._trees(EXEMPLARS):
-        for height, of_height in verdicts.items():
+        for height, of_height in all_verdicts.items():
             template = bounded_cut(tree or "", height, model.settings.control.max_labels)
-            asked = [one for one, own in zip(texts, trees, strict=True) if own and cut_tree(own, height) != template]
+            of_texts = [cut_tree(one, height) if one else template for one in trees]  # without a tree: left out
+            asked = [text for text, own in zip(texts, of_texts, strict=True) if own != template]
             groups = model.candidates(asked, n=5, template=template, decode="beam:5,nbest=5")
-            nearest = model.with_free_logprobs(asked, [group[:1] for group in groups])
+            # Without its probability, which a template lowers: the judge decides alone.
+            nearest = [[one._replace(logprob=math.nan) for one in group[:1]] for group in groups]
             right = [bool(one) for one in selector.select(asked, nearest, 1).kept]
             followed = [bool(group and group[0].has_template) for group in nearest]
-            of_height += zip(followed, right, strict=True)
-            print_control(f"`{template}`", height, [*zip(followed, right, strict=True)])
-    for height, of_height in verdicts.items():
+            verdicts = [*zip(followed, right, strict=True)]
+            of_height += verdicts
+            print_control(f"`{template}`", height, verdicts)
+            if height == TEMPLATE_HEIGHT:
+                owns = [own for own in of_texts if own != template]
+                suited += [one for own, one in zip(owns, verdicts, strict=True) if pairs[own, template]]
+    for height, of_height in all_verdicts.items():
         print_control("all", height, of_height)
+    print_control("all that paraphrases of such sentences had", TEMPLATE_HEIGHT, suited)
 
 
 def print_control(name: str, height: int, verdicts: list[tuple[bool, bool]]) -> None:
