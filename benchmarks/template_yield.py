@@ -1,0 +1,321 @@
+"""Do templates give paraphrases that are right and different, where free decoding gives none, and which ones do?
+
+    export PARALOOM_DATA=/path/to/corpora PAIRS=build/paraphrase-pairs   # of examples/paraphrase_pairs.py
+    python benchmarks/template_yield.py generate -o build/templates/development.json --free --rows 16
+    python benchmarks/template_yield.py generate -o build/templates/test.json --rows 40
+    python benchmarks/template_yield.py compare build/templates
+    python benchmarks/template_yield.py draw build/templates
+    python benchmarks/template_yield.py count benchmarks/readings/templates reader-1.tsv reader-2.tsv
+    python benchmarks/template_yield.py control
+
+`generate` decodes unpicked sentences freely and with each of the templates that paraphrases of sentences with their own
+template had most often (of the text that is reported on, also with the commonest of all), and scores every output as a
+free paraphrase, which is what the selection reads. `compare` chooses templates by these counts, by the network, from a
+fixed list, and by *yield*: the share of outputs of the development text, by template of the sentence and template asked
+for, that the selection keeps and that differ in more than a contraction (QSTR, arXiv 2310.13262, by counts, without a
+network). It prints of how many sentences the selection keeps an output then. `draw` writes outputs of free decoding
+and of templates for a reader who does not see which (sheet.tsv, and key.tsv), `count` prints what readers found.
+
+`control` asks for the templates of three sentences where they are not a sentence's own: how many outputs have them, and
+are right by the judge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from judged_paraphrases import KINDS, QUESTIONS, identifier, sentences, share, table, write_table
+from paraphrase_generators import Remembered
+
+from paraloom.api.paraphrase_sources import open_selector
+from paraloom.api.paraphrasers import Paraphraser
+from paraloom.core.protocols import Variant
+from paraloom.paraphrasing.edits import Edit, english_words
+from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, bounded_cut, source_text, target_prefix
+from paraloom.paraphrasing.linearization import cut_tree
+from paraloom.paraphrasing.selection import DUPLICATE, SURPLUS, ParaphraseSelector
+
+SUGGESTED, FIXED, FREE, MANY = 20, 20, 20, 40
+"""Templates by counts, templates of the fixed list, free candidates as the product has them, and twice as many."""
+PRIOR = 5.0
+"""Outputs by which a share of few outputs is drawn to that of the template, and this to that of all."""
+PRESETS = ("strict", "loose")
+COSTLESS = "loose, no cost"
+"""A template may be improbable and right: the judge decides alone."""
+EXEMPLARS = ("At noon, they left the house.", "When it rained, they left the house.", "They left the house at noon.")
+CONTROLLED = ("everyday", "captions", "news", "help")
+FREELY, YIELD = "free, 20", "yield, 20"
+
+Row = dict[str, Any]
+"""A sentence with its kind, its template, and its candidates: freely, and by template."""
+
+
+def generate(rows: int, seed: int, free: bool, output: Path) -> None:
+    """Write the candidates of each sentence, and the processor seconds that they took."""
+    model = Paraphraser.load("english")
+    places = [(kind, text) for kind in KINDS for text in sentences(kind, rows, seed, free)]
+    texts = [text for _, text in places]
+    clock = time.process_time
+    start = clock()
+    trees = model._trees(texts)
+    own = [cut_tree(tree, TEMPLATE_HEIGHT) if tree else "" for tree in trees]
+    seconds = {"parse": clock() - start}
+    common = [] if free else [template for template, _ in model.templates.most_common(FIXED)]
+    asked = [[*dict.fromkeys([*model.templates.suggest(one, SUGGESTED), *common])] for one in own]
+    flat = [(row, template) for row, of_text in enumerate(asked) for template in of_text]
+    sources, of_trees = [texts[row] for row, _ in flat], [trees[row] for row, _ in flat]
+    wanted = [template for _, template in flat]
+    model.parser = None  # whether an output has its template does not matter to who wants paraphrases
+    start = clock()
+    decoded = model._decoded(sources, of_trees, wanted, 1, "beam:5,nbest=1", 0)
+    seconds["templates"] = clock() - start
+    start = clock()
+    decoded = model.with_free_logprobs(sources, decoded)
+    seconds["score"] = clock() - start
+    likely = [math.nan] * len(flat)
+    if not free:  # of development text only the shares that are kept are asked for
+        start = clock()
+        shown = [model._shown(*one) for one in zip(of_trees, wanted, strict=True)]
+        likely = model.translator.score_prefixes(
+            [source_text(text, one) for text, one in zip(sources, shown, strict=True)], [*map(target_prefix, wanted)]
+        )
+        seconds["network"] = clock() - start
+    written: list[Row] = [
+        {"kind": kind, "text": text, "own": of_text, "templates": {}}
+        for (kind, text), of_text in zip(places, own, strict=True)
+    ]
+    for (row, template), group, value in zip(flat, decoded, likely, strict=True):
+        if group:
+            written[row]["templates"][template] = [*group[0][:3], None if math.isnan(value) else value]
+    for name, number in () if free else (("free", FREE), ("many", MANY)):
+        start = clock()
+        for row, group in zip(written, model.candidates(texts, n=number), strict=True):
+            row[name] = [one[:3] for one in group]
+        seconds[name] = clock() - start
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps({"seconds": seconds, "decoded": len(flat), "rows": written}), encoding="utf-8")
+    print(f"{len(texts)} sentences, {len(flat)} with templates:", {key: round(one) for key, one in seconds.items()})
+
+
+def variants(row: Row, templates: Sequence[str]) -> list[Variant]:
+    """The outputs of templates."""
+    return [Variant(*row["templates"][one][:3]) for one in templates if one in row["templates"]]
+
+
+def differs(text: str, output: str) -> bool:
+    """Whether content words or the order differ: more than a contraction or a function word."""
+    edit = Edit.between(english_words(text), english_words(output))
+    return bool(edit.lost or edit.new or (edit.reordered and not edit.functional))
+
+
+def learned_yield(rows: Sequence[Row], selector: ParaphraseSelector) -> Callable[[str, str], float]:
+    """The expected share of good outputs of a template for a sentence with another one, counted on development text."""
+    groups = [variants(row, [*row["templates"]]) for row in rows]
+    reasons = selector.select([row["text"] for row in rows], groups, 1).reasons
+    tried, good = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for row, group, of_row in zip(rows, groups, reasons, strict=True):
+        for template, one, reason in zip(row["templates"], group, of_row, strict=True):
+            right = reason in ("", DUPLICATE, SURPLUS) and differs(row["text"], one.text)
+            for key in ((row["own"], template), ("", template), ("", "")):
+                tried[key] += 1
+                good[key] += right
+    print(f"development text: {good['', '']} of {tried['', '']} outputs are kept and differ")
+
+    def expected(own: str, template: str) -> float:
+        value = good["", ""] / tried["", ""]
+        for key in (("", template), (own, template)):
+            value = (good[key] + PRIOR * value) / (tried[key] + PRIOR)
+        return value
+
+    return expected
+
+
+def methods(rows: Sequence[Row], expected: Callable[[str, str], float]) -> dict[str, list[list[Variant]]]:
+    """Name of a choice of candidates → the candidates of each sentence."""
+    known = Paraphraser.load("english").templates
+    fixed = [template for template, _ in known.most_common(FIXED)]
+    freely = [[Variant(*one) for one in row["free"]] for row in rows]
+    choices: dict[str, Callable[[Row], list[str]]] = {
+        "fixed list": lambda row: fixed,
+        "counts": lambda row: known.suggest(row["own"], SUGGESTED),
+        "network": lambda row: sorted(row["templates"], key=lambda one: -(row["templates"][one][3] or -math.inf)),
+        "yield": lambda row: sorted(row["templates"], key=lambda one: -expected(row["own"], one)),
+    }
+    groups = {FREELY: freely, "free, 40": [[Variant(*one) for one in row["many"]] for row in rows]}
+    for name, choice in choices.items():
+        groups[f"{name}, 20"] = [variants(row, choice(row)[:SUGGESTED]) for row in rows]
+    groups["yield, 5"] = [variants(row, choices["yield"](row)[:5]) for row in rows]
+    groups["all templates"] = [variants(row, [*row["templates"]]) for row in rows]
+    for name in ("fixed list, 20", "counts, 20", "network, 20", "yield, 20", "all templates"):
+        groups[f"free and {name}"] = [[*a, *b] for a, b in zip(freely, groups[name], strict=True)]
+    return groups
+
+
+def kept(
+    rows: Sequence[Row], groups: dict[str, list[list[Variant]]], selectors: dict[str, ParaphraseSelector]
+) -> dict[tuple[str, str], list[str]]:
+    """Candidates and preset → the output of each sentence that is kept; '' for none."""
+    texts = [row["text"] for row in rows]
+    outputs = {}
+    for preset, selector in selectors.items():
+        for name, group in groups.items():
+            given = (
+                [[one._replace(logprob=math.nan) for one in ones] for ones in group] if preset == COSTLESS else group
+            )
+            outputs[name, preset] = [one[0].text if one else "" for one in selector.select(texts, given, 1).kept]
+    return outputs
+
+
+def open_selectors() -> dict[str, ParaphraseSelector]:
+    """The presets, with a judge that reads each pair once."""
+    selectors = {preset: open_selector(preset, judge=None, language="en") for preset in PRESETS}
+    selectors[COSTLESS] = open_selector("loose", judge=None, language="en")
+    judge = selectors[COSTLESS].judge
+    assert judge is not None
+    remembered = Remembered(judge)
+    for selector in selectors.values():
+        selector.judge = remembered
+    return selectors
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The sentences of `generate`."""
+    rows: list[Row] = json.loads(path.read_text("utf-8"))["rows"]
+    return rows
+
+
+def outputs_of(folder: Path, names: Sequence[str] = ()) -> tuple[list[Row], dict[tuple[str, str], list[str]]]:
+    """The sentences that are reported on, and what is kept of each choice of candidates, or of some."""
+    selectors, rows = open_selectors(), read_rows(folder / "test.json")
+    expected = learned_yield(read_rows(folder / "development.json"), selectors["strict"])
+    groups = methods(rows, expected)
+    return rows, kept(rows, {name: groups[name] for name in names or groups}, selectors)
+
+
+def compare(folder: Path) -> None:
+    """Print the table."""
+    rows, outputs = outputs_of(folder)
+    texts = [row["text"] for row in rows]
+    drawn = np.random.default_rng(1).integers(len(rows), size=(2000, len(rows)))
+    differing = {
+        name: np.array([bool(one) and differs(text, one) for text, one in zip(texts, ones, strict=True)])
+        for name, ones in outputs.items()
+    }
+    print("| candidates | preset | sentences with an output | that differs | more of these than freely, points |")
+    print("| --- | --- | ---: | ---: | ---: |")
+    for (name, preset), ones in outputs.items():
+        gain = 100 * (differing[name, preset].astype(float) - differing[FREELY, preset])
+        low, high = np.percentile(gain[drawn].mean(axis=1), [2.5, 97.5])
+        gained = "" if name == FREELY else f"{gain.mean():+.1f} [{low:+.1f}, {high:+.1f}]"
+        shares = f"{share([*map(bool, ones)])} | {share(differing[name, preset].tolist())}"
+        print(f"| {name} | {preset} | {shares} | {gained} |")
+
+
+def draw(folder: Path, number: int) -> None:
+    """Write outputs that differ, so many of each cell, shuffled, and the key."""
+    rows, outputs = outputs_of(folder, (FREELY, YIELD))
+    pairs, key = dict[str, tuple[str, str]](), list[tuple[str, str, str, str]]()
+    for name, preset in ((FREELY, "loose"), (YIELD, "loose"), (YIELD, COSTLESS)):
+        places = [
+            (row["kind"], row["text"], one)
+            for row, one in zip(rows, outputs[name, preset], strict=True)
+            if one and differs(row["text"], one)
+        ]
+        random.Random(1).shuffle(places)
+        for kind, *pair in places[:number]:
+            pairs[identifier(*pair)] = (pair[0], pair[1])
+            key.append((identifier(*pair), kind, preset, name))
+    order = sorted(pairs)
+    random.Random(1).shuffle(order)
+    write_table(folder / "sheet.tsv", ("id", "source", "paraphrase"), ([one, *pairs[one]] for one in order))
+    write_table(folder / "key.tsv", ("id", "kind", "preset", "candidates"), key)
+
+
+def count(folder: Path, sheets: list[Path]) -> None:
+    """Print the shares of each answer."""
+    key = table(folder / "key.tsv")
+    for sheet in sheets:
+        reader = {row["id"]: row for row in table(sheet)}
+        for name, preset in dict.fromkeys((row["candidates"], row["preset"]) for row in key):
+            read = [reader[row["id"]] for row in key if (row["candidates"], row["preset"]) == (name, preset)]
+            shares = [share([row[question] == "1" for row in read]) for question in QUESTIONS]
+            whole = share([all(row[question] == "1" for question in QUESTIONS) for row in read])
+            print(f"| {sheet.stem} | {name} | {preset} | {len(read)} | {' | '.join(shares)} | {whole} |")
+
+
+def control(rows: int, seed: int) -> None:
+    """Print how many outputs have a template that is not the sentence's own, and how many of them are right."""
+    model, selector = Paraphraser.load("english"), open_selector("loose", judge=None, language="en")
+    selector.config = replace(selector.config, difference=0.0)
+    texts = [text for kind in CONTROLLED for text in sentences(kind, rows, seed, free=False)]
+    trees = model._trees(texts)
+    print("| template | height | sentences with another | followed | right by the judge | both |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    all_verdicts: dict[int, list[tuple[bool, bool]]] = {2: [], 3: []}
+    suited, pairs = list[tuple[bool, bool]](), model.templates.pair_counts
+    for tree in model._trees(EXEMPLARS):
+        for height, of_height in all_verdicts.items():
+            template = bounded_cut(tree or "", height, model.settings.control.max_labels)
+            of_texts = [cut_tree(one, height) if one else template for one in trees]  # without a tree: left out
+            asked = [text for text, own in zip(texts, of_texts, strict=True) if own != template]
+            groups = model.candidates(asked, n=5, template=template, decode="beam:5,nbest=5")
+            # Without its probability, which a template lowers: the judge decides alone.
+            nearest = [[one._replace(logprob=math.nan) for one in group[:1]] for group in groups]
+            right = [bool(one) for one in selector.select(asked, nearest, 1).kept]
+            followed = [bool(group and group[0].has_template) for group in nearest]
+            verdicts = [*zip(followed, right, strict=True)]
+            of_height += verdicts
+            print_control(f"`{template}`", height, verdicts)
+            if height == TEMPLATE_HEIGHT:
+                owns = [own for own in of_texts if own != template]
+                suited += [one for own, one in zip(owns, verdicts, strict=True) if pairs[own, template]]
+    for height, of_height in all_verdicts.items():
+        print_control("all", height, of_height)
+    print_control("all that paraphrases of such sentences had", TEMPLATE_HEIGHT, suited)
+
+
+def print_control(name: str, height: int, verdicts: list[tuple[bool, bool]]) -> None:
+    """A row of the table of `control`."""
+    columns = [[one for one, _ in verdicts], [one for _, one in verdicts], [all(one) for one in verdicts]]
+    print(f"| {name} | {height} | {len(verdicts)} | {' | '.join(map(share, columns))} |", flush=True)
+
+
+def main() -> None:
+    """Write candidates or a sheet, or print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True, dest="command")
+    generating, controlling = commands.add_parser("generate"), commands.add_parser("control")
+    for command, rows in ((generating, 40), (controlling, 15)):
+        command.add_argument("--rows", type=int, default=rows, help="sentences of each kind of text")
+        command.add_argument("--seed", type=int, default=5203)
+    generating.add_argument("-o", "--output", type=Path, required=True)
+    generating.add_argument("--free", action="store_true", help="other sentences, to learn from")
+    for name in ("compare", "draw", "count"):
+        commands.add_parser(name).add_argument("folder", type=Path)
+    commands.choices["draw"].add_argument("--number", type=int, default=20, help="of each cell")
+    commands.choices["count"].add_argument("sheets", type=Path, nargs="+")
+    options = parser.parse_args()
+    if options.command == "generate":
+        generate(options.rows, options.seed, options.free, options.output)
+    elif options.command == "compare":
+        compare(options.folder)
+    elif options.command == "draw":
+        draw(options.folder, options.number)
+    elif options.command == "count":
+        count(options.folder, options.sheets)
+    else:
+        control(options.rows, options.seed)
+
+
+if __name__ == "__main__":
+    main()
