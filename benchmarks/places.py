@@ -1,7 +1,8 @@
 """One pipeline on a disk, on S3, on SFTP and on Ray nodes that share no folder: digests, processor seconds, restarts.
 
     PARALOOM_DATA=… python benchmarks/places.py --rows 100000
-    PARALOOM_DATA=… python benchmarks/places.py --ray --rows 1000000 --write
+    PARALOOM_DATA=… python benchmarks/places.py --ray --rows 20000 --shard-rows 2000 --kills 1 --write
+    PARALOOM_DATA=… python benchmarks/places.py --ray --rows 1000000 --without S3 SFTP killed joins
 
 The pairs are those of large_run.py. With `--ray` three nodes work, too: undisturbed, with the driver killed, with a
 node killed, and with one that joins late. Processor time is that of the run and of Ray's processes; the servers of
@@ -35,7 +36,7 @@ from paraloom.core.stage import StageContext
 from paraloom.io.store import Store
 
 HEADING = "Runs at URLs"
-SHARED = "Ray, three nodes without a shared disk, S3"
+SHARED = "Ray on S3, three nodes without a shared disk"
 
 PIPELINE = f"""
 name = "places"
@@ -182,7 +183,8 @@ class ProcessorTime:
 
 def write(rows: list[list[str]], options: argparse.Namespace) -> None:
     """Put the table on the page of results."""
-    more = "".join(f" {flag} {value}" for flag, value in (("--rows", options.rows), ("--kills", options.kills)))
+    numbers = {"rows": options.rows, "shard-rows": options.shard_rows, "kills": options.kills}
+    more = "".join(f" --{name} {value}" for name, value in numbers.items())
     put_result(
         FOLDER / "runs.json",
         {
@@ -218,10 +220,12 @@ def main() -> None:
     parser.add_argument("--shard-rows", type=int, default=50_000)
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--ray", action="store_true", help="also on Ray")
+    parser.add_argument("--without", nargs="*", default=[], help="no rows whose names have one of these words")
     parser.add_argument("--write", action="store_true", help="put the table on the page of results")
     options = parser.parse_args()
     captions = Path(os.environ["PARALOOM_DATA"]) / "bitext/multi30k/task2"
     rows: list[list[str]] = []
+    taken: list[float] = []
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="paraloom-places-")))
         os.environ.update(s3_server(), PYTHONPATH=os.pathsep.join([str(Path(__file__).parents[1] / "src"), *sys.path]))
@@ -243,12 +247,14 @@ def main() -> None:
             return path
 
         def measure(label: str, run: Callable[[], tuple[str, int, int]]) -> None:
+            if {*label.split()} & {*options.without}:
+                return
             began, used = time.monotonic(), processor.seconds()
             digest, restarts, twice = run()
             wall, used = time.monotonic() - began, processor.seconds() - used
-            label = label.format(restarts)
-            rows.append([label, f"`{digest[:12]}`", f"{used:.0f}", "", f"{wall:.0f}", str(twice)])
-            rows[-1][3] = f"{used / float(rows[0][2]):.2f}"
+            taken.append(used)
+            facts = (f"`{digest[:12]}`", f"{used:.1f}", f"{used / taken[0]:.2f}", f"{wall:.0f}", str(twice))
+            rows.append([label.format("once" if restarts == 1 else f"{restarts} times"), *facts])
             print(" | ".join(rows[-1]), flush=True)
             if options.write:
                 write(rows, options)
@@ -267,17 +273,17 @@ def main() -> None:
 
         local = ("--workers", "2")
         measure("local disk", plain("disk", str(work / "run"), *local))
+        shards = len(list((work / "run").glob("*/part-*.parquet")))
         measure("S3", plain("s3", f"s3://{BUCKET}/run", *local))
-        shards = len(committed(Store(f"s3://{BUCKET}/run")))
         measure("SFTP", plain("sftp", f"{sftp}/sftp-run", *local))
-        measure("S3, killed {} times, resumed elsewhere", killed("s3", f"s3://{BUCKET}/killed", *local))
+        measure("S3, killed {}, resumed elsewhere", killed("s3", f"s3://{BUCKET}/killed", *local))
         if not options.ray:
             return
         nodes = Nodes(work)
         stack.callback(nodes.cluster.shutdown)
         cluster = ("--engine", "ray", "--address", nodes.cluster.address)
         measure(SHARED, plain("s3", f"s3://{BUCKET}/ray", *cluster))
-        measure("the same, the driver killed {} times", killed("s3", f"s3://{BUCKET}/ray-killed", *cluster))
+        measure("the same, the driver killed {}", killed("s3", f"s3://{BUCKET}/ray-killed", *cluster))
 
         def disturbed(name: str, at: int, change: Callable[[], object]) -> Callable[[], tuple[str, int, int]]:
             def run() -> tuple[str, int, int]:
@@ -295,8 +301,9 @@ def main() -> None:
         measure("the same, a node killed", disturbed("node", shards * 2 // 5, nodes.kill))
         joined: list[Path] = []
         measure("two nodes, a third joins", disturbed("joins", shards * 2 // 5, lambda: joined.append(nodes.join())))
-        fetched = len(list(joined[0].rglob("fetched/*/part-*.parquet")))
-        print(f"the node that joined has fetched {fetched} shards of {shards}")
+        for cache in joined:
+            fetched = len(list(cache.rglob("fetched/*/part-*.parquet")))
+            print(f"the node that joined has fetched {fetched} shards of {shards}")
 
 
 if __name__ == "__main__":
