@@ -299,9 +299,9 @@ def main() -> None:
             return run
 
         measure("the same, a node killed", disturbed("node", shards * 2 // 5, nodes.kill))
-        joined: list[Path] = []
-        measure("two nodes, a third joins", disturbed("joins", shards * 2 // 5, lambda: joined.append(nodes.join())))
-        for cache in joined:
+        added: list[Path] = []
+        measure("two nodes, a third joins", disturbed("joins", shards * 2 // 5, lambda: added.append(nodes.join())))
+        for cache in added:
             fetched = len(list(cache.rglob("fetched/*/part-*.parquet")))
             print(f"the node that joined has fetched {fetched} shards of {shards}")
 

@@ -28,9 +28,9 @@ def shard(folder: Path, columns: dict[str, object], name: str = "part-00000.parq
 
 
 def distribution(path: Path, name: str, edges: tuple[float, ...] | None) -> Distribution:
-    found = distributions([path], {name: edges})[name]
-    assert found is not None
-    return found
+    values = distributions([path], {name: edges})[name]
+    assert values is not None
+    return values
 
 
 def test_a_column_name_is_never_executed(tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ def test_columns_without_values_have_no_distribution(shards: list[Path]) -> None
 def test_columns_may_be_read_together(shards: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """As when read one by one, also in sketches, which a column with few values does not need."""
     names = ["cost", "share", "words", "same", "nan", "none"]
-    for most, together in ((1_000_000, 4), (495, 6), (3, 1)):
-        monkeypatch.setattr(corpus_stats, "_EXACT", most)
+    for exact, together in ((1_000_000, 4), (495, 6), (3, 1)):
+        monkeypatch.setattr(corpus_stats, "_EXACT", exact)
         monkeypatch.setattr(corpus_stats, "_COLUMNS", together)
         one_by_one = [distributions(shards, {name: None})[name] for name in names]
         assert list(distributions(shards, dict.fromkeys(names)).values()) == one_by_one

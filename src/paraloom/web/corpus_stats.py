@@ -50,17 +50,17 @@ def distributions(
 
     Without edges (None) columns are read twice, and the bins are chosen: integers get bins of whole numbers.
     """
-    names, found = list(columns), {}
+    names, result = list(columns), dict[str, Distribution | None]()
     with _database() as database:
         known = register_shards(database, "shards", shards)
         (rows,) = _one(database, sql("SELECT count(*) FROM shards"))
         for start in range(0, len(names), _COLUMNS):
             group = {name: known[name].name for name in names[start : start + _COLUMNS]}
-            found |= _found(database, group, {name: columns[name] for name in group}, rows)
-    return found
+            result |= _read(database, group, {name: columns[name] for name in group}, rows)
+    return result
 
 
-def _found(
+def _read(
     database: Connection, names: Mapping[str, str], given: Mapping[str, Sequence[float] | None], rows: int
 ) -> dict[str, Distribution | None]:
     """The distributions of columns that are read together."""
@@ -123,8 +123,10 @@ def _binned(value: Sql, edges: Sequence[float] | None) -> Sql:
         return Sql("NULL")
     low, width, last = edges[0], (edges[-1] - edges[0]) / (len(edges) - 1), len(edges) - 2
     # Without the filter, the least of 'null' and a number is the number.
-    binned = "histogram(least(greatest(floor(({0} - {1}) / {2}), 0), {3})::INTEGER) FILTER ({0} IS NOT NULL)"
-    return sql(binned, value, low, width, last)
+    return sql(
+        "histogram(least(greatest(floor(({0} - {1}) / {2}), 0), {3})::INTEGER) FILTER ({0} IS NOT NULL)",
+        value, low, width, last,
+    )  # fmt: skip
 
 
 def reasons(shards: Sequence[Path], column: str = "reason", max_reasons: int = 12) -> list[Sample]:
