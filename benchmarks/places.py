@@ -1,7 +1,12 @@
-"""One pipeline on a disk, on S3, on SFTP and on Ray machines that share no folder: digests, seconds, restarts.
+"""One pipeline on a disk, on S3, on SFTP and on Ray nodes that share no folder: digests, processor seconds, restarts.
 
-python benchmarks/places.py                 # a disk, S3, SFTP; S3 with the run killed three times, each time resumed
-python benchmarks/places.py --ray           # and three Ray machines, also with a machine and with the driver killed
+    PARALOOM_DATA=… python benchmarks/places.py --rows 100000
+    PARALOOM_DATA=… python benchmarks/places.py --ray --rows 20000 --shard-rows 2000 --kills 1 --write
+    PARALOOM_DATA=… python benchmarks/places.py --ray --rows 1000000 --without S3 SFTP killed joins
+
+The pairs are those of large_run.py. With `--ray` three nodes work, too: undisturbed, with the driver killed, with a
+node killed, and with one that joins late. Processor time is that of the run and of Ray's processes; the servers of
+S3 and SFTP are not in it, as they are in the process of this command. It is sampled twice a second.
 """
 
 from __future__ import annotations
@@ -14,43 +19,58 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+
+from large_run import WHERE, MakePairs, Meter
+from results_pages import FOLDER, put_result
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from storage_servers import BUCKET, new_password, s3_server, sftp_server
 
-from paraloom.bundled import SAMPLE
+from paraloom.core.stage import StageContext
 from paraloom.io.store import Store
 
-PIPELINE = """
+HEADING = "Runs at URLs"
+SHARED = "Ray on S3, three nodes without a shared disk"
+
+PIPELINE = f"""
 name = "places"
-seed = 7
 
 [[stage]]
 name = "pairs"
 use = "read-pairs"
-source = "{source}"
-shard_rows = {shard_rows}
+source = "{{source}}"
+src_column = "src"
+tgt_column = "tgt"
+src_lang = "en"
+tgt_lang = "en"
+shard_rows = {{shard_rows}}
 
 [[stage]]
 name = "scored"
 use = "score"
-scores = ["length", "overlap", "bleu1"]
+encoder = "english"
 
 [[stage]]
 name = "kept"
 use = "filter"
-where = "tgt_tokens between 3 and 40"
+where = "{WHERE}"
 
 [[stage]]
-name = "encoder"
-use = "train-encoder"
-pairs = ["kept"]
-epochs = 1
+name = "duplicates"
+use = "find-duplicates"
+pairs = "kept"
+
+[[stage]]
+name = "distinct"
+use = "drop-duplicates"
+input = "kept"
+duplicates = "duplicates"
 """
 
 
@@ -81,20 +101,32 @@ class Driver:
         self.process.wait()
 
 
+def committed(store: Store) -> list[str]:
+    """Names of the entries of committed shards."""
+    return [name for name in store.list() if "/shard-" in name]
+
+
 def entries(store: Store) -> dict[str, bytes]:
     """The committed shards of a run."""
-    return store.read_all([name for name in store.list() if "/shard-" in name])
+    return store.read_all(committed(store))
 
 
-def killed_and_resumed(start: Callable[[int], Driver], store: Store, times: int) -> tuple[str, int, int]:
-    """Kill a run some times, whenever more shards are committed; returns digest, restarts, and shards done twice."""
+def wait_for(store: Store, shards: int, driver: Driver) -> bool:
+    """Wait until so many shards are committed; False if the run has ended before."""
+    while driver.process.poll() is None:
+        if len(committed(store)) >= shards:
+            return True
+        time.sleep(0.2)
+    return False
+
+
+def killed_and_resumed(start: Callable[[int], Driver], store: Store, shards: int, times: int) -> tuple[str, int, int]:
+    """Kill a run of some shards some times, evenly; returns digest, restarts, and shards committed twice."""
     twice, restarts = 0, 0
     for attempt in range(times):
         before = entries(store)
         driver = start(attempt)
-        while len(entries(store)) < len(before) + 2 and driver.process.poll() is None:
-            time.sleep(0.05)
-        if driver.process.poll() is None:
+        if wait_for(store, shards * (attempt + 1) // (times + 1), driver):
             driver.kill()
             restarts += 1
         now = entries(store)
@@ -105,41 +137,108 @@ def killed_and_resumed(start: Callable[[int], Driver], store: Store, times: int)
     return digest, restarts, twice + sum(now[name] != content for name, content in before.items())
 
 
-@contextmanager
-def ray_machines(folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The address of a cluster of three machines with caches of their own, and a function that kills one of them."""
-    from ray.cluster_utils import Cluster
+class Nodes:
+    """A cluster of three nodes with caches of their own; nodes can be killed, and others join."""
 
-    cluster = Cluster()
-    cluster.add_node(num_cpus=0, include_dashboard=False)
-    machines: list[Any] = [
-        cluster.add_node(num_cpus=1, env_vars={"PARALOOM_CACHE": str(folder / f"machine-{name}")}) for name in "abc"
-    ]
-    try:
-        yield cluster.address, lambda: cluster.remove_node(machines.pop(), allow_graceful=False)
-    finally:
-        cluster.shutdown()
+    def __init__(self, folder: Path) -> None:
+        from ray.cluster_utils import Cluster
+
+        self.folder = folder
+        self.cluster = Cluster()
+        self.cluster.add_node(num_cpus=0, include_dashboard=False)
+        self.nodes: list[Any] = []
+        self.started = 0
+        for _ in range(3):
+            self.join()
+
+    def join(self) -> Path:
+        """Add a node; its cache."""
+        self.started += 1
+        cache = self.folder / f"node-{self.started}"
+        self.nodes.append(self.cluster.add_node(num_cpus=1, env_vars={"PARALOOM_CACHE": str(cache)}))
+        return cache
+
+    def kill(self) -> None:
+        """Kill one, with its workers."""
+        self.cluster.remove_node(self.nodes.pop(0), allow_graceful=False)
+
+
+class ProcessorTime:
+    """Processor seconds of all processes below this one, without it."""
+
+    def __init__(self) -> None:
+        self.meter = Meter(os.getpid(), Path("/nonexistent"))
+        threading.Thread(target=self._sample, daemon=True).start()
+
+    def _sample(self) -> None:
+        while True:
+            self.meter.sample()
+            time.sleep(0.5)
+
+    def seconds(self) -> float:
+        """What was used so far, to half a second."""
+        time.sleep(1)
+        return self.meter.processor.total() - time.process_time()
+
+
+def write(rows: list[list[str]], options: argparse.Namespace) -> None:
+    """Put the table on the page of results."""
+    numbers = {"rows": options.rows, "shard-rows": options.shard_rows, "kills": options.kills}
+    more = "".join(f" --{name} {value}" for name, value in numbers.items())
+    put_result(
+        FOLDER / "runs.json",
+        {
+            "heading": HEADING,
+            "text": [
+                f"{options.rows:,} pairs in shards of {options.shard_rows:,} are read, scored, filtered and freed of "
+                "near-duplicates, as in the [largest run](#score-filter-near-duplicates): on a local disk, on an S3 "
+                "server (moto's) and an SFTP server (paramiko's), and by Ray on three nodes of one processor each, "
+                "with working folders and caches of their own. It has the shape of a cluster, but all of it is one "
+                "machine of two processors. *Killed* is `kill -9` of the driver and its workers, resumed with an empty "
+                "cache, or of a node. Processor time is that of the run and of Ray's own processes, without the "
+                "servers; the machine had other work, so the clock says little."
+            ],
+            "command": [f"python benchmarks/places.py --ray{more} --write"],
+            "machine": "cores",
+            "columns": ["", "digest", "processor, s", "to the disk's", "by the clock, s", "committed twice"],
+            "align": "llrrrr",
+            "rows": rows,
+            "notes": [
+                "Work is done in a local copy, and what is finished is committed by conditional writes; the storage's "
+                "manifest alone decides what is done ([how](../../howto/remote-storage.md)).",
+                "Not measured: Amazon's S3, Google's and Azure's storages; networks; stages that ask Ray for GPUs or "
+                "memory, which none does yet.",
+            ],
+        },
+    )
 
 
 def main() -> None:
-    """Print a table with a line for each place."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=20_000, help="rows of the input")
-    parser.add_argument("--shard-rows", type=int, default=1000)
+    """Print a line for each place."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=100_000, help="rows of the input")
+    parser.add_argument("--shard-rows", type=int, default=50_000)
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--ray", action="store_true", help="also on Ray")
+    parser.add_argument("--without", nargs="*", default=[], help="no rows whose names have one of these words")
+    parser.add_argument("--write", action="store_true", help="put the table on the page of results")
     options = parser.parse_args()
+    captions = Path(os.environ["PARALOOM_DATA"]) / "bitext/multi30k/task2"
+    rows: list[list[str]] = []
+    taken: list[float] = []
     with ExitStack() as stack:
-        work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="paraloom-places-")))
         os.environ.update(s3_server(), PYTHONPATH=os.pathsep.join([str(Path(__file__).parents[1] / "src"), *sys.path]))
         sftp = stack.enter_context(sftp_server(work, new_password()))
-        source = work / "pairs.de-en.tsv"
-        lines = SAMPLE.read_text(encoding="utf-8").splitlines()[1:]
-        sides = [line.split("\t")[:2] for line in lines]
-        rows = ([*sides[row % len(sides)], row // len(sides)] for row in range(options.rows))
-        source.write_text("".join(f"{src}\t{tgt} {number}\n" for src, tgt, number in rows), encoding="utf-8")
-        Store(f"s3://{BUCKET}").replace("input/pairs.de-en.tsv", source)
-        inputs = {"disk": str(source), "s3": f"s3://{BUCKET}/input/pairs.de-en.tsv", "sftp": f"{sftp}/{source.name}"}
+        source = work / "pairs.tsv"
+        with source.open("w", encoding="utf-8") as stream:
+            stream.write("src\ttgt\n")
+            for batch in MakePairs(captions=captions, pairs=options.rows).batches(StageContext.__new__(StageContext)):
+                sides = zip(*(batch.column(side).to_pylist() for side in ("src", "tgt")), strict=True)
+                stream.writelines(f"{src}\t{tgt}\n" for src, tgt in sides)
+        Store(f"s3://{BUCKET}").replace("input/pairs.tsv", source)
+        inputs = {"disk": str(source), "s3": f"s3://{BUCKET}/input/pairs.tsv", "sftp": f"{sftp}/{source.name}"}
+        processor = ProcessorTime()
 
         def pipeline(storage: str) -> Path:
             path = work / f"{storage}.toml"
@@ -147,14 +246,18 @@ def main() -> None:
             path.write_text(text, encoding="utf-8")
             return path
 
-        print(f"{options.rows:,} pairs, shards of {options.shard_rows:,}")
-        print(f"{'place':<34} {'digest':<14} {'seconds':>8} {'restarts':>9} {'shards done twice':>18}", flush=True)
-
         def measure(label: str, run: Callable[[], tuple[str, int, int]]) -> None:
-            started = time.monotonic()
+            if {*label.split()} & {*options.without}:
+                return
+            began, used = time.monotonic(), processor.seconds()
             digest, restarts, twice = run()
-            seconds = time.monotonic() - started
-            print(f"{label:<34} {digest[:12]:<14} {seconds:>8.1f} {restarts:>9} {twice:>18}", flush=True)
+            wall, used = time.monotonic() - began, processor.seconds() - used
+            taken.append(used)
+            facts = (f"`{digest[:12]}`", f"{used:.1f}", f"{used / taken[0]:.2f}", f"{wall:.0f}", str(twice))
+            rows.append([label.format("once" if restarts == 1 else f"{restarts} times"), *facts])
+            print(" | ".join(rows[-1]), flush=True)
+            if options.write:
+                write(rows, options)
 
         def plain(storage: str, folder: str, *arguments: str) -> Callable[[], tuple[str, int, int]]:
             cache = work / f"cache-{len(list(work.iterdir()))}"
@@ -166,30 +269,41 @@ def main() -> None:
                 shutil.rmtree(cache, ignore_errors=True)
                 return Driver(pipeline(storage), folder, cache, *arguments)
 
-            return lambda: killed_and_resumed(start, Store(folder), options.kills)
+            return lambda: killed_and_resumed(start, Store(folder), shards, options.kills)
 
         local = ("--workers", "2")
-        plain("disk", str(work / "warm-up"), *local)()  # compiles what numba keeps
-        measure("disk", plain("disk", str(work / "run"), *local))
+        measure("local disk", plain("disk", str(work / "run"), *local))
+        shards = len(list((work / "run").glob("*/part-*.parquet")))
         measure("S3", plain("s3", f"s3://{BUCKET}/run", *local))
         measure("SFTP", plain("sftp", f"{sftp}/sftp-run", *local))
-        measure("S3, killed, resumed elsewhere", killed("s3", f"s3://{BUCKET}/killed", *local))
+        measure("S3, killed {}, resumed elsewhere", killed("s3", f"s3://{BUCKET}/killed", *local))
         if not options.ray:
             return
-        with ray_machines(work) as (address, kill_machine):
-            cluster = ("--engine", "ray", "--address", address)
-            measure("Ray, 3 machines, S3", plain("s3", f"s3://{BUCKET}/ray", *cluster))
-            measure("Ray, the driver killed", killed("s3", f"s3://{BUCKET}/ray-killed", *cluster))
+        nodes = Nodes(work)
+        stack.callback(nodes.cluster.shutdown)
+        cluster = ("--engine", "ray", "--address", nodes.cluster.address)
+        measure(SHARED, plain("s3", f"s3://{BUCKET}/ray", *cluster))
+        measure("the same, the driver killed {}", killed("s3", f"s3://{BUCKET}/ray-killed", *cluster))
 
-            def with_a_machine_killed() -> tuple[str, int, int]:
-                folder = f"s3://{BUCKET}/ray-machine"
-                driver = Driver(pipeline("s3"), folder, work / "cache-of-survivor", *cluster)
-                while driver.process.poll() is None and not any("scored" in name for name in entries(Store(folder))):
-                    time.sleep(0.05)
-                kill_machine()
-                return driver.digest(), 0, 0
+        def disturbed(name: str, at: int, change: Callable[[], object]) -> Callable[[], tuple[str, int, int]]:
+            def run() -> tuple[str, int, int]:
+                store = Store(f"s3://{BUCKET}/ray-{name}")
+                driver = Driver(pipeline("s3"), store.url, work / f"cache-{name}", *cluster)
+                if not wait_for(store, at, driver):
+                    sys.exit("the run ended before")
+                before = entries(store)
+                change()
+                digest, now = driver.digest(), entries(store)
+                return digest, 0, sum(now[name] != content for name, content in before.items())
 
-            measure("Ray, a machine killed", with_a_machine_killed)
+            return run
+
+        measure("the same, a node killed", disturbed("node", shards * 2 // 5, nodes.kill))
+        added: list[Path] = []
+        measure("two nodes, a third joins", disturbed("joins", shards * 2 // 5, lambda: added.append(nodes.join())))
+        for cache in added:
+            fetched = len(list(cache.rglob("fetched/*/part-*.parquet")))
+            print(f"the node that joined has fetched {fetched} shards of {shards}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from paraloom.core.schema import PAIRS
 from paraloom.pairs.filtering.cuts import row_hashes
 from paraloom.pairs.filtering.expressions import condition, evaluate
-from paraloom.web.corpus_stats import distribution, histogram_edges, reasons
+from paraloom.web.corpus_stats import distributions, reasons
 from paraloom.web.state import identifier
 
 pytestmark = pytest.mark.slow
@@ -90,8 +90,8 @@ def check_column(folder: Path, name: str) -> None:
         return
     path = folder / "a.parquet"
     pq.write_table(table, path)
-    assert histogram_edges([path], name) == [1.0, 2.0, 3.0]
-    assert distribution([path], name, [0.0, 2.0, 4.0]).counts == (1, 1)
+    values = distributions([path], {name: None})[name]
+    assert values is not None and (values.edges, values.counts) == ((1.0, 2.0, 3.0), (1, 1))
     assert reasons([path])[0].total == 2
     batch = table.to_batches()[0]
     assert len(set(row_hashes(batch, [name], 1).tolist())) == 2

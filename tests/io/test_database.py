@@ -15,7 +15,7 @@ from paraloom.core.schema import PAIRS
 from paraloom.io import write_shard
 from paraloom.io.database import Sql, open_database, register_shards, sql, sql_list, sql_text
 from paraloom.pairs.common_translations import common_translations
-from paraloom.web.corpus_stats import distribution, histogram_edges, reasons
+from paraloom.web.corpus_stats import Distribution, distributions, reasons
 
 QUERY_IN_A_NAME = """a"::DOUBLE) THEN 1 END AS value FROM (SELECT 1 AS a); COPY (SELECT 'x') TO '{file}'; --"""
 
@@ -27,12 +27,18 @@ def shard(folder: Path, columns: dict[str, object], name: str = "part-00000.parq
     return folder / name
 
 
+def distribution(path: Path, name: str, edges: tuple[float, ...] | None) -> Distribution:
+    values = distributions([path], {name: edges})[name]
+    assert values is not None
+    return values
+
+
 def test_a_column_name_is_never_executed(tmp_path: Path) -> None:
     written = tmp_path / "written.csv"
     name = QUERY_IN_A_NAME.format(file=written)
     path = shard(tmp_path, {"src": ["a", "b"], "tgt": ["c", "d"], name: [1.0, 3.0]})
-    assert histogram_edges([path], name) == [1.0, 2.0, 3.0]
-    assert distribution([path], name, [1.0, 2.0, 3.0]).counts == (1, 1)
+    assert distribution(path, name, None).edges == (1.0, 2.0, 3.0)
+    assert distribution(path, name, (1.0, 2.0, 3.0)).counts == (1, 1)
     assert not written.exists()
 
 
@@ -41,14 +47,14 @@ def test_a_column_name_is_never_executed(tmp_path: Path) -> None:
 )
 def test_columns_may_have_any_name(tmp_path: Path, name: str) -> None:
     path = shard(tmp_path, {"src": ["a", "b"], "tgt": ["c", "d"], name: [1.5, 2.5], "reason": ["x", "x"]})
-    assert distribution([path], name, [1.0, 2.0, 3.0]).counts == (1, 1)
+    assert distribution(path, name, (1.0, 2.0, 3.0)).counts == (1, 1)
     (sample,) = reasons([path])
     assert (sample.group, sample.total) == ("x", 2) and {row[name] for row in sample.rows} == {1.5, 2.5}
 
 
 def test_columns_that_differ_in_case_are_told_apart(tmp_path: Path) -> None:
     path = shard(tmp_path, {"src": ["a"], "tgt": ["b"], "Cost": [1.0], "cost": [7.0]})
-    assert [distribution([path], name, [0.0, 4.0, 8.0]).counts for name in ("Cost", "cost")] == [(1, 0), (0, 1)]
+    assert [distribution(path, name, (0.0, 4.0, 8.0)).counts for name in ("Cost", "cost")] == [(1, 0), (0, 1)]
 
 
 def test_paths_are_not_patterns(tmp_path: Path) -> None:
@@ -81,8 +87,8 @@ def test_values_that_a_database_cannot_hold_are_left_out(tmp_path: Path) -> None
         "counts": pa.array([[("a", 1)]] * 2, pa.map_(pa.string(), pa.int32())),
     }
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
-    edges = [0.0, 1.5, 3.0]
-    assert [distribution([tmp_path / "a.parquet"], name, edges).counts for name in ("cost", "exact")] == [(1, 1)] * 2
+    edges = (0.0, 1.5, 3.0)
+    assert [distribution(tmp_path / "a.parquet", name, edges).counts for name in ("cost", "exact")] == [(1, 1)] * 2
 
 
 def test_a_flipped_byte_of_a_shard_is_noticed(tmp_path: Path) -> None:
@@ -95,7 +101,7 @@ def test_a_flipped_byte_of_a_shard_is_noticed(tmp_path: Path) -> None:
         register_shards(database, "shards", [path])
         fetch_all(database, sql("SELECT * FROM shards"))
     with pytest.raises(DataError, match="checksum") as caught:
-        distribution([path], "cost", [0.0, 1.0])
+        distribution(path, "cost", (0.0, 1.0))
     assert str(caught.value).startswith(str(tmp_path))
 
 

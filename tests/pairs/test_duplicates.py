@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from paraloom.core import progress
 from paraloom.core.errors import ConfigError
 from paraloom.pairs.filtering import duplicates
 from paraloom.pairs.filtering.duplicates import DuplicateConfig, find_duplicates, first_copies, is_duplicate, sketches
@@ -196,3 +197,14 @@ def test_texts_without_punctuation_are_the_same_with_and_without_other_letters()
     mixed = without_punctuation([f"{text} é" for text in texts]).to_pylist()
     assert [f"{text} é".strip() for text in without_punctuation(texts).to_pylist()] == mixed
     assert without_punctuation(["¿qué?", "What's up?", None]).to_pylist() == ["qué", "What s up", ""]
+
+
+def test_progress_goes_on_while_bands_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row counts once a band, and once for the whole sketch."""
+    monkeypatch.setattr(progress, "_REPORT_INTERVAL", 0)
+    states: list[progress.ProgressState] = []
+    with progress.report_progress_to(states.append):
+        find_duplicates(lambda names: [batch_of(["a b c d", "e f g h", "a b c d e"])], tmp_path, DuplicateConfig())
+    bands = 64 // duplicates._band_width(0.8) + 1
+    assert [state.done for state in states] == [3 * band for band in range(bands + 1)]
+    assert {state.total for state in states} == {3 * bands}

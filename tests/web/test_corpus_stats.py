@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from paraloom.io import write_shard
+from paraloom.web import corpus_stats
 from paraloom.web.corpus_stats import (
     QUANTILES,
     TEXT_LIMIT,
-    distribution,
-    histogram_edges,
+    distributions,
     reasons,
 )
 from paraloom.web.samples import differences
@@ -59,9 +59,10 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def test_distribution_matches_numpy(shards: list[Path], column: str) -> None:
     values = np.array(table().column(column).to_pylist(), float)
     values = values[np.isfinite(values)]
-    edges = histogram_edges(shards, column)
-    assert edges is not None
-    result = distribution(shards, column, edges)
+    result = distributions(shards, {column: None})[column]
+    assert result is not None
+    edges = result.edges
+    assert distributions(shards, {column: edges})[column] == result
     assert (result.rows, result.undefined) == (ROWS, ROWS - len(values))
     assert result.quantiles == pytest.approx(np.quantile(values, QUANTILES), rel=1e-6)
     bins = np.clip(np.floor((values - edges[0]) / (edges[1] - edges[0])), 0, len(edges) - 2).astype(int)
@@ -69,16 +70,31 @@ def test_distribution_matches_numpy(shards: list[Path], column: str) -> None:
 
 
 def test_integers_get_bins_of_whole_numbers(shards: list[Path]) -> None:
-    assert histogram_edges(shards, "words") == [float(n) for n in range(3, 21)]
+    words = distributions(shards, {"words": None})["words"]
+    assert words is not None and words.edges == tuple(float(n) for n in range(3, 21))
 
 
 def test_values_that_nearly_span_0_to_1_are_shown_from_0_to_1(shards: list[Path]) -> None:
-    edges = histogram_edges(shards, "share")
-    assert edges is not None and (edges[0], edges[-1]) == (0, 1)
+    share = distributions(shards, {"share": None})["share"]
+    assert share is not None and (share.edges[0], share.edges[-1]) == (0, 1)
 
 
-def test_columns_without_values_have_no_edges(shards: list[Path]) -> None:
-    assert histogram_edges(shards, "none") is None
+def test_columns_without_values_have_no_distribution(shards: list[Path]) -> None:
+    assert distributions(shards, {"none": None, "words": (0.0, 20.0)})["none"] is None
+
+
+def test_columns_may_be_read_together(shards: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when read one by one, also in sketches, which a column with few values does not need."""
+    names = ["cost", "share", "words", "same", "nan", "none"]
+    for exact, together in ((1_000_000, 4), (495, 6), (3, 1)):
+        monkeypatch.setattr(corpus_stats, "_EXACT", exact)
+        monkeypatch.setattr(corpus_stats, "_COLUMNS", together)
+        one_by_one = [distributions(shards, {name: None})[name] for name in names]
+        assert list(distributions(shards, dict.fromkeys(names)).values()) == one_by_one
+    monkeypatch.setattr(corpus_stats, "_EXACT", 495)
+    cost = distributions(shards, {"cost": None})["cost"]
+    values = [value for value in table().column("cost").to_pylist() if value is not None]
+    assert cost is not None and cost.quantiles == pytest.approx(np.quantile(values, QUANTILES), rel=1e-6)
 
 
 def test_reasons_and_their_examples_do_not_depend_on_sharding(shards: list[Path], tmp_path: Path) -> None:

@@ -273,7 +273,7 @@ class FindDuplicates(DuplicateConfig, Fit):
                 raise ConfigError(f"key 'columns': column '{name}' not found{nearest(name, known)}")
 
         def read(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-            return corpus.batches([name for name in names if name in known], label="comparing")
+            return corpus.batches([name for name in names if name in known], label="reading")
 
         if encoder := context.inputs.get("encoder"):
             duplicates = _duplicates_in_meaning(read, folder / "checkpoint", self, encoder, context.seed)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,20 @@ TEXT_LIMIT = 400  # Characters of a sentence that a page shows
 
 # Up to this many values quantiles are exact; beyond, they come from a sketch of constant memory.
 _EXACT = 1_000_000
-_IN_MEMORY = 20_000_000
+# So many columns are read at once: while quantiles are exact, their values are in memory.
+_COLUMNS = 8
 # Quantiles between which a histogram is drawn; values beyond are counted in the first or the last bin.
 _HISTOGRAM_RANGE = (0.005, 0.995)
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """The distribution of a column's values."""
+    """The distribution of a column's values; the outermost bins also have the values beyond their edges."""
 
     rows: int
     undefined: int
     quantiles: tuple[float, ...]
+    edges: tuple[float, ...]
     counts: tuple[int, ...]
 
 
@@ -41,18 +43,68 @@ class Sample:
     rows: tuple[dict[str, Any], ...]
 
 
-def histogram_edges(shards: Sequence[Path], column: str) -> list[float] | None:
-    """The edges of a column's histogram bins, in increasing order; None if no value is defined.
+def distributions(
+    shards: Sequence[Path], columns: Mapping[str, Sequence[float] | None]
+) -> dict[str, Distribution | None]:
+    """The distributions of columns with the edges of their bins, read once; None where no value is defined.
 
-    Integer columns get bins of whole numbers.
+    Without edges (None) columns are read twice, and the bins are chosen: integers get bins of whole numbers.
     """
-    with _values(shards, column) as database:
-        rows = _one(database, sql("SELECT count(value) FROM v"))[0]
-        if not rows:
-            return None
-        (low, high), whole = _one(
-            database, sql("SELECT {}, bool_and(value = floor(value)) FROM v", _quantiles(rows, _HISTOGRAM_RANGE))
+    names, result = list(columns), dict[str, Distribution | None]()
+    with _database() as database:
+        known = register_shards(database, "shards", shards)
+        (rows,) = _one(database, sql("SELECT count(*) FROM shards"))
+        for start in range(0, len(names), _COLUMNS):
+            group = {name: known[name].name for name in names[start : start + _COLUMNS]}
+            result |= _read(database, group, {name: columns[name] for name in group}, rows)
+    return result
+
+
+def _read(
+    database: Connection, names: Mapping[str, str], given: Mapping[str, Sequence[float] | None], rows: int
+) -> dict[str, Distribution | None]:
+    """The distributions of columns that are read together."""
+    values = {
+        name: sql("CASE WHEN isfinite({0}::DOUBLE) THEN {0}::DOUBLE END", column) for name, column in names.items()
+    }
+    shares = (*_HISTOGRAM_RANGE, *QUANTILES)
+    facts = _selected(
+        database,
+        {
+            name: sql(
+                "row(count({0}), bool_and({0} = floor({0})), {1}, {2})",
+                value, _quantiles(value, rows, shares), _binned(value, given[name]),
+            )
+            for name, value in values.items()
+        },
+    )  # fmt: skip
+    # Sketches of columns that have few values are not used.
+    few = {name: values[name] for name, (defined, *_) in facts.items() if 0 < defined <= _EXACT < rows}
+    exact = _selected(database, {name: _quantiles(value, 0, shares) for name, value in few.items()})
+    quantiles = {name: exact.get(name, sketched) for name, (_, _, sketched, _) in facts.items()}
+    edges = {
+        name: tuple(given[name] or _edges(*quantiles[name][:2], whole))
+        for name, (defined, whole, _, _) in facts.items()
+        if defined
+    }
+    chosen = {name: _binned(values[name], edges[name]) for name in edges if given[name] is None}
+    bins = {name: binned for name, (*_, binned) in facts.items()} | _selected(database, chosen)
+    return {
+        name: Distribution(
+            rows,
+            rows - defined,
+            tuple(quantiles[name][2:]),
+            edges[name],
+            tuple(bins[name].get(number, 0) for number in range(len(edges[name]) - 1)),
         )
+        if defined
+        else None
+        for name, (defined, *_) in facts.items()
+    }
+
+
+def _edges(low: float, high: float, whole: bool) -> list[float]:
+    """The edges of bins, in increasing order."""
     if whole:
         low, high = float(int(low)), float(int(high) + 1)
         step = max(1, -(-int(high - low) // BINS))
@@ -65,20 +117,16 @@ def histogram_edges(shards: Sequence[Path], column: str) -> list[float] | None:
     return [low + (high - low) * i / BINS for i in range(BINS + 1)]
 
 
-def distribution(shards: Sequence[Path], column: str, edges: Sequence[float]) -> Distribution:
-    with _values(shards, column) as database:
-        total, rows = _one(database, sql("SELECT count(*), count(value) FROM v"))
-        (quantiles,) = _one(database, sql("SELECT {} FROM v", _quantiles(rows, QUANTILES))) if rows else ((),)
-        low, width, last = edges[0], (edges[-1] - edges[0]) / (len(edges) - 1), len(edges) - 2
-        binned = database.execute(
-            "SELECT least(greatest(floor((value - $low) / $width), 0), $last)::INTEGER AS bin, count(*) FROM v "
-            "WHERE value IS NOT NULL GROUP BY bin",
-            {"low": low, "width": width, "last": last},
-        ).fetchall()
-    counts = [0] * (last + 1)
-    for i, n in binned:
-        counts[i] = n
-    return Distribution(total, total - rows, tuple(quantiles), tuple(counts))
+def _binned(value: Sql, edges: Sequence[float] | None) -> Sql:
+    """The numbers of bins, from 0 → how many values they have."""
+    if edges is None:
+        return Sql("NULL")
+    low, width, last = edges[0], (edges[-1] - edges[0]) / (len(edges) - 1), len(edges) - 2
+    # Without the filter, the least of 'null' and a number is the number.
+    return sql(
+        "histogram(least(greatest(floor(({0} - {1}) / {2}), 0), {3})::INTEGER) FILTER ({0} IS NOT NULL)",
+        value, low, width, last,
+    )  # fmt: skip
 
 
 def reasons(shards: Sequence[Path], column: str = "reason", max_reasons: int = 12) -> list[Sample]:
@@ -127,22 +175,18 @@ def _shown(column: ShardColumn) -> Sql:
     return sql("CASE WHEN length({0}) > {1} THEN {2} ELSE {0} END", column.name, TEXT_LIMIT, cut)
 
 
-@contextmanager
-def _values(shards: Sequence[Path], column: str) -> Iterator[Connection]:
-    """A database with `v`: one column, `value`, null where it is not finite; a table is read only once."""
-    with _database() as database:
-        name = register_shards(database, "shards", shards)[column].name
-        (rows,) = _one(database, sql("SELECT count(*) FROM shards"))
-        kind = Sql("TABLE" if rows <= _IN_MEMORY else "VIEW")
-        value = sql("CASE WHEN isfinite({0}::DOUBLE) THEN {0}::DOUBLE END AS value", name)
-        database.execute(sql("CREATE {} v AS SELECT {} FROM shards", kind, value))
-        yield database
-
-
-def _quantiles(rows: int, shares: Sequence[float]) -> Sql:
+def _quantiles(value: Sql, rows: int, shares: Sequence[float]) -> Sql:
     # One call for all: each sorts the values, or sketches them, on its own.
     function = Sql("quantile_cont" if rows <= _EXACT else "approx_quantile")
-    return sql("{}(value, [{}])", function, sql_list(shares))
+    return sql("{}({}, [{}])", function, value, sql_list(shares))
+
+
+def _selected(database: Connection, columns: Mapping[str, Sql]) -> dict[str, Any]:
+    """What a query over all shards has for each of some names."""
+    if not columns:
+        return {}
+    query = sql("SELECT {} FROM shards", sql_list(columns.values()))
+    return dict(zip(columns, _one(database, query), strict=True))
 
 
 def _one(database: Connection, query: Sql) -> tuple[Any, ...]:

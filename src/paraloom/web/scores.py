@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from paraloom.pairs.scoring.table import COLUMNS
 from paraloom.web.charts import sparkline
-from paraloom.web.corpus_stats import Distribution, distribution, histogram_edges
+from paraloom.web.corpus_stats import Distribution, distributions
 from paraloom.web.formatting import count, number, score_name
 from paraloom.web.run_folder import RunView, score_columns
 from paraloom.web.templates import draw
@@ -65,23 +65,40 @@ def scores_table(columns: Sequence[ScoreColumn]) -> Markup | None:
     lines: list[tuple[str, str, Markup, Sequence[str]]] = []
     constants: list[tuple[str, str, str]] = []
     order = {name: position for position, name in enumerate(FIRST_SCORES)}
+    first = _read((column.name, column.before, None) for column in columns)
+    drawn = {name: before for name, before in first.items() if before and not _is_constant(before)}
+    last = _read(
+        (column.name, column.after, drawn[column.name].edges)
+        for column in columns
+        if column.name in drawn and column.after
+    )
     for column in sorted(columns, key=lambda column: order.get(column.name, len(order))):
-        edges = histogram_edges(column.before, column.name)
-        before = distribution(column.before, column.name, edges) if edges else None
-        values = [i for i, n in enumerate(before.counts) if n] if before else []
-        if edges is None or before is None:
+        before = first[column.name]
+        if before is None:
             constants.append((column.name, _meaning(column), "undefined in all pairs"))
-        elif len(before.counts) <= 2 or len(values) == 1:
-            constants.append((column.name, _meaning(column), _counts(edges, before)))
+        elif column.name in drawn:
+            lines.append((column.name, _meaning(column), *_drawn(column.name, before, last.get(column.name))))
         else:
-            after = distribution(column.after, column.name, edges) if column.after else None
-            lines.append((column.name, _meaning(column), *_drawn(column.name, edges, before, after)))
+            constants.append((column.name, _meaning(column), _counts(before)))
     return draw("scores_table", lines, constants, any(column.after for column in columns)) if columns else None
 
 
-def _drawn(
-    name: str, edges: Sequence[float], before: Distribution, after: Distribution | None
-) -> tuple[Markup, Sequence[str]]:
+def _read(
+    columns: Iterable[tuple[str, Sequence[Path], tuple[float, ...] | None]],
+) -> dict[str, Distribution | None]:
+    """Distributions by name: what is in the same shards is read together."""
+    together: dict[tuple[Path, ...], dict[str, tuple[float, ...] | None]] = {}
+    for name, shards, edges in columns:
+        together.setdefault(tuple(shards), {})[name] = edges
+    return {name: one for shards, edges in together.items() for name, one in distributions(shards, edges).items()}
+
+
+def _is_constant(values: Distribution) -> bool:
+    """True for a flag, too: nothing to draw."""
+    return len(values.counts) <= 2 or sum(map(bool, values.counts)) == 1
+
+
+def _drawn(name: str, before: Distribution, after: Distribution | None) -> tuple[Markup, Sequence[str]]:
     low, _, median, _, high = before.quantiles
     figures = [
         number(low),
@@ -89,7 +106,7 @@ def _drawn(
         number(high),
         number(after.quantiles[2]) if after and after.quantiles else "",
     ]
-    spark = sparkline(score_name(name), edges, before.counts, after.counts if after else None)
+    spark = sparkline(score_name(name), before.edges, before.counts, after.counts if after else None)
     return spark, [*figures, count(before.undefined) if before.undefined else ""]
 
 
@@ -100,9 +117,9 @@ def _meaning(column: ScoreColumn) -> str:
     return "; ".join(filter(None, [scorer.description, scorer.unit, BETTER[scorer.direction]]))
 
 
-def _counts(edges: Sequence[float], values: Distribution) -> str:
+def _counts(values: Distribution) -> str:
     """How many pairs have each value of a flag or constant."""
     if len(values.counts) > 2:
         return f"{number(values.quantiles[0])} in all {count(sum(values.counts))}"
-    parts = [f"{number(edge)} in {count(n)}" for edge, n in zip(edges, values.counts, strict=False) if n]
+    parts = [f"{number(edge)} in {count(n)}" for edge, n in zip(values.edges, values.counts, strict=False) if n]
     return ", ".join([*parts, *([f"undefined in {count(values.undefined)}"] if values.undefined else [])])

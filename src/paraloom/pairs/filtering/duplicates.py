@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError
 from paraloom.core.lazy import late
+from paraloom.core.progress import progress
 from paraloom.io.atomic import atomic_write
 from paraloom.pairs.filtering.cuts import ROW_ID_COLUMNS
 
@@ -187,11 +188,13 @@ class _Sketched:
     def candidates(self, limit: int) -> Iterator[npt.NDArray[np.int64]]:
         """Rows that share a band with an earlier row, and the first that has it, if few bits differ: int64 (m, 2)."""
         table = np.zeros((1 << min(self.rows, _TABLE_ROWS).bit_length(), 3), np.uint64)
-        for band in self._bands:
-            for part in self._partition(band):
-                table[:] = 0
-                for _, entries in _chunks(part, "3u8"):
-                    yield earlier_rows(entries, limit, table)
+        with progress("comparing", self.rows * len(self._bands)) as advance:
+            for band in self._bands:
+                for part in self._partition(band):
+                    table[:] = 0
+                    for _, entries in _chunks(part, "3u8"):
+                        yield earlier_rows(entries, limit, table)
+                        advance(len(entries))
 
     def _partition(self, band: Path) -> list[Path]:
         """Files of hashes, rows and bits, split by hash: a table of each fits into memory."""
