@@ -10,7 +10,7 @@ from typing import NamedTuple
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.lazy import load_object
 from paraloom.io.compression import decode, read_raw_lines, without_compression
-from paraloom.io.documents import TEXT, document_segments, is_document, read_document
+from paraloom.io.documents import TEXT, document_segments, is_document, read_document, words_of
 from paraloom.io.fields import Slot, json_text, slots, text_paths
 from paraloom.io.formats.base import json_object, raw_text
 from paraloom.io.formats.columns import is_path, path_keys
@@ -126,7 +126,8 @@ def _segments(path: str | Path, field: str, reject: bool) -> Iterator[TextRow]:
             slot = f"{name}:{record.row}:{text.name}"
             for segment in text.segments:
                 if segment.reason != LAYOUT:
-                    yield TextRow(segment.text, segment.reason, slot)
+                    words = segment.text if segment.reason else words_of(path, segment.text)
+                    yield TextRow(words, segment.reason, slot)
     yield from bad
 
 
