@@ -15,6 +15,7 @@ from paraloom.io.fields import Slot, json_text, slots, text_paths
 from paraloom.io.formats.base import json_object, raw_text
 from paraloom.io.formats.columns import is_path, path_keys
 from paraloom.io.formats.names import is_dataset
+from paraloom.io.nested_pairs import missing_path
 from paraloom.io.records import RECORD_FORMATS, BadRecord, Record, has_header, read_records
 from paraloom.text.segments import LAYOUT, Segment, split_segments
 
@@ -95,12 +96,8 @@ def nested_texts(path: str | Path, field: str, on_bad: BadRecord | None) -> Iter
         seen = seen or any(text.slot is not None for text in texts)
         yield record, texts or [NestedText(None, field, [Segment("", f"nothing at {field}")])]
     if not seen:
-        paths = list(dict.fromkeys(path for record in searched for path in text_paths(record.values)))
-        raise DataError(
-            f"no row has a text at '{field}'{nearest(field.removeprefix('$.'), paths)}",
-            file=path,
-            remedy="Name the keys from the outside in, with * for all items of a list: messages.*.content.",
-        )
+        known = dict.fromkeys(path for record in searched for path in text_paths(record.values))
+        raise missing_path(field, known).at(file=path)
 
 
 def _nested_text(slot: Slot) -> NestedText:
