@@ -4,7 +4,8 @@
 
 Markdown is this documentation, English to German by the bundled translator, read by markdown-it before and after: the
 blocks and their levels, code, addresses and emphasis have to be the same. Subtitles are made of captions (Multi30k), of
-one and two lines, two speakers and italics among them: times, numbers, tags and blank lines have to be the same. One
+one and two lines, two speakers and italics among them: times, numbers, tags and blank lines have to be the same. HTML
+is the German help of LibreOffice, read by lxml before and after: elements, attributes and code have to be the same. One
 run of the subtitles is killed (SIGKILL) and resumed. Beside it, what one had to do before: lines are translated.
 """
 
@@ -18,16 +19,18 @@ import random
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+import lxml.html
 from markdown_it import MarkdownIt
 from nested_records import killed, measured
-from results_pages import FOLDER, read_topic, write_topic
+from results_pages import FOLDER, put_result
 
 from paraloom import Translator
+from paraloom.text.html import html_in_place, html_segments, html_words
 from paraloom.text.segments import keeps_marks, split_segments
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,6 +47,76 @@ def markdown_shape(text: str) -> list[object]:
                   for one in token.children or () if one.type not in ("text", "softbreak")]  # fmt: skip
         shape.append(sorted(map(str, inline)))
     return shape
+
+
+def page_shape(page: str) -> list[object]:
+    """Elements in order with depth and attributes, code and scripts, and which of the others have words."""
+    shape: list[object] = []
+    for one in lxml.html.document_fromstring(page.encode(), parser=lxml.html.HTMLParser(encoding="utf-8")).iter():
+        kept = one.text if one.tag in ("script", "style", "pre", "code") or not isinstance(one.tag, str) else ""
+        shape.append((str(one.tag), sum(1 for _ in one.iterancestors()), sorted(one.attrib.items()), kept))
+    return shape
+
+
+def changed_page(page: str, change: Callable[[str], str]) -> str:
+    """A page whose sentences are changed, tags apart, as those of a translation are, where that loses nothing."""
+    parts = []
+    for one in html_segments(page):
+        new = one.text if one.reason is not None else html_in_place(one.text, change(html_words(one.text)))
+        parts.append(one.text if new is None else new)
+    return "".join(parts)
+
+
+def swapped(text: str) -> str:
+    """A sentence with cases swapped, tags and code apart."""
+    parts = re.split("(<code.*?</code>|<[^>]*>)", text)
+    return "".join(part if part.startswith("<") else part.swapcase() for part in parts)
+
+
+def help_pages(count: int) -> list[str]:
+    """Pages of a help, in German."""
+    path = Path(os.environ["PARALOOM_DATA"]) / "documents/libreoffice-help/pages.de.tar.xz"
+    with tarfile.open(path) as pages:
+        files = (pages.extractfile(member) for member in pages if member.isfile())
+        return [file.read().decode() for _, file in zip(range(count), files, strict=False) if file is not None]
+
+
+def html_rows(folder: Path, pages: int, all_pages: int) -> list[list[str]]:
+    """What becomes of pages of HTML; an error if their structure does."""
+    texts = help_pages(all_pages)
+    changes: list[Callable[[str], str]] = [lambda text: text, swapped, lambda text: " ".join(reversed(text.split()))]
+    same = [sum(changed_page(t, c) == t if c is changes[0] else page_shape(changed_page(t, c)) == page_shape(t)
+                for t in texts) for c in changes]  # fmt: skip
+    sentences = [one.text for text in texts for one in html_segments(text) if one.reason is None]
+    inline = sum("<" in one for one in sentences)
+    kept = 0
+    totals = {"segments": 0, "replaced": 0}
+    unchanged: dict[str, int] = {}
+    for text in texts[:pages]:
+        (folder / "in.html").write_bytes(text.encode())
+        counts, _, _ = measured(command(folder / "in.html", folder / "out.html", "de-en", "--force"))
+        kept += page_shape((folder / "out.html").read_bytes().decode()) == page_shape(text)
+        for name in totals:
+            totals[name] += counts[name]
+        for reason, count in counts["unchanged"].items():
+            unchanged[reason] = unchanged.get(reason, 0) + count
+    left = sum(unchanged.values())
+    if same != [len(texts)] * 3 or kept != pages or totals["replaced"] + left != totals["segments"]:
+        sys.exit(f"pages of HTML differ in more than their sentences: {same} of {len(texts)}, {kept} of {pages}")
+    return [
+        ["pages of HTML; the same bytes when nothing is changed; the same structure with cases swapped; with words "
+         "reversed", f"{len(texts)}; {same[0]}; {same[1]}; {same[2]}"],
+        ["sentences in them; with a tag inside, which text nodes tear apart", f"{len(sentences):,}; {inline:,}"],
+        ["pages of HTML that were translated; with the same structure", f"{pages}; {kept}"],
+        ["replaced + left = segments", added(totals, unchanged)],
+    ]  # fmt: skip
+
+
+def added(totals: dict[str, int], unchanged: dict[str, int]) -> str:
+    """The sum of segments, and why some are left as they are."""
+    reasons = "; ".join(f"{count:,} {reason}" for reason, count in sorted(unchanged.items()))
+    left = sum(unchanged.values())
+    return f"{totals['replaced']:,} + {left:,} = {totals['segments']:,}" + f" ({reasons})" * bool(reasons)
 
 
 def subtitle_shape(text: str) -> list[object]:
@@ -95,6 +168,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=6)
     parser.add_argument("--cues", type=int, default=1500)
+    parser.add_argument(
+        "--html", type=int, default=200, help="pages of HTML that are changed; as many as --pages are translated"
+    )
     parser.add_argument("--write", action="store_true", help="put the figures on the page of results")
     options = parser.parse_args()
     with gzip.open(Path(os.environ["PARALOOM_DATA"]) / "bitext/multi30k/task1/train.de.gz", "rt") as stream:
@@ -116,6 +192,7 @@ def main() -> None:
             totals["replaced"] += counts["replaced"]
             for reason, count in counts["unchanged"].items():
                 unchanged[reason] = unchanged.get(reason, 0) + count
+        of_html = html_rows(folder, options.pages, options.html)
         film = folder / "film.srt"
         film.write_text(subtitles(captions, options.cues), encoding="utf-8")
         stopped = killed(command(film, folder / "again.srt", "de-en"), folder / "again.srt", 1)
@@ -126,17 +203,15 @@ def main() -> None:
         resumed = (folder / "again.srt").read_bytes() == translated.encode()
     left = sum(unchanged.values())
     count, kept = spoiled()
-    reasons = "; ".join(f"{count:,} {reason}" for reason, count in sorted(unchanged.items()))
     table = [
         ["all pages; the same structure with cases swapped; with the words of each sentence reversed",
          f"{count}; {kept[0]}; {kept[1]}"],
         ["pages that were translated; with the same structure; when lines are translated",
          f"{len(pages)}; {totals['same']}; {totals['same by lines']}"],
-        ["replaced + left = segments", f"{totals['replaced']:,} + {left:,} = {totals['segments']:,}"],
-        ["left as they are", reasons],
+        ["replaced + left = segments", added(totals, unchanged)],
+        *of_html,
         ["cues of subtitles; the same times, numbers, tags and lines", f"{options.cues:,}; {'yes' if same else 'NO'}"],
-        ["replaced + left = segments",
-         f"{counts['replaced']:,} + {sum(counts['unchanged'].values()):,} = {counts['segments']:,}"],
+        ["replaced + left = segments", added(counts, counts["unchanged"])],
         ["killed after so many shards, resumed: the same bytes", f"{stopped}: {'yes' if resumed else 'NO'}"],
     ]  # fmt: skip
     print(json.dumps(table, indent=1, ensure_ascii=False))
@@ -148,27 +223,24 @@ def main() -> None:
 
 def write(options: argparse.Namespace, table: list[list[str]]) -> None:
     """Put the figures on the page of runs."""
-    path = FOLDER / "runs.json"
-    topic = read_topic(path)
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], check=True, capture_output=True, text=True)
     result = {
         "heading": HEADING,
         "text": [
             "Pages of this documentation from English to German, and made subtitles of German captions (two lines, two "
             "speakers, italics) to English, through `translate`, greedily. The structure of a page is the same if "
-            "markdown-it reads the same blocks, code, addresses and emphasis before and after."
+            "markdown-it reads the same blocks, code, addresses and emphasis before and after. Pages of HTML are the "
+            "German help of LibreOffice, to English; lxml has to read the same elements, attributes and code."
             " The first row has changes of letters and words in place of a translator."
         ],
         "command": [f"python benchmarks/documents_in_place.py --pages {options.pages} --cues {options.cues} --write"],
-        "commit": commit.stdout.strip(), "date": time.strftime("%Y-%m-%d"), "version": "0.2", "machine": "cores",
+        "machine": "cores",
         "columns": ["", ""], "align": "ll", "rows": table,
         "notes": [
             "The bundled translator is made of captions and plain sentences: it loses many links and emphases, and "
             "those sentences are left as they are."
         ],
     }  # fmt: skip
-    topic["results"] = [one for one in topic["results"] if one.get("heading") != HEADING] + [result]
-    write_topic(path, topic)
+    put_result(FOLDER / "runs.json", result)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from paraloom.api.models import find_model as find_model
     from paraloom.api.models import list_models as list_models
     from paraloom.api.nested_records import translate_records as translate_records
+    from paraloom.api.nested_scores import score_records as score_records
     from paraloom.api.outputs import check_output as check_output
     from paraloom.api.outputs import content_digest as content_digest
     from paraloom.api.outputs import files_named as files_named

@@ -16,7 +16,7 @@ from paraloom.api.translators import CHUNK, AnyTranslator, translator_stages
 from paraloom.core.errors import ConfigError, RunError
 from paraloom.core.results import ResultRecord
 from paraloom.io import Corpus
-from paraloom.io.documents import TEXT, in_its_place, is_document, write_document
+from paraloom.io.documents import TEXT, in_its_place, is_document, words_of, write_document
 from paraloom.io.formats.columns import path_keys
 from paraloom.io.records import has_header, read_schema, record_format, write_records
 from paraloom.io.texts import is_nested, nested_texts
@@ -24,7 +24,7 @@ from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.sentences import ReadSentences
 from paraloom.stages.variants import TranslateVariants
-from paraloom.text.segments import Segment, keeps_marks
+from paraloom.text.segments import Segment
 
 MARKS_LOST = "code, a link or emphasis would be lost"
 """Reason of a sentence whose marks are not in what should replace it."""
@@ -86,7 +86,7 @@ def translate_records(
 
     Args:
         translator: A translator, or a reference to one.
-        source: Records, .jsonl, .csv, .tsv or .parquet; or a document: .md, .srt or .vtt.
+        source: Records, .jsonl, .csv, .tsv or .parquet; or a document: .md, .html, .srt or .vtt.
         output: The same format again.
         column: The texts: a column, its number from 1 in a .csv or .tsv without a header, or a path such as
             messages.*.content, with * for every item of a list; text of a document.
@@ -169,12 +169,12 @@ def rewrite_records(
 
     def answered(sentence: str) -> Segment:
         _, original, variants = next(answers, (0, "", []))
-        if original != " ".join(sentence.split()):
+        if original != words_of(source, sentence):
             raise RunError("the file changed while it was read", file=source, remedy="Run again.")
         if not (variants and variants[0]["text"].strip()):
             return Segment(sentence, missing)
-        text = in_its_place(source, sentence, variants[0]["text"]) if document else variants[0]["text"]
-        return Segment(text) if keeps_marks(sentence, text) else Segment(sentence, MARKS_LOST)
+        text = in_its_place(source, sentence, variants[0]["text"])
+        return Segment(sentence, MARKS_LOST) if text is None else Segment(text)
 
     def records() -> Iterator[dict[str, Any]]:
         nonlocal rows, texts, replaced

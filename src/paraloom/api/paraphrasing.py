@@ -286,7 +286,7 @@ def paraphrase_files(
         text: Whether everything named is a text, even if it is the name of a file.
         column: Of pairs the side to paraphrase, src or tgt; of a table of texts its column, a name, or without a header
             its number from 1; of nested records a path such as messages.*.content, $.text or $.2: the output has the
-            same records, with the best paraphrase in place of each sentence, as a document has (.md, .srt, .vtt).
+            same records, with the best paraphrase in place of each sentence, as a .md, .html, .srt or .vtt has.
         check_languages: Stop, before any work, at text in another language than the paraphraser's.
     """
     target = str(output)

@@ -64,9 +64,20 @@ def _score(
     as_json: bool = False,
     **scoring: Any,
 ) -> None:
-    read = api.read_pairs(pairs, src_column=src_column, tgt_column=tgt_column, on_error=on_error)
     if scoring.get("judge"):
         scoring["judge"] = api.with_answers(str(scoring["judge"]), output)
+    if any("*" in str(column) for column in (src_column, tgt_column)):
+        paths = {"src_column": src_column, "tgt_column": tgt_column}
+        records = api.score_records(
+            pairs, output, **paths, engine=engine, workers=workers, on_error=on_error, **scoring
+        )
+        if as_json:
+            typer.echo(as_written(output, **records.to_dict()))
+            return
+        typer.echo(records.format(), err=True)
+        conclude(output, rows=False)
+        return
+    read = api.read_pairs(pairs, src_column=src_column, tgt_column=tgt_column, on_error=on_error)
     result = read.score(**scoring).write(output, engine=engine, workers=workers, on_error=on_error)
     print_run(result, output, _use_of_scores(scoring["scores"]), as_json)
 
@@ -294,6 +305,10 @@ DECLARED = [
         flags={"scores": "--with"},
         settings={
             "scores": {"default": ["common"], "separated": True, "complete": "complete_scores", "role": ""},
+            "src_column": {
+                "help": "Source column of a table: a name, a number from 1, or keys with dots: translation.de. With * "
+                "for each item of a list, as turns.*.de: the same records again, with lists of scores."
+            },
         },
         everyday="scores encoder language_model translator reverse_translator judge paraphrase_model languages "
         "as_json device",
@@ -304,6 +319,7 @@ DECLARED = [
             "train.cs-en.tsv --with bilingual --encoder cs-en -o scored.tsv",
             "pairs.parquet --judge 'nli-model?label=entailment' -o scored.parquet",
             "pairs.parquet --judge 'http://127.0.0.1:8000/v1?model=qwen3' -o scored.parquet",
+            "chats.jsonl --src-column 'turns.*.de' --tgt-column 'turns.*.en' -o scored.jsonl",
         ),
         watched=True,
     ),

@@ -27,7 +27,8 @@ def pairs(paths: list[str]) -> str:
     for path in paths:
         if Path(path).is_dir() or api.without_compression(path).suffix in api.READERS:
             raise typer.BadParameter(
-                f"two files are the two sides, a sentence per line, but {path} is a table or a folder of pairs"
+                f"two files are the two sides, a sentence per line, but {path} is a table or a folder of pairs; "
+                "two tables of records with a path such as messages.*.content are named as '{a,b}.jsonl'"
             )
     name: str = api.join_sides(*paths)
     return name

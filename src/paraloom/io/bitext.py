@@ -76,6 +76,10 @@ def read_pairs(
         return _batches(rows, options, origin, default_origin, batch_rows)
 
     two = sides(path)
+    if any("*" in str(column) for column in (src_column, tgt_column)):
+        stem = origin or origin_in_name(two.stem if two else file_stem(path))
+        origin = None  # Pairs have names already: there are several of a row.
+        return batches(load_object("paraloom.io.nested_pairs:read")(options), stem)
     if two is not None:
         options = replace(options, src_lang=src_lang or two.src_lang, tgt_lang=tgt_lang or two.tgt_lang)
         return batches(load_object(f"{_FORMATS}.moses:read")(options), origin_in_name(two.stem))

@@ -10,11 +10,12 @@ from typing import NamedTuple
 from paraloom.core.errors import ConfigError, DataError, nearest
 from paraloom.core.lazy import load_object
 from paraloom.io.compression import decode, read_raw_lines, without_compression
-from paraloom.io.documents import TEXT, document_segments, is_document, read_document
+from paraloom.io.documents import TEXT, document_segments, is_document, read_document, words_of
 from paraloom.io.fields import Slot, json_text, slots, text_paths
 from paraloom.io.formats.base import json_object, raw_text
 from paraloom.io.formats.columns import is_path, path_keys
 from paraloom.io.formats.names import is_dataset
+from paraloom.io.nested_pairs import missing_path
 from paraloom.io.records import RECORD_FORMATS, BadRecord, Record, has_header, read_records
 from paraloom.text.segments import LAYOUT, Segment, split_segments
 
@@ -95,12 +96,8 @@ def nested_texts(path: str | Path, field: str, on_bad: BadRecord | None) -> Iter
         seen = seen or any(text.slot is not None for text in texts)
         yield record, texts or [NestedText(None, field, [Segment("", f"nothing at {field}")])]
     if not seen:
-        paths = list(dict.fromkeys(path for record in searched for path in text_paths(record.values)))
-        raise DataError(
-            f"no row has a text at '{field}'{nearest(field.removeprefix('$.'), paths)}",
-            file=path,
-            remedy="Name the keys from the outside in, with * for all items of a list: messages.*.content.",
-        )
+        known = dict.fromkeys(path for record in searched for path in text_paths(record.values))
+        raise missing_path(field, known).at(file=path)
 
 
 def _nested_text(slot: Slot) -> NestedText:
@@ -126,7 +123,8 @@ def _segments(path: str | Path, field: str, reject: bool) -> Iterator[TextRow]:
             slot = f"{name}:{record.row}:{text.name}"
             for segment in text.segments:
                 if segment.reason != LAYOUT:
-                    yield TextRow(segment.text, segment.reason, slot)
+                    words = segment.text if segment.reason else words_of(path, segment.text)
+                    yield TextRow(words, segment.reason, slot)
     yield from bad
 
 

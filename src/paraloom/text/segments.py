@@ -151,7 +151,7 @@ def sentences(line: str) -> Iterator[Segment]:
     start = 0
     bounds = [(match.start(), match.end()) for match in SENTENCE_END.finditer(line)]
     for end, following in [*bounds, (len(line), len(line))]:
-        continues = line[following : following + 1].islower() or _ABBREVIATION.search(line[start:end])
+        continues = line[following : following + 1].islower() or _ABBREVIATION.search(line[max(start, end - 12) : end])
         in_code = line.count("`", start, end) % 2 == 1 and "`" in line[following:]
         if following < len(line) and (in_code or (continues and not _KEPT.match(line, following))):
             continue

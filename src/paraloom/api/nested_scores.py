@@ -1,0 +1,142 @@
+"""Scores of the pairs inside records: a list for each record, its minimum and its mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from paraloom.api.pair_inputs import read_pairs
+from paraloom.api.run import run_stages
+from paraloom.core.errors import ConfigError, DataError
+from paraloom.core.results import ResultRecord
+from paraloom.core.schema import PAIRS
+from paraloom.io import Corpus
+from paraloom.io.formats.base import ReadOptions
+from paraloom.io.nested_pairs import record_pairs
+from paraloom.io.records import read_schema, record_format, with_columns, write_records
+from paraloom.pipeline.result import RunResult
+from paraloom.pipeline.shard import OnError
+from paraloom.stages.bitext import files_of_bitext
+
+
+@dataclass(frozen=True)
+class ScoredRecords(ResultRecord):
+    """What was scored in records.
+
+    Args:
+        rows: Rows that were written.
+        pairs: Places for a pair in them.
+        scored: Pairs with a text on both sides; the scores of others are null.
+    """
+
+    rows: int
+    pairs: int
+    scored: int
+
+    def format(self) -> str:
+        """The counts in a line."""
+        return f"{self.rows:,} row{'s' * (self.rows != 1)}: {self.scored:,} of {self.pairs:,} pairs scored"
+
+
+def score_records(
+    source: str,
+    output: str,
+    *,
+    src_column: str | None = None,
+    tgt_column: str | None = None,
+    engine: str = "local",
+    workers: int | None = None,
+    on_error: OnError = "stop",
+    **scoring: Any,
+) -> ScoredRecords:
+    """Score the pairs at two paths in records, and write the records with the scores; stopped, it resumes.
+
+    Each score is a list in the order of the texts, null where one is missing, and NAME_min and NAME_mean are the
+    minimum and the mean of the others.
+
+    Args:
+        source: A table of records, .jsonl or .parquet; or two with the same rows, as 'chats{,.en}.jsonl'.
+        output: The same format again, with the records of the second table.
+        src_column: Path of the source texts, such as 'turns.*.de'; of two tables one path is enough.
+        tgt_column: Path of the target texts. A path without * has the one text that each of the other is paired with.
+        engine: 'local', 'inline' or 'ray'.
+        workers: Processes; default: one per core.
+        on_error: 'stop' at a row that cannot be read or paired, or 'reject' it.
+        **scoring: As `Pairs.score` takes it.
+
+    Returns:
+        Rows and pairs.
+
+    Raises:
+        ConfigError: The formats differ, or a column of the records has the name of a score.
+        DataError: No row has a text at a path, or the sides of a row have different numbers of texts.
+    """
+    last = str(files_of_bitext(Path(source))[-1])
+    if (kind := record_format(last)) != record_format(output):
+        raise ConfigError(
+            f"records of {kind} are written in the same format",
+            file=output,
+            remedy=f"Name an output such as out{kind}.",
+        )
+    pairs = read_pairs(source, src_column=src_column, tgt_column=tgt_column, on_error=on_error).score(**scoring)
+    ignore = None if on_error == "stop" else lambda *_: None  # What was rejected is reported where pairs are read.
+    options = ReadOptions(source, src_column=src_column, tgt_column=tgt_column, on_reject=ignore)
+    counts = {"rows": 0, "pairs": 0, "scored": 0}
+
+    def deliver(result: RunResult, path: str) -> list[dict[str, Any]]:
+        scored = Corpus.open(result.stages[-1].folder)
+        scores = {field.name: field.type for field in scored.schema if field.name not in PAIRS.names}
+        types: dict[str, pa.DataType] = {}
+        for name, kind in scores.items():
+            types[name] = pa.list_(kind)
+            if pa.types.is_floating(kind) or pa.types.is_integer(kind):
+                types |= {f"{name}_min": kind, f"{name}_mean": pa.float64()}
+
+        def records() -> Iterator[dict[str, Any]]:
+            rows = (row for batch in scored.batches() for row in batch.to_pylist())
+            following = next(rows, None)
+            for row, (values, places) in record_pairs(options):
+                if taken := next((name for name in types if name in values), None):
+                    raise DataError(
+                        f"the records have a column '{taken}' already",
+                        file=last,
+                        row=row,
+                        remedy="Rename or remove it.",
+                    )
+                columns: dict[str, list[Any]] = {name: [] for name in scores}
+                for place in places:
+                    found: dict[str, Any] = {}
+                    if following is not None and following["pair_id"] == place:
+                        found, following = following, next(rows, None)
+                        counts["scored"] += 1
+                    for name, column in columns.items():
+                        column.append(found.get(name))
+                counts["rows"] += 1
+                counts["pairs"] += len(places)
+                yield values | _aggregated(columns, types)
+
+        written = records()
+        first = next(written)
+        schema = read_schema(last)
+        write_records(chain([first], written), path, list(first), schema and with_columns(schema, types))
+        return []
+
+    run_stages(pairs.stages, output, engine=engine, workers=workers, on_error=on_error, deliver=deliver)
+    return ScoredRecords(**counts)
+
+
+def _aggregated(columns: dict[str, list[Any]], types: dict[str, pa.DataType]) -> dict[str, Any]:
+    """The scores of a record, each followed by its minimum and mean."""
+    values: dict[str, Any] = {}
+    for name, column in columns.items():
+        values[name] = column
+        if f"{name}_min" in types:
+            known = [value for value in column if value is not None]
+            values[f"{name}_min"] = min(known, default=None)
+            values[f"{name}_mean"] = sum(known) / len(known) if known else None
+    return values
