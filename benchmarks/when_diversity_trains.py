@@ -1,0 +1,283 @@
+"""When does diversity train better? Many small trainings with back-translations of exactly known quality.
+
+    python benchmarks/when_diversity_trains.py train -o runs/when-diversity/trainings.jsonl
+    python benchmarks/when_diversity_trains.py report -o runs/when-diversity/trainings.jsonl
+
+A student translates Tatoeba into English. Half of the text of each update is parallel, half is back-translated: English
+sentences with a foreign side in which each word was replaced, at a given rate, by another word of the corpus. The
+copies of a sentence are `one`, `independent` (three copies of one wording, with errors of their own) or `wordings`
+(three translations by people, with errors of their own); the sentences are `novel` or `seen` in the parallel text.
+Teachers of the student's architecture (`weak`: of the parallel text, `strong`: of more) translate the same sentences by
+`base`, `beam` and `nucleus`.
+
+German chooses the rule; French and the teachers only test it. Each training is a line of the file: a run that was cut
+resumes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from augmentation_ladder import Pairs, lines, reader, shuffled
+
+from paraloom.core.seeds import derive_seed, generator
+from paraloom.evaluate.translation import evaluate_translation
+from paraloom.mt import Translator, TranslatorConfig
+from paraloom.mt.checkpoint import CHECKPOINT
+from paraloom.mt.data import mixture_sizes, repeat_to
+from paraloom.mt.presets import method
+from paraloom.mt.subwords import train_subwords
+from paraloom.mt.training import train_translator
+
+SIZES = {"test": 600, "development": 200, "parallel": 2500, "novel": 1500}
+"""Sentences of each part; a sentence has at least three translations."""
+
+COPIES = ("one", "independent", "wordings")
+METHODS = ("base", "beam", "nucleus")
+SEEDS = (1, 2, 3)
+FIRST = TranslatorConfig(
+    vocab_size=1000,
+    d_model=96,
+    ffn_dim=192,
+    encoder_layers=1,
+    decoder_layers=1,
+    batch_tokens=1000,
+    max_length=32,
+    steps=900,
+    warmup_steps=50,
+    evaluate_every=900,
+    patience=0,
+    subword_sampling=0.0,
+    sampled_softmax_size=0,
+    ema_decay=0.98,
+    threads=1,
+    keep_last=True,
+)
+"""Of the translator of the parallel text that all students continue, and of the teachers."""
+
+CONTINUED = replace(FIRST, steps=150, evaluate_every=150, warmup_steps=10)
+"""Of the students."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training; the teacher is a rate of wrong words, or the name of a translator, or "" for parallel text alone."""
+
+    language: str
+    teacher: str
+    copies: str
+    novelty: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """An English sentence and what people translated it into."""
+
+    english: str
+    wordings: tuple[str, ...]
+
+
+class Corpus:
+    """Tatoeba in one language: short English sentences with three and more translations, in parts."""
+
+    def __init__(self, language: str, data: Path) -> None:
+        table = [line.split("\t") for line in lines(data / f"bitext/tatoeba/{language}-en.tsv.gz")]
+        groups: dict[str, list[str]] = defaultdict(list)
+        for row in table:
+            groups[row[1]].append(row[0])
+        chosen = [Sentence(english, tuple(texts[:3])) for english, texts in groups.items() if len(texts) > 2]
+        chosen = shuffled([sentence for sentence in chosen if len(sentence.english.split()) <= 8])
+        if len(chosen) < sum(SIZES.values()):
+            sys.exit(f"{language}: {len(chosen):,} sentences with three translations, {sum(SIZES.values()):,} needed")
+        ends = np.cumsum(list(SIZES.values()))
+        self.parts = {
+            name: chosen[end - size : end] for (name, size), end in zip(SIZES.items(), ends.tolist(), strict=True)
+        }
+        known = {sentence.english for part in self.parts.values() for sentence in part}
+        self.others: Pairs = shuffled([(row[0], row[1]) for row in table if row[1] not in known])
+        texts = (text for name in ("parallel", "novel") for one in self.parts[name] for text in one.wordings)
+        self.words = [word for text in texts for word in re.findall(r"\w+", text)]
+
+    def pairs(self, part: str) -> Pairs:
+        """The first translation of each sentence, and the sentence."""
+        return [(sentence.wordings[0], sentence.english) for sentence in self.parts[part]]
+
+
+def corrupted(text: str, rate: float, words: Sequence[str], random: np.random.Generator) -> str:
+    """The text with each word replaced, with a probability, by another word, drawn by its frequency in the corpus."""
+
+    def other(match: re.Match[str]) -> str:
+        word = match.group()
+        if random.random() < rate:
+            while word.casefold() == match.group().casefold():
+                word = words[random.integers(len(words))]
+        return word
+
+    return re.sub(r"\w+", other, text)
+
+
+def precision(rows: Sequence[tuple[str, Sentence]]) -> float:
+    """The share of words that are in the second or third translation of their sentence by people."""
+    found = total = 0
+    for text, sentence in rows:
+        known = set(re.findall(r"\w+", " ".join(sentence.wordings[1:]).casefold()))
+        words = re.findall(r"\w+", text.casefold())
+        found, total = found + sum(word in known for word in words), total + len(words)
+    return found / total
+
+
+class Trainings:
+    """The trainings of a file of results, with what is shared: corpora, subwords, and outputs of teachers."""
+
+    def __init__(self, folder: Path, data: Path) -> None:
+        self.folder, self.data = folder, data
+        self.corpora: dict[str, Corpus] = {}
+        self.outputs: dict[tuple[str, ...], list[list[str]]] = {}
+
+    def corpus(self, language: str) -> Corpus:
+        """The corpus of a language, with subwords of its clean text."""
+        if language not in self.corpora:
+            corpus = self.corpora[language] = Corpus(language, self.data)
+            texts = (side for name in ("parallel", "novel") for pair in corpus.pairs(name) for side in pair)
+            folder = self.folder / language / CHECKPOINT
+            train_subwords(texts, folder, vocab_size=FIRST.vocab_size, seed=1, special_tokens=())
+        return self.corpora[language]
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Train a student, and measure it."""
+        started = time.process_time()
+        corpus = self.corpus(cell.language)
+        bitexts, quality = [corpus.pairs("parallel")], {}
+        if cell.teacher:
+            sentences = corpus.parts["novel" if cell.novelty == "novel" else "parallel"][: SIZES["novel"]]
+            copies = self.copies(cell, sentences)
+            rows = [(text, one) for one, group in zip(sentences, copies, strict=True) for text in group]
+            quality["precision"] = precision(rows)
+            bitexts.append([(text, one.english) for text, one in rows])
+        folder, first = self.folder / "student", self.first(cell.language)
+        shutil.rmtree(folder, ignore_errors=True)
+        self.train(bitexts, corpus.pairs("development"), CONTINUED, folder, seed=cell.seed, init_from=first)
+        hypotheses = translate(folder, "base", [source for source, _ in corpus.pairs("test")])
+        scores = evaluate_translation([group[0] for group in hypotheses], [t for _, t in corpus.pairs("test")])
+        return {
+            **asdict(cell),
+            "bleu": scores.bleu.score,
+            "chrf": scores.chrf.score,
+            **quality,
+            "seconds": time.process_time() - started,
+        }
+
+    def copies(self, cell: Cell, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """The foreign sides of each sentence."""
+        if not cell.teacher[0].isdigit():
+            return self.translated(cell, sentences)
+        random = generator(derive_seed(*asdict(cell).values()))
+        words = self.corpus(cell.language).words
+        chosen = {
+            "one": lambda one: one.wordings[:1],
+            "independent": lambda one: one.wordings[:1] * 3,
+            "wordings": lambda one: one.wordings,
+        }[cell.copies]
+        return [[corrupted(text, float(cell.teacher), words, random) for text in chosen(one)] for one in sentences]
+
+    def translated(self, cell: Cell, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """What a trained teacher makes of the sentences by a method."""
+        key = (cell.language, cell.teacher, cell.copies, cell.novelty)
+        if key not in self.outputs:
+            folder = self.folder / f"{cell.language}-{cell.teacher}"
+            if not (folder / "training.json").exists():
+                corpus = self.corpus(cell.language)
+                pairs = corpus.pairs("parallel") + (corpus.others[:30_000] if cell.teacher == "strong" else [])
+                reverse = [[(target, source) for source, target in of] for of in (pairs, corpus.pairs("development"))]
+                self.train([reverse[0]], reverse[1], FIRST, folder, subwords=cell.language)
+            groups = translate(folder, cell.copies, [one.english for one in sentences])
+            self.outputs[key] = [[text or "?" for text in group] for group in groups]
+        return self.outputs[key]
+
+    def first(self, language: str) -> Path:
+        """The translator that all students continue."""
+        folder = self.folder / f"{language}-first"
+        if not (folder / "training.json").exists():
+            corpus = self.corpus(language)
+            self.train([corpus.pairs("parallel")], corpus.pairs("development"), FIRST, folder, subwords=language)
+        return folder
+
+    def train(
+        self, bitexts: Sequence[Pairs], development: Pairs, config: TranslatorConfig, folder: Path, **start: Any
+    ) -> None:
+        """Train on bitexts in equal shares."""
+        seed = start.pop("seed", 1)
+        if "subwords" in start:
+            start = {"subwords_from": self.folder / start["subwords"]}
+        sizes = mixture_sizes([len(bitext) for bitext in bitexts], [1.0] * len(bitexts))
+
+        def mixed() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+            for bitext, size in zip(bitexts, sizes, strict=True):
+                yield from repeat_to(reader(bitext), len(bitext), size, seed)
+
+        train_translator(mixed, reader(development)(), config, folder, seed=seed, shortlist=False, **start)
+
+
+def translate(folder: Path, name: str, sentences: Sequence[str]) -> list[list[str]]:
+    """Translations of sentences by a method of BBH22, three where it makes several."""
+    translator = Translator(folder, method(name, 3).decoding, check_costs=False)
+    return [[variant.text for variant in group] for group in translator.translate(sentences, seed=1)]
+
+
+def cells() -> list[Cell]:
+    """All trainings, in the order that gives one seed of everything first."""
+    designs = [
+        *product(["de"], ["0", "0.2", "0.4", "0.6"], COPIES, ["novel"]),
+        *product(["de"], ["0", "0.4"], COPIES, ["seen"]),
+        *product(["fr"], ["0.1", "0.3", "0.5"], COPIES, ["novel"]),
+        *product(["fr"], ["weak", "strong"], METHODS, ["novel"]),
+        *product(["de", "fr"], [""], [""], [""]),
+    ]
+    return [Cell(*design, seed) for seed in SEEDS for design in designs]
+
+
+def read(folder: Path) -> dict[Cell, dict[str, Any]]:
+    """Training → its figures; a line that a kill cut is left out."""
+    path = folder / "trainings.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").split("\n")[:-1]] if path.is_file() else []
+    return {Cell(*(row[name] for name in Cell.__dataclass_fields__)): row for row in rows}
+
+
+def train(folder: Path, data: Path) -> None:
+    """Train what is missing, one after the other."""
+    folder.mkdir(parents=True, exist_ok=True)
+    done, trainings = read(folder), Trainings(folder, data)
+    for cell in cells():
+        if cell not in done:
+            result = trainings.run(cell)
+            with (folder / "trainings.jsonl").open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(result) + "\n")
+            print(json.dumps(result), flush=True)
+
+
+def main() -> None:
+    """Train, or report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("train", "report"))
+    parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the trainings")
+    options = parser.parse_args()
+    if options.verb == "train":
+        train(options.output, Path(os.environ["PARALOOM_DATA"]))
+
+
+if __name__ == "__main__":
+    main()
