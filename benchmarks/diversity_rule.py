@@ -2,9 +2,9 @@
 
     python benchmarks/diversity_rule.py runs/when-diversity --write
 
-The rule is two straight lines for German: BLEU of students over the teacher's rate of wrong words, for one copy and for
-three diverse ones. Diversity pays where the line of the diverse copies, at the rate of their words, is above that of one
-copy at its own.  What is said of French, and of teachers that are translators, was not used for the lines.
+The rule is two straight lines for German: BLEU of students over the teacher's rate of wrong words, for one copy and
+for three diverse ones. Diversity pays where the line of the diverse copies, at the rate of their words, is above that
+of one copy at its own. What is said of French, and of a teacher that is a translator, was not used for the lines.
 """
 
 from __future__ import annotations
@@ -13,39 +13,36 @@ import argparse
 import math
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from statistics import fmean, variance
+from typing import Any
 
 import numpy as np
 from results_pages import FOLDER, put_result
-from when_diversity_trains import COPIES, Cell, read
+from when_diversity_trains import COPIES, TEACHER, read
 
 from paraloom.core.stats import Estimate, student_t_quantile
 from paraloom.web.charts import Curve, curves
 
 FIGURE = FOLDER.parents[1] / "_static/when-diversity-trains.svg"
-HEADING = "When diversity trains better"
+MEASURES = ("bleu", "chrf", "loss")
 STYLE = """
 text { font: 12px sans-serif; fill: #24324a; } .curve { fill: none; stroke: currentColor; stroke-width: 1.8; }
 circle { fill: currentColor; } .grid { stroke: #e4e0d6; } .axis { stroke: #666b6e; } .page { fill: #ffffff; }
 .line-0 { color: #2b6b70; } .line-1 { color: #97601a; } .line-2 { color: #a83a33; } .line-3 { color: #666b6e; }
+.dashed-1 .curve { stroke-dasharray: 7 3; }
 """
+COMMON = {
+    "command": [
+        "python benchmarks/when_diversity_trains.py runs/when-diversity",
+        "python benchmarks/diversity_rule.py runs/when-diversity --write",
+    ],
+    "machine": "cores",
+    "seeds": "3, of the continuation and of the wrong words",
+}
 
 Row = tuple[str, str, str, str]
 """Language, teacher, copies, novelty."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Diverse copies against one: rates of wrong words, what the rule predicts, and what was measured."""
-
-    name: str
-    one: Row
-    diverse: Row
-    rates: tuple[float, float]
-    predicted: float
 
 
 class Study:
@@ -60,96 +57,144 @@ class Study:
         """Mean over the seeds."""
         return fmean(figures[measure] for figures in self.figures[row])
 
-    def difference(self, diverse: Row, one: Row, measure: str = "bleu") -> Estimate:
-        """A difference of means; the spread of seeds is that of all rows together, as each has a few seeds only."""
+    def difference(self, row: Row, other: Row, measure: str = "bleu") -> Estimate:
+        """A difference of means; the spread over seeds is that of all rows together, as each has a few seeds only."""
         groups = [[figures[measure] for figures in group] for group in self.figures.values() if len(group) > 1]
         degrees = sum(len(group) - 1 for group in groups)
         spread = math.sqrt(sum((len(group) - 1) * variance(group) for group in groups) / degrees)
-        value = self.mean(diverse, measure) - self.mean(one, measure)
-        seeds = sum(1 / len(self.figures[row]) for row in (diverse, one))
+        value = self.mean(row, measure) - self.mean(other, measure)
+        seeds = sum(1 / len(self.figures[one]) for one in (row, other))
         half = student_t_quantile(0.975, degrees) * spread * math.sqrt(seeds)
         return Estimate(value, value - half, value + half)
 
-    @cached_property
-    def lines(self) -> dict[str, tuple[float, float]]:
-        """Kind of copies → slope and height of its German line."""
-        lines = {}
-        for copies in COPIES:
-            points = [
-                (float(row[1]), figures["bleu"])
-                for row, group in self.figures.items()
-                if row[0] == "de" and row[2] == copies and row[3] == "novel"
-                for figures in group
-            ]
-            slope, height = np.polyfit(*zip(*points, strict=True), 1)
-            lines[copies] = float(slope), float(height)
-        return lines
+    def line(self, copies: str, measure: str = "bleu") -> tuple[float, float]:
+        """Slope and height of the German line over rates of wrong words."""
+        points = [
+            (float(row[1]), figures[measure])
+            for row, group in self.figures.items()
+            if row[0] == "de" and row[2:] == (copies, "novel")
+            for figures in group
+        ]
+        slope, height = np.polyfit(*zip(*points, strict=True), 1)
+        return float(slope), float(height)
 
-    def predicted(self, copies: str, rate: float, rate_of_one: float) -> float:
-        """BLEU that diverse copies gain over one copy, by the lines."""
-        (slope, height), (slope_of_one, height_of_one) = self.lines[copies], self.lines["one"]
+    def predicted(self, copies: str, rate: float, rate_of_one: float, measure: str = "bleu") -> float:
+        """The difference of diverse copies from one copy, by the lines."""
+        (slope, height), (slope_of_one, height_of_one) = self.line(copies, measure), self.line("one", measure)
         return slope * rate + height - slope_of_one * rate_of_one - height_of_one
 
-    def allowed(self, copies: str, rate: float) -> float:
-        """The further rate of wrong words at which diverse copies are level with one copy."""
-        return -self.predicted(copies, rate, rate) / self.lines[copies][0]
+    def allowed(self, copies: str, rate: float, measure: str = "bleu") -> float:
+        """The further rate of wrong words at which diverse copies are level with one copy of this rate."""
+        return -self.predicted(copies, rate, rate, measure) / self.line(copies, measure)[0]
 
     def rate(self, row: Row) -> float:
         """Wrong words of a teacher: the rate at which one copy has its share of words that other people use."""
-        language, teacher, _, novelty = row
-        if teacher[0].isdigit():
-            return float(teacher)
-        known = [one for one in self.figures if one[0] == language and one[2:] == ("one", novelty)]
+        if row[1] != TEACHER:
+            return float(row[1])
+        known = [one for one in self.figures if one[0] == row[0] and one[2:] == ("one", "novel")]
         slope, height = np.polyfit([self.mean(one, "precision") for one in known], [float(one[1]) for one in known], 1)
         return float(slope * self.mean(row, "precision") + height)
 
-    def comparisons(self) -> Iterator[Comparison]:
-        """Those of French."""
-        teachers = sorted({row[1] for row in self.figures if row[0] == "fr" and row[2] == "one"})
-        kinds = [(teacher, "one", other, copies) for teacher in teachers for other in teachers for copies in COPIES[1:]
-                 if other >= teacher]  # fmt: skip
-        kinds += [(teacher, "base", teacher, "nucleus") for teacher in ("weak", "strong")]
-        for teacher, one, other, copies in kinds:
-            rows = ("fr", teacher, one, "novel"), ("fr", other, copies, "novel")
-            rates = self.rate(rows[0]), self.rate(rows[1])
-            predicted = self.predicted("wordings" if copies == "nucleus" else copies, rates[1], rates[0])
-            yield Comparison(f"{teacher}, {copies}", *rows, rates, predicted)
+    def tests(self) -> Iterator[tuple[Row, Row, str]]:
+        """Diverse copies, one copy, and the line that predicts the former: what the rule has not seen."""
+        for rate, copies, other in (
+            ("0.1", "independent", "0.1"),
+            ("0.5", "independent", "0.5"),
+            ("0.5", "wordings", "0.5"),
+            ("0.5", "independent", "0.1"),
+            ("0.5", "wordings", "0.1"),
+        ):
+            yield ("fr", rate, copies, "novel"), ("fr", other, "one", "novel"), copies
+        yield ("de", TEACHER, "nucleus", "novel"), ("de", TEACHER, "base", "novel"), "wordings"
 
 
-def signed(value: float, low: float | None = None, high: float | None = None) -> str:
-    """A difference, with its interval."""
-    text = f"{value:+.2f}" + (f" ({low:+.2f} to {high:+.2f})" if low is not None else "")
-    return text.replace("-", "−")
+def interval(estimate: Estimate, digits: int = 2) -> str:
+    """A difference with its interval."""
+    value, low, high = (f"{end:+.{digits}f}" for end in (estimate.value, estimate.low, estimate.high))
+    return f"{value} ({low} to {high})".replace("-", "−")
 
 
-def row_cells(study: Study, row: Row) -> list[str]:
-    """A row of the table: rate and kind of copies, against one copy of the same rate."""
-    language, teacher, copies, novelty = row
-    alone, one = (language, "", "", ""), (language, teacher, "one", novelty)
-    gain = study.difference(row, alone)
-    cells = [language, teacher, novelty, copies, f"{study.mean(row):.2f}", signed(gain.value)]
-    if copies == "one":
-        return [*cells, "", ""]
-    return [*cells, *(signed(*vars(study.difference(row, one, measure)).values()) for measure in ("bleu", "chrf"))]
+def name(row: Row) -> str:
+    """Language, teacher, copies and novelty, in words."""
+    language = {"de": "German", "fr": "French"}[row[0]]
+    if not row[1]:
+        return f"{language}, parallel text alone"
+    teacher = f"`{row[1]}`" if row[1] == TEACHER else f"{float(row[1]):.0%} wrong"
+    return f"{language}, {teacher}, {row[2]}, {row[3]}"
 
 
-def outcome(predicted: float, measured: Estimate) -> str:
-    """Whether the sign was predicted, where it is clear."""
-    if measured.low <= 0 <= measured.high:
-        return "sign not clear"
-    return "as predicted" if (predicted > 0) == (measured.value > 0) else "**not** as predicted"
+def measured(study: Study) -> Iterator[list[str]]:
+    """Rows of the table of all trainings."""
+    for row, group in study.figures.items():
+        cells = [name(row), str(len(group)), *(f"{study.mean(row, measure):.2f}" for measure in MEASURES)]
+        other = (*row[:2], "base" if row[2] == "nucleus" else "one", row[3])
+        differs = other in study.figures and other != row
+        digits = (2, 2, 3)
+        yield cells + [
+            interval(study.difference(row, other, measure), places) if differs else ""
+            for measure, places in zip(MEASURES, digits, strict=True)
+        ]
+
+
+def predictions(study: Study) -> Iterator[list[str]]:
+    """Rows of the table of what the rule has not seen."""
+    for row, other, copies in study.tests():
+        if row not in study.figures or other not in study.figures:
+            continue
+        rates = study.rate(other), study.rate(row)
+        predicted = study.predicted(copies, rates[1], rates[0])
+        difference = study.difference(row, other)
+        clear = difference.low > 0 or difference.high < 0
+        verdict = "as predicted" if (predicted > 0) == (difference.value > 0) else "**not as predicted**"
+        yield [
+            f"{name(row)} − {row[1] if other[1] != row[1] else ''}{other[2]}",
+            f"{rates[0]:.0%}",
+            f"{rates[1]:.0%}",
+            f"{predicted:+.2f}".replace("-", "−"),
+            interval(difference),
+            verdict if clear else f"{verdict}, not clear",
+        ]
 
 
 def draw(study: Study) -> str:
     """The figure: BLEU gained over parallel text alone, by the rate of wrong words."""
     drawn = []
-    for language, name in (("de", "German"), ("fr", "French")):
+    for language in ("de", "fr"):
+        alone = study.mean((language, "", "", ""))
         for copies in COPIES:
             rows = sorted(row for row in study.figures if row[0] == language and row[2:] == (copies, "novel"))
-            alone = study.mean((language, "", "", ""))
             points = [(float(row[1]), study.mean(row) - alone) for row in rows]
-            drawn.append(Curve(f"{name}, {copies}", points))
-    chart = str(curves("BLEU gained over parallel text alone, by wrong words", drawn, "rate"))
-    return chart.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1).replace(
-        "<title>", f'<style>{STYLE}</style><rect class="page" width="100%" height="100%"/><title>', 1
-    )
+            drawn.append(Curve(f"{'German' if language == 'de' else 'French'}, {copies}", points))
+    chart = str(curves("BLEU gained over parallel text alone, by the rate of wrong words", drawn, "wrong"))
+    chart = chart.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    page = f'<style>{STYLE}</style><rect class="page" width="100%" height="100%"/>'
+    return chart.replace("</desc>", f"</desc>{page}", 1) + "\n"
+
+
+def main() -> None:
+    """Print the tables, or put them with the figure into the page on diversity."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="folder of the trainings")
+    parser.add_argument("--write", action="store_true", help="into the page of results")
+    options = parser.parse_args()
+    study = Study(options.folder)
+    columns = ["", "seeds", "BLEU", "chrF", "loss", "BLEU − one copy", "chrF − one copy", "loss − one copy"]
+    tested = ["not used for the rule", "wrong words of one", "of the copies", "predicted", "measured", "sign"]
+    tables: list[dict[str, Any]] = [
+        {"columns": columns, "align": "lrrrrlll", "rows": list(measured(study))},
+        {"columns": tested, "align": "lrrrll", "rows": list(predictions(study))},
+    ]
+    for table in tables:
+        print("\n".join(" | ".join(row) for row in [table["columns"], *table["rows"]]), end="\n\n")
+    for copies in COPIES[1:]:
+        allowed = ", ".join(f"{study.allowed(copies, rate, m):+.0%} ({m})" for rate in (0, 0.4) for m in MEASURES)
+        print(f"{copies}: as good as one copy of 0 and 40 % wrong words with {allowed} more wrong words")
+    if options.write:
+        FIGURE.write_text(draw(study), encoding="utf-8")
+        headings = ("When diversity trains better", "A rule, and what it predicts")
+        for heading, table in zip(headings, tables, strict=True):
+            put_result(FOLDER / "diversity.json", {"heading": heading, **COMMON, **table})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,17 +1,15 @@
 """When does diversity train better? Many small trainings with back-translations of exactly known quality.
 
-    python benchmarks/when_diversity_trains.py train -o runs/when-diversity/trainings.jsonl
-    python benchmarks/when_diversity_trains.py report -o runs/when-diversity/trainings.jsonl
+    python benchmarks/when_diversity_trains.py runs/when-diversity
 
 A student translates Tatoeba into English. Half of the text of each update is parallel, half is back-translated: English
 sentences with a foreign side in which each word was replaced, at a given rate, by another word of the corpus. The
 copies of a sentence are `one`, `independent` (three copies of one wording, with errors of their own) or `wordings`
 (three translations by people, with errors of their own); the sentences are `novel` or `seen` in the parallel text.
-Teachers of the student's architecture (`weak`: of the parallel text, `strong`: of more) translate the same sentences by
-`base`, `beam` and `nucleus`.
+A bundled translator makes copies of the same sentences, too: `base`, one by a beam, and `nucleus`, three samples.
 
-German chooses the rule; French and the teachers only test it. Each training is a line of the file: a run that was cut
-resumes.
+All students of a language continue one translator of the parallel text; seeds are of the continuation and the errors.
+Each training is a line of trainings.jsonl: a run that was cut resumes. `benchmarks/diversity_rule.py` reads them.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +64,9 @@ FIRST = TranslatorConfig(
     threads=1,
     keep_last=True,
 )
-"""Of the translator of the parallel text that all students continue, and of the teachers."""
+"""Of the translator of the parallel text that all students continue; then of the students."""
 
 CONTINUED = replace(FIRST, batch_tokens=2000, steps=100, evaluate_every=100, warmup_steps=10)
-"""Of the students."""
 
 
 @dataclass(frozen=True)
@@ -101,14 +98,10 @@ class Corpus:
             groups[row[1]].append(row[0])
         chosen = [Sentence(english, tuple(texts[:3])) for english, texts in groups.items() if len(texts) > 2]
         chosen = shuffled([sentence for sentence in chosen if len(sentence.english.split()) <= 8])
-        if len(chosen) < sum(SIZES.values()):
-            sys.exit(f"{language}: {len(chosen):,} sentences with three translations, {sum(SIZES.values()):,} needed")
-        ends = np.cumsum(list(SIZES.values()))
-        self.parts = {
-            name: chosen[end - size : end] for (name, size), end in zip(SIZES.items(), ends.tolist(), strict=True)
-        }
-        known = {sentence.english for part in self.parts.values() for sentence in part}
-        self.others: Pairs = shuffled([(row[0], row[1]) for row in table if row[1] not in known])
+        if len(chosen) < (needed := sum(SIZES.values())):
+            sys.exit(f"{language}: {len(chosen):,} sentences with three translations, {needed:,} needed")
+        rest = iter(chosen)
+        self.parts = {name: list(islice(rest, size)) for name, size in SIZES.items()}
         texts = (text for name in ("parallel", "novel") for one in self.parts[name] for text in one.wordings)
         self.words = [word for text in texts for word in re.findall(r"\w+", text)]
 
@@ -141,12 +134,11 @@ def precision(rows: Sequence[tuple[str, Sentence]]) -> float:
 
 
 class Trainings:
-    """The trainings of a file of results, with what is shared: corpora, subwords, and outputs of teachers."""
+    """The trainings of a folder, with what they share: corpora, subwords, and the translator that they continue."""
 
     def __init__(self, folder: Path, data: Path) -> None:
         self.folder, self.data = folder, data
         self.corpora: dict[str, Corpus] = {}
-        self.outputs: dict[tuple[str, ...], list[list[str]]] = {}
 
     def corpus(self, language: str) -> Corpus:
         """The corpus of a language, with subwords of its clean text."""
@@ -161,67 +153,53 @@ class Trainings:
         """Train a student, and measure it."""
         started = time.process_time()
         corpus = self.corpus(cell.language)
-        bitexts, quality = [corpus.pairs("parallel")], {}
+        bitexts, quality = [corpus.pairs("parallel")], dict[str, float]()
         if cell.teacher:
             sentences = corpus.parts["novel" if cell.novelty == "novel" else "parallel"][: SIZES["novel"]]
             copies = self.copies(cell, sentences)
             rows = [(text, one) for one, group in zip(sentences, copies, strict=True) for text in group]
             quality["precision"] = precision(rows)
-            if not cell.teacher[0].isdigit():
-                first = evaluate_translation([group[0] for group in copies], [one.wordings[0] for one in sentences])
-                quality["teacher_bleu"] = first.bleu.score
+            if cell.teacher == TEACHER:
+                best = evaluate_translation([group[0] for group in copies], [one.wordings[0] for one in sentences])
+                quality["teacher_bleu"] = best.bleu.score
             bitexts.append([(text, one.english) for text, one in rows])
-        folder, start = self.folder / "student", self.first(cell.language)
+        folder, first = self.folder / "student", self.first(cell.language)
         shutil.rmtree(folder, ignore_errors=True)
-        figures = self.train(bitexts, corpus.pairs("test"), CONTINUED, folder, seed=cell.seed, init_from=start)
+        figures = self.train(bitexts, corpus.pairs("test"), CONTINUED, folder, seed=cell.seed, init_from=first)
         hypotheses = translate(folder, "base", [source for source, _ in corpus.pairs("test")])
         scores = evaluate_translation([group[0] for group in hypotheses], [t for _, t in corpus.pairs("test")])
-        return {
-            **asdict(cell),
-            "bleu": scores.bleu.score,
-            "chrf": scores.chrf.score,
-            "loss": figures["development_loss"],
-            **quality,
-            "seconds": time.process_time() - started,
-        }
+        quality |= {"bleu": scores.bleu.score, "chrf": scores.chrf.score, "loss": figures["development_loss"]}
+        return {**asdict(cell), **quality, "seconds": time.process_time() - started}
 
     def copies(self, cell: Cell, sentences: Sequence[Sentence]) -> list[list[str]]:
         """The foreign sides of each sentence."""
-        if not cell.teacher[0].isdigit():
-            return self.translated(cell, sentences)
+        if cell.teacher == TEACHER:
+            return translate(Translator.load(TEACHER).folder, cell.copies, [one.english for one in sentences])
         random = generator(derive_seed(*asdict(cell).values()))
         words = self.corpus(cell.language).words
-        chosen = {
-            "one": lambda one: one.wordings[:1],
-            "independent": lambda one: one.wordings[:1] * 3,
-            "wordings": lambda one: one.wordings,
-        }[cell.copies]
-        return [[corrupted(text, float(cell.teacher), words, random) for text in chosen(one)] for one in sentences]
-
-    def translated(self, cell: Cell, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """What a trained teacher makes of the sentences by a method."""
-        key = (cell.language, cell.teacher, cell.copies, cell.novelty)
-        if key not in self.outputs:
-            folder = Translator.load(cell.teacher).folder
-            groups = translate(folder, cell.copies, [one.english for one in sentences])
-            self.outputs[key] = [[text or "?" for text in group] for group in groups]
-        return self.outputs[key]
+        sources = [one.wordings if cell.copies == "wordings" else one.wordings[:1] for one in sentences]
+        times = 3 if cell.copies == "independent" else 1
+        return [[corrupted(text, float(cell.teacher), words, random) for text in texts * times] for texts in sources]
 
     def first(self, language: str) -> Path:
         """The translator that all students continue."""
         folder = self.folder / f"{language}-first"
         if not (folder / "training.json").exists():
             corpus = self.corpus(language)
-            self.train([corpus.pairs("parallel")], corpus.pairs("development"), FIRST, folder, subwords=language)
+            start = {"subwords_from": self.folder / language}
+            self.train([corpus.pairs("parallel")], corpus.pairs("development"), FIRST, folder, **start)
         return folder
 
     def train(
-        self, bitexts: Sequence[Pairs], development: Pairs, config: TranslatorConfig, folder: Path, **start: Any
+        self,
+        bitexts: Sequence[Pairs],
+        development: Pairs,
+        config: TranslatorConfig,
+        folder: Path,
+        seed: int = 1,
+        **start: Any,
     ) -> dict[str, Any]:
         """Train on bitexts in equal shares."""
-        seed = start.pop("seed", 1)
-        if "subwords" in start:
-            start = {"subwords_from": self.folder / start["subwords"]}
         sizes = mixture_sizes([len(bitext) for bitext in bitexts], [1.0] * len(bitexts))
 
         def mixed() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
@@ -260,26 +238,19 @@ def read(folder: Path) -> dict[Cell, dict[str, Any]]:
     return {Cell(*(row[name] for name in Cell.__dataclass_fields__)): row for row in rows}
 
 
-def train(folder: Path, data: Path) -> None:
-    """Train what is missing, one after the other."""
+def main() -> None:
+    """Train what is missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("output", type=Path, help="folder of the trainings")
+    folder = parser.parse_args().output
     folder.mkdir(parents=True, exist_ok=True)
-    done, trainings = read(folder), Trainings(folder, data)
+    done, trainings = read(folder), Trainings(folder, Path(os.environ["PARALOOM_DATA"]))
     for cell in cells():
         if cell not in done:
-            result = trainings.run(cell)
+            result = json.dumps(trainings.run(cell))
             with (folder / "trainings.jsonl").open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(result) + "\n")
-            print(json.dumps(result), flush=True)
-
-
-def main() -> None:
-    """Train, or report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("train", "report"))
-    parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the trainings")
-    options = parser.parse_args()
-    if options.verb == "train":
-        train(options.output, Path(os.environ["PARALOOM_DATA"]))
+                stream.write(result + "\n")
+            print(result, flush=True)
 
 
 if __name__ == "__main__":
