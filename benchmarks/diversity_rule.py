@@ -2,9 +2,9 @@
 
     python benchmarks/diversity_rule.py runs/when-diversity --write
 
-The rule is two straight lines for German: BLEU of students over the teacher's rate of wrong words, for one copy and
-for three diverse ones. Diversity pays where the line of the diverse copies, at the rate of their words, is above that
-of one copy at its own. What is said of French, and of a teacher that is a translator, was not used for the lines.
+The rule is straight lines for German: BLEU of students over the teacher's rate of wrong words, for one copy and for
+three diverse ones. Diversity pays where the line of the diverse copies, at the rate of their words, is above that of
+one copy at its own. What is said of French, and of a teacher that is a translator, was not used for the lines.
 """
 
 from __future__ import annotations
@@ -12,20 +12,22 @@ from __future__ import annotations
 import argparse
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from statistics import fmean, variance
 from typing import Any
 
 import numpy as np
-from results_pages import FOLDER, put_result
+from results_pages import FOLDER, put_result, read_topic
 from when_diversity_trains import COPIES, TEACHER, read
 
 from paraloom.core.stats import Estimate, student_t_quantile
 from paraloom.web.charts import Curve, curves
 
 FIGURE = FOLDER.parents[1] / "_static/when-diversity-trains.svg"
-MEASURES = ("bleu", "chrf", "loss")
+DIGITS = {"bleu": 2, "chrf": 2, "loss": 3}
+MEASURES = tuple(DIGITS)
 STYLE = """
 text { font: 12px sans-serif; fill: #24324a; } .curve { fill: none; stroke: currentColor; stroke-width: 1.8; }
 circle { fill: currentColor; } .grid { stroke: #e4e0d6; } .axis { stroke: #666b6e; } .page { fill: #ffffff; }
@@ -57,13 +59,13 @@ class Study:
         """Mean over the seeds."""
         return fmean(figures[measure] for figures in self.figures[row])
 
-    def difference(self, row: Row, other: Row, measure: str = "bleu") -> Estimate:
-        """A difference of means; the spread over seeds is that of all rows together, as each has a few seeds only."""
+    def difference(self, rows: Sequence[tuple[Row, Row]], measure: str = "bleu") -> Estimate:
+        """The mean difference of pairs of rows; the spread over seeds is that of all rows, as each has a few seeds."""
         groups = [[figures[measure] for figures in group] for group in self.figures.values() if len(group) > 1]
         degrees = sum(len(group) - 1 for group in groups)
         spread = math.sqrt(sum((len(group) - 1) * variance(group) for group in groups) / degrees)
-        value = self.mean(row, measure) - self.mean(other, measure)
-        seeds = sum(1 / len(self.figures[one]) for one in (row, other))
+        value = fmean(self.mean(row, measure) - self.mean(other, measure) for row, other in rows)
+        seeds = sum(1 / len(self.figures[row]) for pair in rows for row in pair) / len(rows) ** 2
         half = student_t_quantile(0.975, degrees) * spread * math.sqrt(seeds)
         return Estimate(value, value - half, value + half)
 
@@ -83,9 +85,10 @@ class Study:
         (slope, height), (slope_of_one, height_of_one) = self.line(copies, measure), self.line("one", measure)
         return slope * rate + height - slope_of_one * rate_of_one - height_of_one
 
-    def allowed(self, copies: str, rate: float, measure: str = "bleu") -> float:
-        """The further rate of wrong words at which diverse copies are level with one copy of this rate."""
-        return -self.predicted(copies, rate, rate, measure) / self.line(copies, measure)[0]
+    def gain(self, copies: str, measure: str) -> Estimate:
+        """The mean difference of diverse copies from one copy with as many wrong words, German and novel."""
+        rows = [row for row in self.figures if row[0] == "de" and row[2:] == (copies, "novel")]
+        return self.difference([(row, (*row[:2], "one", "novel")) for row in rows], measure)
 
     def rate(self, row: Row) -> float:
         """Wrong words of a teacher: the rate at which one copy has its share of words that other people use."""
@@ -126,13 +129,26 @@ def name(row: Row) -> str:
 def measured(study: Study) -> Iterator[list[str]]:
     """Rows of the table of all trainings."""
     for row, group in study.figures.items():
-        cells = [name(row), str(len(group)), *(f"{study.mean(row, measure):.2f}" for measure in MEASURES)]
+        cells = [name(row), str(len(group)), *(f"{study.mean(row, one):.{DIGITS[one]}f}" for one in MEASURES)]
         other = (*row[:2], "base" if row[2] == "nucleus" else "one", row[3])
         differs = other in study.figures and other != row
-        digits = (2, 2, 3)
         yield cells + [
-            interval(study.difference(row, other, measure), places) if differs else ""
-            for measure, places in zip(MEASURES, digits, strict=True)
+            interval(study.difference([(row, other)], measure), DIGITS[measure]) if differs else ""
+            for measure in MEASURES
+        ]
+
+
+def rule(study: Study) -> Iterator[list[str]]:
+    """Rows of the table of the rule: the gain, and how many more wrong words cost as much."""
+    for copies, measure in product(COPIES[1:], MEASURES):
+        gain, slope = study.gain(copies, measure), study.line("one", measure)[0]
+        allowed = sorted(-end / slope for end in (gain.low, gain.high))
+        yield [
+            copies,
+            {"bleu": "BLEU", "chrf": "chrF", "loss": "loss"}[measure],
+            interval(gain, DIGITS[measure]),
+            f"{slope / 10:+.{DIGITS[measure]}f}".replace("-", "−"),
+            interval(Estimate(-100 * gain.value / slope, *(100 * end for end in allowed)), 0),
         ]
 
 
@@ -143,11 +159,11 @@ def predictions(study: Study) -> Iterator[list[str]]:
             continue
         rates = study.rate(other), study.rate(row)
         predicted = study.predicted(copies, rates[1], rates[0])
-        difference = study.difference(row, other)
+        difference = study.difference([(row, other)])
         clear = difference.low > 0 or difference.high < 0
         verdict = "as predicted" if (predicted > 0) == (difference.value > 0) else "**not as predicted**"
         yield [
-            f"{name(row)} − {row[1] if other[1] != row[1] else ''}{other[2]}",
+            f"{name(row)} − {other[2]}",
             f"{rates[0]:.0%}",
             f"{rates[1]:.0%}",
             f"{predicted:+.2f}".replace("-", "−"),
@@ -179,21 +195,22 @@ def main() -> None:
     options = parser.parse_args()
     study = Study(options.folder)
     columns = ["", "seeds", "BLEU", "chrF", "loss", "BLEU − one copy", "chrF − one copy", "loss − one copy"]
+    rules = ["copies", "measure", "− one copy, as many wrong words", "10 % more wrong words", "as good with more, %"]
     tested = ["not used for the rule", "wrong words of one", "of the copies", "predicted", "measured", "sign"]
-    tables: list[dict[str, Any]] = [
-        {"columns": columns, "align": "lrrrrlll", "rows": list(measured(study))},
-        {"columns": tested, "align": "lrrrll", "rows": list(predictions(study))},
-    ]
-    for table in tables:
-        print("\n".join(" | ".join(row) for row in [table["columns"], *table["rows"]]), end="\n\n")
-    for copies in COPIES[1:]:
-        allowed = ", ".join(f"{study.allowed(copies, rate, m):+.0%} ({m})" for rate in (0, 0.4) for m in MEASURES)
-        print(f"{copies}: as good as one copy of 0 and 40 % wrong words with {allowed} more wrong words")
+    tables: dict[str, dict[str, Any]] = {
+        "When diversity trains better": {"columns": columns, "align": "lrrrrlll", "rows": list(measured(study))},
+        "A rule for diversity": {"columns": rules, "align": "lllrl", "rows": list(rule(study))},
+        "What the rule predicts": {"columns": tested, "align": "lrrrll", "rows": list(predictions(study))},
+    }
+    for heading, table in tables.items():
+        print(heading, *(" | ".join(row) for row in [table["columns"], *table["rows"]]), sep="\n", end="\n\n")
     if options.write:
         FIGURE.write_text(draw(study), encoding="utf-8")
-        headings = ("When diversity trains better", "A rule, and what it predicts")
-        for heading, table in zip(headings, tables, strict=True):
-            put_result(FOLDER / "diversity.json", {"heading": heading, **COMMON, **table})
+        page = FOLDER / "diversity.json"
+        old = {result.get("heading"): result for result in read_topic(page)["results"]}
+        for heading, table in tables.items():
+            prose = {key: value for key, value in old.get(heading, {}).items() if key in ("text", "notes")}
+            put_result(page, {"heading": heading, **prose, **COMMON, **table})
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 A student translates Tatoeba into English. Half of the text of each update is parallel, half is back-translated: English
 sentences with a foreign side in which each word was replaced, at a given rate, by another word of the corpus. The
 copies of a sentence are `one`, `independent` (three copies of one wording, with errors of their own) or `wordings`
-(three translations by people, with errors of their own); the sentences are `novel` or `seen` in the parallel text.
-A bundled translator makes copies of the same sentences, too: `base`, one by a beam, and `nucleus`, three samples.
+(three translations by people, with errors of their own); the sentences are `novel`, `few` (of these) or `seen` in the
+parallel text. A bundled translator makes copies, too: `base`, one by a beam, and `nucleus`, three samples.
 
 All students of a language continue one translator of the parallel text; seeds are of the continuation and the errors.
 Each training is a line of trainings.jsonl: a run that was cut resumes. `benchmarks/diversity_rule.py` reads them.
@@ -43,8 +43,11 @@ from paraloom.mt.training import train_translator
 SIZES = {"test": 600, "development": 200, "parallel": 2500, "novel": 1500}
 """Sentences of each part; a sentence has at least three translations."""
 
+FEW = 300
+"""Novel sentences where there are `few`, so that each is read often."""
+
 COPIES = ("one", "independent", "wordings")
-SEEDS = (1, 2, 3)
+SEEDS, MORE_SEEDS = (1, 2, 3), (4, 5)
 TEACHER = "en-de"
 FIRST = TranslatorConfig(
     vocab_size=1000,
@@ -57,7 +60,6 @@ FIRST = TranslatorConfig(
     steps=900,
     warmup_steps=50,
     evaluate_every=900,
-    patience=0,
     subword_sampling=0.0,
     sampled_softmax_size=0,
     ema_decay=0.98,
@@ -155,7 +157,8 @@ class Trainings:
         corpus = self.corpus(cell.language)
         bitexts, quality = [corpus.pairs("parallel")], dict[str, float]()
         if cell.teacher:
-            sentences = corpus.parts["novel" if cell.novelty == "novel" else "parallel"][: SIZES["novel"]]
+            part = corpus.parts["parallel" if cell.novelty == "seen" else "novel"]
+            sentences = part[: FEW if cell.novelty == "few" else SIZES["novel"]]
             copies = self.copies(cell, sentences)
             rows = [(text, one) for one, group in zip(sentences, copies, strict=True) for text in group]
             quality["precision"] = precision(rows)
@@ -223,12 +226,15 @@ def cells() -> list[Cell]:
         *product(["de"], ["0.2", "0.4", "0.6"], ["independent"], ["novel"]),
         *product(["de"], ["0", "0.4"], ["wordings"], ["novel"]),
         *product(["de"], ["0.4"], ["one", "independent"], ["seen"]),
+        *product(["de"], ["0"], ["one", "wordings"], ["few"]),
+        *product(["de"], ["0.4"], COPIES, ["few"]),
         *product(["de"], [TEACHER], ["base", "nucleus"], ["novel"]),
         ("fr", "", "", ""),
         *product(["fr"], ["0.1", "0.5"], ["one", "independent"], ["novel"]),
         ("fr", "0.5", "wordings", "novel"),
     ]
-    return [Cell(*design, seed) for seed in SEEDS for design in designs]
+    more = [*product(["de"], ["0.2", "0.4", "0.6"], COPIES[:2], ["novel"])]
+    return [Cell(*design, seed) for seed, design in [*product(SEEDS, designs), *product(MORE_SEEDS, more)]]
 
 
 def read(folder: Path) -> dict[Cell, dict[str, Any]]:

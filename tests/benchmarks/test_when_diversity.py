@@ -60,8 +60,10 @@ def test_the_rule_is_where_two_lines_meet(rule: Any, tmp_path: Path) -> None:
     study = rule.Study(tmp_path)
     assert study.line("one") == pytest.approx((-10, 20))
     assert study.predicted("independent", 0.6, 0.2) == pytest.approx(0)
-    assert study.allowed("independent", 0.2) == pytest.approx(0.4)
     one, diverse = ("de", "0.2", "one", "novel"), ("de", "0.2", "independent", "novel")
-    estimate = study.difference(diverse, one)
+    estimate = study.difference([(diverse, one)])
     # Each row has values 2 apart, a variance of 2: four degrees of freedom, t = 2.776.
     assert (estimate.value, estimate.high) == pytest.approx((2, 2 + 2.776 * 2**0.5), abs=1e-3)
+    # 2 at a rate of .2 and 4 at .6; half the variance.
+    gain = study.gain("independent", "bleu")
+    assert (gain.value, gain.low) == pytest.approx((3, 3 - 2.776), abs=1e-3)
