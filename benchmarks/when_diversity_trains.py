@@ -113,12 +113,12 @@ def corrupted(text: str, rate: float, words: Sequence[str], random: np.random.Ge
 
 def precision(rows: Sequence[tuple[str, Sentence]]) -> float:
     """The share of words that are in the second or third translation of their sentence by people."""
-    found = total = 0
+    shared = total = 0
     for text, sentence in rows:
         known = set(re.findall(r"\w+", " ".join(sentence.wordings[1:]).casefold()))
         words = re.findall(r"\w+", text.casefold())
-        found, total = found + sum(word in known for word in words), total + len(words)
-    return found / total
+        shared, total = shared + sum(word in known for word in words), total + len(words)
+    return shared / total
 
 
 class Trainings:
