@@ -78,8 +78,6 @@ def evaluate_exemplars(
     references: Sequence[str],
     trees: Mapping[str, Sequence[str | None]],
     heights: Sequence[int] = (2, 4),
-    lowercase: bool = True,
-    samples: int = SAMPLES,
     seed: int = 1,
     known: float | None = None,
 ) -> ExemplarRow:
@@ -93,7 +91,7 @@ def evaluate_exemplars(
         raise DataError(
             "expected one output, reference and tree for each sentence", remedy="Give lists of the same length."
         )
-    counts = sample_counts(len(sources), samples, seed)
+    counts = sample_counts(len(sources), seed=seed)
     distances: dict[str, dict[int, Estimate]] = {}
     for side in ("reference", "exemplar"):
         distances[side] = {}
@@ -107,7 +105,7 @@ def evaluate_exemplars(
     means = [with_interval(100 * mean_scores(values, counts)) for values in zip(*scores, strict=True)]
     against = [[reference] for reference in references]
     bleu, chrf = (
-        with_interval(corpus_scores(metric(lowercase=lowercase), outputs, against, counts))
+        with_interval(corpus_scores(metric(lowercase=True), outputs, against, counts))
         for metric in (sacrebleu.BLEU, sacrebleu.CHRF)
     )
     return ExemplarRow(
@@ -132,7 +130,6 @@ def exemplar_signature(
     forced: int,
     rule: str,
     seed: int,
-    lowercase: bool = True,
 ) -> str:
     """The signature of a table: without the same parser and heights, tree edit distances cannot be compared."""
     return signature(
@@ -142,7 +139,7 @@ def exemplar_signature(
         forced=forced,
         root="none",
         parser=digest(parser)[:12],
-        bleu=f"sacrebleu-{version('sacrebleu')},13a,{'lc' if lowercase else 'mixed'}",
+        bleu=f"sacrebleu-{version('sacrebleu')},13a,lc",
         rouge="f1,words,lc,unstemmed",
         exemplars=rule,
         sentences=digest(list(map(list, sentences)))[:8],

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
 from paraloom.text.tokens import words
 
 
-class Rouge(NamedTuple):
-    """F1 of a text against its reference, 0 (nothing in common) to 1 (the same words)."""
-
-    rouge1: float
-    rouge2: float
-    rouge_l: float
-
-
-def rouge(text: str, reference: str) -> Rouge:
-    """Compute ROUGE F1 of a text.
+def rouge(text: str, reference: str) -> tuple[float, float, float]:
+    """ROUGE-1, ROUGE-2 and ROUGE-L: F1 of a text, 0 (nothing in common) to 1 (the same words).
 
     Words are those of `paraloom.text.tokens.words`, lower-cased, without punctuation and without stemming. n-grams that
     occur several times count as often as both sides have them.
@@ -30,7 +21,7 @@ def rouge(text: str, reference: str) -> Rouge:
     """
     ours, theirs = words(text, punctuation=False), words(reference, punctuation=False)
     subsequence = LCSseq.similarity(ours, theirs)
-    return Rouge(_ngram_f1(ours, theirs, 1), _ngram_f1(ours, theirs, 2), _f1(subsequence, len(ours), len(theirs)))
+    return _ngram_f1(ours, theirs, 1), _ngram_f1(ours, theirs, 2), _f1(subsequence, len(ours), len(theirs))
 
 
 def _ngram_f1(ours: Sequence[str], theirs: Sequence[str], n: int) -> float:
