@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraloom.papers.scpn.rouge import rouge
+from paraloom.papers.scpn.exemplar_evaluation import rouge
 
 
 def test_by_hand() -> None:
