@@ -50,7 +50,6 @@ class Park17Weights(NamedTuple):
 PUBLISHED = Park17Weights()
 """The weights of the paper, estimated on its Korean and English news."""
 
-
 WEIGHTS_FILE = "weights.json"
 """File in the artifact of `tune-aligner`."""
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
+from paraloom.embed.average import normalize_vectors
 
 # Rounding can separate the cosines of two equal vectors by some 1e-7; closer ones are a tie.
 _TIE = 1e-6
@@ -42,7 +40,7 @@ def retrieval_accuracy(
         )
     anchors, candidates = encoder.encode(queries), encoder.encode(list(distinct))
     if similarity == "cosine":
-        anchors, candidates = _unit(anchors), _unit(candidates)
+        anchors, candidates = normalize_vectors(anchors), normalize_vectors(candidates)
     rng = generator(seed)
     correct = 0
     for anchor, text in zip(anchors, paraphrases, strict=True):
@@ -51,8 +49,3 @@ def retrieval_accuracy(
         others += others >= own
         correct += bool(candidates[own] @ anchor > (candidates[others] @ anchor).max() + _TIE)
     return correct / len(queries)
-
-
-def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, np.where(norms > 0, norms, 1), dtype=np.float32)
