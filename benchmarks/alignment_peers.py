@@ -28,8 +28,7 @@ from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import Bead
 from paraloom.core.seeds import generator
 from paraloom.io.formats.alignments import read_beads
-from paraloom.papers.park17.aligner import align_by_cosine
-from paraloom.papers.park17.block_cosines import BlockCosines
+from paraloom.papers.park17.aligner import BlockCosines, align_by_cosine
 from paraloom.text.tokens import token_strings, tokenize
 
 Floats = npt.NDArray[np.float64]

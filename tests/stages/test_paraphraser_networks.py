@@ -19,7 +19,7 @@ from paraloom.core.errors import ConfigError, DataError, ModelError
 from paraloom.io import Corpus
 from paraloom.mt.config import TranslatorConfig
 from paraloom.mt.model_card import read_card
-from paraloom.papers.scpn.paraphraser import tags_of_trees
+from paraloom.papers.scpn.paraphraser import ScpnNetworks
 from paraloom.papers.scpn.scpn_translator import ScpnTranslator
 from paraloom.paraphrasing.config import RecurrentConfig, ScpnConfig
 from paraloom.paraphrasing.examples import ParsedPair
@@ -125,7 +125,7 @@ def test_a_missing_file_is_named(folder: Path, tmp_path: Path) -> None:
 
 def test_labels_of_words() -> None:
     pairs = [ParsedPair("a", "b", "(S (NP (NN a)) (X b))", None), ParsedPair("a", "b", None, "(S (X (NN a)))")]
-    leaves, others = tags_of_trees(pairs)
+    leaves, others = ScpnNetworks.tags(pairs)
     assert leaves - others == {"NN"} and others == {"S", "NP", "X"}
 
 

@@ -3,8 +3,7 @@
 from paraloom.core.lazy import lazy_exports
 
 _MODULES = {
-    "bbh22.cost": ("cost_statement",),
-    "bbh22.experiment": ("run_experiment", "experiment_pipeline"),
+    "bbh22.experiment": ("cost_statement", "experiment_pipeline", "run_experiment"),
     "bbh22.experiment_config": ("read_experiment",),
     "catalog": ("catalog_entries", "list_tables"),
     "check": ("check_tables", "format_states"),

@@ -111,7 +111,6 @@ def conditions(
     trained: Mapping[str, tuple[str, int]],
     *,
     size: int | None = None,
-    limit: int | None = None,
     test: tuple[str, str, str] | None = None,
 ) -> list[tuple[str, ...]]:
     """Conditions of a table's encoders, in the paper and here."""
@@ -120,7 +119,7 @@ def conditions(
         _start(study),
         *_left_out(study, paper),
         ("pairs of a training", paper.pairs, f"at most {_sizes(study, trained, size)}", TIME),
-        _epochs(trained, limit or study.epochs),
+        _epochs(trained, study.epochs),
         _epoch_that_counts(study, paper),
         ("loss", "max-margin, 0.4"),
         ("negatives", paper.megabatch),

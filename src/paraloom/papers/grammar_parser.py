@@ -122,11 +122,6 @@ def train_grammar(trees: Sequence[Tree]) -> GrammarParser:
     return GrammarParser(Grammar.from_trees(trees))
 
 
-def load_grammar_parser(folder: Path) -> GrammarParser:
-    """The parser of a folder."""
-    return GrammarParser.load(folder)
-
-
 class _Chart:
     """Arrays of one sentence: a row of symbols for each span of words."""
 

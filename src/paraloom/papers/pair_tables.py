@@ -180,7 +180,6 @@ TABLES: dict[str, Callable[[Study, str], ReproducedTable]] = {
 }
 """Name of a table → the function that makes it."""
 
-
 _NOTHING_TRAINED: dict[Baseline, str] = dict.fromkeys(BASELINES, "does not apply, nothing is trained")
 
 

@@ -16,12 +16,14 @@ class PaperTable(NamedTuple):
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[float | None, ...]], ...]
     decimals: int | None = None
+    conditions: tuple[tuple[str, ...], ...] = ()
 
 
 def _read() -> dict[str, PaperTable]:
     listed = tomllib.loads(files("paraloom.papers").joinpath("published.toml").read_text(encoding="utf-8"))
     for table in listed.values():
         table["columns"] = tuple(table["columns"])
+        table["conditions"] = tuple(map(tuple, table.get("conditions", ())))
         rows = [
             (name, [None if math.isnan(figure) else figure for figure in figures]) for name, *figures in table["rows"]
         ]

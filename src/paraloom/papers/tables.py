@@ -188,16 +188,21 @@ def reproduced(
     name: str,
     rows: Sequence[Row],
     *,
-    conditions: Iterable[tuple[str, ...]],
+    conditions: Iterable[tuple[str, ...]] = (),
     orders: Iterable[Order] = (),
     paper: PaperTable | None = None,
     **about: Any,
 ) -> ReproducedTable:
-    """Our rows of a published table; a condition has a name, the paper's, and where they differ ours, and why."""
-    listed = [ExperimentCondition(*(one if len(one) > 2 else (*one, one[1]))) for one in conditions]
-    columns = about.get("columns") or (paper or PAPERS[name]).columns
-    moved = with_movement(orders, movement(rows, columns))
-    return ReproducedTable(name, paper or PAPERS[name], rows, conditions=listed, orders=moved, **about)
+    """Our rows of a published table; a condition has a name, the paper's, and where they differ ours, and why.
+
+    Those of `published.toml` follow those that are given.
+    """
+    paper = paper or PAPERS[name]
+    listed = [
+        ExperimentCondition(*(one if len(one) > 2 else (*one, one[1]))) for one in (*conditions, *paper.conditions)
+    ]
+    moved = with_movement(orders, movement(rows, about.get("columns") or paper.columns))
+    return ReproducedTable(name, paper, rows, conditions=listed, orders=moved, **about)
 
 
 def movement(rows: Iterable[Row], columns: Sequence[str]) -> float | None:

@@ -20,7 +20,6 @@ OUTCOMES: tuple[Outcome, ...] = ("agrees", "disagrees", "undecided", "no power")
 Verdict: TypeAlias = Literal["agrees", "disagrees", "cannot tell", "states no order"]
 """Verdict on a table, by its orders."""
 
-
 _MANY = 100
 
 

@@ -71,7 +71,7 @@ STAGES: dict[str, str] = {
     "-".join(re.findall("[A-Z][a-z]+", name)).lower(): f"{module}:{name}"
     for name, module in typed_names(__name__).items()
 } | {
-    "train-phrase-translator": "paraloom.papers.park17.train_phrase_translator:TrainPhraseTranslator",
+    "train-phrase-translator": "paraloom.papers.park17.phrase_translator:TrainPhraseTranslator",
     "train-classifier": "paraloom.papers.w17.train_classifier:TrainClassifier",
     "syntax-groups": "paraloom.papers.bbh22.syntax_group_stages:SyntaxGroups",
     "pick-syntax-group": "paraloom.papers.bbh22.syntax_group_stages:PickSyntaxGroup",

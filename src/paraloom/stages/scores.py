@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from paraloom.pairs.scoring.models import MeaningJudge
     from paraloom.pairs.scoring.scorer import Scorer
 
-CLASSIFIER = "paraloom.papers.w17.classifier:open_classifier"
-"""Opens the classifier of references and translations of a folder."""
+CLASSIFIER = "paraloom.papers.w17.classifier:Classifier"
+"""The classifier of references and translations."""
 
 AGREEMENT_SAMPLES = 16
 """Samples of a translator that `agreement` compares with, unless another number is given."""
@@ -357,7 +357,7 @@ def _model_scorers(
 
         scorers += made.perplexity_scorers(load_language_model(paths["language_model"]))
     if "classifier" in paths:
-        scorers += made.classifier_scorers(load_object(CLASSIFIER)(paths["classifier"]))
+        scorers += made.classifier_scorers(load_object(CLASSIFIER).load(paths["classifier"]))
     if "translator" in paths or "reverse_translator" in paths:
         scorers += _translation_scorers(paths, agreement_samples)
     if "judge" in paths:

@@ -9,8 +9,7 @@ import pytest
 from toy_experiment import write_experiment
 
 from paraloom.core.errors import ConfigError
-from paraloom.papers.bbh22.cost import cost_statement
-from paraloom.papers.bbh22.experiment import stage_tables
+from paraloom.papers.bbh22.experiment import cost_statement, stage_tables
 from paraloom.papers.bbh22.experiment_config import Experiment, read_experiment
 from paraloom.papers.bbh22.results import ExperimentResult, MethodResult, format_methods
 from paraloom.pipeline.toml import pipeline_from_tables

@@ -17,7 +17,6 @@ from paraloom.papers.tables import INTERVAL, SEED_RANGE, Baseline, Figure, Repro
 from paraloom.papers.verdicts import Order, without_interval
 
 ALONE = "parallel text alone"
-_OF_SEEDS = "the choice of the test's sentences, which all share, is on the page of results"
 _SEEDS = re.compile(r"\((\S+) to (\S+)\)")
 
 
@@ -53,14 +52,6 @@ def final_bleu(folder: Path, name: str) -> ReproducedTable:
     return reproduced(
         name,
         rows,
-        conditions=[
-            ("languages", "English-Turkish, English-Icelandic", "those of the rows", "what our data give"),
-            ("parallel text", "200,000 pairs and more", "10,000 to 150,000 pairs", "what two cores train"),
-            ("monolingual text", "3 million sentences", "9,900 to 50,000 sentences", "what two cores translate"),
-            ("start", "from scratch", "German from scratch; others continue one of parallel text", "time"),
-            ("figures", "a chart; mean gains are in the text", "BLEU", "the chart has no numbers"),
-            ("intervals", "none", "over three seeds (Welch); of the mean, over the settings (Student)", _OF_SEEDS),
-        ],
         orders=list(_bleu_orders(measured)),
         seeds=3,
         brackets=SEED_RANGE,
@@ -80,12 +71,6 @@ def diversity(folder: Path, name: str) -> ReproducedTable:
     return reproduced(
         name,
         list(figures.items()),
-        conditions=[
-            ("languages", "English from Icelandic", "English from German", "our Icelandic translator is too weak"),
-            ("sentences", "30,000 triples", "3,000 triples of Tatoeba, of six words", "what was translated"),
-            ("back-translator", "transformer-base", "trained on 50,000 pairs of Tatoeba, BLEU 39.9", "our data"),
-            ("parser", "Stanford's of dependencies", "`english`, of constituents", "the bundled one"),
-        ],
         orders=list(_diversity_orders(figures)),
         brackets=INTERVAL,
         baselines=dict.fromkeys(_BASELINES, "does not apply"),

@@ -37,7 +37,6 @@ def aligned_pages(run: FinishedRun, name: str) -> ReproducedTable:
         notes=["The paper counts its pairs and does not say how many are right. Here the gold pairs are known."],
         columns=_COLUMNS,
         signature=run.signature,
-        conditions=_CONDITIONS,
         baselines={
             "untrained": "does not apply, nothing is trained",
             "random": guess,
@@ -48,26 +47,3 @@ def aligned_pages(run: FinishedRun, name: str) -> ReproducedTable:
 
 TABLES: dict[str, Callable[[FinishedRun, str], ReproducedTable]] = {"multinews-2": aligned_pages}
 """Name of a table → the function that makes it from a run."""
-
-_CONDITIONS = (
-    (
-        "pages",
-        "news of Euronews, 2013 to 2015, nine languages",
-        "help pages of LibreOffice 7.4, a random tenth missing in each language",
-        "Euronews' pages are not among our data",
-    ),
-    ("S", "ratio of the numbers of sentences", "the same; sentences end at punctuation and at the ends of lines"),
-    ("W", "ratio of the numbers of words", "the same; where sizes are scaled, one language may need more words"),
-    (
-        "N",
-        "named entities of a recognizer that is not named",
-        "capitalized words, numbers and addresses, by rules",
-        "no recognizer for four languages is at hand",
-    ),
-    (
-        "choice",
-        "each page's best",
-        "each page's best; the default one to one, where a pair is ahead of its rivals",
-        "a page without a counterpart has a best one, too",
-    ),
-)

@@ -7,21 +7,22 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from paraloom.alignment.embeddings import block_norms
 from paraloom.alignment.lengths import VARIANCE, LengthEvidence, log_probabilities
 from paraloom.alignment.search import Band, Evidence, LogPriors, band_along, best_alignment, path_from_lengths
 from paraloom.alignment.sentences import to_beads
 from paraloom.alignment.text_pairs import TextPair
 from paraloom.core.beads import MAX_BEAD_SIZE, Bead
 from paraloom.core.errors import DataError
-from paraloom.papers.park17.block_cosines import BlockCosines
 from paraloom.text.tokens import TokenLists, tokenize
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 LENGTH, CONSTANT, COSINE = 0.04, 0.21, 0.75
 """λ1, λ2 and λ3 of Park et al. 2017, §4.2."""
@@ -48,7 +49,6 @@ class Park17Weights(NamedTuple):
 
 PUBLISHED = Park17Weights()
 """The weights of the paper, estimated on its Korean and English news."""
-
 
 WEIGHTS_FILE = "weights.json"
 """File in the artifact of `tune-aligner`."""
@@ -163,6 +163,51 @@ def align_by_cosine(
 
     log_priors = LogPriors(priors, (float(priors[1, 0]), float(priors[0, 1])))
     return to_beads(best_alignment(evidence, log_priors, len(source), len(target), make_band, _BAND_RADIUS))
+
+
+class BeadCosines(NamedTuple):
+    """Cosines of the beads that start in one row of a band and have the same number of target sentences."""
+
+    row: int
+    targets: int
+    starts: Ints
+    cosines: Floats
+
+
+class BlockCosines:
+    """Cosines between blocks of consecutive sentences; a block's vector is the sum of its sentences' vectors."""
+
+    def __init__(self, source: Any, target: Any) -> None:
+        self._sides = source, target
+        self._norms: dict[int, tuple[Floats, Floats]] = {}
+
+    def norms(self, max_size: int) -> tuple[Floats, Floats]:
+        """Norms of the blocks of 1, 2 … `max_size` sentences of either side, by their first sentence: (A, n)."""
+        if max_size not in self._norms:
+            source, target = (block_norms(side, max_size) for side in self._sides)
+            self._norms[max_size] = source, target
+        return self._norms[max_size]
+
+    def blocks(self, first: int, rows: int, band: Band, max_size: int) -> Iterator[BeadCosines]:
+        """The cosines of all beads that start in some rows of the band; 0 where a block has no vector."""
+        norms = self.norms(max_size)
+        source, target = self._sides
+        for row in range(min(rows, band.sources - first)):
+            i, low = first + row, int(band.lows[first + row])
+            reach = min(band.width + max_size - 1, band.targets - low)
+            if reach <= 0:
+                continue
+            lines = min(max_size, band.sources - i)
+            products = source[i : i + lines] @ target[low : low + reach].T
+            products = products if isinstance(products, np.ndarray) else products.toarray()
+            dots = products.astype(np.float64).cumsum(axis=0)
+            sums = np.concatenate([np.zeros((lines, 1)), dots.cumsum(axis=1)], axis=1)
+            source_norms = norms[0][:lines, i]
+            for b in range(min(max_size, reach)):
+                starts = np.arange(min(band.width, reach - b))
+                scale = source_norms[:, None] * norms[1][b, low + starts]
+                cosines = (sums[:, starts + b + 1] - sums[:, starts]) / np.maximum(scale, 1e-9)
+                yield BeadCosines(row, b + 1, starts, cosines)
 
 
 def _word_counts(source: TokenLists, target: TokenLists) -> BlockCosines:

@@ -41,7 +41,6 @@ def bead_kinds(run: FinishedRun, name: str) -> ReproducedTable:
         rows,
         notes=[note],
         signature=run.signature,
-        conditions=_CONDITIONS,
         orders=list(bead_orders(f1, gold)),
         baselines={"untrained": "does not apply", "random": NOT_MEASURED, "identity": NOT_MEASURED},
     )
@@ -73,23 +72,3 @@ def difference_of_shares(a: float, of_a: int, b: float, of_b: int) -> Estimate:
     """
     (low_a, high_a), (low_b, high_b) = wilson_interval(a * of_a, of_a), wilson_interval(b * of_b, of_b)
     return Estimate(a - b, a - b - math.hypot(a - low_a, high_b - b), a - b + math.hypot(high_a - a, b - low_b))
-
-
-_CONDITIONS = (
-    ("languages", "Korean to English", "those of the run", "a run has its own"),
-    ("text", "news and magazines, 3,249 documents per side", "that of the run", "theirs is not free"),
-    ("translator", "phrase-based (Moses)", "a small transformer", "what `train translator` trains"),
-    ("documents are paired by", "topics (LDA), at least 0.5", "all evidence of `align documents`", "it pairs more"),
-    (
-        "sentences are aligned by",
-        "lengths and the cosine of translated words",
-        "`align sentences`, with a lexicon of its own",
-        "the paper's aligner has its translator alone to go by",
-    ),
-    (
-        "seeds, intervals",
-        "one, none",
-        "one; of shares of independent items (Newcombe), seeds not included",
-        "to judge the orders",
-    ),
-)

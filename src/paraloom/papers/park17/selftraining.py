@@ -277,10 +277,7 @@ def _round_stages(config: LoopConfig, number: int, bitext: list[str]) -> list[Ta
 
 
 def _third(config: LoopConfig) -> _ThirdLanguage | None:
-    if not config.third_language:
-        return None
-    table = dict(config.third_language)
-    return _ThirdLanguage(**{**table, "bitext": tuple(table.get("bitext", ()))})
+    return _ThirdLanguage(**config.third_language) if config.third_language else None
 
 
 def _third_beginning(config: LoopConfig) -> list[Table]:

@@ -136,7 +136,6 @@ def _table(runs: PhraseRuns, name: str, rows: Sequence[Row], orders: Sequence[Or
                 f"{counts['used']:,}: bigrams of PPDB with a word, phrases of a lexicon by pivoting",
                 "no phrases of PPDB S are among our data",
             ),
-            *_CONDITIONS,
             ("seeds", "not stated", str(seeds), "to see how much they matter"),
         ],
         orders=orders,
@@ -144,28 +143,3 @@ def _table(runs: PhraseRuns, name: str, rows: Sequence[Row], orders: Sequence[Or
         brackets=SEED_RANGE if seeds > 1 else "",
         baselines={"untrained": f"row *{_AVERAGE}*", "random": random, "identity": "does not apply"},
     )
-
-
-_VECTORS = "256 dimensions, distilled from the bundled encoder `english`"
-_CONDITIONS = (
-    ("filters", "identical, non-letters, unknown, two single words"),
-    ("split", "80, 10, 10 % for training, development, test"),
-    ("word vectors", "word2vec, 200 dimensions, not trained", _VECTORS, "word2vec's are not among our data"),
-    ("network", "GRU of 200 units, reset gate before the recurrent matrix, last state"),
-    ("loss", "max-margin 1 of dot products"),
-    ("dropout, gradient norm", "0.5, 5"),
-    ("optimizer, batch", "SGD 0.3, 128"),
-    (
-        "epochs",
-        "150",
-        "30 of all pairs, 150 of fewer, the best of every fifth on development pairs",
-        "time; a training may pass its best epoch",
-    ),
-    (
-        "contrasting phrases",
-        "k for each pair",
-        "k for each pair, among the phrases of its batch",
-        "each is encoded once",
-    ),
-    ("early stopping for the tasks", "on each task's training set", "on development pairs", "one model for all tasks"),
-)

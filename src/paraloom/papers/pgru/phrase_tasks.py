@@ -15,6 +15,7 @@ from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.stats import wilson_interval
+from paraloom.embed.average import normalize_vectors
 from paraloom.embed.encoder import open_encoder
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.io import read_lines
@@ -206,10 +207,7 @@ def _credits(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
 
 def _vectors(encoder: EncoderLike, texts: list[str], similarity: Similarity) -> npt.NDArray[np.float32]:
     vectors = encoder.encode(texts)
-    if similarity == "dot":
-        return vectors
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, np.where(norms > 0, norms, 1), dtype=np.float32)
+    return vectors if similarity == "dot" else normalize_vectors(vectors)
 
 
 def _row(task: str, credits: npt.NDArray[Any]) -> PhraseRow:

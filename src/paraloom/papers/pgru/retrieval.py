@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import EncoderLike
 from paraloom.core.seeds import generator
-from paraloom.evaluate.base import EvaluationResult
+from paraloom.embed.average import normalize_vectors
 
 # Rounding can separate the cosines of two equal vectors by some 1e-7; closer ones are a tie.
 _TIE = 1e-6
 
 
-@dataclass(frozen=True)
-class RetrievalResult(EvaluationResult):
-    """Share of queries whose own paraphrase was nearest, 0 to 1, their number, and how it was measured."""
-
-    accuracy: float
-    queries: int
-    signature: str
-
-    def format(self) -> str:
-        """One line."""
-        return f"accuracy {self.accuracy:.4f} of {self.queries:,} queries   {self.signature}"
-
-
-def evaluate_retrieval(
+def retrieval_accuracy(
     encoder: EncoderLike,
     queries: Sequence[str],
     paraphrases: Sequence[str],
@@ -40,8 +22,8 @@ def evaluate_retrieval(
     num_candidates: int = 100,
     seed: int = 1,
     similarity: Literal["cosine", "dot"] = "cosine",
-) -> RetrievalResult:
-    """Find the paraphrase of each query among random candidates.
+) -> float:
+    """Share of the queries, 0 to 1, whose own paraphrase is the nearest of random candidates.
 
     A tie counts as wrong, so that an encoder that gives all sentences the same vector has an accuracy of 0.
     """
@@ -58,7 +40,7 @@ def evaluate_retrieval(
         )
     anchors, candidates = encoder.encode(queries), encoder.encode(list(distinct))
     if similarity == "cosine":
-        anchors, candidates = _unit(anchors), _unit(candidates)
+        anchors, candidates = normalize_vectors(anchors), normalize_vectors(candidates)
     rng = generator(seed)
     correct = 0
     for anchor, text in zip(anchors, paraphrases, strict=True):
@@ -66,12 +48,4 @@ def evaluate_retrieval(
         others = rng.choice(len(distinct) - 1, num_candidates - 1, replace=False)
         others += others >= own
         correct += bool(candidates[own] @ anchor > (candidates[others] @ anchor).max() + _TIE)
-    how = signature(
-        "choose-among", n=num_candidates, by=similarity, ties="error", seed=seed, encoder=digest(encoder.signature)[:12]
-    )
-    return RetrievalResult(correct / len(queries), len(queries), how)
-
-
-def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, np.where(norms > 0, norms, 1), dtype=np.float32)
+    return correct / len(queries)

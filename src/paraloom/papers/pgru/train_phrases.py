@@ -25,7 +25,7 @@ from paraloom.embed.word_vectors import read_vector_words, read_vectors
 from paraloom.io import Corpus
 from paraloom.papers.pgru.phrase_tasks import FILES, evaluate_phrases, read_judged_phrases, read_questions
 from paraloom.papers.pgru.phrase_training import PhraseConfig, PhraseExample, train_phrases
-from paraloom.papers.pgru.retrieval import evaluate_retrieval
+from paraloom.papers.pgru.retrieval import retrieval_accuracy
 from paraloom.pipeline.result import RunResult
 from paraloom.pipeline.shard import OnError
 from paraloom.stages.distillation import DistillWords
@@ -171,10 +171,10 @@ class TrainPhrases(PhraseConfig, Fit):
         self, encoder: EncoderLike, pairs: list[tuple[str, str]], seed: int, similarity: Literal["dot", "cosine"]
     ) -> float:
         first, second = zip(*pairs, strict=True)
-        retrieval = evaluate_retrieval(
+        accuracy = retrieval_accuracy(
             encoder, first, second, num_candidates=self.num_candidates, seed=seed, similarity=similarity
         )
-        return round(100 * retrieval.accuracy, 2)
+        return round(100 * accuracy, 2)
 
     def _measured(
         self,

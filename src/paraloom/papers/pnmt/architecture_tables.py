@@ -9,7 +9,7 @@ from paraloom.evaluate.published import YEARS_MEAN
 from paraloom.evaluate.sts_tasks import YEARS
 from paraloom.papers.conditions import PNMT, conditions
 from paraloom.papers.encoder_baselines import about_encoders, baseline_rows, judged
-from paraloom.papers.measurements import ALL_TASKS, combined_estimate, mean_of_seeds
+from paraloom.papers.measurements import ALL_TASKS, Measurements, combined_estimate, mean_of_seeds
 from paraloom.papers.pnmt.trainings import (
     LSTM_900,
     PNMT_EPOCHS,
@@ -24,7 +24,7 @@ from paraloom.papers.pnmt.trainings import (
 from paraloom.papers.published import PAPERS, published_figures
 from paraloom.papers.study import SIMPLE_WIKIPEDIA, Study
 from paraloom.papers.tables import ReproducedTable, Row, reproduced
-from paraloom.papers.trainings import OVERLAP, TrainedEncoders, train, untrained
+from paraloom.papers.trainings import OVERLAP, Training, train, untrained
 from paraloom.papers.verdicts import Order
 
 _SIMPLE = "WORD,TRIGRAM, Simple Wikipedia"
@@ -32,8 +32,7 @@ _SIMPLE = "WORD,TRIGRAM, Simple Wikipedia"
 
 def architectures(study: Study, name: str) -> ReproducedTable:
     """PNMT Table 8: every architecture, trained on the same pairs of all sources."""
-    trained, specs = _architectures(study)
-    measured = trained.measurements
+    measured, specs = _architectures(study)
     years = [year for year in (*YEARS, "2016") if measured.has(year)]
     rows: list[Row] = []
     for label, named in (("ours", str), ("untrained", untrained)):
@@ -65,8 +64,7 @@ def architectures(study: Study, name: str) -> ReproducedTable:
 
 def benchmark(study: Study, name: str) -> ReproducedTable:
     """PNMT Table 9: the encoders of Table 8 on the STS Benchmark."""
-    trained, specs = _architectures(study)
-    measured = trained.measurements
+    measured, specs = _architectures(study)
     group, column = ("STS-B test", "test") if measured.has("STS-B test") else ("STS-B/dev", "dev")
     rows: list[Row] = [(f"{spec}, ours", [measured.figure(spec, group)]) for spec in specs]
     rows += [(untrained(spec), [measured.figure(untrained(spec), group)]) for spec in specs]
@@ -85,9 +83,9 @@ def benchmark(study: Study, name: str) -> ReproducedTable:
 
 
 def distances(study: Study, name: str) -> ReproducedTable:
-    """PNMT Table 10: how far the encoders of Table 8 differ from each other, task by task."""
-    trained, specs = _architectures(study)
-    measured = trained.measurements
+    """PNMT Table 10: how far the encoders of one part differ from each other, task by task."""
+    specs = trained_specs(study, SINGLE)
+    measured = train(study, name, _trainings(study, specs)).measurements
     pairs = [(a, b) for a, b in (("WORD", "TRIGRAM"), ("WORD", "LSTM"), ("TRIGRAM", "LSTM")) if {a, b} <= set(specs)]
     distance = {f"{a} / {b}": measured.distances(a, b, ALL_TASKS) for a, b in pairs}
     starts = {f"{a} / {b}": measured.distances(untrained(a), untrained(b), ALL_TASKS) for a, b in pairs}
@@ -95,9 +93,7 @@ def distances(study: Study, name: str) -> ReproducedTable:
     for label, of_pairs in (("ours", distance), ("untrained", starts)):
         rows += [(f"{pair}, {label}", [mean_of_seeds(values)]) for pair, (values, _) in of_pairs.items()]
     rows += [
-        (f"{spec} / {OVERLAP}", [mean_of_seeds(measured.distances(spec, OVERLAP, ALL_TASKS)[0])])
-        for spec in specs
-        if spec in SINGLE
+        (f"{spec} / {OVERLAP}", [mean_of_seeds(measured.distances(spec, OVERLAP, ALL_TASKS)[0])]) for spec in specs
     ]
     paper = {row: figure for row, (figure,) in published_figures(name).items()}
     orders = []
@@ -161,24 +157,31 @@ RECURRENT_TABLES = ("pnmt-scrambling",)
 """Tables that a study without recurrent encoders cannot make."""
 
 
-def _architectures(study: Study) -> tuple[TrainedEncoders, list[str]]:
-    """The encoders of PNMT Table 8, and their names."""
-    corpora = list(study.surface_scored().values())
-    specs = trained_specs(study, list(SPECS))
-    size = study.size_of_recurrent or study.size
-    trainings = {
-        spec: pnmt_training(study, spec, corpora, size, **({"dimension": 900} if "900" in spec else {}))
-        for spec in specs
-    }
+def _architectures(study: Study) -> tuple[Measurements, list[str]]:
+    """Figures of the encoders of PNMT Table 8, and their names."""
+    trainings = _trainings(study, trained_specs(study, list(SPECS)))
     simple = study.human_pairs().get(SIMPLE_WIKIPEDIA)
     if simple is not None:
-        trainings[_SIMPLE] = pnmt_training(study, "WORD,TRIGRAM", [simple], size)
-    return train(study, "pnmt-architectures", trainings), list(trainings)
+        trainings[_SIMPLE] = pnmt_training(study, "WORD,TRIGRAM", [simple], _size(study))
+    return train(study, "pnmt-architectures", trainings).measurements, list(trainings)
+
+
+def _trainings(study: Study, specs: Sequence[str]) -> dict[str, Training]:
+    """Trainings of architectures on the same pairs of all sources."""
+    corpora = list(study.surface_scored().values())
+    return {
+        spec: pnmt_training(study, spec, corpora, _size(study), **({"dimension": 900} if "900" in spec else {}))
+        for spec in specs
+    }
+
+
+def _size(study: Study) -> int:
+    return study.size_of_recurrent or study.size
 
 
 def _architecture_conditions(study: Study, specs: Sequence[str], test: tuple[str, str, str]) -> list[tuple[str, ...]]:
     trained = {spec: (SPECS.get(spec, "word,trigram"), PNMT_EPOCHS) for spec in specs}
-    listed = [*conditions(study, PNMT, trained, size=study.size_of_recurrent or study.size, test=test), POOLED]
+    listed = [*conditions(study, PNMT, trained, size=_size(study), test=test), POOLED]
     if LSTM_900 in specs:
         wide = "given vectors continued with zeros" if study.vectors is not None else "random vectors of 900 dimensions"
         listed.append(("start of the wide networks", "not stated", wide, "given vectors are narrower"))

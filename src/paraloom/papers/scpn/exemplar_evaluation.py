@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+
+from rapidfuzz.distance import LCSseq
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.errors import DataError
@@ -13,8 +16,8 @@ from paraloom.core.stats import Estimate
 from paraloom.evaluate.base import EvaluationResult
 from paraloom.evaluate.resampling import SAMPLES, corpus_scores, mean_scores, sample_counts, with_interval
 from paraloom.evaluate.translation import sacrebleu
-from paraloom.papers.scpn.rouge import rouge
 from paraloom.text.normalize import is_copy
+from paraloom.text.tokens import words
 from paraloom.text.trees import skeleton, tree_edit_distance
 
 WHOLE = 0
@@ -78,8 +81,6 @@ def evaluate_exemplars(
     references: Sequence[str],
     trees: Mapping[str, Sequence[str | None]],
     heights: Sequence[int] = (2, 4),
-    lowercase: bool = True,
-    samples: int = SAMPLES,
     seed: int = 1,
     known: float | None = None,
 ) -> ExemplarRow:
@@ -93,7 +94,7 @@ def evaluate_exemplars(
         raise DataError(
             "expected one output, reference and tree for each sentence", remedy="Give lists of the same length."
         )
-    counts = sample_counts(len(sources), samples, seed)
+    counts = sample_counts(len(sources), seed=seed)
     distances: dict[str, dict[int, Estimate]] = {}
     for side in ("reference", "exemplar"):
         distances[side] = {}
@@ -107,7 +108,7 @@ def evaluate_exemplars(
     means = [with_interval(100 * mean_scores(values, counts)) for values in zip(*scores, strict=True)]
     against = [[reference] for reference in references]
     bleu, chrf = (
-        with_interval(corpus_scores(metric(lowercase=lowercase), outputs, against, counts))
+        with_interval(corpus_scores(metric(lowercase=True), outputs, against, counts))
         for metric in (sacrebleu.BLEU, sacrebleu.CHRF)
     )
     return ExemplarRow(
@@ -125,14 +126,7 @@ def evaluate_exemplars(
 
 
 def exemplar_signature(
-    sentences: Sequence[Sequence[str]],
-    *,
-    parser: str,
-    heights: Sequence[int],
-    forced: int,
-    rule: str,
-    seed: int,
-    lowercase: bool = True,
+    sentences: Sequence[Sequence[str]], *, parser: str, heights: Sequence[int], forced: int, rule: str, seed: int
 ) -> str:
     """The signature of a table: without the same parser and heights, tree edit distances cannot be compared."""
     return signature(
@@ -142,7 +136,7 @@ def exemplar_signature(
         forced=forced,
         root="none",
         parser=digest(parser)[:12],
-        bleu=f"sacrebleu-{version('sacrebleu')},13a,{'lc' if lowercase else 'mixed'}",
+        bleu=f"sacrebleu-{version('sacrebleu')},13a,lc",
         rouge="f1,words,lc,unstemmed",
         exemplars=rule,
         sentences=digest(list(map(list, sentences)))[:8],
@@ -157,3 +151,28 @@ def _cut(tree: str | None, height: int) -> str:
 
 def _cell(estimate: Estimate, digits: int) -> str:
     return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+
+
+def rouge(text: str, reference: str) -> tuple[float, float, float]:
+    """ROUGE-1, ROUGE-2 and ROUGE-L: F1 of a text, 0 (nothing in common) to 1 (the same words).
+
+    Words are those of `paraloom.text.tokens.words`, lower-cased, without punctuation and without stemming. n-grams that
+    occur several times count as often as both sides have them.
+
+    Reference:
+        Lin 2004, "ROUGE: A package for automatic evaluation of summaries", §2 and §3.1, with β = 1.
+    """
+    ours, theirs = words(text, punctuation=False), words(reference, punctuation=False)
+    subsequence = LCSseq.similarity(ours, theirs)
+    return _ngram_f1(ours, theirs, 1), _ngram_f1(ours, theirs, 2), _f1(subsequence, len(ours), len(theirs))
+
+
+def _ngram_f1(ours: Sequence[str], theirs: Sequence[str], n: int) -> float:
+    one, other = (
+        Counter(tuple(side[start : start + n]) for start in range(len(side) - n + 1)) for side in (ours, theirs)
+    )
+    return _f1((one & other).total(), one.total(), other.total())
+
+
+def _f1(shared: int, ours: int, theirs: int) -> float:
+    return 2 * shared / (ours + theirs) if shared else 0.0

@@ -67,20 +67,15 @@ class ScpnNetworks:
     @staticmethod
     def tags(pairs: Sequence[ParsedPair]) -> tuple[set[str], set[str]]:
         """Labels that have nothing but a word below them somewhere in the trees of pairs, and those that have more."""
-        return tags_of_trees(pairs)
-
-
-def tags_of_trees(pairs: Sequence[ParsedPair]) -> tuple[set[str], set[str]]:
-    """Labels that have nothing but a word below them somewhere in the trees of pairs, and those that have more."""
-    leaves: set[str] = set()
-    others: set[str] = set()
-    for pair in pairs:
-        for tree in (pair.source_tree, pair.paraphrase_tree):
-            if tree is not None:
-                whole = cut_tree(tree, None)
-                leaves |= leaf_labels(whole)
-                others |= parent_labels(whole)
-    return leaves, others
+        leaves: set[str] = set()
+        others: set[str] = set()
+        for pair in pairs:
+            for tree in (pair.source_tree, pair.paraphrase_tree):
+                if tree is not None:
+                    whole = cut_tree(tree, None)
+                    leaves |= leaf_labels(whole)
+                    others |= parent_labels(whole)
+        return leaves, others
 
 
 def parent_labels(parse: str) -> set[str]:

@@ -219,8 +219,3 @@ def flat(lists: TokenLists, chosen: npt.NDArray[np.integer], device: Any = "cpu"
     parts = [lists[i] for i in chosen]
     entries = np.concatenate(parts).astype(np.int64) if parts else np.empty(0, np.int64)
     return torch.from_numpy(entries).to(device), torch.tensor([len(part) for part in parts])
-
-
-def open_classifier(folder: Path) -> Classifier:
-    """The classifier of a folder, for the stage `score`."""
-    return Classifier.load(folder)

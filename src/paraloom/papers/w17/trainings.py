@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,6 @@ def kinds(study: Study) -> list[str]:
     return list(KINDS) if study.size_of_recurrent else ["AVG"]
 
 
-def w17_conditions(study: Study, pairs: str = W17.pairs) -> list[tuple[str, ...]]:
+def w17_conditions(study: Study) -> list[tuple[str, ...]]:
     """The conditions of AVG and GRAN in W17's tables."""
-    paper = W17 if pairs == W17.pairs else replace(W17, pairs=pairs)
-    return conditions(study, paper, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)})
+    return conditions(study, W17, {kind: (KINDS[kind], W17_EPOCHS[kind]) for kind in kinds(study)})

@@ -64,7 +64,7 @@ class Tuning(Config):
 
 
 def compare_candidates(
-    tuning: Tuning, folder: str | Path, *, engine: str = "local", workers: int | None = None, seed: int = 1
+    tuning: Tuning, folder: str | Path, *, engine: str = "local", seed: int = 1
 ) -> list[dict[str, Any]]:
     """Train an encoder on each candidate and on random pairs; the rows have the best on the development tasks first.
 
@@ -73,7 +73,7 @@ def compare_candidates(
     Reference:
         Wieting et al. (2017), §5.
     """
-    result = run_in(folder, tuning_stages(tuning), name="tune", seed=seed, engine=engine, workers=workers)
+    result = run_in(folder, tuning_stages(tuning), name="tune", seed=seed, engine=engine)
     figures: dict[str, list[float]] = {}
     for name, candidate in tuning.draws.items():
         figure = best_development(result.stage(f"encoder-{name}").folder / ARTIFACT)

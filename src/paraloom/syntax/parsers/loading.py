@@ -14,7 +14,7 @@ from paraloom.syntax.parsers.stanza import StanzaParser
 
 KINDS = ("spacy", "stanza")
 
-_GRAMMAR = "paraloom.papers.grammar_parser:load_grammar_parser"
+_GRAMMAR = "paraloom.papers.grammar_parser:GrammarParser"
 
 _REMEDY = "Give english, a folder of `paraloom train parser`, spacy:NAME, spacy:FOLDER, or stanza:LANGUAGE[:depparse]."
 
@@ -27,7 +27,7 @@ def load_parser(source: str | Path) -> ParserLike:
     if folder.is_dir():
         if is_spacy_model(folder):
             return SpacyParser.load(folder)
-        own: ParserLike = SpanParser.load(folder) if (folder / MODEL).is_file() else load_object(_GRAMMAR)(folder)
+        own: ParserLike = SpanParser.load(folder) if (folder / MODEL).is_file() else load_object(_GRAMMAR).load(folder)
         return own
     kind, colon, name = str(source).partition(":")
     if not colon:
