@@ -169,9 +169,9 @@ def stored(encoder: SentenceEncoder, bits: Literal[4, 8]) -> tuple[SentenceEncod
 
 def development(encoder: SentenceEncoder, pairs: dict[str, STSPairs]) -> float:
     """Mean of STS 2012's training pairs and of SICK's."""
-    found = {name: 100 * pearson(of.scores, similarities(encoder, of.first, of.second)) for name, of in pairs.items()}
-    years = [value for name, value in found.items() if name.startswith("2012-train")]
-    return float(np.mean([np.mean(years), found["SICK/train"]]))
+    figures = {name: 100 * pearson(of.scores, similarities(encoder, of.first, of.second)) for name, of in pairs.items()}
+    years = [value for name, value in figures.items() if name.startswith("2012-train")]
+    return float(np.mean([np.mean(years), figures["SICK/train"]]))
 
 
 def sentences() -> Iterator[str]:
@@ -200,8 +200,8 @@ def main() -> None:
 
     add("english", *stored(english, 4))
     for size, shapes in CUTS.items():
-        found = [(shape, *stored(table.cut(shape), shape.bits)) for shape in shapes]
-        best = max(found, key=lambda one: development(one[1], chosen_on))
+        cuts = [(shape, *stored(table.cut(shape), shape.bits)) for shape in shapes]
+        best = max(cuts, key=lambda one: development(one[1], chosen_on))
         add(f"cut, {best[0]}", *best[1:])
         if size == "1 MB":
             for shape in (Shape(19_000, 4_000, 64, rotated=False), Shape(10_000, 3_000, 64, bits=8)):
