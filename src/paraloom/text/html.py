@@ -115,7 +115,11 @@ class _Parser(HTMLParser):
     def handle_data(self, data: str) -> None:
         self._add("text")
 
-    handle_entityref = handle_charref = handle_data
+    def handle_entityref(self, name: str) -> None:
+        self._add("text")
+
+    def handle_charref(self, name: str) -> None:
+        self._add("text")
 
     def handle_comment(self, data: str) -> None:
         self._add("kept", _COMMENT)
@@ -123,7 +127,8 @@ class _Parser(HTMLParser):
     def handle_decl(self, decl: str) -> None:
         self._add("kept", "!")
 
-    handle_pi = handle_decl
+    def handle_pi(self, data: str) -> None:
+        self._add("kept", "?")
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
         """The end of `<![…`, of which the standard library refuses what browsers read as a comment."""
