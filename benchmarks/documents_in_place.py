@@ -17,7 +17,6 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 import tarfile
 import tempfile

@@ -20,7 +20,7 @@ ROWS: list[dict[str, Any]] = [
     {"id": 3, "turns": []},
     {"id": 4},
 ]
-PATHS = {"src_column": "turns.*.de", "tgt_column": "turns.*.en"}
+PATHS: dict[str, Any] = {"src_column": "turns.*.de", "tgt_column": "turns.*.en"}
 TOKENS = [([4, 1], 1, 2.5), ([None, None, 2], 2, 2.0), ([], None, None), ([], None, None)]
 """Source tokens of each pair by hand, their minimum and mean."""
 
@@ -40,15 +40,23 @@ def test_each_pair_has_its_score_and_each_row_minimum_and_mean(tmp_path: Path, w
     result = score_records(source, str(output), **PATHS, scores=["src_tokens"], workers=workers)
     assert (result.rows, result.pairs, result.scored) == (4, 5, 3)
     expected = [
-        {**row, "src_tokens": each, "src_tokens_min": lowest, "src_tokens_mean": mean}
-        for row, (each, lowest, mean) in zip(ROWS, TOKENS, strict=True)
+        {**row, "src_tokens": values, "src_tokens_min": lowest, "src_tokens_mean": mean}
+        for row, (values, lowest, mean) in zip(ROWS, TOKENS, strict=True)
     ]
     assert read(output) == expected
 
 
 def test_two_files_with_the_same_rows(tmp_path: Path) -> None:
-    old = [{"m": [{"c": "one two three"}, {"c": "four"}], "n": 1}, {"m": []}, {"m": [{"c": "six"}]}]
-    new = [{"m": [{"c": "eins zwei drei"}, {"c": "vier"}], "n": 1}, {"m": []}, {"m": [{"c": "sechs"}]}]
+    old: list[dict[str, Any]] = [
+        {"m": [{"c": "one two three"}, {"c": "four"}], "n": 1},
+        {"m": []},
+        {"m": [{"c": "six"}]},
+    ]
+    new: list[dict[str, Any]] = [
+        {"m": [{"c": "eins zwei drei"}, {"c": "vier"}], "n": 1},
+        {"m": []},
+        {"m": [{"c": "sechs"}]},
+    ]
     write(old, tmp_path / "a.jsonl")
     write(new, tmp_path / "a.de.jsonl")
     output = tmp_path / "out.jsonl"
@@ -70,7 +78,7 @@ def test_a_text_is_paired_with_each_of_a_list(tmp_path: Path) -> None:
 
 
 def test_pairs_of_records_are_read_one_by_one(tmp_path: Path) -> None:
-    pairs = read_pairs(write(ROWS, tmp_path / "a.jsonl"), **PATHS).to_list()  # type: ignore[arg-type]
+    pairs = read_pairs(write(ROWS, tmp_path / "a.jsonl"), **PATHS).to_list()
     assert [(pair["pair_id"], pair["tgt"]) for pair in pairs] == [
         ("a:1:1", "a dog"), ("a:1:2", "yes it is"), ("a:2:3", "one")
     ]  # fmt: skip
@@ -81,7 +89,7 @@ def test_parquet_has_lists_of_scores(tmp_path: Path) -> None:
     score_records(str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), **PATHS, scores=["src_tokens"])
     table = pq.read_table(tmp_path / "b.parquet")
     assert pa.types.is_list(table.schema.field("src_tokens").type)
-    assert table.column("src_tokens").to_pylist() == [each for each, _, _ in TOKENS[:3]]
+    assert table.column("src_tokens").to_pylist() == [values for values, _, _ in TOKENS[:3]]
     assert table.column("src_tokens_mean").to_pylist() == [2.5, 2.0, None]
     assert table.select(["id", "turns"]).equals(pq.read_table(tmp_path / "a.parquet"))
 
@@ -89,7 +97,7 @@ def test_parquet_has_lists_of_scores(tmp_path: Path) -> None:
 def test_bad_records_name_file_row_and_remedy(tmp_path: Path) -> None:
     rows = [{"de": ["a", "b"], "en": ["c"]}, {"de": ["a b"], "en": ["c"]}]
     source, output = write(rows, tmp_path / "a.jsonl"), tmp_path / "out.jsonl"
-    paths = {"src_column": "de.*", "tgt_column": "en.*"}
+    paths: dict[str, Any] = {"src_column": "de.*", "tgt_column": "en.*"}
     with pytest.raises(DataError, match=r"a.jsonl, row 1: .* 2 at 'de\.\*', 1 at 'en\.\*'.*\n.*null"):
         score_records(source, str(output), **paths, scores=["src_tokens"])
     with pytest.warns(UserWarning, match="row 1 of"):

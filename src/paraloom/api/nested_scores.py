@@ -47,8 +47,8 @@ def score_records(
     source: str,
     output: str,
     *,
-    src_column: str | None = None,
-    tgt_column: str | None = None,
+    src_column: str | int | None = None,
+    tgt_column: str | int | None = None,
     engine: str = "local",
     workers: int | None = None,
     on_error: OnError = "stop",
@@ -109,13 +109,13 @@ def score_records(
                         remedy="Rename or remove it.",
                     )
                 columns: dict[str, list[Any]] = {name: [] for name in scores}
-                for place in places:
-                    found: dict[str, Any] = {}
-                    if following is not None and following["pair_id"] == place:
-                        found, following = following, next(rows, None)
+                for name in places:
+                    row_scores: dict[str, Any] = {}
+                    if following is not None and following["pair_id"] == name:
+                        row_scores, following = following, next(rows, None)
                         counts["scored"] += 1
-                    for name, column in columns.items():
-                        column.append(found.get(name))
+                    for score, column in columns.items():
+                        column.append(row_scores.get(score))
                 counts["rows"] += 1
                 counts["pairs"] += len(places)
                 yield values | _aggregated(columns, types)

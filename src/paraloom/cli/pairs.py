@@ -67,7 +67,7 @@ def _score(
     if scoring.get("judge"):
         scoring["judge"] = api.with_answers(str(scoring["judge"]), output)
     if any("*" in str(column) for column in (src_column, tgt_column)):
-        paths = {"src_column": src_column, "tgt_column": tgt_column}
+        paths: dict[str, Any] = {"src_column": src_column, "tgt_column": tgt_column}
         records = api.score_records(
             pairs, output, **paths, engine=engine, workers=workers, on_error=on_error, **scoring
         )

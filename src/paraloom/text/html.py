@@ -65,10 +65,10 @@ def html_in_place(before: str, after: str) -> str | None:
         if token.kind != "text":
             tags.setdefault(" ".join(token.text.split()), []).append(token)
     known = re.compile("|".join(map(re.escape, sorted(tags, key=len, reverse=True))) or r"(?!)")
-    found = [known.findall(text) for text in (words, after)]
-    if not len(found[0]) == len(found[1]) == sum(map(len, tags.values())):
-        return None  # One is lost, or a text has what looks like one.
-    if Counter(found[1]) != Counter(found[0]) or Counter(_TAG.findall(words)) != Counter(_TAG.findall(after)):
+    expected, kept = (known.findall(text) for text in (words, after))
+    if len(expected) != sum(map(len, tags.values())):
+        return None  # A text has what looks like one of them.
+    if Counter(expected) != Counter(kept) or Counter(_TAG.findall(words)) != Counter(_TAG.findall(after)):
         return None
     new: list[_Token] = []
     start = 0
@@ -94,7 +94,7 @@ class _Parser(HTMLParser):
         super().__init__(convert_charrefs=False)
         self._lines = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
         self.found: list[tuple[int, str, str, bool]] = []
-        end = text.rfind(">") + 1  # Behind it is no tag, which the parser would look for at each "<".
+        end = text.rfind(">") + 1  # No tag is behind it; the parser would look for its end at each "<".
         self.feed(text[:end])
         self.close()
         self.found.append((end, "text", "", False))
@@ -115,7 +115,11 @@ class _Parser(HTMLParser):
     def handle_data(self, data: str) -> None:
         self._add("text")
 
-    handle_entityref = handle_charref = handle_data
+    def handle_entityref(self, name: str) -> None:
+        self._add("text")
+
+    def handle_charref(self, name: str) -> None:
+        self._add("text")
 
     def handle_comment(self, data: str) -> None:
         self._add("kept", _COMMENT)
@@ -123,7 +127,8 @@ class _Parser(HTMLParser):
     def handle_decl(self, decl: str) -> None:
         self._add("kept", "!")
 
-    handle_pi = unknown_decl = handle_decl
+    def handle_pi(self, data: str) -> None:
+        self._add("kept", "?")
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
         """The end of `<![…`, of which the standard library refuses what browsers read as a comment."""
@@ -170,7 +175,7 @@ def _sentences(tokens: Sequence[_Token]) -> Iterator[Segment]:
 
 
 def _hidden(token: _Token) -> str:
-    """A text as long as a token, which ends and goes on where the text of the page does."""
+    """A text as long as a token, in which sentences end where those of the page do."""
     if token.kind != "text":
         return (_CLOSE if token.kind == "close" else _OPEN) * len(token.text)
     text = _REFERENCE.sub(lambda match: html.unescape(match[0])[0] * len(match[0]), token.text)
