@@ -205,7 +205,7 @@ def write(rows: list[list[str]], options: argparse.Namespace) -> None:
             "rows": rows,
             "notes": [
                 "Work is done in a local copy, and what is finished is committed by conditional writes; the storage's "
-                "manifest alone decides what is done ([how](../../howto/remote-storage.md)).",
+                "manifest alone decides what is done ([how](../../howto/remote-storage.md)). "
                 "Not measured: Amazon's S3, Google's and Azure's storages; networks; stages that ask Ray for GPUs or "
                 "memory, which none does yet.",
             ],
