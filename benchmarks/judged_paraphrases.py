@@ -325,8 +325,8 @@ def faults(readings: list[Path]) -> None:
         root = Path(os.environ["PAIRS" if name.startswith(("test", "text")) else "PARALOOM_DATA"])
         texts = sorted({line.split("\t")[column] for line in read_lines(str(root / name))})
         random.Random(1).shuffle(texts)
-        found = [text for text in texts[:3000] if WRONG_FORM.search(" ".join(english_words(text)))]
-        print(f"{name}: {len(found)} of {len(texts[:3000])}", *found, sep="\n    ")
+        flagged = [text for text in texts[:3000] if WRONG_FORM.search(" ".join(english_words(text)))]
+        print(f"{name}: {len(flagged)} of {len(texts[:3000])}", *flagged, sep="\n    ")
 
 
 def share(verdicts: list[bool]) -> str:

@@ -36,7 +36,7 @@ _ODD_AMOUNT = re.compile(r"\b(?:how|too|so|as|very) a lot\b", re.IGNORECASE)
 _PAST = "ate|began|broke|chose|drank|drove|fell|flew|gave|grew|knew|rose|sang|saw|spoke|swam|threw|took|went|wore|wrote"
 _PAST_OR_PARTICIPLE = (
     f"{_PAST}|bought|brought|built|caught|found|had|heard|kept|left|lost|made|met|said|sent|slept|sold|spent|taught|"
-    "thought|told|been|begun|broken|chosen|driven|drunk|eaten|fallen|given|gone|grown|known|risen|seen|spoken|taken|"
+    "thought|been|begun|broken|chosen|driven|drunk|eaten|fallen|given|gone|grown|known|risen|seen|spoken|taken|"
     "written"
 )
 WRONG_FORM = re.compile(
