@@ -83,7 +83,7 @@ def _read(
     exact = _selected(database, {name: _quantiles(value, 0, shares) for name, value in few.items()})
     quantiles = {name: exact.get(name, sketched) for name, (_, _, sketched, _) in facts.items()}
     edges = {
-        name: tuple(given[name] or _edges(*quantiles[name][:2], whole))
+        name: tuple(given[name] or _edges(quantiles[name][0], quantiles[name][1], whole))
         for name, (defined, whole, _, _) in facts.items()
         if defined
     }
