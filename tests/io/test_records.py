@@ -11,7 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraloom.core.errors import ConfigError, DataError
-from paraloom.io.records import Record, read_records, read_schema, record_format, schema_of_records, write_records
+from paraloom.io.records import (
+    Record,
+    read_records,
+    read_schema,
+    record_format,
+    schema_of_records,
+    with_columns,
+    write_records,
+)
 
 ROWS: list[dict[str, Any]] = [
     {"text": 'He said "no", twice', "label": "a", "votes": 3, "tags": ["x", "y"]},
@@ -151,3 +159,17 @@ def test_keys_of_json_lines_are_kept(tmp_path: Path) -> None:
     rows = [{"b": 1, "a": {"c": [None, True]}}, {"a": "x"}]
     write_records(rows, tmp_path / "a.jsonl", ["a"])
     assert [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()] == rows
+
+
+def test_what_the_library_of_data_sets_reads_knows_new_columns() -> None:
+    features = {"text": {"dtype": "string", "_type": "Value"}}
+    described = {b"huggingface": json.dumps({"info": {"features": features}}).encode()}
+    schema = pa.schema([pa.field("text", pa.string())], described)
+    numbers = with_columns(schema, {"score": pa.float64(), "count": pa.int64()})
+    known = json.loads(numbers.metadata[b"huggingface"])["info"]["features"]
+    assert {name: feature["dtype"] for name, feature in known.items()} == {
+        **{"text": "string", "score": "float64", "count": "int64"}
+    }
+    lists = with_columns(schema, {"scores": pa.list_(pa.float32()), "score": pa.float64()})
+    assert lists.names == ["text", "scores", "score"]
+    assert b"huggingface" not in (lists.metadata or {})
