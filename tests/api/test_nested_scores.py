@@ -46,6 +46,20 @@ def test_each_pair_has_its_score_and_each_row_minimum_and_mean(tmp_path: Path, w
     assert read(output) == expected
 
 
+def test_numbers_of_32_bits_are_short(tmp_path: Path) -> None:
+    source = write([{"t": [{"de": "a b c", "en": "a b"}]}], tmp_path / "a.jsonl")
+    score_records(
+        source, str(tmp_path / "out.jsonl"), src_column="t.*.de", tgt_column="t.*.en", scores=["character_ratio"]
+    )
+    assert read(tmp_path / "out.jsonl")[0]["character_ratio"] == [1.6666666]  # 5 / 3
+
+
+def test_a_path_that_a_record_lacks_is_named_with_the_nearest(tmp_path: Path) -> None:
+    source = write([{"t": [{"de": "a", "en": "b"}]}], tmp_path / "a.jsonl")
+    with pytest.raises(DataError, match=r"0 at 't\.\*\.enn'; did you mean 't\.\*\.en'\?"):
+        score_records(source, str(tmp_path / "out.jsonl"), src_column="t.*.de", tgt_column="t.*.enn", scores=["length"])
+
+
 def test_two_files_with_the_same_rows(tmp_path: Path) -> None:
     old: list[dict[str, Any]] = [
         {"m": [{"c": "one two three"}, {"c": "four"}], "n": 1},

@@ -16,7 +16,7 @@ from paraloom.core.errors import ConfigError, DataError
 from paraloom.core.results import ResultRecord
 from paraloom.core.schema import PAIRS
 from paraloom.io import Corpus
-from paraloom.io.formats.base import ReadOptions
+from paraloom.io.formats.base import ReadOptions, json_values
 from paraloom.io.nested_pairs import record_pairs
 from paraloom.io.records import read_schema, record_format, with_columns, write_records
 from paraloom.pipeline.result import RunResult
@@ -98,7 +98,12 @@ def score_records(
                 types |= {f"{name}_min": kind, f"{name}_mean": pa.float64()}
 
         def records() -> Iterator[dict[str, Any]]:
-            rows = (row for batch in scored.batches() for row in batch.to_pylist())
+            # As files of pairs have them: numbers of 32 bits in their shortest form.
+            rows = (
+                dict(zip(batch.schema.names, row, strict=True))
+                for batch in scored.batches(["pair_id", *scores])
+                for row in zip(*map(json_values, batch.columns), strict=True)
+            )
             following = next(rows, None)
             for row, (values, places) in record_pairs(options):
                 if taken := next((name for name in types if name in values), None):

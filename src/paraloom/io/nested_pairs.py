@@ -67,7 +67,10 @@ def record_pairs(options: ReadOptions) -> Iterator[tuple[int, RecordPairs]]:
             if "*" not in keys[side] and len(texts[side]) == 1:
                 texts[side] *= len(texts[1 - side])
         if len(texts[0]) != len(texts[1]):
-            counts = [f"{len(values)} at '{column}'" for values, column in zip(texts, columns, strict=True)]
+            counts = [
+                f"{len(side)} at '{column}'{'' if side else nearest(column.removeprefix('$.'), [*text_paths(values)])}"
+                for side, column, values in zip(texts, columns, ends, strict=True)
+            ]
             error = DataError(f"the sides have different numbers of texts: {', '.join(counts)}")
             error.remedy = "Each item needs a text on both sides; null where it has none."
             options.reject(row, error, str(ends[1]))
