@@ -413,14 +413,22 @@ def test_repr_shows_where_pairs_come_from(tmp_path: Path) -> None:
     assert len(pairs) == 2 and repr(pairs).startswith("<Pairs ReadPairs, 2 rows, 6 columns: pair_id, src")
 
 
-def test_a_table_in_text_form_says_which_columns_are_not_read(tmp_path: Path) -> None:
+def test_a_table_that_was_written_keeps_all_columns(tmp_path: Path) -> None:
     scored = as_pairs([("a dog", "one dog")]).score(["bleu1"])
-    for suffix in ("tsv", "jsonl", "tsv.gz"):
+    expected = scored.to_list()
+    for suffix in ("tsv", "csv", "jsonl", "tsv.gz", "parquet"):
         scored.write(tmp_path / f"scored.{suffix}", workers=1)
+        read = read_pairs(tmp_path / f"scored.{suffix}")
+        assert read.columns == scored.columns
+        assert read.to_list() == [{**row, "bleu1": pytest.approx(row["bleu1"], rel=1e-6)} for row in expected]
+
+
+def test_a_table_in_text_form_says_which_columns_are_not_read(tmp_path: Path) -> None:
+    for suffix, mark in (("tsv", "\t"), ("csv", ",")):
+        lines = [["pair_id", "src", "tgt", "bleu1"], ["1", "a dog", "one dog", "0.5"]]
+        (tmp_path / f"scored.{suffix}").write_text("".join(f"{mark.join(line)}\n" for line in lines), encoding="utf-8")
         with pytest.warns(UserWarning, match="not the columns bleu1"):
             assert "bleu1" not in read_pairs(tmp_path / f"scored.{suffix}").columns
-    scored.write(tmp_path / "scored.parquet", workers=1)
-    assert "bleu1" in read_pairs(tmp_path / "scored.parquet").columns
     (tmp_path / "mine.tsv").write_text("src\ttgt\tnote\na\tb\tc\n", encoding="utf-8")
     assert len(read_pairs(tmp_path / "mine.tsv")) == 1
 
@@ -429,7 +437,7 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     """A Parquet file from elsewhere, without languages and identifiers, is read as a bitext is."""
     table = pa.table({"src": ["a b"], "tgt": ["c d"], "src_parse": ["(S a b)"]})
     pq.write_table(table, tmp_path / "pairs.parquet")
-    with pytest.warns(UserWarning, match=r"not the columns src_parse; \.parquet files with the columns pair_id"):
+    with pytest.warns(UserWarning, match=r"not the columns src_parse; tables with the columns pair_id"):
         pairs = read_pairs(tmp_path / "pairs.parquet")
     assert [(row["src"], row["tgt"]) for row in pairs.to_list()] == [("a b", "c d")]
 

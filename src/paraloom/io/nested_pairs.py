@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -39,10 +39,53 @@ def record_pairs(options: ReadOptions) -> Iterator[tuple[int, RecordPairs]]:
     """
     two = sides(options.path)
     paths = (two.src, two.tgt) if two else (options.path,)
+    stem = two.stem if two else file_stem(paths[0])
     default = ("src", "tgt") if two is None else (options.tgt_column, options.src_column)
-    columns = [str(options.src_column or default[0]), str(options.tgt_column or default[1])]
-    keys = [path_keys(column) for column in columns]
-    seen, known, stem = [False, False], [dict[str, None](), dict[str, None]()], two.stem if two else file_stem(paths[0])
+    source, target = _Side(str(options.src_column or default[0])), _Side(str(options.tgt_column or default[1]))
+    for row, first, last in _records(paths, options):
+        texts = [source.texts(first), target.texts(last)]
+        for side, other, path in ((0, 1, source), (1, 0, target)):
+            if "*" not in path.keys and len(texts[side]) == 1:
+                texts[side] *= len(texts[other])
+        if len(texts[0]) != len(texts[1]):
+            counts = f"{source.count(texts[0], first)}, {target.count(texts[1], last)}"
+            error = DataError(f"the sides have different numbers of texts: {counts}")
+            error.remedy = "Each item needs a text on both sides; null where it has none."
+            options.reject(row, error, str(last))
+            continue
+        pairs = {
+            f"{stem}:{row}:{number}": both if all(isinstance(text, str) and text.strip() for text in both) else None
+            for number, both in enumerate(zip(*texts, strict=True), 1)
+        }
+        yield row, RecordPairs(last, pairs)
+    for path, file in ((source, paths[0]), (target, paths[-1])):
+        if not path.seen:
+            raise missing_path(path.column, path.known).at(file=file)
+
+
+class _Side:
+    """The path of a side, whether a record had a text there, and else the paths of texts that records have."""
+
+    def __init__(self, column: str) -> None:
+        self.column, self.keys = column, path_keys(column)
+        self.seen, self.known = False, dict[str, None]()
+
+    def texts(self, values: dict[str, Any]) -> list[Any]:
+        """What a record has at the path."""
+        texts = [slot.value for slot in slots(values, self.keys)]
+        self.seen = self.seen or any(isinstance(text, str) for text in texts)
+        if not self.seen and len(self.known) < _SEARCHED:
+            self.known |= dict.fromkeys(text_paths(values))
+        return texts
+
+    def count(self, texts: list[Any], values: dict[str, Any]) -> str:
+        """How many texts a record has at the path; where it has none, with the nearest path that it has."""
+        near = "" if texts else nearest(self.column.removeprefix("$."), [*text_paths(values)])
+        return f"{len(texts)} at '{self.column}'{near}"
+
+
+def _records(paths: Sequence[str], options: ReadOptions) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
+    """The rows of a table, or those that two have both: the row, the source side's record and the target side's."""
     unread: set[int] = set()
 
     def on_bad(row: int, reason: str, raw: str) -> None:
@@ -53,36 +96,10 @@ def record_pairs(options: ReadOptions) -> Iterator[tuple[int, RecordPairs]]:
     tables = [read_records(path, on_bad=None if options.on_reject is None else on_bad) for path in paths]
     for row, group in groupby(heapq.merge(*tables, key=lambda record: record.row), key=lambda record: record.row):
         records: list[Record] = list(group)
-        if len(records) < len(paths):
-            if row not in unread:
-                options.reject(row, DataError("only one of the two files has this row"), str(records[0].values))
-            continue
-        ends = (records[0].values, records[-1].values)
-        texts = [[slot.value for slot in slots(values, path)] for values, path in zip(ends, keys, strict=True)]
-        for side in (0, 1):
-            seen[side] = seen[side] or any(isinstance(text, str) for text in texts[side])
-            if len(known[side]) < _SEARCHED and not seen[side]:
-                known[side] |= dict.fromkeys(text_paths(ends[side]))
-        for side in (0, 1):
-            if "*" not in keys[side] and len(texts[side]) == 1:
-                texts[side] *= len(texts[1 - side])
-        if len(texts[0]) != len(texts[1]):
-            counts = [
-                f"{len(side)} at '{column}'{'' if side else nearest(column.removeprefix('$.'), [*text_paths(values)])}"
-                for side, column, values in zip(texts, columns, ends, strict=True)
-            ]
-            error = DataError(f"the sides have different numbers of texts: {', '.join(counts)}")
-            error.remedy = "Each item needs a text on both sides; null where it has none."
-            options.reject(row, error, str(ends[1]))
-            continue
-        pairs = {
-            f"{stem}:{row}:{number}": both if all(isinstance(text, str) and text.strip() for text in both) else None
-            for number, both in enumerate(zip(*texts, strict=True), 1)
-        }
-        yield row, RecordPairs(ends[1], pairs)
-    for side in (0, 1):
-        if not seen[side]:
-            raise missing_path(columns[side], known[side]).at(file=paths[-side])
+        if len(records) == len(paths):
+            yield row, records[0].values, records[-1].values
+        elif row not in unread:
+            options.reject(row, DataError("only one of the two files has this row"), str(records[0].values))
 
 
 def missing_path(path: str, known: dict[str, None]) -> DataError:

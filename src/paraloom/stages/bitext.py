@@ -24,18 +24,18 @@ from paraloom.io.bitext import UNKNOWN
 from paraloom.io.compression import decode, read_raw_lines, without_compression
 from paraloom.io.formats import csv
 from paraloom.io.formats.names import is_dataset, sides
-from paraloom.io.records import BadRecord
 from paraloom.io.shards import ROW_GROUP_ROWS, WARNINGS, open_shard, read_batches
-from paraloom.io.typed_tables import read_typed
 from paraloom.pairs.filtering.cleaning import CleaningRules, line_faults
 
 if TYPE_CHECKING:
+    from paraloom.io.records import BadRecord
     from paraloom.pairs.filtering.held_out import HeldOut
     from paraloom.text.languages import LanguageIdentifier
 
 _normalize = late("paraloom.text.normalize:normalize")
 _dataset_schema = late("paraloom.io.formats.hf_datasets:dataset_schema")
 _read_dataset = late("paraloom.io.formats.hf_datasets:read_dataset")
+_read_typed = late("paraloom.io.typed_tables:read_typed")
 
 UNREAD = "unread"
 """Origin of rejected rows of a file; their `pair_id` is the row, from 1."""
@@ -318,7 +318,8 @@ def _table(source: Path, on_bad: BadRecord | None = None) -> tuple[pa.Schema, It
     if is_dataset(source):
         return _dataset_schema(source), _read_dataset(source)
     if source.suffix != ".parquet":
-        return read_typed(source, PAIRS, on_bad)
+        typed: tuple[pa.Schema, Iterator[pa.RecordBatch]] = _read_typed(source, PAIRS, on_bad)
+        return typed
     with open_shard(source) as file:
         return file.schema_arrow, read_batches(source, batch_rows=ROW_GROUP_ROWS)
 
