@@ -63,9 +63,7 @@ def read_pairs(
     """
     if batch_rows < 1:
         raise ConfigError(f"batch_rows must be 1 or more, got {batch_rows}")
-    for name, value in (("src_lang", src_lang), ("tgt_lang", tgt_lang), ("origin", origin)):
-        if value is not None and not value.isascii() and value != value.encode("utf-8", "replace").decode():
-            raise ConfigError(f"'{name}' is not valid UTF-8: {value}")
+    _check_names(src_lang=src_lang, tgt_lang=tgt_lang, origin=origin)
     path = str(source)
     path = str(fetched(path)) if is_url(path) else path
     part = _Part(skip, limit)
@@ -91,6 +89,13 @@ def read_pairs(
     languages = languages_in_name(file_stem(path)) or (None, None)
     options = replace(options, src_lang=src_lang or languages[0], tgt_lang=tgt_lang or languages[1])
     return batches(_reader(path)(options), origin_in_name(file_stem(path)))
+
+
+def _check_names(**names: str | None) -> None:
+    """Raise ConfigError for a name that columns cannot hold."""
+    for name, value in names.items():
+        if value is not None and not value.isascii() and value != value.encode("utf-8", "replace").decode():
+            raise ConfigError(f"'{name}' is not valid UTF-8: {value}")
 
 
 def write_pairs(rows: Rows, target: str | Path) -> int:

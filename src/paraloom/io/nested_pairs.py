@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -43,21 +43,16 @@ def record_pairs(options: ReadOptions) -> Iterator[tuple[int, RecordPairs]]:
     default = ("src", "tgt") if two is None else (options.tgt_column, options.src_column)
     source, target = _Side(str(options.src_column or default[0])), _Side(str(options.tgt_column or default[1]))
     for row, first, last in _records(paths, options):
-        texts = [source.texts(first), target.texts(last)]
-        for side, other, path in ((0, 1, source), (1, 0, target)):
-            if "*" not in path.keys and len(texts[side]) == 1:
-                texts[side] *= len(texts[other])
-        if len(texts[0]) != len(texts[1]):
-            counts = f"{source.count(texts[0], first)}, {target.count(texts[1], last)}"
+        src, tgt = source.texts(first), target.texts(last)
+        src, tgt = source.repeated(src, len(tgt)), target.repeated(tgt, len(src))
+        if len(src) != len(tgt):
+            counts = f"{source.count(src, first)}, {target.count(tgt, last)}"
             error = DataError(f"the sides have different numbers of texts: {counts}")
             error.remedy = "Each item needs a text on both sides; null where it has none."
             options.reject(row, error, str(last))
             continue
-        pairs = {
-            f"{stem}:{row}:{number}": both if all(isinstance(text, str) and text.strip() for text in both) else None
-            for number, both in enumerate(zip(*texts, strict=True), 1)
-        }
-        yield row, RecordPairs(last, pairs)
+        numbered = enumerate(zip(src, tgt, strict=True), 1)
+        yield row, RecordPairs(last, {f"{stem}:{row}:{n}": both if _are_texts(both) else None for n, both in numbered})
     for path, file in ((source, paths[0]), (target, paths[-1])):
         if not path.seen:
             raise missing_path(path.column, path.known).at(file=file)
@@ -78,10 +73,18 @@ class _Side:
             self.known |= dict.fromkeys(text_paths(values))
         return texts
 
+    def repeated(self, texts: list[Any], count: int) -> list[Any]:
+        """The one text of a path without `*`, as often as the other side has texts."""
+        return texts * count if "*" not in self.keys and len(texts) == 1 else texts
+
     def count(self, texts: list[Any], values: dict[str, Any]) -> str:
         """How many texts a record has at the path; where it has none, with the nearest path that it has."""
         near = "" if texts else nearest(self.column.removeprefix("$."), [*text_paths(values)])
         return f"{len(texts)} at '{self.column}'{near}"
+
+
+def _are_texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) and value.strip() for value in values)
 
 
 def _records(paths: Sequence[str], options: ReadOptions) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:

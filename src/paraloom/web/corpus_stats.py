@@ -89,18 +89,11 @@ def _read(
     }
     chosen = {name: _binned(values[name], edges[name]) for name in edges if given[name] is None}
     bins = {name: binned for name, (*_, binned) in facts.items()} | _selected(database, chosen)
-    return {
-        name: Distribution(
-            rows,
-            rows - defined,
-            tuple(quantiles[name][2:]),
-            edges[name],
-            tuple(bins[name].get(number, 0) for number in range(len(edges[name]) - 1)),
-        )
-        if defined
-        else None
-        for name, (defined, *_) in facts.items()
-    }
+    result: dict[str, Distribution | None] = dict.fromkeys(facts)
+    for name, ends in edges.items():
+        counts = tuple(bins[name].get(number, 0) for number in range(len(ends) - 1))
+        result[name] = Distribution(rows, rows - facts[name][0], tuple(quantiles[name][2:]), ends, counts)
+    return result
 
 
 def _edges(low: float, high: float, whole: bool) -> list[float]:
