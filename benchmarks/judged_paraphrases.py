@@ -4,7 +4,6 @@ fits the probability to be right to what readers said.
     export PARALOOM_DATA=/path/to/corpora PAIRS=build/paraphrase-pairs   # of examples/paraphrase_pairs.py
     python benchmarks/judged_paraphrases.py read -o readings.tsv
     python benchmarks/judged_paraphrases.py fit benchmarks/readings/paraphrases/fit.tsv
-    python benchmarks/judged_paraphrases.py faults benchmarks/readings/paraphrases/fit.tsv
     python benchmarks/judged_paraphrases.py keep now -o build/judged
     python benchmarks/judged_paraphrases.py keep before --model runs/older/paraphraser -o build/judged
     python benchmarks/judged_paraphrases.py draw -o build/judged
@@ -12,8 +11,7 @@ fits the probability to be right to what readers said.
 
 None of the six kinds of text is what the paraphraser was trained on. `read` writes kind, sentence and paraphrase of
 text whose licenses permit distributing it: the best paraphrase, probable or not. A reader adds a column `right`; `fit`
-prints the weights of `probability_right` and what thresholds keep, `faults` what a wrong form of a verb drops of them,
-and how often people's sentences, of which no license matters here, seem to have one.
+prints the weights of `probability_right` and what thresholds keep.
 
 `keep` takes other sentences, and keeps what the presets keep. `draw` writes sheet.tsv: an identifier, sentence and
 paraphrase, shuffled, of `strict` and, fewer, of what `loose` alone keeps, of each version. key.tsv and yields.json say
@@ -49,7 +47,7 @@ from paraloom.evaluate.paraphrase_sets import is_test_image
 from paraloom.io import read_lines
 from paraloom.pairs.filtering.held_out import is_held_out
 from paraloom.pairs.scoring.paraphrase_model import fit_logistic
-from paraloom.paraphrasing.edits import WRONG_FORM, Edit, english_fault, english_words
+from paraloom.paraphrasing.edits import Edit, english_fault, english_words
 from paraloom.paraphrasing.selection_config import CandidateSelection, SelectionConfig
 
 KINDS = {
@@ -71,8 +69,6 @@ FREE_KINDS = KINDS | {
 """The same of text whose licenses permit distributing it: Tatoeba (CC BY 2.0 FR), captions of COCO that no paraphraser
 is trained on (CC BY 4.0), OpenTriviaQA and OWASP's ASVS (CC BY-SA 4.0), Wikipedia in place of news and student answers
 (CC BY-SA 3.0)."""
-
-OTHER_TEXT = (("text.tsv", 0), ("sentences-en/mixed.brown.txt.xz", 0), ("sentences-en/news.reuters-21578.txt.xz", 0))
 
 HEADING = "Are kept paraphrases right?"
 
@@ -315,20 +311,6 @@ def fit(readings: list[Path]) -> None:
         print(f"{threshold:.2f}: {kept.sum()} kept, {share(list(right[kept] == 1))} right")
 
 
-def faults(readings: list[Path]) -> None:
-    """Print what the rule for auxiliaries with a wrong form drops of readings, and finds in sentences of people."""
-    for row in (row for path in readings for row in table(path)):
-        before, after = (" ".join(english_words(row[name])) for name in ("sentence", "paraphrase"))
-        if WRONG_FORM.search(after) and not WRONG_FORM.search(before):
-            print(f"right: {row['right']}: {row['sentence']} -> {row['paraphrase']}")
-    for name, column in dict.fromkeys([*KINDS.values(), *FREE_KINDS.values(), *OTHER_TEXT]):
-        root = Path(os.environ["PAIRS" if name.startswith(("test", "text")) else "PARALOOM_DATA"])
-        texts = sorted({line.split("\t")[column] for line in read_lines(str(root / name))})
-        random.Random(1).shuffle(texts)
-        flagged = [text for text in texts[:3000] if WRONG_FORM.search(" ".join(english_words(text)))]
-        print(f"{name}: {len(flagged)} of {len(texts[:3000])}", *flagged, sep="\n    ")
-
-
 def share(verdicts: list[bool]) -> str:
     """How many, per cent, and the 95 % interval; a dash of none."""
     if not verdicts:
@@ -353,8 +335,7 @@ def main() -> None:
     commands.choices["draw"].add_argument(
         "--read", type=Path, nargs="*", default=[], help="keys of earlier sheets, whose sentences are left out"
     )
-    for name in ("fit", "faults"):
-        commands.add_parser(name).add_argument("readings", type=Path, nargs="+")
+    commands.add_parser("fit").add_argument("readings", type=Path, nargs="+")
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
     counting.add_argument("sheets", type=Path, nargs="+")
@@ -368,8 +349,6 @@ def main() -> None:
         draw(options.output, options.rows, options.fewer, options.read)
     elif options.command == "fit":
         fit(options.readings)
-    elif options.command == "faults":
-        faults(options.readings)
     else:
         columns, rows = count(options.folder, options.sheets)
         for cells in (columns, ["---"] * len(columns), *rows):

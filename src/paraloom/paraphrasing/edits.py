@@ -33,17 +33,6 @@ _CHOICES = (
 )
 """Words of which one does not stand for another."""
 _ODD_AMOUNT = re.compile(r"\b(?:how|too|so|as|very) a lot\b", re.IGNORECASE)
-_PAST = "ate|began|broke|chose|drank|drove|fell|flew|gave|grew|knew|rose|sang|saw|spoke|swam|threw|took|went|wore|wrote"
-_PAST_OR_PARTICIPLE = (
-    f"{_PAST}|bought|brought|built|caught|found|had|heard|kept|left|lost|made|met|said|sent|slept|sold|spent|taught|"
-    "thought|been|begun|broken|chosen|driven|drunk|eaten|fallen|given|gone|grown|known|risen|seen|spoken|taken|"
-    "written"
-)
-WRONG_FORM = re.compile(
-    rf"\b(?:(?:do|does|did)(?: (?:i|you|he|she|it|we|they)| not)+ (?:{_PAST_OR_PARTICIPLE}|(?!embed)\w\w+[^\We]ed)"
-    rf"|(?:can|could|will|would|should|must)(?: not)? (?:{_PAST_OR_PARTICIPLE})|ha(?:ve|s|d)(?: not)? (?:{_PAST}))\b"
-)
-"""An auxiliary with a form of a verb that it does not take: "did not eaten", "can found", "has went"."""
 _AUXILIARY_FORMS = {
     **dict.fromkeys(("am", "is", "are", "was", "were", "been", "being"), "be"),
     **dict.fromkeys(("has", "had", "having"), "have"),
@@ -96,9 +85,9 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
     These are a repetition that the source lacks; other names, numbers, quotation marks or brackets; another form of a
     word ("the alum crystal", "a dog play"), but where an auxiliary comes or goes; another preposition, conjunction,
     article or question word; another kind of person ("a man", "a boy"); "some" for "any"; "is" for "does" alone ("Which
-    are you like?"); an auxiliary with a wrong form of a verb ("did not eaten"); a lost capital at the beginning; "how a
-    lot"; a possessive that comes or goes ("Australia is biggest producer"); odd contractions; and a new word, of four
-    letters or more, that is not a known one, if words are given ("beautifulr").
+    are you like?"); a lost capital at the beginning; "how a lot"; a possessive that comes or goes ("Australia is
+    biggest producer"); odd contractions; and a new word, of four letters or more, that is not a known one, if words
+    are given ("beautifulr").
     """
     if _names(source) - set(english_words(candidate)) or _names(candidate) - set(english_words(source)):
         return MARKS
@@ -109,9 +98,6 @@ def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> s
         for word in {*english_words(candidate)} - {*english_words(source)}
     ):
         return UNKNOWN
-    wrong_form, in_source = (WRONG_FORM.search(" ".join(english_words(text))) for text in (candidate, source))
-    if wrong_form and not in_source:
-        return FORMS
     contracted = set(_ODD_CONTRACTION.findall(candidate.replace("’", "'"))) - set(_ODD_CONTRACTION.findall(source))
     return FORMS if contracted else _fault_of_words(english_words(source), english_words(candidate))
 

@@ -102,8 +102,7 @@ class Paraphrase(CandidateSelection, Map):
     # 5: the judge's verdict, the paraphraser's cost and the words that changed give a probability to be right.
     # 6: more faults of English drop a candidate; of a text in another language nothing is kept.
     # 7: the strict preset keeps a text of up to twenty words with one word replaced.
-    # 8: an auxiliary with a wrong form of a verb drops a candidate.
-    version: ClassVar[str] = "8"
+    version: ClassVar[str] = "7"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
 
