@@ -18,6 +18,15 @@ def test_a_moved_command_works_and_says_where_it_is_now(paraloom: Command, old: 
     assert f"paraloom {new}" in out
 
 
+@pytest.mark.parametrize(("group", "known"), [("", "--help lists them"), ("align", "sentences, documents, pivot")])
+def test_a_file_in_the_place_of_a_command_is_told(paraloom: Command, tmp_path: Path, group: str, known: str) -> None:
+    (tmp_path / "text.de").write_text("Guten Morgen.\n", encoding="utf-8")
+    status, _, err = paraloom(*group.split(), str(tmp_path / "text.de"))
+    assert status == 2
+    assert "is a file: a command comes before it" in " ".join(err.replace("│", " ").split())
+    assert known in " ".join(err.replace("│", " ").split())
+
+
 def test_no_page_and_no_message_calls_a_command_by_its_former_name() -> None:
     root = Path(__file__).parents[2]
     folders = (("docs", ".md"), ("src", ".py"), ("examples", ".toml"))

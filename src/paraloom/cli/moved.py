@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -35,8 +36,11 @@ class MovedCommands(TyperGroup):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Check for commands that moved before click reports an unknown one."""
+        """Check for commands that moved, and for a file in a command's place, before click reports an unknown one."""
         if args and ctx.parent is None and args[0] in MOVED and args[0] not in self.commands:
             typer.echo(f"paraloom: '{args[0]}' is now '{MOVED[args[0]]}'", err=True)
             args = [*MOVED[args[0]].split(), *args[1:]]
+        if args and args[0] not in self.commands and Path(args[0]).exists():
+            known = ", ".join(self.commands) if ctx.parent else f"{ctx.command_path} --help lists them"
+            ctx.fail(f"'{args[0]}' is a file: a command comes before it ({known}).")
         return super().resolve_command(ctx, args)
