@@ -118,6 +118,18 @@ def test_sides_that_are_swapped_against_their_declared_languages_are_warned_abou
     assert "they are said to be en and de" in message
 
 
+def test_the_languages_of_sentences_are_those_in_the_names_of_the_files(tmp_path: Path) -> None:
+    (tmp_path / "a.de").write_text("Ein Hund schläft.\nDie Katze frisst.\n", encoding="utf-8")
+    (tmp_path / "a.en").write_text("A dog sleeps.\nThe cat eats.\n", encoding="utf-8")
+    align_files(tmp_path / "a.de", tmp_path / "a.en", tmp_path / "out.tsv")
+    align_files(tmp_path / "a.de", tmp_path / "a.en", tmp_path / "said.tsv", tgt_lang="en-GB")
+    written = [(tmp_path / name).read_text(encoding="utf-8").splitlines() for name in ("out.tsv", "said.tsv")]
+    assert [{tuple(line.split("\t")[3:5]) for line in lines[1:]} for lines in written] == [
+        {("de", "en")},
+        {("de", "en-GB")},
+    ]
+
+
 def test_an_encoder_of_other_languages_is_warned_about(
     texts: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

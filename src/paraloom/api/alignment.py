@@ -20,6 +20,7 @@ from paraloom.io import read_lines, write_pairs
 from paraloom.io.compression import PIPE, without_compression
 from paraloom.io.formats.alignments import write_beads
 from paraloom.io.formats.base import file_stem, languages_in_name, origin_in_name
+from paraloom.io.formats.names import languages_of_files
 
 if TYPE_CHECKING:
     from paraloom.alignment.aligner_config import AlignerConfig
@@ -140,8 +141,8 @@ class AlignFilesConfig:
         hard_delimiter: A line that no bead crosses, such as .EOA; '' for empty lines.
         order: strict: both in the same order; local: passages of one may be moved or missing, and beads then cross.
         pivot: The translations of both sides are into a third language, and are compared there.
-        src_lang: Language of the source; default: from the file's name.
-        tgt_lang: Language of the target; default: from the file's name.
+        src_lang: Language of the source; default: from the files' names (`a.de`, `a.en`).
+        tgt_lang: Language of the target; default: from the files' names.
         max_bead_size: Maximum number of sentences on one side of a bead.
         method: 'evidence' (all of it), 'length' (Gale and Church's lengths alone) or 'park17' (Park et al.'s formula).
     """
@@ -169,9 +170,9 @@ class AlignFilesConfig:
             _refuse_evidence(self.method, {"a lexicon": self.lexicon, "an encoder": encoder})
         return config
 
-    def languages(self, source: str) -> tuple[str | None, str | None]:
-        """The languages as they are set, or else by the name of the source file."""
-        named = languages_in_name(file_stem(source)) or (None, None)
+    def languages(self, source: str, target: str) -> tuple[str | None, str | None]:
+        """The languages as they are set, or else by the names of the files."""
+        named = languages_in_name(file_stem(source)) or languages_of_files(source, target) or (None, None)
         return self.src_lang or named[0], self.tgt_lang or named[1]
 
 
@@ -285,7 +286,7 @@ def _translated(pair: TextPair, names: tuple[str, str], config: AlignFilesConfig
     alone = config.encoder not in (None, ALIGNMENT_ENCODER) and not pair.source_translations and model is None
     warn_of_languages(
         *sides,
-        declared=config.languages(names[0]),
+        declared=config.languages(*names),
         translator=None if model is None or config.pivot else Direction.of(model),
         encoder=encoder_languages(config.encoder) if alone and config.encoder is not None else (),
     )
@@ -303,7 +304,7 @@ def _write(
         return
     delimiter = config.hard_delimiter
     shown = [bead for bead in beads if delimiter is None or not _is_delimiter(bead, pair.source, delimiter)]
-    write_pairs(_pairs(shown, (pair.source, pair.target), names[0], config.languages(names[0])), output)
+    write_pairs(_pairs(shown, (pair.source, pair.target), names[0], config.languages(*names)), output)
 
 
 def _refuse_evidence(method: str, given: Mapping[str, object]) -> None:

@@ -73,8 +73,18 @@ def _language(name: str) -> str | None:
         return name
     if not _SEPARATORS.search(name):
         return known_language(name) or name
+    return _last_language(name)
+
+
+def _last_language(name: str) -> str | None:
     known = (known_language(part) for part in reversed(_SEPARATORS.split(name)))
     return next((language for language in known if language), None)
+
+
+def languages_of_files(src: str, tgt: str) -> tuple[str, str] | None:
+    """The languages of two files by their names (`a.de`, `a.en.txt.gz`), None unless both are known and differ."""
+    first, second = (_last_language(without_compression(path).name) for path in (src, tgt))
+    return (first, second) if first and second and first != second else None
 
 
 def _common_stem(first: str, second: str) -> str:
