@@ -95,7 +95,7 @@ class TrainTranslator(TranslatorConfig, Fit):
             if rows < 2 * self.held_out:
                 raise DataError(
                     f"cannot hold out {self.held_out} of {rows} pairs: that is more than half",
-                    remedy="Set 'development', or lower 'held_out'.",
+                    remedy="Give development pairs (--dev; in TOML 'development'), or lower the stage's 'held_out'.",
                 )
             share = self.held_out / rows
         development = list(
@@ -107,7 +107,7 @@ class TrainTranslator(TranslatorConfig, Fit):
         if not development:
             raise DataError(
                 "no pair is left to hold out for development: the bitext may be the training part of a split",
-                remedy="Set 'development' to the other part.",
+                remedy="Give the other part as development pairs (--dev; in TOML 'development').",
             )
 
         def in_training(target: str) -> bool:
