@@ -136,7 +136,9 @@ def run_stages(
             if not isinstance(error, RunError) and not resumed and not _has_output(work):
                 shutil.rmtree(work, ignore_errors=True)
             if output != "-" and _has_output(work):
-                error.remedy = "\n".join(filter(None, [error.remedy, kept_work(work)]))
+                # A command to be copied, the end of some remedies, keeps its line.
+                between = " " if (error.remedy or "").endswith(".") else "\n"
+                error.remedy = between.join(filter(None, [error.remedy, kept_work(work)]))
             raise
         except KeyboardInterrupt as interruption:
             if output == "-" or not work.exists():
