@@ -1,4 +1,4 @@
-"""Where two English texts differ: the words that changed, and changes that paraphrasers seldom get right."""
+"""Where two English texts differ: words and kinds of change, and changes that paraphrasers seldom get right."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from paraloom.text.function_words import FUNCTION_WORDS
 REPEATED, MARKS, FORMS = "repeats a word", "name, number or mark changed", "form of a word changed"
 UNKNOWN = "a new word that is not in the list"
 """What `english_fault` finds."""
+
+WORD, ORDER, SHORTER, CONTRACTION = CHANGES = ("word", "order", "shorter", "contraction")
+"""What `kinds_of_change` finds: the types of paraphrases that words show."""
 
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|\w+(?:['-]\w+)*|[^\w\s]")
 _MARK = re.compile(r"""["()\[\]{}<>$€£%@#]|.*\d.*""")
@@ -50,6 +53,9 @@ _CONTRACTIONS = (
     (r"\b(it|he|she|that|what|who|there|here|where|how|when)'s\b", r"\1 is"),
 )
 _LONGEST_REPEAT, _SHORTEST_STEM, _SHORTEST_LISTED = 3, 3, 4
+_FILLING = _AUXILIARIES | {"a", "an", "the", "not"}
+"""Words that come, go and move with others."""
+_SHORTER_SHARE = 0.9
 
 
 @lru_cache(maxsize=8192)
@@ -77,6 +83,30 @@ class Edit(NamedTuple):
         content = [[word for word in words if word not in _FUNCTION_WORDS] for words in (lost, new)]
         functional = sorted(first) != sorted(second)
         return cls(" ".join(content[0]), " ".join(content[1]), functional, first != second)
+
+
+def kinds_of_change(source: str, candidate: str) -> list[str]:
+    """How an English text was changed, of `CHANGES`; contractions count as written in full, an added word is none.
+
+    word: words other than articles and auxiliaries replace others. order: such words, which both texts have once, stand
+    in another order. shorter: nine tenths of the words are left, or fewer. contraction: words and order are the same.
+
+    Reference:
+        Vila et al. 2014, "Is this a paraphrase? What kind?": some of the types of its typology.
+    """
+    before, after = (_plain(english_words(text)) for text in (source, candidate))
+    if before == after:
+        written = (_plain(_TOKEN.findall(text.lower().replace("’", "'"))) for text in (source, candidate))
+        return [CONTRACTION] if next(written) != next(written) else []
+    counts, others = Counter(before), Counter(after)
+    once = {word for word in counts if counts[word] == others[word] == 1} - _FILLING
+    orders = ([word for word in words if word in once] for words in (before, after))
+    found = {
+        WORD: (counts - others).keys() - _FILLING and (others - counts).keys() - _FILLING,
+        ORDER: next(orders) != next(orders),
+        SHORTER: len(after) <= _SHORTER_SHARE * len(before),
+    }
+    return [kind for kind, is_found in found.items() if is_found]
 
 
 def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> str:
