@@ -9,9 +9,9 @@
 is asked for, and prints of how many sentences. `draw` writes sheet.tsv, outputs that were kept when a kind was asked
 for, each once and shuffled, and key.tsv, which says what was asked for. A reader writes a table with the columns id,
 right (1 or 0: the same meaning in good English) and kinds: all kinds of change that the reader sees, between commas, of
-word (other words in place of some), order (words stand in another order), shorter (clearly fewer words), contraction
-(nothing else differs) and other. `count` prints how many are right, and show the kind that was asked for; with
-`--page FILE` both tables go into a file of results.
+word (other words in place of some), order (words stand in another order), contraction (nothing else differs) and other.
+`count` prints how many are right, and show the kind that was asked for; with `--page FILE` the table goes into a file
+of results.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ def draw(folder: Path, number: int) -> None:
     """Write outputs of each kind of change that was asked for, so many of each preset at most, and the key."""
     kept = json.loads((folder / "kept.json").read_text("utf-8"))
     pairs, key = dict[str, tuple[str, str]](), list[tuple[str, str, str, str]]()
-    random.Random(1).shuffle(kept)
     for change in CHANGES:
         for preset in PRESETS:
             ones = [row[2:] for row in kept if row[:2] == [preset, change]]
+            ones.sort(key=lambda row: identifier(*row[1:]))
             for kind, *pair in ones[:number]:
                 pairs[identifier(*pair)] = (pair[0], pair[1])
                 key.append((identifier(*pair), kind, preset, change))
@@ -84,7 +84,7 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
     key, rows = table(folder / "key.tsv"), []
     yields = json.loads((folder / "yields.json").read_text("utf-8"))
     for preset in PRESETS:
-        for change in (ANY, *CHANGES):
+        for change in yields[preset]:
             ids = [row["id"] for row in key if (row["preset"], row["change"]) == (preset, change)]
             cells = [preset, change, share(yields[preset][change])]
             for reader in readers:
@@ -126,7 +126,7 @@ def main() -> None:
     keeping.add_argument("--rows", type=int, default=34, help="sentences of each kind of text (default: %(default)s)")
     keeping.add_argument("--seed", type=int, default=5261)
     keeping.add_argument("--free", action="store_true", help="other sentences, to choose by")
-    commands.choices["draw"].add_argument("--number", type=int, default=10, help="of each cell (default: %(default)s)")
+    commands.choices["draw"].add_argument("--number", type=int, default=16, help="of each cell (default: %(default)s)")
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
     counting.add_argument("sheets", type=Path, nargs="+")

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 Preset: TypeAlias = Literal["strict", "balanced", "loose", "none"]
 
-Change: TypeAlias = Literal["word", "order", "shorter", "contraction"]
+Change: TypeAlias = Literal["word", "order", "contraction"]
 
 DEFAULT_N = 3
 """Paraphrases of each text at most, by default."""
@@ -134,8 +134,7 @@ def paraphrase(
             gives.
         meaning: Minimum cosine to the text, 0 to 1, instead of the preset's.
         difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
-        change: Kind of change that is kept: 'word', 'order', 'shorter' or 'contraction', as English words show it. None
-            keeps all.
+        change: Kind of change that is kept: 'word', 'order' or 'contraction', as English words show it. Default: any.
         candidates: Candidates of each text to select from, of each paraphraser.
         encoder: What measures meaning: an encoder or its name; None or 'none' does not measure it.
         judge: The folder of a judge, which reads a text and a candidate at once; 'none' does not ask one. Default: the
@@ -281,7 +280,7 @@ def paraphrase_files(
         preset: What is kept of the candidates; none keeps what the paraphraser gives.
         meaning: Minimum cosine to the text, 0 to 1: 0.65 is loose, 0.85 close. Default: the preset's.
         difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
-        change: Kind of change that is kept: word, order, shorter or contraction. Default: any.
+        change: Kind of change that is kept: word, order or contraction. Default: any.
         candidates: Candidates of each text to select from, of each paraphraser.
         encoder: Encoder that measures meaning; none does not measure it.
         judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for

@@ -14,8 +14,8 @@ REPEATED, MARKS, FORMS = "repeats a word", "name, number or mark changed", "form
 UNKNOWN = "a new word that is not in the list"
 """What `english_fault` finds."""
 
-WORD, ORDER, SHORTER, CONTRACTION = CHANGES = ("word", "order", "shorter", "contraction")
-"""What `kinds_of_change` finds: the types of paraphrases that words show."""
+WORD, ORDER, CONTRACTION = CHANGES = ("word", "order", "contraction")
+"""What `kinds_of_change` finds."""
 
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|\w+(?:['-]\w+)*|[^\w\s]")
 _MARK = re.compile(r"""["()\[\]{}<>$€£%@#]|.*\d.*""")
@@ -55,7 +55,6 @@ _CONTRACTIONS = (
 _LONGEST_REPEAT, _SHORTEST_STEM, _SHORTEST_LISTED = 3, 3, 4
 _FILLING = _AUXILIARIES | {"a", "an", "the", "not"}
 """Words that come, go and move with others."""
-_SHORTER_SHARE = 0.9
 
 
 @lru_cache(maxsize=8192)
@@ -86,13 +85,10 @@ class Edit(NamedTuple):
 
 
 def kinds_of_change(source: str, candidate: str) -> list[str]:
-    """How an English text was changed, of `CHANGES`; contractions count as written in full, an added word is none.
+    """How an English text was changed, of `CHANGES`; contractions count as written in full.
 
-    word: words other than articles and auxiliaries replace others. order: such words, which both texts have once, stand
-    in another order. shorter: nine tenths of the words are left, or fewer. contraction: words and order are the same.
-
-    Reference:
-        Vila et al. 2014, "Is this a paraphrase? What kind?": some of the types of its typology.
+    word: words replace others, not counting articles, auxiliaries, and forms of the same word. order: words that both
+    texts have once, not counting articles and auxiliaries, stand in another order. contraction: nothing else differs.
     """
     before, after = (_plain(english_words(text)) for text in (source, candidate))
     if before == after:
@@ -101,12 +97,12 @@ def kinds_of_change(source: str, candidate: str) -> list[str]:
     counts, others = Counter(before), Counter(after)
     once = {word for word in counts if counts[word] == others[word] == 1} - _FILLING
     orders = ([word for word in words if word in once] for words in (before, after))
-    found = {
-        WORD: (counts - others).keys() - _FILLING and (others - counts).keys() - _FILLING,
-        ORDER: next(orders) != next(orders),
-        SHORTER: len(after) <= _SHORTER_SHARE * len(before),
-    }
-    return [kind for kind, is_found in found.items() if is_found]
+    lost, new = (counts - others).keys() - _FILLING, (others - counts).keys() - _FILLING
+    replaced = all(
+        any(not any(_inflected(word, other, False) for other in of_other) for word in words)
+        for words, of_other in ((lost, new), (new, lost))
+    )
+    return [WORD] * replaced + [ORDER] * (next(orders) != next(orders))
 
 
 def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> str:

@@ -30,7 +30,7 @@ class SelectionConfig(Config):
         fluency_weight: What the highest fluency adds to the rank, 0 or more, where no judge is asked.
         template_weight: What the template that was asked for adds to the rank, 0 or more.
         variety_weight: What similarity to a better paraphrase of the same text takes from the rank, 0 or more.
-        change: Kind of change that a candidate must show: word, order, shorter or contraction; '' for any.
+        change: Kind of change that a candidate must show: word, order or contraction; '' for any.
 
     Example:
         >>> SelectionConfig(meaning=1.5)
@@ -127,7 +127,7 @@ class CandidateSelection(Config):
         preset: What is kept of the candidates: strict, balanced or loose; none keeps what the paraphraser gives.
         meaning: Minimum cosine to the text, 0 to 1, instead of the preset's: 0.65 is loose, 0.85 close.
         difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
-        change: Kind of change that is kept: word, order, shorter or contraction. Default: any.
+        change: Kind of change that is kept: word, order or contraction. Default: any.
         candidates: Candidates of each text to select from, of each paraphraser.
 
     Raises:

@@ -65,7 +65,7 @@ class Paraphrase(CandidateSelection, Map):
 
     Candidates are selected by default. The best come first; the others are rejected, each with its reason, and columns
     `meaning`, `difference` and `judge` say what was measured (null where another check came before), `changes` the
-    kinds of change by rules of English: word, order, shorter, contraction. Columns `template`, `template_parse` and
+    kinds of change by rules of English: word, order, contraction. Columns `template`, `template_parse` and
     `template_distance` say which template a variant was to have, which one its own parse has, and the tree edit
     distance between both.
 
