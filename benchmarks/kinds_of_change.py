@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 from pathlib import Path
 
 from judged_paraphrases import KINDS, PRESETS, identifier, sentences, share, table, write_table
@@ -26,11 +27,19 @@ from paraphrase_generators import Remembered
 from results_pages import put_result, read_topic, write_pages
 
 from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
+from paraloom.api.paraphrasers import Paraphraser
 from paraloom.paraphrasing.edits import CHANGES
 from paraloom.paraphrasing.selection_config import CandidateSelection
 
 ANY = "any"
 HEADING = "Kinds of change"
+
+_ADVERBS = r"(?:\((?:RB|ADVP)[^()]*(?:\([^()]*\))*\) )*"
+PASSIVE = re.compile(
+    rf"\(VB[A-Z]? (?:am|is|are|was|were|be|been|being|'s|'re|'m)\) {_ADVERBS}\(VP {_ADVERBS}\(VBN", re.I
+)
+END = re.compile(r"[.?!][\"'”]? [\"'“]?[A-Z]")
+"""In a tree: a form of "be", adverbs, a participle. In a text: an end of a sentence that another follows."""
 
 
 def keep(rows: int, seed: int, free: bool, output: Path) -> None:
@@ -51,9 +60,20 @@ def keep(rows: int, seed: int, free: bool, output: Path) -> None:
             yields[preset][change] = [bool(one) for one in best]
             kept += [[preset, change, *place, one] for place, one in zip(places, best, strict=True) if one]
             print(f"| {preset} | {change} | {share(yields[preset][change])} |", flush=True)
+    print_others([*dict.fromkeys((row[3], row[4]) for row in kept)])
     output.mkdir(parents=True, exist_ok=True)
     (output / "yields.json").write_text(json.dumps(yields), encoding="utf-8")
     (output / "kept.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def print_others(pairs: list[tuple[str, str]]) -> None:
+    """In how many outputs the voice changes, by the bundled parser, and the number of sentences."""
+    texts = [text for pair in pairs for text in pair]
+    passives = [len(PASSIVE.findall(tree or "")) for tree in Paraphraser.load("english")._trees(texts)]
+    ends = [len(END.findall(text)) for text in texts]
+    voices = sum(before != after for before, after in zip(passives[::2], passives[1::2], strict=True))
+    splits = sum(before != after for before, after in zip(ends[::2], ends[1::2], strict=True))
+    print(f"of {len(pairs)} outputs {voices} have another voice, {splits} another number of sentences")
 
 
 def draw(folder: Path, number: int) -> None:
@@ -126,7 +146,7 @@ def main() -> None:
     keeping.add_argument("--rows", type=int, default=34, help="sentences of each kind of text (default: %(default)s)")
     keeping.add_argument("--seed", type=int, default=5261)
     keeping.add_argument("--free", action="store_true", help="other sentences, to choose by")
-    commands.choices["draw"].add_argument("--number", type=int, default=16, help="of each cell (default: %(default)s)")
+    commands.choices["draw"].add_argument("--number", type=int, default=20, help="of each cell (default: %(default)s)")
     counting = commands.add_parser("count")
     counting.add_argument("folder", type=Path)
     counting.add_argument("sheets", type=Path, nargs="+")
