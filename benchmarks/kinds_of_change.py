@@ -58,7 +58,7 @@ def keep(rows: int, seed: int, free: bool, output: Path) -> None:
             selector.judge = remembered
             best = [group[0].text if group else "" for group in selector.select(texts, groups, 1).kept]
             yields[preset][change] = [bool(one) for one in best]
-            kept += [[preset, change, *place, one] for place, one in zip(places, best, strict=True) if one]
+            kept += [[preset, change, *row, one] for row, one in zip(places, best, strict=True) if one]
             print(f"| {preset} | {change} | {share(yields[preset][change])} |", flush=True)
     print_others([*dict.fromkeys((row[3], row[4]) for row in kept)])
     output.mkdir(parents=True, exist_ok=True)

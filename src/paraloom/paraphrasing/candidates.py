@@ -189,7 +189,7 @@ def _of_parts(
         name: min(getattr(one, name) for one in chosen)
         for name in ("score", "meaning", "fluency", "judge", "template", "probability")
     }
-    found = {kind for one in chosen for kind in one.changes.split(", ")}
-    changes = ", ".join(kind for kind in CHANGES if kind in found)
+    of_parts = {kind for one in chosen for kind in one.changes.split(", ")}
+    changes = ", ".join(kind for kind in CHANGES if kind in of_parts)
     whole = sum(map(len, parts))
     return SelectedParaphrase(text, difference=difference / whole, candidate=candidate, changes=changes, **lowest)
