@@ -188,8 +188,12 @@ def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]
     readers = [{row["id"]: row for row in table(sheet)} for sheet in sheets]
     key, seconds = table(folder / "key.tsv"), json.loads((folder / "seconds.json").read_text("utf-8"))
     names, rows = ("right", "different", "right of these", "all three"), []
+    known: list[tuple[str, list[str]]] = []
     for generator, preset in dict.fromkeys((row["generator"], row["preset"]) for row in key):
         cell = [row["id"] for row in key if (row["generator"], row["preset"]) == (generator, preset)]
+        if not any(cell) or (preset, cell) in known:  # nothing is kept, or what a generator before it keeps
+            continue
+        known.append((preset, cell))
         cells = [generator, preset, share([bool(one) for one in cell])]
         for reader in readers:
             if any(one and one not in reader for one in cell):
@@ -218,7 +222,8 @@ def write_page(path: Path, command: str, columns: list[str], rows: list[list[str
             "The same unpicked sentences of six kinds for all, each generator's candidates through the same checks, "
             "judge and presets. *One word*: a word replaced by a synonym of PPDB, at no cost. *Round trip*: through "
             "German by the bundled translators, 6 × 6 translations, of which the 20 most probable are candidates; its "
-            "cost is that of both translators, or that which the paraphraser finds for the same output, or none. "
+            "cost is that of both translators, or none; with that which the paraphraser finds, it adds nothing to the "
+            "paraphraser's. Of copies none is kept. "
             "Readers, language models, saw sentence and output alone; *different* is more than punctuation, case, an "
             "article or a contraction; *all three* is the number of sentences with an output that is right, good and "
             "different. Seconds of one core, for the candidates alone. `strict, 0.1`: where a tenth of the words must "

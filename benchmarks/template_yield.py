@@ -7,6 +7,7 @@
     python benchmarks/template_yield.py draw build/templates
     python benchmarks/template_yield.py count benchmarks/readings/templates reader-1.tsv reader-2.tsv
     python benchmarks/template_yield.py control
+    python benchmarks/template_yield.py more
 
 `generate` decodes unpicked sentences freely and with each of the templates that paraphrases of sentences with their own
 template had most often (of the text that is reported on, also with the commonest of all), and scores every output as a
@@ -18,6 +19,9 @@ and of templates for a reader who does not see which (sheet.tsv, and key.tsv), `
 
 `control` asks for the templates of three sentences where they are not a sentence's own: how many outputs have them, and
 are right by the judge.
+
+`more` prints of how many other sentences the selection keeps an output of more candidates: a larger beam, samples,
+templates, and *branches*: at each word of the text, the most probable continuations of a copy up to there.
 """
 
 from __future__ import annotations
@@ -40,10 +44,11 @@ from paraphrase_generators import Remembered
 from paraloom.api.paraphrase_sources import open_selector
 from paraloom.api.paraphrasers import Paraphraser
 from paraloom.core.protocols import Variant
+from paraloom.paraphrasing.control import ControlledVariant
 from paraloom.paraphrasing.edits import Edit, english_words
 from paraloom.paraphrasing.examples import TEMPLATE_HEIGHT, bounded_cut, source_text, target_prefix
-from paraloom.paraphrasing.linearization import cut_tree
-from paraloom.paraphrasing.selection import DUPLICATE, SURPLUS, ParaphraseSelector
+from paraloom.paraphrasing.linearization import cut_tree, plain_text
+from paraloom.paraphrasing.selection import DOUBTFUL, DUPLICATE, SURPLUS, ParaphraseSelector
 
 SUGGESTED, FIXED, FREE, MANY = 20, 20, 20, 40
 """Templates by counts, templates of the fixed list, free candidates as the product has them, and twice as many."""
@@ -55,6 +60,9 @@ COSTLESS = "loose, no cost"
 EXEMPLARS = ("At noon, they left the house.", "When it rained, they left the house.", "They left the house at noon.")
 CONTROLLED = ("everyday", "captions", "news", "help")
 FREELY, YIELD = "free, 20", "yield, 20"
+
+Groups = list[list[ControlledVariant]]
+"""The candidates of each text."""
 
 Row = dict[str, Any]
 """A sentence with its kind, its template, and its candidates: freely, and by template."""
@@ -284,6 +292,76 @@ def control(rows: int, seed: int) -> None:
     print_control("all that paraphrases of such sentences had", TEMPLATE_HEIGHT, suited)
 
 
+def branches(model: Paraphraser, texts: Sequence[str]) -> Groups:
+    """The continuations of a copy that ends before each word: of the five likeliest next subwords, the best each."""
+    decoder, beginnings = model.translator._decoder, model.translator._beginnings
+    flat = [(row, at) for row, one in enumerate(texts) for at in range(len(one.split()))]
+    sources = decoder.codec.encode([source_text(texts[row], None) for row, _ in flat])
+    copies = [" ".join(plain_text(texts[row]).split()[:at]) for row, at in flat]
+    results = decoder.engine().translate_batch(
+        sources,
+        beginnings([f"{target_prefix()} {one}".strip() for one in copies], len(copies)),
+        beam_size=1,
+        num_hypotheses=5,
+        return_alternatives=True,
+        min_alternative_expansion_prob=0.01,
+        max_batch_size=1024,
+        batch_type="tokens",
+    )
+    start, groups = len(beginnings([target_prefix()], 1)[0]), [dict[str, ControlledVariant]() for _ in texts]
+    for (row, _), result in zip(flat, results, strict=True):
+        for text in decoder.codec.decode([one[start:] for one in result.hypotheses]):
+            groups[row][text] = ControlledVariant(text, 0.0, 1)
+    return model.with_free_logprobs(texts, [[*group.values()] for group in groups])
+
+
+def by_templates(model: Paraphraser, texts: Sequence[str]) -> Groups:
+    """An output of each template of the fixed list."""
+    parser, trees, model.parser = model.parser, model._trees(texts), None
+    flat = [(row, one) for row in range(len(texts)) for one, _ in model.templates.most_common(FIXED)]
+    sources, templates = [texts[row] for row, _ in flat], [one for _, one in flat]
+    decoded = model._decoded(sources, [trees[row] for row, _ in flat], templates, 1, "beam:5,nbest=1", 0)
+    decoded, model.parser = model.with_free_logprobs(sources, decoded), parser
+    return [[one for group in decoded[row : row + FIXED] for one in group] for row in range(0, len(flat), FIXED)]
+
+
+def more(rows: int, seed: int) -> None:
+    """Print how many sentences have an output of further candidates, and what these cost."""
+    model, clock = Paraphraser.load("english"), time.process_time
+    texts = [text for kind in KINDS for text in sentences(kind, rows, seed, free=True)]
+    generators: dict[str, Callable[[], Groups]] = {
+        FREELY: lambda: model.candidates(texts, n=FREE),
+        "free, 80": lambda: model.candidates(texts, n=4 * FREE),
+        "sampled, 40": lambda: model.candidates(texts, n=MANY, decode="nucleus:0.95,within=50", seed=1),
+        "fixed list, 20": lambda: by_templates(model, texts),
+        "branches": lambda: branches(model, texts),
+    }
+    selectors, groups = open_selectors(), dict[str, Groups]()
+    print("| candidates | seconds a sentence | preset | with an output | that differs | judged |")
+    for name, generator in generators.items():
+        start = clock()
+        groups[name] = generator()
+        seconds = f"{(clock() - start) / len(texts):.2f}"
+        freely = [] if name == FREELY else [groups[FREELY]]
+        print_kept(name, seconds, texts, [*freely, groups[name]], selectors)
+    print_kept("all", "", texts, [*groups.values()], selectors)
+
+
+def print_kept(
+    name: str, seconds: str, texts: list[str], several: list[Groups], selectors: dict[str, ParaphraseSelector]
+) -> None:
+    """A row of the table of `more` for each preset: sentences with an output, and with a candidate to be judged."""
+    pools = [[one for group in groups for one in group] for groups in zip(*several, strict=True)]
+    distinct = [[*{one.text: one for one in reversed(pool)}.values()][::-1] for pool in pools]
+    for preset in PRESETS:
+        selection = selectors[preset].select(texts, distinct, 1)
+        outputs = [one[0].text if one else "" for one in selection.kept]
+        differing = [bool(one) and differs(text, one) for text, one in zip(texts, outputs, strict=True)]
+        judged = [any(one in ("", DOUBTFUL, DUPLICATE, SURPLUS) for one in reasons) for reasons in selection.reasons]
+        cells = (seconds, preset, share([*map(bool, outputs)]), share(differing), share(judged))
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
 def print_control(name: str, height: int, verdicts: list[tuple[bool, bool]]) -> None:
     """A row of the table of `control`."""
     columns = [[one for one, _ in verdicts], [one for _, one in verdicts], [all(one) for one in verdicts]]
@@ -294,8 +372,8 @@ def main() -> None:
     """Write candidates or a sheet, or print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, dest="command")
-    generating, controlling = commands.add_parser("generate"), commands.add_parser("control")
-    for command, rows in ((generating, 40), (controlling, 15)):
+    generating, controlling, adding = (commands.add_parser(name) for name in ("generate", "control", "more"))
+    for command, rows in ((generating, 40), (controlling, 15), (adding, 17)):
         command.add_argument("--rows", type=int, default=rows, help="sentences of each kind of text")
         command.add_argument("--seed", type=int, default=5203)
     generating.add_argument("-o", "--output", type=Path, required=True)
@@ -313,6 +391,8 @@ def main() -> None:
         draw(options.folder, options.number)
     elif options.command == "count":
         count(options.folder, options.sheets)
+    elif options.command == "more":
+        more(options.rows, options.seed)
     else:
         control(options.rows, options.seed)
 

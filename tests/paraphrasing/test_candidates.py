@@ -65,3 +65,4 @@ def test_a_long_text_is_selected_by_sentences_and_keeps_the_others() -> None:
     assert selection.positions == [[0, 1], [0, 1], [], []] and selection.reasons[0] == ["", ""]
     # Of each of the twelve characters of the text, eight are in sentences of which half of the words differ.
     assert selection.kept[0][0].difference == selection.measured[0][0].difference == pytest.approx(8 / 12 / 2)
+    assert [kept[0].changes for kept in selection.kept[:2]] == ["word", "word"]

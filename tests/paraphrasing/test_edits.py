@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from paraloom.paraphrasing.edits import FORMS, MARKS, REPEATED, UNKNOWN, Edit, english_fault, english_words
+from paraloom.paraphrasing.edits import (
+    FORMS,
+    MARKS,
+    REPEATED,
+    UNKNOWN,
+    Edit,
+    english_fault,
+    english_words,
+    kinds_of_change,
+)
 
 
 @pytest.mark.parametrize(
@@ -89,3 +98,25 @@ def test_a_new_word_is_in_the_list_if_there_is_one(candidate: str, fault: str) -
 )
 def test_words_that_changed(source: str, candidate: str, edit: Edit) -> None:
     assert Edit.between(english_words(source), english_words(candidate)) == edit
+
+
+@pytest.mark.parametrize(
+    ("source", "candidate", "kinds"),
+    [
+        ("When it rained, we left early.", "We went early when it rained.", ["word", "order"]),
+        ("It's late.", "It is late.", ["contraction"]),
+        ("The boys don’t run.", "The boys do not run!", ["contraction"]),
+        ("It is late.", "it is late!", []),
+        ("It is late.", "It is very late.", []),
+        ("I gave her a book.", "I gave a book to her.", ["order"]),
+        ("What is the use?", "What use is it?", []),
+        ("A man is in the house.", "There is a man in the house.", []),
+        ("I think that he left.", "I think he left.", []),
+        ("They were playing.", "They played.", []),
+        ("They prefer to work at home.", "They like working at home.", ["word"]),
+        ("The film was good.", "The movie was good.", ["word"]),
+        ("A dog sleeps.", "The dog sleeps.", []),
+    ],
+)  # fmt: skip
+def test_kinds_of_change(source: str, candidate: str, kinds: list[str]) -> None:
+    assert kinds_of_change(source, candidate) == kinds

@@ -56,18 +56,6 @@ class Judge:
         return np.array([self.table.get(pair, 1.0) for pair in zip(firsts, seconds, strict=True)], np.float32)
 
 
-class Perplexities:
-    """A language model with a table."""
-
-    signature = "perplexities"
-
-    def __init__(self, table: dict[str, float]) -> None:
-        self.table = table
-
-    def perplexity(self, texts: list[str]) -> npt.NDArray[np.float32]:
-        return np.array([self.table[text] for text in texts], np.float32)
-
-
 def variants(*texts: str) -> list[Variant]:
     return [Variant(text, -1.0, 4) for text in texts]
 
@@ -205,10 +193,23 @@ def test_fluency_is_the_mean_probability_of_tokens() -> None:
     assert math.isnan(kept[1].fluency) and kept[1].score == 0
 
 
-def test_fluency_by_a_language_model() -> None:
-    model = Perplexities({"five six": 20, "one two": 40, "three four": 10})
-    kept = ParaphraseSelector(FREE, language_model=model).select(["five six"], [variants("one two", "three four")], 2)
-    assert {one.text: one.fluency for one in kept.kept[0]} == {"one two": 0.5, "three four": 1.0}
+def test_a_kind_of_change_is_asked_for() -> None:
+    candidates = [variants("At noon we left early.", "We went away early at noon.", "We left at noon.")]
+    config = SelectionConfig(meaning=0, difference=0, fluency=0, distinct=0, change="word")
+    selection = ParaphraseSelector(config).select(["We left early at noon."], candidates, 3)
+    assert [one.changes for one in selection.kept[0]] == ["word"]
+    assert selection.reasons == [[selecting.OTHER_CHANGE, "", selecting.OTHER_CHANGE]]
+    anything = ParaphraseSelector(FREE).select(["We left early at noon."], candidates, 3)
+    assert {one.text: one.changes for one in anything.kept[0]} == {
+        "At noon we left early.": "order",
+        "We went away early at noon.": "word",
+        "We left at noon.": "",
+    }
+
+
+def test_an_unknown_kind_of_change() -> None:
+    with pytest.raises(ConfigError, match="unknown kind of change 'words'; did you mean 'word'"):
+        SelectionConfig(change="words")
 
 
 def test_the_score_is_a_weighted_sum() -> None:

@@ -23,6 +23,7 @@ from paraloom.mt.subwords import read_vocabulary
 from paraloom.papers import measure_control
 from paraloom.papers.scpn.measure_control import first_variants, known_templates, share_known
 from paraloom.paraphrasing.linearization import cut_tree, read_template, special_tokens
+from paraloom.paraphrasing.selection import changes_of
 from paraloom.paraphrasing.settings import ParaphraserSettings
 from paraloom.stages.paraphrasers import TrainParaphraser
 from paraloom.stages.paraphrasing import Paraphrase
@@ -147,6 +148,7 @@ def test_the_stage_selects(toy_paraphraser: Path, tmp_path: Path) -> None:
     counts = Counter(row["pair_id"] for row in kept)
     assert set(counts.values()) <= {1} and all(row["rank"] == 0 for row in kept)
     assert all(row["difference"] >= 0.1 and row["meaning"] >= 0.2 for row in kept)
+    assert all(row["changes"] == changes_of(row["original"], row["text"]) for row in kept)
     assert {row["reason"] for row in rejected} <= {
         *(
             "near copy of the text",

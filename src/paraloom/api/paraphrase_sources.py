@@ -169,12 +169,13 @@ def open_selector(
     *,
     meaning: float | None = None,
     difference: float | None = None,
+    change: str = "",
     encoder: str | Path | EncoderLike | None = "english",
     judge: str | Path | None = "none",
     language: str | None = None,
 ) -> ParaphraseSelector:
     """A selector with models by name."""
-    config = selection_config(preset, meaning=meaning, difference=difference)
+    config = selection_config(preset, meaning=meaning, difference=difference, change=change)
     if encoder in (None, NO_ENCODER) and meaning is not None:
         raise ConfigError("--meaning needs an encoder", remedy="Name one with --encoder, or leave --meaning out.")
     return ParaphraseSelector(config, named_encoder(encoder, language), judge=named_judge(judge, language))

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 Preset: TypeAlias = Literal["strict", "balanced", "loose", "none"]
 
+Change: TypeAlias = Literal["word", "order", "contraction"]
+
 DEFAULT_N = 3
 """Paraphrases of each text at most, by default."""
 
@@ -60,7 +62,7 @@ _MAX_LENGTH = 100_000
 SIDES: tuple[Literal["", "text", "src", "tgt"], ...] = ("", "text", "src", "tgt")
 """What of a corpus is paraphrased; '' for what it has."""
 
-_EMPTY_BY_DEFAULT = frozenset(["template", "like", "decode"])
+_EMPTY_BY_DEFAULT = frozenset(["template", "like", "decode", "change"])
 """Keys of the stage that are '' where they are not given."""
 
 _FILE_NAME = re.compile(r"\S*[^\s.]\.[A-Za-z][A-Za-z0-9]{1,7}|\S*/\S*")
@@ -74,6 +76,7 @@ class ParaphraseSettings(TypedDict, total=False):
     preset: Preset
     meaning: float | None
     difference: float | None
+    change: Change | None
     candidates: int
     encoder: str | Path | EncoderLike | None
     judge: str | Path | None
@@ -108,6 +111,7 @@ def paraphrase(
     preset: Preset = "strict",
     meaning: float | None = None,
     difference: float | None = None,
+    change: Change | None = None,
     candidates: int = CandidateSelection.candidates,
     encoder: str | Path | EncoderLike | None = "english",
     judge: str | Path | None = None,
@@ -130,6 +134,7 @@ def paraphrase(
             gives.
         meaning: Minimum cosine to the text, 0 to 1, instead of the preset's.
         difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
+        change: Kind of change that is kept: 'word', 'order' or 'contraction', as English words show it. Default: any.
         candidates: Candidates of each text to select from, of each paraphraser.
         encoder: What measures meaning: an encoder or its name; None or 'none' does not measure it.
         judge: The folder of a judge, which reads a text and a candidate at once; 'none' does not ask one. Default: the
@@ -143,7 +148,7 @@ def paraphrase(
 
     Returns:
         Of one text its paraphrases, the best first; of several a list of these. Each has `text`, `meaning`,
-        `difference` and `fluency`.
+        `difference`, `fluency`, and `changes`, its kinds of change between commas.
 
     Raises:
         ConfigError: A value is out of its range, or has no effect.
@@ -155,7 +160,8 @@ def paraphrase(
         >>> paraphrase(["The film was good."], lambda texts: ["Stocks fell."])
         [[]]
     """
-    wanted = CandidateSelection(preset=preset, meaning=meaning, difference=difference, candidates=candidates)
+    thresholds: dict[str, Any] = {"meaning": meaning, "difference": difference, "change": change or ""}
+    wanted = CandidateSelection(preset=preset, candidates=candidates, **thresholds)
     if template is not None and like is not None:
         raise ConfigError("'template' and 'like' cannot be combined", remedy="Give one of them.")
     given = [texts] if isinstance(texts, str) else list(texts)
@@ -181,9 +187,7 @@ def paraphrase(
     if wanted.selects:
         language = language_of_paraphraser(source)
         judged = judge or (None if is_judged(source) else "none")
-        selector = open_selector(
-            preset, meaning=meaning, difference=difference, encoder=encoder, judge=judged, language=language
-        )
+        selector = open_selector(preset, **thresholds, encoder=encoder, judge=judged, language=language)
     groups, selection = SelectingParaphraser(source, selector, n=n, candidates=candidates).answer(given, seed=seed)
     if (template is not None and template != AUTO) or like is not None:
         warn_of_distance(given, groups)  # type: ignore[arg-type]
@@ -248,6 +252,7 @@ def paraphrase_files(
     preset: Preset = "strict",
     meaning: float | None = None,
     difference: float | None = None,
+    change: Change | None = None,
     candidates: int = CandidateSelection.candidates,
     encoder: str | Path | None = "english",
     judge: str | Path | None = None,
@@ -275,6 +280,7 @@ def paraphrase_files(
         preset: What is kept of the candidates; none keeps what the paraphraser gives.
         meaning: Minimum cosine to the text, 0 to 1: 0.65 is loose, 0.85 close. Default: the preset's.
         difference: Minimum share of words that differ from the text, 0 to 1. Default: the preset's.
+        change: Kind of change that is kept: word, order or contraction. Default: any.
         candidates: Candidates of each text to select from, of each paraphraser.
         encoder: Encoder that measures meaning; none does not measure it.
         judge: Judge that reads a text and a candidate at once: a folder; none: no judge. Default: the bundled one, for
@@ -301,6 +307,7 @@ def paraphrase_files(
             preset=preset,
             meaning=meaning,
             difference=difference,
+            change=change,
             candidates=candidates,
             encoder=encoder,
             judge=judge,

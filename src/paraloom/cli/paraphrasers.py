@@ -53,8 +53,8 @@ def _show_paraphrases(result: api.ParaphrasedFiles, values: Mapping[str, Any]) -
 
 def _as_json(text: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A line of JSON for each paraphrase; one without a text, where none is good enough."""
+    names = ("text", "logprob", "tokens", "template", "template_distance", "meaning", "difference", "judge", "changes")
     for row in rows or [{"text": None}]:
-        names = ("text", "logprob", "tokens", "template", "template_distance", "meaning", "difference", "judge")
         yield json.dumps({"source": text, **{name: row[name] for name in names if name in row}}, ensure_ascii=False)
 
 
@@ -103,7 +103,7 @@ DECLARED = [
         run=_paraphrase,
         of="paraphrase_files",
         leave_out="height decode",
-        everyday="paraphraser output text n preset meaning difference template like plan as_json",
+        everyday="paraphraser output text n preset meaning difference change template like plan as_json",
         flags={"texts": "", "n": "-n"},
         settings={
             "texts": {

@@ -9,6 +9,7 @@ from paraloom.core.digests import digest
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import ParaphraseLike, ParaphraserLike
 from paraloom.paraphrasing.control import ControlledVariant
+from paraloom.paraphrasing.edits import CHANGES
 from paraloom.paraphrasing.paraphraser import ControlledParaphraser
 from paraloom.paraphrasing.selection import (
     Measured,
@@ -188,5 +189,7 @@ def _of_parts(
         name: min(getattr(one, name) for one in chosen)
         for name in ("score", "meaning", "fluency", "judge", "template", "probability")
     }
+    of_parts = {kind for one in chosen for kind in one.changes.split(", ")}
+    changes = ", ".join(kind for kind in CHANGES if kind in of_parts)
     whole = sum(map(len, parts))
-    return SelectedParaphrase(text=text, difference=difference / whole, candidate=candidate, **lowest)
+    return SelectedParaphrase(text, difference=difference / whole, candidate=candidate, changes=changes, **lowest)

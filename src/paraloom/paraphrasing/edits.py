@@ -1,4 +1,4 @@
-"""Where two English texts differ: the words that changed, and changes that paraphrasers seldom get right."""
+"""Where two English texts differ: words and kinds of change, and changes that paraphrasers seldom get right."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from paraloom.text.function_words import FUNCTION_WORDS
 REPEATED, MARKS, FORMS = "repeats a word", "name, number or mark changed", "form of a word changed"
 UNKNOWN = "a new word that is not in the list"
 """What `english_fault` finds."""
+
+WORD, ORDER, CONTRACTION = CHANGES = ("word", "order", "contraction")
+"""What `kinds_of_change` finds."""
 
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|\w+(?:['-]\w+)*|[^\w\s]")
 _MARK = re.compile(r"""["()\[\]{}<>$€£%@#]|.*\d.*""")
@@ -50,6 +53,8 @@ _CONTRACTIONS = (
     (r"\b(it|he|she|that|what|who|there|here|where|how|when)'s\b", r"\1 is"),
 )
 _LONGEST_REPEAT, _SHORTEST_STEM, _SHORTEST_LISTED = 3, 3, 4
+_FILLING = _AUXILIARIES | {"a", "an", "the", "not"}
+"""Words that come, go and move with others."""
 
 
 @lru_cache(maxsize=8192)
@@ -77,6 +82,27 @@ class Edit(NamedTuple):
         content = [[word for word in words if word not in _FUNCTION_WORDS] for words in (lost, new)]
         functional = sorted(first) != sorted(second)
         return cls(" ".join(content[0]), " ".join(content[1]), functional, first != second)
+
+
+def kinds_of_change(source: str, candidate: str) -> list[str]:
+    """How an English text was changed, of `CHANGES`; contractions count as written in full.
+
+    word: words replace others, not counting articles, auxiliaries, and forms of the same word. order: words that both
+    texts have once, not counting articles and auxiliaries, stand in another order. contraction: nothing else differs.
+    """
+    before, after = (_plain(english_words(text)) for text in (source, candidate))
+    if before == after:
+        written = (_plain(_TOKEN.findall(text.lower().replace("’", "'"))) for text in (source, candidate))
+        return [CONTRACTION] if next(written) != next(written) else []
+    counts, others = Counter(before), Counter(after)
+    once = {word for word in counts if counts[word] == others[word] == 1} - _FILLING
+    orders = ([word for word in words if word in once] for words in (before, after))
+    lost, new = (counts - others).keys() - _FILLING, (others - counts).keys() - _FILLING
+    replaced = all(
+        any(not any(_inflected(word, other, False) for other in of_other) for word in words)
+        for words, of_other in ((lost, new), (new, lost))
+    )
+    return [WORD] * replaced + [ORDER] * (next(orders) != next(orders))
 
 
 def english_fault(source: str, candidate: str, known: Collection[str] = ()) -> str:

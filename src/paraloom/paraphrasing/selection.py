@@ -18,16 +18,17 @@ from rapidfuzz.distance import Levenshtein
 
 from paraloom.core.digests import digest, signature
 from paraloom.core.protocols import EncoderLike, ParaphraseLike
-from paraloom.paraphrasing.edits import REPEATED, Edit, english_fault, english_words
+from paraloom.paraphrasing.edits import REPEATED, Edit, english_fault, english_words, kinds_of_change
 from paraloom.paraphrasing.selection_config import SelectionConfig
 from paraloom.text.characters import WITHOUT_SPACES
 from paraloom.text.function_words import suspected_language
 from paraloom.text.tokens import words
 
-EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, DRIFT, DOUBTFUL, IMPROBABLE, DUPLICATE, SURPLUS = (
+EMPTY, REFUSED, CUT, REPETITION, COPY, LENGTH, OTHER_CHANGE, DRIFT, DOUBTFUL, IMPROBABLE, DUPLICATE, SURPLUS = (
     *("empty", "refused by the model", "cut off by the decoder", REPEATED, "near copy of the text"),
     *(
         "length",
+        "another kind of change",
         "meaning changed",
         "probably not right",
         "improbable",
@@ -64,17 +65,6 @@ class JudgeLike(Protocol):
         """How probably each of n second texts says what the first says, float32 `(n,)`, 0 to 1."""
 
 
-class FluencyModel(Protocol):
-    """A language model, such as `paraloom.pairs.scoring.language_model.NgramModel`."""
-
-    @property
-    def signature(self) -> str:
-        """The model."""
-
-    def perplexity(self, texts: list[str]) -> npt.NDArray[np.float32]:
-        """Perplexity of each of n texts, float32 `(n,)`, 1 or more; NaN where it is undefined."""
-
-
 class SelectedParaphrase(NamedTuple):
     """A paraphrase that was kept."""
 
@@ -87,6 +77,7 @@ class SelectedParaphrase(NamedTuple):
     template: float
     candidate: ParaphraseLike
     probability: float = math.nan
+    changes: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, without the candidate."""
@@ -120,7 +111,6 @@ class ParaphraseSelector:
         judge: Reads English text and candidate, in both orders. With it, a candidate has a probability to be right, by
             :func:`probability_right`, and none of the faults of `paraloom.paraphrasing.edits`, for which the words of
             an encoder with vectors of words are the known ones.
-        language_model: Measures fluency, instead of the paraphraser.
     """
 
     def __init__(
@@ -129,12 +119,10 @@ class ParaphraseSelector:
         encoder: EncoderLike | None = None,
         *,
         judge: JudgeLike | None = None,
-        language_model: FluencyModel | None = None,
     ) -> None:
         self.config = config or SelectionConfig()
         self.encoder = encoder
         self.judge = judge
-        self.language_model = language_model
 
     @cached_property
     def _known_words(self) -> frozenset[str]:
@@ -146,11 +134,7 @@ class ParaphraseSelector:
         """The two main thresholds, a digest of all settings, and the models."""
         models = {
             name: "none" if model is None else model.signature
-            for name, model in (
-                ("encoder", self.encoder),
-                ("judge", self.judge),
-                ("language_model", self.language_model),
-            )
+            for name, model in (("encoder", self.encoder), ("judge", self.judge))
         }
         settings = digest(asdict(self.config))[:8]
         thresholds = {"meaning": self.config.meaning, "difference": self.config.difference}
@@ -179,6 +163,8 @@ class ParaphraseSelector:
                 fault = self.rejection(source, units, candidate, difference) or (
                     "" if self.judge is None else english_fault(text, candidate.text, self._known_words)
                 )
+                if self.config.change and self.config.change not in kinds_of_change(text, candidate.text):
+                    fault = fault or OTHER_CHANGE
                 reasons[row][index] = FOREIGN if foreign else fault
                 if reasons[row][index] not in (REFUSED, EMPTY):
                     figures[row][index] = Measured(difference=difference)
@@ -251,11 +237,7 @@ class ParaphraseSelector:
         if self.encoder is not None and cores is not None:
             others = [str(getattr(candidate, "core", candidate.text)) for candidate in candidates]
             meaning = np.minimum(meaning, text_cosines(self.encoder, cores, others))
-        if self.language_model is None:
-            fluency = np.array([_mean_probability(candidate) for candidate in candidates])
-        else:
-            ratio = self.language_model.perplexity(texts) / self.language_model.perplexity(outputs)
-            fluency = np.minimum(ratio, 1.0)
+        fluency = np.array([_mean_probability(candidate) for candidate in candidates])
         judged = probability = unknown
         if self.judge is not None:
             alive = np.ones(len(texts), bool) if self.encoder is None else meaning >= self.config.meaning
@@ -279,6 +261,7 @@ class ParaphraseSelector:
                 SelectedParaphrase(
                     *(candidate.text, score, float(meaning[row]), differences[row], float(fluency[row])),
                     *(float(judged[row]), template, candidate, float(probability[row])),
+                    changes_of(texts[row], outputs[row]),
                 )
             )
         return results
@@ -361,7 +344,14 @@ def without_selection(texts: Sequence[str], groups: Sequence[Sequence[Paraphrase
 def _as_given(text: str, candidate: ParaphraseLike) -> SelectedParaphrase:
     difference, nan = unit_difference(text_units(text), text_units(candidate.text)), math.nan
     fluency = _mean_probability(candidate)
-    return SelectedParaphrase(candidate.text, nan, nan, difference, fluency, nan, _template_match(candidate), candidate)
+    match = _template_match(candidate)
+    changes = changes_of(text, candidate.text)
+    return SelectedParaphrase(candidate.text, nan, nan, difference, fluency, nan, match, candidate, changes=changes)
+
+
+def changes_of(text: str, candidate: str) -> str:
+    """The kinds of change between two texts, between commas."""
+    return ", ".join(kinds_of_change(text, candidate))
 
 
 def is_foreign(text: str) -> bool:

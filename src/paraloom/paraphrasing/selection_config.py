@@ -8,6 +8,7 @@ from typing import Any
 
 from paraloom.core.config import Config, check_range
 from paraloom.core.errors import ConfigError, nearest
+from paraloom.paraphrasing.edits import CHANGES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,8 +21,7 @@ class SelectionConfig(Config):
         difference: Minimum difference from the text, 0 (copies, too) to 1: edits of words, divided by the number of
             words of the longer side; case and punctuation do not count.
         fluency: Minimum fluency, 0 (anything) to 1: the geometric mean probability of the tokens, as the paraphraser
-            finds them without a template; with a language model, the perplexity of the text divided by the candidate's.
-            Candidates whose fluency is unknown pass.
+            finds them without a template. Candidates whose fluency is unknown pass.
         probability: Minimum probability to be right, 0 to 1, where a judge is asked.
         length_ratio: Maximum ratio of the words of the longer side to those of the shorter, 1 or more; texts of up to
             five words may have three more. Inf for any.
@@ -30,6 +30,7 @@ class SelectionConfig(Config):
         fluency_weight: What the highest fluency adds to the rank, 0 or more, where no judge is asked.
         template_weight: What the template that was asked for adds to the rank, 0 or more.
         variety_weight: What similarity to a better paraphrase of the same text takes from the rank, 0 or more.
+        change: Kind of change that a candidate must show: word, order or contraction; '' for any.
 
     Example:
         >>> SelectionConfig(meaning=1.5)
@@ -49,6 +50,7 @@ class SelectionConfig(Config):
     fluency_weight: float = 0.75
     template_weight: float = 0.5
     variety_weight: float = 0.5
+    change: str = ""
 
     def validate(self) -> None:
         remedies = {
@@ -60,6 +62,8 @@ class SelectionConfig(Config):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise ConfigError(f"'{name}' must be from 0 to 1, got {value:g}", remedy=remedies.get(name))
+        if self.change and self.change not in CHANGES:
+            raise ConfigError(f"unknown kind of change '{self.change}'{nearest(self.change, CHANGES)}")
         if self.length_ratio < 1:
             raise ConfigError(f"'length_ratio' must be 1 or more, got {self.length_ratio:g}")
         for name in ("difference_weight", "fluency_weight", "template_weight", "variety_weight"):
@@ -95,7 +99,7 @@ RENAMED_PRESETS = {
 """Preset of an earlier version → what to write now."""
 
 
-def selection_config(preset: str = "balanced", **values: float | None) -> SelectionConfig:
+def selection_config(preset: str = "balanced", **values: float | str | None) -> SelectionConfig:
     """A preset, with some of its values replaced."""
     check_preset(preset, list(SELECTION_PRESETS))
     base: dict[str, Any] = dict(vars(SELECTION_PRESETS[preset]))
@@ -123,6 +127,7 @@ class CandidateSelection(Config):
         preset: What is kept of the candidates: strict, balanced or loose; none keeps what the paraphraser gives.
         meaning: Minimum cosine to the text, 0 to 1, instead of the preset's: 0.65 is loose, 0.85 close.
         difference: Minimum share of words that differ from the text, 0 to 1, instead of the preset's.
+        change: Kind of change that is kept: word, order or contraction. Default: any.
         candidates: Candidates of each text to select from, of each paraphraser.
 
     Raises:
@@ -132,6 +137,7 @@ class CandidateSelection(Config):
     preset: str = "strict"
     meaning: float | None = None
     difference: float | None = None
+    change: str = ""
     candidates: int = 20
 
     def validate(self) -> None:
@@ -140,7 +146,7 @@ class CandidateSelection(Config):
         if self.selects:
             _ = self.thresholds
             return
-        for name in ("meaning", "difference", "candidates"):
+        for name in ("meaning", "difference", "change", "candidates"):
             if getattr(self, name) != getattr(CandidateSelection, name):
                 raise ConfigError(
                     f"'{name}' is for a selection, and has no effect without one",
@@ -155,4 +161,4 @@ class CandidateSelection(Config):
     @property
     def thresholds(self) -> SelectionConfig:
         """What a candidate must have."""
-        return selection_config(self.preset, meaning=self.meaning, difference=self.difference)
+        return selection_config(self.preset, meaning=self.meaning, difference=self.difference, change=self.change)

@@ -35,7 +35,7 @@ from paraloom.paraphrasing.linearization import read_template
 from paraloom.paraphrasing.paraphraser import AUTO, EXEMPLAR_HEIGHT, ControlledParaphraser
 from paraloom.paraphrasing.references import ROUND_TRIP, RoundTripReference, endpoint_reference
 from paraloom.paraphrasing.round_trip import MonolingualParaphraser, PivotParaphraser
-from paraloom.paraphrasing.selection import EMPTY, Measured, ParaphraseSelector
+from paraloom.paraphrasing.selection import EMPTY, Measured, ParaphraseSelector, changes_of
 from paraloom.paraphrasing.selection_config import CandidateSelection, SelectionConfig
 from paraloom.paraphrasing.settings import PARAPHRASER_FILE
 from paraloom.stages.endpoints import LoadEndpoint, endpoint_usage
@@ -64,9 +64,10 @@ class Paraphrase(CandidateSelection, Map):
     """Paraphrases each text of a corpus, into VARIANTS: at most n of each, none where none is good enough.
 
     Candidates are selected by default. The best come first; the others are rejected, each with its reason, and columns
-    `meaning`, `difference` and `judge` say what was measured (null where another check came before). Columns
-    `template`, `template_parse` and `template_distance` say which template a variant was to have, which one its own
-    parse has, and the tree edit distance between both.
+    `meaning`, `difference` and `judge` say what was measured (null where another check came before), `changes` the
+    kinds of change by rules of English: word, order, contraction. Columns `template`, `template_parse` and
+    `template_distance` say which template a variant was to have, which one its own parse has, and the tree edit
+    distance between both.
 
     Args:
         paraphraser: One or several, whose candidates are combined: `english`, a folder or a stage that trained one;
@@ -102,7 +103,8 @@ class Paraphrase(CandidateSelection, Map):
     # 5: the judge's verdict, the paraphraser's cost and the words that changed give a probability to be right.
     # 6: more faults of English drop a candidate; of a text in another language nothing is kept.
     # 7: the strict preset keeps a text of up to twenty words with one word replaced.
-    version: ClassVar[str] = "7"
+    # 8: a column says the kinds of change.
+    version: ClassVar[str] = "8"
     output_schema: ClassVar[str] = "VARIANTS"
     rows: ClassVar[Literal["same", "many"]] = "many"
 
@@ -221,7 +223,9 @@ class Paraphrase(CandidateSelection, Map):
         signed = opened.signature
         rows = variant_rows(originals, variants, self._method, signature=signed)
         flat = [one for group in chosen for one in group]
+        pairs = [(text, one.candidate.text) for text, group in zip(texts, chosen, strict=True) for one in group]
         columns: list[tuple[str, list[Any], pa.DataType]] = [
+            ("changes", [changes_of(*pair) if pair[1] else None for pair in pairs], pa.string()),
             ("template", [getattr(one.candidate, "template", None) for one in flat], pa.string()),
             ("template_parse", [getattr(one.candidate, "parsed", None) for one in flat], pa.string()),
             ("template_distance", [getattr(one.candidate, "distance", None) for one in flat], pa.int32()),

@@ -1,0 +1,170 @@
+"""Which kinds of change can be asked for, of how many sentences is an output kept then, and do readers see that kind?
+
+    export PARALOOM_DATA=/path/to/corpora PAIRS=build/paraphrase-pairs   # of examples/paraphrase_pairs.py
+    python benchmarks/kinds_of_change.py keep -o build/changes
+    python benchmarks/kinds_of_change.py draw -o build/changes
+    python benchmarks/kinds_of_change.py count benchmarks/readings/changes reader-1.tsv reader-2.tsv
+
+`keep` writes what each preset keeps of unpicked sentences of six kinds of text where any change, or one kind of change,
+is asked for, and prints of how many sentences. `draw` writes sheet.tsv, outputs that were kept when a kind was asked
+for, each once and shuffled, and key.tsv, which says what was asked for. A reader writes a table with the columns id,
+right (1 or 0: the same meaning in good English) and kinds: all kinds of change that the reader sees, between commas, of
+word (other words in place of some), order (words stand in another order), contraction (nothing else differs) and other.
+`count` prints how many are right, and show the kind that was asked for; with `--page FILE` the table goes into a file
+of results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+from pathlib import Path
+
+from judged_paraphrases import KINDS, PRESETS, identifier, sentences, share, table, write_table
+from paraphrase_generators import Remembered
+from results_pages import put_result, read_topic, write_pages
+
+from paraloom.api.paraphrase_sources import as_paraphraser, open_selector
+from paraloom.api.paraphrasers import Paraphraser
+from paraloom.paraphrasing.edits import CHANGES
+from paraloom.paraphrasing.selection_config import CandidateSelection
+
+ANY = "any"
+HEADING = "Kinds of change"
+
+_ADVERBS = r"(?:\((?:RB|ADVP)[^()]*(?:\([^()]*\))*\) )*"
+PASSIVE = re.compile(
+    rf"\(VB[A-Z]? (?:am|is|are|was|were|be|been|being|'s|'re|'m)\) {_ADVERBS}\(VP {_ADVERBS}\(VBN", re.I
+)
+END = re.compile(r"[.?!][\"'”]? [\"'“]?[A-Z]")
+"""In a tree: a form of "be", adverbs, a participle. In a text: an end of a sentence that another follows."""
+
+
+def keep(rows: int, seed: int, free: bool, output: Path) -> None:
+    """Write the best output of each sentence for each preset and kind of change, and of how many there is one."""
+    places = [(kind, text) for kind in KINDS for text in sentences(kind, rows, seed, free)]
+    texts = [text for _, text in places]
+    groups = as_paraphraser("english").paraphrase(texts, n=CandidateSelection.candidates)
+    judge = open_selector(judge=None, language="en").judge
+    assert judge is not None
+    remembered, yields = Remembered(judge), dict[str, dict[str, list[bool]]]()
+    kept = list[list[str]]()
+    for preset in PRESETS:
+        yields[preset] = {}
+        for change in (ANY, *CHANGES):
+            selector = open_selector(preset, judge=None, language="en", change="" if change == ANY else change)
+            selector.judge = remembered
+            best = [group[0].text if group else "" for group in selector.select(texts, groups, 1).kept]
+            yields[preset][change] = [bool(one) for one in best]
+            kept += [[preset, change, *row, one] for row, one in zip(places, best, strict=True) if one]
+            print(f"| {preset} | {change} | {share(yields[preset][change])} |", flush=True)
+    print_others([*dict.fromkeys((row[3], row[4]) for row in kept)])
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "yields.json").write_text(json.dumps(yields), encoding="utf-8")
+    (output / "kept.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def print_others(pairs: list[tuple[str, str]]) -> None:
+    """In how many outputs the voice changes, by the bundled parser, and the number of sentences."""
+    texts = [text for pair in pairs for text in pair]
+    passives = [len(PASSIVE.findall(tree or "")) for tree in Paraphraser.load("english")._trees(texts)]
+    ends = [len(END.findall(text)) for text in texts]
+    voices = sum(before != after for before, after in zip(passives[::2], passives[1::2], strict=True))
+    splits = sum(before != after for before, after in zip(ends[::2], ends[1::2], strict=True))
+    print(f"of {len(pairs)} outputs {voices} have another voice, {splits} another number of sentences")
+
+
+def draw(folder: Path, number: int) -> None:
+    """Write outputs of each kind of change that was asked for, so many of each preset at most, and the key."""
+    kept = json.loads((folder / "kept.json").read_text("utf-8"))
+    pairs, key = dict[str, tuple[str, str]](), list[tuple[str, str, str, str]]()
+    for change in CHANGES:
+        for preset in PRESETS:
+            ones = [row[2:] for row in kept if row[:2] == [preset, change]]
+            ones.sort(key=lambda row: identifier(*row[1:]))
+            for kind, *pair in ones[:number]:
+                pairs[identifier(*pair)] = (pair[0], pair[1])
+                key.append((identifier(*pair), kind, preset, change))
+    order = sorted(pairs)
+    random.Random(1).shuffle(order)
+    write_table(
+        folder / "sheet.tsv",
+        ("id", "source", "output", "right", "kinds"),
+        ([one, *pairs[one], "", ""] for one in order),
+    )
+    write_table(folder / "key.tsv", ("id", "kind", "preset", "change"), sorted(key))
+    print(f"{len(order)} to read")
+
+
+def count(folder: Path, sheets: list[Path]) -> tuple[list[str], list[list[str]]]:
+    """The table: of how many sentences an output is kept, and of those that were read the shares of each answer."""
+    readers = [{row["id"]: row for row in table(sheet)} for sheet in sheets]
+    key, rows = table(folder / "key.tsv"), []
+    yields = json.loads((folder / "yields.json").read_text("utf-8"))
+    for preset in PRESETS:
+        for change in yields[preset]:
+            ids = [row["id"] for row in key if (row["preset"], row["change"]) == (preset, change)]
+            cells = [preset, change, share(yields[preset][change])]
+            for reader in readers:
+                right = [reader[one]["right"].strip() == "1" for one in ids]
+                obeyed = [change in map(str.strip, reader[one]["kinds"].split(",")) for one in ids]
+                both = [all(one) for one in zip(right, obeyed, strict=True)]
+                cells += [share(right), share(obeyed), share(both)]
+            rows.append(cells)
+    names = [f"{name}, reader {n}" for n in range(1, len(sheets) + 1) for name in ("right", "of that kind", "both")]
+    return ["preset", "asked for", "sentences with an output", *names], rows
+
+
+def write_page(path: Path, command: str, columns: list[str], rows: list[list[str]]) -> None:
+    """Replace the table in a file of results; its text and notes stay."""
+    known = next((one for one in read_topic(path)["results"] if one.get("heading") == HEADING), {})
+    result = {
+        "heading": HEADING,
+        "text": known.get("text", []),
+        "command": [f"python benchmarks/kinds_of_change.py {name} -o build/changes" for name in ("keep", "draw")]
+        + [command],
+        "machine": "cores",
+        "seeds": "1",
+        "columns": columns,
+        "align": "ll" + "r" * (len(columns) - 2),
+        "rows": rows,
+        "notes": known.get("notes", []),
+    }
+    put_result(path, result)
+    write_pages()
+
+
+def main() -> None:
+    """Keep outputs by kind of change, write a sheet, or count what readers found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True, dest="command")
+    for name in ("keep", "draw"):
+        commands.add_parser(name).add_argument("-o", "--output", type=Path, default=Path("build/changes"))
+    keeping = commands.choices["keep"]
+    keeping.add_argument("--rows", type=int, default=34, help="sentences of each kind of text (default: %(default)s)")
+    keeping.add_argument("--seed", type=int, default=5261)
+    keeping.add_argument("--free", action="store_true", help="other sentences, to choose by")
+    commands.choices["draw"].add_argument("--number", type=int, default=20, help="of each cell (default: %(default)s)")
+    counting = commands.add_parser("count")
+    counting.add_argument("folder", type=Path)
+    counting.add_argument("sheets", type=Path, nargs="+")
+    counting.add_argument("--page", type=Path)
+    options = parser.parse_args()
+    if options.command == "keep":
+        keep(options.rows, options.seed, options.free, options.output)
+    elif options.command == "draw":
+        draw(options.output, options.number)
+    else:
+        columns, rows = count(options.folder, options.sheets)
+        for cells in (columns, ["---"] * len(columns), *rows):
+            print(f"| {' | '.join(cells)} |")
+        if options.page:
+            sheets = " ".join(map(str, options.sheets))
+            command = f"python benchmarks/kinds_of_change.py count {options.folder} {sheets} --page {options.page}"
+            write_page(options.page, command, columns, rows)
+
+
+if __name__ == "__main__":
+    main()
