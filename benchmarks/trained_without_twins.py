@@ -49,8 +49,8 @@ CONDITIONS = ("without", "with", "same files")
 NEAR_SUBSETS = ("2015/answers-students", "2013/OnWN", "2014/OnWN", "2012/OnWN")
 """Subsets of which most is near the text of `english`, from most to least."""
 
-SHAPE = DistillationConfig(dimension=64, word_vocab_size=60_000, trigram_vocab_size=24_000, loss="softmax", steps=1_600)
-"""`english`, but for its width and the number of batches: as many passes as the bundled training."""
+SHAPE = DistillationConfig(dimension=64, word_vocab_size=30_000, trigram_vocab_size=12_000, loss="softmax", steps=720)
+"""`english`, but for its width, its vocabulary and the number of batches: as many passes as the bundled training."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -256,7 +256,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("teacher", help="a folder of sentence-transformers")
     parser.add_argument("-o", "--output", type=Path, default=Path("build/twins"))
-    parser.add_argument("--lines", type=int, default=150_000, help="random lines")
+    parser.add_argument("--lines", type=int, default=70_000, help="random lines")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--record", action="store_true", help="put the table into docs/explanations/results")
     options = parser.parse_args()
