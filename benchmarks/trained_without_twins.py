@@ -76,15 +76,26 @@ def files() -> Iterator[tuple[str, list[str]]]:
             yield f"{path.parent.name}/{path.name}", [text for batch in kept for text in batch["text"].to_pylist()]
 
 
+def sts_tests() -> dict[str, STSPairs]:
+    """STS 2012 to 2015, and the development pairs of STS-B."""
+    reported = [task for task in TASKS if task.group in YEARS or task.name == "STS-B/dev"]
+    return {task.name: read_task(DATA / "sts", task) for task in reported}
+
+
+def near_tests(texts: list[str], tests: dict[str, STSPairs]) -> npt.NDArray[np.bool_]:
+    """Whether each text is near one of the tests."""
+    index = HeldOut([[*pairs.first, *pairs.second] for pairs in tests.values()])
+    return np.concatenate([index.find(list(batch)) for batch in batched(texts, 10_000)]) > 0
+
+
 def draw_text(count: int, tests: dict[str, STSPairs]) -> Text:
     """So many random lines, all near ones, and twice as many of the same files."""
     lines: dict[str, str] = {}
     for name, of_file in files():
         lines |= {line: name for line in of_file if line not in lines}
     texts, names = list(lines), np.array(list(lines.values()))
-    index = HeldOut([[*pairs.first, *pairs.second] for pairs in tests.values()])
-    levels = np.concatenate([index.find(list(batch)) for batch in batched(texts, 10_000)])
-    near, others = np.flatnonzero(levels), generator(1).permutation(np.flatnonzero(levels == 0))
+    is_near = near_tests(texts, tests)
+    near, others = np.flatnonzero(is_near), generator(1).permutation(np.flatnonzero(~is_near))
     by_file = Counter(names[near].tolist())
     print(f"{len(texts):,} lines, near {len(near):,}: {dict(by_file.most_common())}")
     drawn, rest = others[:count], others[count:]
@@ -261,8 +272,7 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help="put the table into docs/explanations/results")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
-    reported = [task for task in TASKS if task.group in YEARS or task.name == "STS-B/dev"]
-    tests = {task.name: read_task(DATA / "sts", task) for task in reported}
+    tests = sts_tests()
     text = draw_text(options.lines, tests)
     vectors = taught(text, options.teacher, options.output)
     cosines = cosines_of(text, vectors, tests, options.output, options.seeds)
