@@ -5,7 +5,7 @@
 Text: lines of the pipeline of `english`: some that are near no test, drawn at random, and all that are near one by
 `paraloom research decontaminate` (equal, 13 and 8 words in a row, near-duplicates). *Without*: the random lines.
 *With*: as many of them as there are near lines give way to those. *Same files*: they give way to as many other lines
-of the files that have near ones, so that text of a test's source is told from text of the test. A small `english`
+of the files that have near ones, which separates text of a test's source from text of the test. A small `english`
 learns the teacher's similarities from each; a seed draws what gives way, and trains. The teacher's vectors and the
 cosines of each training are kept in the output folder. Pearson x 100; 95 % intervals of differences, mean over the
 seeds, by a paired bootstrap over the pairs; in parentheses the lowest and the highest seed.
@@ -182,8 +182,8 @@ def near_shares(text: Text, names: list[str], folder: Path) -> dict[str, float]:
     train_file = folder / "near.txt"
     train_file.write_text("".join(f"{text.lines[k]}\n" for k in text.near), encoding="utf-8")
     files_of = {task.name: DATA / "sts" / task.file for task in TASKS}
-    found = decontaminate(train_file, [files_of[name] for name in names])
-    return {name: 100 * of.total / of.texts for name, of in zip(names, found.tests, strict=True)}
+    overlaps = decontaminate(train_file, [files_of[name] for name in names])
+    return {name: 100 * of.total / of.texts for name, of in zip(names, overlaps.tests, strict=True)}
 
 
 def table(tests: dict[str, STSPairs], cosines: dict[str, Floats], near: dict[str, float]) -> list[list[str]]:
@@ -239,7 +239,7 @@ def record(rows: list[list[str]], options: argparse.Namespace, text: Text) -> No
         f"{len(text.random):,} random lines of its text that are near no test (*without*); with {count:,} of them "
         f"replaced by all its lines that are near one (*with*: {100 * count / len(text.random):.1f} % of the text, in "
         f"the bundled one {100 * count / text.total:.2f}); or by as many other lines of each file that has such lines "
-        "(*same files*), so that text of a test's source is told from text of the test. Pearson × 100; 95 % intervals "
+        "(*same files*), which separates text of a test's source from text of the test. Pearson × 100; 95 % intervals "
         "by a paired bootstrap over the pairs, in parentheses lowest and highest seed."
     )
     result = {
