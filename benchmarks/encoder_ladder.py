@@ -199,33 +199,41 @@ def label(path: str) -> str:
 
 def measure(options: argparse.Namespace, data: Path, folder: Path) -> list[dict[str, Any]]:
     """Speed and quality of every system."""
+    from word_order import contrasts, margins, overlap_of, paws_auc
+
     from paraloom.evaluate.sts import evaluate_sts
 
+    def order(encoder: Any) -> dict[str, float]:
+        of = margins(encoder, sets)
+        return {"order": of.accuracy, "PAWS": 100 * paws_auc(of, sets).value}
+
     rows: list[dict[str, Any]] = []
+    sets = contrasts(data)
     for system in systems_of(options, folder):
         try:
             rates = {threads: speed_in_subprocess(system, threads, options) for threads in options.threads}
-            table = evaluate_sts({system.name: load(system, max(options.threads))}, data / "sts", overlap=False)
+            encoder = load(system, max(options.threads))
+            table = evaluate_sts({system.name: encoder}, data / "sts", overlap=False)
+            figures = {**quality(table, system.name), **order(encoder)}
         except (ImportError, subprocess.CalledProcessError, OSError) as error:
             print(f"{system.name} left out: {error}", file=sys.stderr)
             continue
-        figures = quality(table, system.name)
         rows.append({**asdict(system), "mb": megabytes(system.path), "rates": rates, **figures})
         print(row_of(rows[-1], options.threads), file=sys.stderr, flush=True)
         if len(rows) == 1:
             table = evaluate_sts({system.name: load(system, 1)}, data / "sts", resamples=0)
             overlap = {"name": "overlap (TF-IDF)", "kind": "none", "path": "", "mb": None, "rates": {}}
-            rows.insert(0, {**overlap, **quality(table, "overlap")})
+            rows.insert(0, {**overlap, **quality(table, "overlap"), **order(overlap_of(sets))})
     return rows
 
 
-COLUMNS = (*YEARS, "mean", "STS-B dev", "STS-B test", "pooled", "SICK-R")
+COLUMNS = (*YEARS, "mean", "STS-B dev", "STS-B test", "pooled", "SICK-R", "order", "PAWS")
 
 
 def markdown(rows: list[dict[str, Any]], threads: list[int]) -> str:
     """The table: sizes, rates, Pearson by the papers' protocol, Spearman by MTEB's."""
     heads = ["encoder", "MB", *(f"sentences/s, {count} thr." for count in threads)]
-    heads += [*YEARS, "mean", "STS-B dev", "STS-B test", "MTEB STS12-15", "MTEB SICK-R"]
+    heads += [*YEARS, "mean", "STS-B dev", "STS-B test", "MTEB STS12-15", "MTEB SICK-R", "order", "PAWS"]
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
     return "\n".join([*lines, *(row_of(row, threads) for row in rows)])
 
