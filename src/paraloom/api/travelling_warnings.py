@@ -102,5 +102,5 @@ def _read(path: Path) -> Mapping[str, Any]:
     return content
 
 
-def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+def _texts(values: Iterable[object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in values if isinstance(text, str) and text))

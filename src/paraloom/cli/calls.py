@@ -152,7 +152,7 @@ def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, 
         print_usage(model)
 
 
-def _is_given(declared: Parameter, value: Any) -> bool:
+def _is_given(declared: Parameter, value: object) -> bool:
     return value is not None and (value is not False or declared.default is True)
 
 
@@ -206,7 +206,7 @@ def _files(text: str) -> Iterator[Path]:
                 yield path
 
 
-def _recipe(name: str, values: Mapping[str, Any], inputs: Sequence[Path]) -> str:
+def _recipe(name: str, values: Mapping[str, object], inputs: Sequence[Path]) -> str:
     """A digest of everything that the output depends on; never the same where standard input is read."""
     settings = {key: value for key, value in values.items() if key not in _WITHOUT_EFFECT}
     unknown = secrets.token_hex() if PIPE in settings.values() else ""

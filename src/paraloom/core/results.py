@@ -17,7 +17,7 @@ class ResultRecord:
         return fields
 
 
-def json_values(value: Any) -> Any:
+def json_values(value: object) -> Any:
     """Lists, dictionaries, numbers and texts in place of records, arrays and tuples; None in place of NaN."""
     if isinstance(value, Mapping):
         return {str(key): json_values(item) for key, item in value.items()}

@@ -374,7 +374,7 @@ def train_on_files(
     sources: Sequence[str | Path],
     is_bitext: bool,
     folder: str | Path,
-    config: Mapping[str, Any],
+    config: Mapping[str, object],
     *,
     seed: int,
     threads: int | None,

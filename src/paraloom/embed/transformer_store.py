@@ -90,7 +90,7 @@ def padded(ids: Sequence[Sequence[int] | npt.NDArray[np.int32]]) -> tuple[torch.
 
 
 def save_transformer(
-    network: TransformerNetwork, vocabulary: TeacherVocabulary, folder: Path, training: Mapping[str, Any]
+    network: TransformerNetwork, vocabulary: TeacherVocabulary, folder: Path, training: Mapping[str, object]
 ) -> None:
     """Write a folder that `Encoder.load` and the sentence-transformers library open, with the same vectors.
 
@@ -175,7 +175,7 @@ def weights_digest(folder: Path) -> str:
     return "".join(digests)
 
 
-def _card(network: TransformerNetwork, signature: str, training: Mapping[str, Any]) -> str:
+def _card(network: TransformerNetwork, signature: str, training: Mapping[str, object]) -> str:
     shape = network.shape
     size = sum(value.numel() for value in network.parameters())
     settings = "".join(f"| {name} | {value} |\n" for name, value in training.items())

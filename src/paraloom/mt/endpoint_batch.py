@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -177,7 +177,9 @@ class EndpointBatch:
             choices += await self.client.answer(body, salt=salt, accept=accepts)
         return choices
 
-    def _decoded(self, payload: dict[str, Any], row: int, attempt: int, number: int) -> tuple[dict[str, Any], str]:
+    def _decoded(
+        self, payload: Mapping[str, object], row: int, attempt: int, number: int
+    ) -> tuple[dict[str, Any], str]:
         """The body of a request with its decoding, and a salt that stands for the seed if the server takes none."""
         body = dict(payload)
         greedy = isinstance(self.decoding, Beam)

@@ -154,7 +154,7 @@ def _parse(name: str, tree: str) -> tuple[str, Markup | None, str]:
         return name, None, tree
 
 
-def _provenance(dataset: Dataset, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _provenance(dataset: Dataset, values: Mapping[str, object]) -> list[tuple[str, str]]:
     shown = {*dataset.sides, *dataset.numeric, STATUS, REASON, *_PARSES}
     return [
         (label(name), (value if isinstance(value, str) else _json(value))[:_LONG])
@@ -168,7 +168,7 @@ def _json(value: object) -> str:
 
 
 def _neighbors(
-    dataset: Dataset, neighbors: NearestRows, row: int, values: Mapping[str, Any], state: ViewState
+    dataset: Dataset, neighbors: NearestRows, row: int, values: Mapping[str, object], state: ViewState
 ) -> dict[str, Any]:
     side = dataset.sides[-1]
     nearest = neighbors.near(str(values.get(side) or "")) if neighbors.is_ready else []
