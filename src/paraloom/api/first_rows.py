@@ -133,12 +133,12 @@ def _folder(folder: Path, rows: int) -> Preview:
     return Preview(str(folder), None, (), (), model.format())
 
 
-def _first(batches: Iterator[pa.RecordBatch], rows: int) -> tuple[dict[str, Any], ...]:
+def _first(batches: Iterator[pa.RecordBatch], rows: int) -> tuple[dict[str, object], ...]:
     return tuple(islice(chain.from_iterable(batch.to_pylist() for batch in batches), rows))
 
 
 def _batches(name: str, batches: Iterator[pa.RecordBatch], rows: int) -> Preview:
-    shown: list[dict[str, Any]] = []
+    shown: list[dict[str, object]] = []
     count = 0
     for batch in batches:
         shown += batch.slice(0, max(0, rows - len(shown))).to_pylist()

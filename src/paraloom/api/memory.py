@@ -119,7 +119,7 @@ def _rows(rows: Sequence[Any]) -> pa.Table:
     return _columns({"src": [row[0] for row in rows], "tgt": [row[1] for row in rows]})
 
 
-def _columns(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+def _columns(columns: Mapping[str, Sequence[object]]) -> pa.Table:
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(

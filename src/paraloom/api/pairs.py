@@ -464,7 +464,7 @@ class Pairs(PairsTable):
         Returns:
             A dictionary for each row.
         """
-        rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        rows: list[dict[str, object]] = self.to_arrow().to_pylist()
         return rows
 
     def __iter__(self) -> Iterator[dict[str, Any]]:

@@ -117,7 +117,7 @@ def publish(
     return Published(str(output), corpus.rows, tuple(licenses), tuple(files))
 
 
-def _read_run(folder: Path) -> dict[str, Any]:
+def _read_run(folder: Path) -> dict[str, object]:
     path = folder / "run.json"
     if not path.is_file():
         return {}

@@ -98,7 +98,7 @@ def _of_stages(folder: Path) -> list[str]:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    content: Mapping[str, object] = json.loads(path.read_text(encoding="utf-8"))
     return content
 
 

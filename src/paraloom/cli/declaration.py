@@ -212,7 +212,7 @@ def _flags(name: str, shared: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(shared["flags"]) if "flags" in shared else (f"--{name.strip('_').replace('_', '-')}",)
 
 
-def _parts(annotation: Any) -> Iterator[Any]:
+def _parts(annotation: object) -> Iterator[Any]:
     """The members of a union."""
     if get_origin(annotation) in (Union, UnionType):
         for part in get_args(annotation):
@@ -230,7 +230,7 @@ def _kind(parts: Sequence[object]) -> dict[str, Any]:
     members = [part for part in parts if part not in sequences]
     for sequence in sequences:
         members += _parts((get_args(sequence) or (str,))[0])
-    collected: dict[str, Any] = {"repeated": bool(sequences)}
+    collected: dict[str, object] = {"repeated": bool(sequences)}
     names_files = any(getattr(part, "__name__", "") in ("Path", "Stage") for part in members)
     if sequences and not names_files and not isinstance(parts[0], type):
         collected["separated"] = get_origin(parts[0]) is not list
@@ -300,7 +300,7 @@ def stage_parameters(use: str) -> Iterator[Parameter]:
             yield replace(one, default=False if one.kind == "flag" else None, help=f"{one.help}{shown}")
 
 
-def _default(item: Field[Any]) -> Any:
+def _default(item: Field[Any]) -> object:
     return item.default if item.default_factory is MISSING else item.default_factory()
 
 
@@ -324,7 +324,7 @@ def first_sentence(text: str) -> str:
 
 
 def converted(
-    parameters: Mapping[str, Parameter], functions: Sequence[Callable[..., Any]], values: dict[str, Any]
+    parameters: Mapping[str, Parameter], functions: Sequence[Callable[..., object]], values: dict[str, Any]
 ) -> None:
     """Give values the types that functions are annotated with, the first one before others, in place."""
     annotations = {name: one.annotation for function in reversed(functions) for name, one in parameters_of(function)}
@@ -348,7 +348,7 @@ def converted(
             ) from None
 
 
-def _typed(value: Any, members: Sequence[Any]) -> Any:
+def _typed(value: Any, members: Sequence[object]) -> Any:
     if isinstance(value, (list, tuple)):
         item_types = [item for one in members if get_origin(one) in _SEQUENCES for item in _parts(get_args(one)[0])]
         return [_typed(item, item_types) for item in value]

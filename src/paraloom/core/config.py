@@ -125,7 +125,7 @@ def coerce(value: object, annotation: object, base: Path) -> Any:
     return _coerce_single(value, annotation, base)
 
 
-def _coerce_items(value: Sequence[object], annotation: object, base: Path) -> Any:
+def _coerce_items(value: Sequence[object], annotation: object, base: Path) -> object:
     parts = get_args(annotation)
     if get_origin(annotation) is list:
         return [coerce(item, parts[0], base) for item in value]
@@ -136,7 +136,7 @@ def _coerce_items(value: Sequence[object], annotation: object, base: Path) -> An
     return tuple(coerce(item, part, base) for item, part in zip(value, parts, strict=True))
 
 
-def _coerce_single(value: object, annotation: object, base: Path) -> Any:
+def _coerce_single(value: object, annotation: object, base: Path) -> object:
     if get_origin(annotation) is Literal:
         if any(value == part and type(value) is type(part) for part in get_args(annotation)):
             return value
@@ -180,7 +180,7 @@ def describe_type(annotation: object) -> str:
     return str(getattr(annotation, "type_description", None) or getattr(annotation, "__name__", annotation))
 
 
-def _first_match(value: object, parts: tuple[object, ...], annotation: object, base: Path) -> Any:
+def _first_match(value: object, parts: tuple[object, ...], annotation: object, base: Path) -> object:
     if value is None and NoneType in parts:
         return None
     for part in parts:

@@ -156,7 +156,7 @@ def _patterns(data_files: object) -> list[tuple[str, list[Any]]]:
     return [(_TRAIN, _as_list(data_files))]
 
 
-def _as_list(value: object) -> list[Any]:
+def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []
 
 

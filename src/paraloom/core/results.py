@@ -13,7 +13,7 @@ class ResultRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, as json.dumps takes them; an undefined figure is None."""
-        fields: dict[str, Any] = json_values(vars(self))
+        fields: dict[str, object] = json_values(vars(self))
         return fields
 
 

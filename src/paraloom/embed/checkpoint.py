@@ -59,7 +59,7 @@ class TrainingState:
         return best_line(self.measured) is line
 
 
-def best_line(measured: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def best_line(measured: Iterable[Mapping[str, object]]) -> Mapping[str, Any] | None:
     """The line of a curve with the highest first figure, the earliest of equal ones; NaN counts as the lowest."""
 
     def figure(line: Mapping[str, Any]) -> float:

@@ -25,7 +25,7 @@ class Slot(NamedTuple):
 def slots(value: object, keys: tuple[str, ...], above: str = "") -> Iterator[Slot]:
     """The values at a path, in order; none where the structure is another one."""
     name, rest = keys[0], keys[1:]
-    matches: list[Any] = []
+    matches: list[object] = []
     if name == "*":
         matches = list(range(len(value))) if isinstance(value, list) else list(value) if isinstance(value, dict) else []
     elif isinstance(value, dict):
@@ -52,7 +52,7 @@ def text_paths(value: object, above: str = "") -> Iterator[str]:
 
 def json_text(value: Mapping[str, object], key: str) -> str:
     """Get the text at a key of a JSON object, or at keys with dots between them."""
-    text: Any = value
+    text: object = value
     for name in (key,) if key in value else path_keys(key):
         if not isinstance(text, dict) or name not in text:
             raise DataError(

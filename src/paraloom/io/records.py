@@ -194,9 +194,9 @@ def _parquet_records(path: str | Path, refuse: _Refuse) -> Iterator[Record]:
                 yield Record(row, values)
 
 
-def _values_of(row: pa.RecordBatch) -> dict[str, Any] | None:
+def _values_of(row: pa.RecordBatch) -> dict[str, object] | None:
     try:
-        values: dict[str, Any] = row.to_pylist()[0]
+        values: dict[str, object] = row.to_pylist()[0]
         return values
     except UnicodeDecodeError:
         return None

@@ -49,7 +49,7 @@ class AnswerStore:
         """The answer to a request, None if there is none."""
         with self._errors():
             row = self._connection.execute("select answer from answers where digest = ?", (digest,)).fetchone()
-        answer: dict[str, Any] | None = None if row is None else json.loads(row[0])
+        answer: dict[str, object] | None = None if row is None else json.loads(row[0])
         return answer
 
     def put(self, digest: str, answer: Mapping[str, object], *, input_tokens: int = 0, output_tokens: int = 0) -> None:

@@ -155,7 +155,7 @@ def _rows_fit(folder: Path, files: Mapping[str, str], counts: Mapping[str, Any])
     return adds_up and (known.out, known.failed) == (rows[""], rows["failed"])
 
 
-def record_digest(record: Mapping[str, Any]) -> str:
+def record_digest(record: Mapping[str, object]) -> str:
     """The digest of a record as it is read back, without `output`, with which the artifact itself is compared."""
     known = {key: value for key, value in record.items() if key != "output"}
     return digest(json.loads(json.dumps(known, allow_nan=False)))

@@ -139,7 +139,7 @@ class RemoteManifest(Manifest):
             if record is not None:
                 self._remote[kind, ""] = record
 
-    def _entered(self, kind: str, content: bytes | None) -> dict[str, Any] | None:
+    def _entered(self, kind: str, content: bytes | None) -> dict[str, object] | None:
         """The record of an entry; the checksums that it has are noted."""
         record, checksums = read_entry(kind, content)
         self._checksums.update(checksums)

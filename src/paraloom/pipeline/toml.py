@@ -83,7 +83,7 @@ def expand_variables(value: object) -> Any:
 def read_toml(text: str) -> dict[str, Any]:
     """The keys of a TOML document, with variables of the environment in place."""
     try:
-        keys: dict[str, Any] = expand_variables(tomllib.loads(text))
+        keys: dict[str, object] = expand_variables(tomllib.loads(text))
     # A number of thousands of digits is a ValueError that is not TOML's; brackets may be nested too deeply.
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"invalid TOML: {error}", remedy="See https://toml.io for the syntax.") from error

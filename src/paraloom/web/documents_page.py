@@ -72,7 +72,7 @@ def write_aligned_documents(
     return aligned
 
 
-def _page(aligned: DocumentsReport, embedder: Embedder, folder: str) -> dict[str, Any]:
+def _page(aligned: DocumentsReport, embedder: Embedder, folder: str) -> dict[str, object]:
     total = len(aligned.shown)
     return {
         "lead": _summary(aligned),
