@@ -19,7 +19,6 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -36,9 +35,8 @@ from paraloom.core.errors import ConfigError
 from paraloom.embed.transformer_config import TransformerConfig
 from paraloom.mt import Translator
 from paraloom.mt.config import TranslatorConfig
-from paraloom.mt.data import Examples
 from paraloom.mt.decoding import Decoding
-from paraloom.mt.trainer import Trainer
+from paraloom.mt.training import training_speed
 
 TOKENS = 24
 LANGUAGES = {"marian": {"target": "fr"}, "nllb": {"source": "en", "target": "de"}}
@@ -117,19 +115,6 @@ def print_decoding(folder: Path, kind: str, lines: list[str], device: Device, ro
     to_bare, to_generate = (median(row[column] / row[2] for row in times) for column in (1, 0))
     cells = (*(f"{rate:.0f}" for rate in rates), f"{rates[2] * TOKENS:.0f}", f"{to_bare:.2f}", f"{to_generate:.1f}")
     print(f"| {kind}, {precision} | {' | '.join(cells)} |", flush=True)
-
-
-def training_speed(config: TranslatorConfig, length: int = 20, steps: int = 5) -> float:
-    """Padded tokens of the longer side in a second of a training, measured with a few updates on made-up sentences."""
-    pairs = config.batch_tokens // length
-    ids = np.random.default_rng(1).integers(4, config.vocab_size - 2, 2 * pairs * length).astype(np.int32)
-    examples = Examples(ids, np.arange(0, len(ids) + 1, length, dtype=np.int64), 0)
-    trainer, ends = Trainer(config, config.vocab_size + 1), []
-    with ThreadPoolExecutor(trainer.workers) as pool:
-        for _ in range(steps + 2):  # the first two are slower
-            trainer.update(np.arange(pairs), examples, pool)
-            ends.append(time.perf_counter())
-    return steps * pairs * length / (ends[-1] - ends[1])
 
 
 def train_translators(device: Device, small: bool, steps: int) -> float:
