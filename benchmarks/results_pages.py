@@ -55,12 +55,18 @@ def write_topic(path: Path, topic: dict[str, Any]) -> None:
 
 
 def put_result(path: Path, result: dict[str, Any]) -> None:
-    """Put a result into a topic, in position of that with its heading, or at the end: of this commit, today."""
+    """Put a result into a topic, in position of that with its heading, or at the end: of this commit, today.
+
+    The notes of the result that it replaces stay, unless it has some itself: people write them, not benchmarks.
+    """
     topic = read_topic(path)
     commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], check=True, capture_output=True, text=True)
     result = {"version": "0.2", **result, "commit": commit.stdout.strip(), "date": str(date.today())}
     headings = [one.get("heading") for one in topic["results"]]
     position = headings.index(result["heading"]) if result["heading"] in headings else len(headings)
+    for replaced in topic["results"][position : position + 1]:
+        if "notes" in replaced:
+            result.setdefault("notes", replaced["notes"])
     topic["results"][position : position + 1] = [result]
     write_topic(path, topic)
 

@@ -42,6 +42,21 @@ def test_a_table_without_a_commit_is_seen(results_pages: ModuleType, tmp_path: P
     assert list(results_pages.problems(tmp_path)) == ["runs.json, result 1: 'commit' missing"]
 
 
+def test_a_replaced_result_leaves_its_notes(results_pages: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "topic.json"
+    results_pages.write_topic(path, {"results": [{"heading": "A", "notes": ["Seen by hand."]}, {"heading": "B"}]})
+    results_pages.put_result(path, {"heading": "A", "rows": [["1"]]})
+    results_pages.put_result(path, {"heading": "B", "notes": ["Its own."]})
+    results_pages.put_result(path, {"heading": "C"})
+    results = results_pages.read_topic(path)["results"]
+    assert [(one["heading"], one.get("notes")) for one in results] == [
+        ("A", ["Seen by hand."]),
+        ("B", ["Its own."]),
+        ("C", None),
+    ]
+    assert results[0]["rows"] == [["1"]]
+
+
 def test_pages_are_short(results_pages: ModuleType) -> None:
     lines = {path.name: text.count("\n") for path, text in results_pages.pages().items()}
     assert {name: count for name, count in lines.items() if count > results_pages.LONGEST_PAGE} == {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -185,31 +185,15 @@ class PreparedPair:
         if not sources or not targets:
             return _unaligned(sources, targets, state.priors)
         lengths = self._length_evidence(state)
-        evidence: list[Evidence] = [*lengths]
-        anchors = []
-        if self.walls is not None:
-            evidence.append(self.walls)
-        if config.wordless_cost > 0:
-            evidence.append(WordlessEvidence(*self.texts, config.wordless_cost))
-        unexplained = 1.0
-        directions = {}
-        for unit, weight in config.units.items():
-            forward, backward = directions[unit] = self.directions(unit, state)
-            evidence.append(LexicalEvidence(forward, backward, weight))
-            if unit == "word":
-                unexplained -= (forward.explained_share + backward.explained_share) / 2
-            if unit == "word" and previous is None and path is None and targets > 2 * config.band_radius:
-                anchors.append(forward.anchors())
-                columns, rows, weights = backward.anchors()
-                anchors.append((rows, columns, weights))
-        if self.embeddings is not None:
-            evidence.append(self.embeddings.weighted(config.embedding_weight * unexplained))
-
+        directions = {unit: self.directions(unit, state) for unit in config.units}
+        evidence: list[Evidence] = [*lengths, *self._evidence(directions, config)]
         breaks = config.break_weight * self.breaks[0], config.break_weight * self.breaks[1]
-        if anchors:
-            path = path_from_anchors(anchors, sources, targets)
         if previous is not None:
             path = path_from_beads(previous.beads, sources)
+        elif path is None and "word" in directions and targets > 2 * config.band_radius:
+            forward, backward = directions["word"]
+            columns, rows, weights = backward.anchors()
+            path = path_from_anchors([forward.anchors(), (rows, columns, weights)], sources, targets)
         gaps = long_gaps(path, 4 * config.band_radius) if path is not None else ()
         if len(gaps):
             return self._align_without(np.asarray(gaps), state, previous)
@@ -228,6 +212,20 @@ class PreparedPair:
             for unit, weight in config.units.items()
         ]
         return join_shared_pieces(best, pieces, self._join_costs(state, best.beads, lengths), config.max_bead_size)
+
+    def _evidence(self, directions: Mapping[str, Directions], config: AlignerConfig) -> Iterator[Evidence]:
+        """All evidence but that of lengths; sentence embeddings count by what the words leave unexplained."""
+        if self.walls is not None:
+            yield self.walls
+        if config.wordless_cost > 0:
+            yield WordlessEvidence(*self.texts, config.wordless_cost)
+        unexplained = 1.0
+        for unit, (forward, backward) in directions.items():
+            yield LexicalEvidence(forward, backward, config.units[unit])
+            if unit == "word":
+                unexplained -= (forward.explained_share + backward.explained_share) / 2
+        if self.embeddings is not None:
+            yield self.embeddings.weighted(config.embedding_weight * unexplained)
 
     def _length_evidence(self, state: LearnedState) -> list[LengthEvidence | LengthContrast]:
         config = state.config

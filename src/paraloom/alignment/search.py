@@ -103,19 +103,17 @@ def _search(
     max_size = len(priors.kinds) - 1
     best = np.full((2, max_size + 1, band.width), kernels.IMPOSSIBLE)
     best[0, 0, 0] = 0.0
-    choices = np.zeros((2, band.sources + 1, band.width), np.uint16)
-    gains = np.zeros((2, band.sources + 1, band.width), np.float32)
+    boundaries = 2, band.sources + 1, band.width
+    reached = kernels.Reached(best, np.zeros(boundaries, np.uint16), np.zeros(boundaries, np.float32))
     for first in range(0, band.sources + 1, _ROWS):
         rows = min(_ROWS, band.sources + 1 - first)
         scores = np.zeros((rows, max_size, max_size, band.width), np.float32)
         for scorer in evidence:
             scorer.add(first, rows, band, scores)
-        kernels.advance(
-            first, scores, priors.kinds, priors.gap_extensions, breaks, band.lows, band.targets, best, choices, gains
-        )
+        kernels.advance(first, scores, priors.kinds, priors.gap_extensions, breaks, band.lows, band.targets, reached)
     ends = best[:, band.sources % (max_size + 1), band.targets - int(band.lows[-1])]
     state = int(ends[1] > ends[0])
-    beads, added, margin = kernels.trace(choices, gains, state, band.lows, band.targets)
+    beads, added, margin = kernels.trace(reached, state, band.lows, band.targets)
     return Alignment(beads, added), margin
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -19,6 +21,14 @@ IMPOSSIBLE = -1e30
 CODE_BASE = 16
 # Added to the code of a bead that follows a sentence without a counterpart.
 FROM_GAP = CODE_BASE * CODE_BASE
+
+
+class Reached(NamedTuple):
+    """The best way to each boundary by its state: scores of the rows at work, and of all rows the last bead."""
+
+    best: Floats
+    choices: Codes
+    gains: Scores
 
 
 @kernel
@@ -69,15 +79,14 @@ def advance(
     breaks: tuple[Floats, Floats],
     lows: Ints,
     targets: int,
-    best: Floats,
-    choices: Codes,
-    gains: Scores,
+    reached: Reached,
 ) -> None:
     """Propagate the best scores of rows first, first + 1, … to the rows that their beads reach.
 
     A boundary has two states: state 1 after a sentence without a counterpart, from which one more of them costs
     its gap extension, and state 0 otherwise, from which it costs its prior.
     """
+    best = reached.best
     max_size = scores.shape[1]
     width = scores.shape[3]
     sources = len(lows) - 1
@@ -94,13 +103,13 @@ def advance(
             loss = abs(breaks[0][row] - breaks[1][j])
             if j < targets and w + 1 < width:
                 gap = priors[0, 1] - loss, gap_extensions[1] - loss
-                _reach_gap(gap, here, w, here, w + 1, row, 1, best, choices, gains)
+                _reach_gap(gap, here, w, here, w + 1, row, 1, reached)
             if row == sources:
                 continue
             down = j - lows[row + 1]
             if 0 <= down < width:
                 gap = priors[1, 0] - loss, gap_extensions[0] - loss
-                _reach_gap(gap, here, w, (row + 1) % ring, down, row + 1, CODE_BASE, best, choices, gains)
+                _reach_gap(gap, here, w, (row + 1) % ring, down, row + 1, CODE_BASE, reached)
             for a in range(max_size):
                 if row + a + 1 > sources:
                     break
@@ -113,7 +122,7 @@ def advance(
                         continue
                     gain = scores[r, a, b, w] + priors[a + 1, b + 1] - loss
                     code = (a + 1) * CODE_BASE + b + 1 + state * FROM_GAP
-                    _reach(value, gain, 0, (row + a + 1) % ring, column, row + a + 1, code, best, choices, gains)
+                    _reach(value, gain, 0, (row + a + 1) % ring, column, row + a + 1, code, reached)
         if row < sources:
             best[:, here] = IMPOSSIBLE
 
@@ -127,39 +136,28 @@ def _reach_gap(
     column: int,
     row: int,
     code: int,
-    best: Floats,
-    choices: Codes,
-    gains: Scores,
+    reached: Reached,
 ) -> None:
     """Leave one sentence unaligned, by the gain from either state."""
+    best = reached.best
     if best[0, here, w] > IMPOSSIBLE:
-        _reach(best[0, here, w], gap[0], 1, line, column, row, code, best, choices, gains)
+        _reach(best[0, here, w], gap[0], 1, line, column, row, code, reached)
     if best[1, here, w] > IMPOSSIBLE:
-        _reach(best[1, here, w], gap[1], 1, line, column, row, code + FROM_GAP, best, choices, gains)
+        _reach(best[1, here, w], gap[1], 1, line, column, row, code + FROM_GAP, reached)
 
 
 @kernel(inline="always")
-def _reach(
-    value: float,
-    gain: float,
-    state: int,
-    line: int,
-    w: int,
-    row: int,
-    code: int,
-    best: Floats,
-    choices: Codes,
-    gains: Scores,
-) -> None:
-    if value + gain > best[state, line, w]:
-        best[state, line, w] = value + gain
-        choices[state, row, w] = code
-        gains[state, row, w] = gain
+def _reach(value: float, gain: float, state: int, line: int, w: int, row: int, code: int, reached: Reached) -> None:
+    if value + gain > reached.best[state, line, w]:
+        reached.best[state, line, w] = value + gain
+        reached.choices[state, row, w] = code
+        reached.gains[state, row, w] = gain
 
 
 @kernel
-def trace(choices: Codes, gains: Scores, state: int, lows: Ints, targets: int) -> tuple[Ints, Scores, int]:
+def trace(reached: Reached, state: int, lows: Ints, targets: int) -> tuple[Ints, Scores, int]:
     """Follow the choices back from the end of both texts."""
+    choices, gains = reached.choices, reached.gains
     width = choices.shape[2]
     beads = np.empty((len(lows) + targets, 4), np.int64)
     added = np.empty(len(lows) + targets, np.float32)

@@ -52,12 +52,35 @@ class WordModel(NamedTuple):
     background_weight: float
 
 
-# What limits the words of a block of predictors, float32 (words, 4), small enough for the fastest cache: what an
-# explained occurrence gains, 0 of words that are not expected; how many are explained at most; and how often the block
-# has the two causes, 0 of the second one if it is much weaker.
+class Block(NamedTuple):
+    """What a block of predictors leads to expect, float32 and int32 by word and by cause; `_empty_block` makes one."""
+
+    limits: Scores
+    causes: WordNumbers
+    sums: Scores
+    cause_counts: Scores
+
+
+# Columns of the limits (words, 4), small enough for the fastest cache: what an explained occurrence gains, 0 of words
+# that are not expected; how many are explained at most; and how often the block has the two causes, 0 of the second
+# one if it is much weaker.
 _GAIN, _CAPACITY, _FIRST_COUNT, _SECOND_COUNT = range(4)
-# What these are computed from, float32 (words, 4): how many are expected and explained, and how strong the causes are.
+# Columns of the sums (words, 4) they are computed from: how many are expected and explained, how strong the causes are.
 _MASS, _TOTAL_CAPACITY, _FIRST_STRENGTH, _SECOND_STRENGTH = range(4)
+
+
+class Usage(NamedTuple):
+    """What the observed sentences before used.
+
+    seen, used: Occurrences of words, and of causes.  met, claimed: The words and causes that have any.  claims: What
+    the present sentence uses; 0 before and after.
+    """
+
+    seen: Scores
+    met: WordNumbers
+    used: Scores
+    claims: Scores
+    claimed: WordNumbers
 
 
 @kernel
@@ -67,30 +90,25 @@ def add_forward(first: int, weight: float, lows: Ints, model: WordModel, out: Sc
     words, counts, offsets, expected, lengths, background, background_weight = model
     sources, targets = len(lengths) - 1, len(offsets) - 1
     totals = _unexplained_totals(model)
-    limits, causes, block, cause_counts = _empty_block(len(background))
-    seen, met, used, claims, claimed = _empty_usage(len(background), max_size)
+    block = _empty_block(len(background))
+    usage = _empty_usage(len(background), max_size)
     for r in range(rows):
         i = first + r
-        sizes = max(0, min(max_size, sources - i))
-        for a in range(sizes):
-            _add_predictor(causes, block, cause_counts, expected, i + a)
+        predictors = max(0, min(max_size, sources - i))
+        for a in range(predictors):
+            _add_predictor(block, expected, i + a)
             scale = (1 - background_weight) / (lengths[i + a + 1] - lengths[i])
-            _compute_gains(
-                limits, causes, block, cause_counts, expected, i, a + 1, scale, background, background_weight
-            )
+            _compute_gains(block, expected, i, a + 1, scale, background, background_weight)
             for w in range(min(width, targets - lows[i])):
                 j = lows[i] + w
                 gain = 0.0
-                sizes_of_lists = 0, 0
+                sizes = 0, 0
                 for b in range(min(max_size, targets - j)):
-                    more, sizes_of_lists = _explained_gain(
-                        *(limits, causes, seen, met, used, claims, claimed, sizes_of_lists),
-                        *(words, counts, offsets, j + b),
-                    )
+                    more, sizes = _explained_gain(block, usage, sizes, words, counts, offsets, j + b)
                     gain += totals[j + b] + more
                     out[r, a, b, w] += weight * gain
-                _clear_usage(seen, met, used, claimed, sizes_of_lists)
-        _clear_block(limits, causes, block, cause_counts, expected, i, sizes)
+                _clear_usage(usage, sizes)
+        _clear_block(block, expected, i, predictors)
 
 
 @kernel
@@ -100,8 +118,8 @@ def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: S
     words, counts, offsets, expected, lengths, background, background_weight = model
     targets, sources = len(lengths) - 1, len(offsets) - 1
     totals = _unexplained_totals(model)
-    limits, causes, block, cause_counts = _empty_block(len(background))
-    seen, met, used, claims, claimed = _empty_usage(len(background), max_size)
+    block = _empty_block(len(background))
+    usage = _empty_usage(len(background), max_size)
     low_row = first
     high_row = first
     end = min(first + rows, sources)
@@ -112,25 +130,20 @@ def add_backward(first: int, weight: float, lows: Ints, model: WordModel, out: S
             high_row += 1
         while low_row < high_row and lows[low_row] + width <= j:
             low_row += 1
-        sizes = min(max_size, targets - j)
-        for b in range(sizes):
-            _add_predictor(causes, block, cause_counts, expected, j + b)
+        predictors = min(max_size, targets - j)
+        for b in range(predictors):
+            _add_predictor(block, expected, j + b)
             scale = (1 - background_weight) / (lengths[j + b + 1] - lengths[j])
-            _compute_gains(
-                limits, causes, block, cause_counts, expected, j, b + 1, scale, background, background_weight
-            )
+            _compute_gains(block, expected, j, b + 1, scale, background, background_weight)
             for i in range(low_row, high_row):
                 gain = 0.0
-                sizes_of_lists = 0, 0
+                sizes = 0, 0
                 for a in range(min(max_size, sources - i)):
-                    more, sizes_of_lists = _explained_gain(
-                        *(limits, causes, seen, met, used, claims, claimed, sizes_of_lists),
-                        *(words, counts, offsets, i + a),
-                    )
+                    more, sizes = _explained_gain(block, usage, sizes, words, counts, offsets, i + a)
                     gain += totals[i + a] + more
                     out[i - first, a, b, j - lows[i]] += weight * gain
-                _clear_usage(seen, met, used, claimed, sizes_of_lists)
-        _clear_block(limits, causes, block, cause_counts, expected, j, sizes)
+                _clear_usage(usage, sizes)
+        _clear_block(block, expected, j, predictors)
 
 
 @kernel
@@ -231,15 +244,15 @@ def _unexplained_totals(model: WordModel) -> Floats:
 
 
 @kernel
-def _empty_block(words: int) -> tuple[Scores, WordNumbers, Scores, Scores]:
+def _empty_block(words: int) -> Block:
     limits, causes = np.zeros((words, 4), np.float32), np.full((words, 2), -1, np.int32)
-    return limits, causes, np.zeros((words, 4), np.float32), np.zeros(CAUSES, np.float32)
+    return Block(limits, causes, np.zeros((words, 4), np.float32), np.zeros(CAUSES, np.float32))
 
 
 @kernel
-def _empty_usage(words: int, max_size: int) -> tuple[Scores, WordNumbers, Scores, Scores, WordNumbers]:
+def _empty_usage(words: int, max_size: int) -> Usage:
     no_claims = np.zeros(CAUSES, np.float32)
-    return (
+    return Usage(
         np.zeros(words, np.float32),
         np.empty(words, np.int32),
         no_claims,
@@ -249,60 +262,47 @@ def _empty_usage(words: int, max_size: int) -> tuple[Scores, WordNumbers, Scores
 
 
 @kernel
-def _add_predictor(
-    causes: WordNumbers, block: Scores, cause_counts: Scores, expected: ExpectedTable, predictor: int
-) -> None:
+def _add_predictor(block: Block, expected: ExpectedTable, predictor: int) -> None:
     """Add a predictor to a block, whose gains are then out of date."""
     for k in range(expected.cause_offsets[predictor], expected.cause_offsets[predictor + 1]):
-        cause_counts[expected.all_causes[k]] += expected.cause_counts[k]
+        block.cause_counts[expected.all_causes[k]] += expected.cause_counts[k]
     for k in range(expected.offsets[predictor], expected.offsets[predictor + 1]):
         word = expected.words[k]
-        block[word, _MASS] += expected.counts[k]
-        block[word, _TOTAL_CAPACITY] += expected.capacities[k]
+        block.sums[word, _MASS] += expected.counts[k]
+        block.sums[word, _TOTAL_CAPACITY] += expected.capacities[k]
         for rank in range(2):
             if expected.causes[k, rank] >= 0:
-                _add_cause(causes, block, word, expected.causes[k, rank], expected.strengths[k, rank])
+                _add_cause(block.causes, block.sums, word, expected.causes[k, rank], expected.strengths[k, rank])
 
 
 @kernel
-def _add_cause(causes: WordNumbers, block: Scores, word: int, cause: int, strength: float) -> None:
+def _add_cause(causes: WordNumbers, sums: Scores, word: int, cause: int, strength: float) -> None:
     """Keep the two strongest causes of a word."""
     if causes[word, 0] == cause:
-        block[word, _FIRST_STRENGTH] = max(block[word, _FIRST_STRENGTH], strength)
-    elif causes[word, 0] < 0 or strength > block[word, _FIRST_STRENGTH]:
-        causes[word, 1], block[word, _SECOND_STRENGTH] = causes[word, 0], block[word, _FIRST_STRENGTH]
-        causes[word, 0], block[word, _FIRST_STRENGTH] = cause, strength
+        sums[word, _FIRST_STRENGTH] = max(sums[word, _FIRST_STRENGTH], strength)
+    elif causes[word, 0] < 0 or strength > sums[word, _FIRST_STRENGTH]:
+        causes[word, 1], sums[word, _SECOND_STRENGTH] = causes[word, 0], sums[word, _FIRST_STRENGTH]
+        causes[word, 0], sums[word, _FIRST_STRENGTH] = cause, strength
     elif causes[word, 1] == cause:
-        block[word, _SECOND_STRENGTH] = max(block[word, _SECOND_STRENGTH], strength)
-    elif causes[word, 1] < 0 or strength > block[word, _SECOND_STRENGTH]:
-        causes[word, 1], block[word, _SECOND_STRENGTH] = cause, strength
+        sums[word, _SECOND_STRENGTH] = max(sums[word, _SECOND_STRENGTH], strength)
+    elif causes[word, 1] < 0 or strength > sums[word, _SECOND_STRENGTH]:
+        causes[word, 1], sums[word, _SECOND_STRENGTH] = cause, strength
 
 
 @kernel
-def _clear_block(
-    limits: Scores,
-    causes: WordNumbers,
-    block: Scores,
-    cause_counts: Scores,
-    expected: ExpectedTable,
-    start: int,
-    size: int,
-) -> None:
+def _clear_block(block: Block, expected: ExpectedTable, start: int, size: int) -> None:
     for k in range(expected.cause_offsets[start], expected.cause_offsets[start + size]):
-        cause_counts[expected.all_causes[k]] = 0.0
+        block.cause_counts[expected.all_causes[k]] = 0.0
     for k in range(expected.offsets[start], expected.offsets[start + size]):
         word = expected.words[k]
-        causes[word, 0] = causes[word, 1] = -1
+        block.causes[word, 0] = block.causes[word, 1] = -1
         for column in range(4):
-            limits[word, column] = block[word, column] = 0.0
+            block.limits[word, column] = block.sums[word, column] = 0.0
 
 
 @kernel
 def _compute_gains(
-    limits: Scores,
-    causes: WordNumbers,
-    block: Scores,
-    cause_counts: Scores,
+    block: Block,
     expected: ExpectedTable,
     start: int,
     size: int,
@@ -311,25 +311,21 @@ def _compute_gains(
     background_weight: float,
 ) -> None:
     """Compute what each expected word gains, and what limits it."""
+    limits, causes, sums, cause_counts = block
     for k in range(expected.offsets[start], expected.offsets[start + size]):
         word = expected.words[k]
-        ratio = block[word, _MASS] * scale / background[word]
+        ratio = sums[word, _MASS] * scale / background[word]
         limits[word, _GAIN] = math.log(ratio / background_weight + 1)
-        limits[word, _CAPACITY] = block[word, _TOTAL_CAPACITY]
+        limits[word, _CAPACITY] = sums[word, _TOTAL_CAPACITY]
         limits[word, _FIRST_COUNT] = cause_counts[causes[word, 0]]
-        is_likely = block[word, _SECOND_STRENGTH] > _SECOND_CAUSE * block[word, _FIRST_STRENGTH]
+        is_likely = sums[word, _SECOND_STRENGTH] > _SECOND_CAUSE * sums[word, _FIRST_STRENGTH]
         limits[word, _SECOND_COUNT] = cause_counts[causes[word, 1]] if is_likely else 0.0
 
 
 @kernel(forceinline=True)
 def _explained_gain(
-    limits: Scores,
-    causes: WordNumbers,
-    seen: Scores,
-    met: WordNumbers,
-    used: Scores,
-    claims: Scores,
-    claimed: WordNumbers,
+    block: Block,
+    usage: Usage,
     sizes: tuple[int, int],
     words: WordNumbers,
     counts: Scores,
@@ -341,9 +337,10 @@ def _explained_gain(
     A cause that the sentences before have used is not there for this one: of two sentences with a word for "picture",
     one picture explains only one.  Within a sentence it may explain several words, as compounds do.
 
-    seen, used: Occurrences of words in the observed sentences before, and of causes that they used.  met, claimed: The
-    words and causes that have any; sizes: how many these are.  claims: What this sentence uses; 0 before and after.
+    sizes: How many words are met, and how many causes are claimed.
     """
+    limits, causes = block.limits, block.causes
+    seen, met, used, claims, claimed = usage
     met_words, used_causes = sizes
     before = used_causes
     gain = 0.0
@@ -374,11 +371,11 @@ def _explained_gain(
 
 
 @kernel
-def _clear_usage(seen: Scores, met: WordNumbers, used: Scores, claimed: WordNumbers, sizes: tuple[int, int]) -> None:
+def _clear_usage(usage: Usage, sizes: tuple[int, int]) -> None:
     for k in range(sizes[0]):
-        seen[met[k]] = 0.0
+        usage.seen[usage.met[k]] = 0.0
     for k in range(sizes[1]):
-        used[claimed[k]] = 0.0
+        usage.used[usage.claimed[k]] = 0.0
 
 
 @kernel

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraloom.api.pair_inputs import PairsLike, open_pairs
-from paraloom.api.pairs import Pairs, filter_settings
+from paraloom.api.pairs import Pairs
+from paraloom.api.presets import filter_settings
 from paraloom.api.run import as_list, input_stages_of, run_in
 from paraloom.core.errors import ConfigError
 from paraloom.core.protocols import EncoderLike

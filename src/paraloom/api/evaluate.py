@@ -206,12 +206,7 @@ def evaluate_translator(
     sources: list[str] = []
     references: list[str] = []
     corpus = read_pairs(
-        pairs,
-        src_lang=src_lang,
-        tgt_lang=tgt_lang,
-        src_column=src_column,
-        tgt_column=tgt_column,
-        on_error=on_error,
+        pairs, src_lang=src_lang, tgt_lang=tgt_lang, src_column=src_column, tgt_column=tgt_column, on_error=on_error
     )
     for batch in corpus.batches():
         sources += normalize(batch.column("src")).to_pylist()

@@ -133,12 +133,12 @@ def _folder(folder: Path, rows: int) -> Preview:
     return Preview(str(folder), None, (), (), model.format())
 
 
-def _first(batches: Iterator[pa.RecordBatch], rows: int) -> tuple[dict[str, Any], ...]:
+def _first(batches: Iterator[pa.RecordBatch], rows: int) -> tuple[dict[str, object], ...]:
     return tuple(islice(chain.from_iterable(batch.to_pylist() for batch in batches), rows))
 
 
 def _batches(name: str, batches: Iterator[pa.RecordBatch], rows: int) -> Preview:
-    shown: list[dict[str, Any]] = []
+    shown: list[dict[str, object]] = []
     count = 0
     for batch in batches:
         shown += batch.slice(0, max(0, rows - len(shown))).to_pylist()
@@ -195,7 +195,7 @@ def _value(column: str, field: str) -> str | float:
         return field
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """A value as text; the numbers of a vector in four digits, and no more of them than fit."""
     if isinstance(value, list | np.ndarray) and len(value) and isinstance(value[0], float):
         return f"[{', '.join(_number(number) for number in value[:_WIDTH])}]"
@@ -211,5 +211,5 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
 
 
-def _json(value: Any) -> Any:
+def _json(value: object) -> Any:
     return value if isinstance(value, str | int | float | list | dict | None) else str(value)

@@ -172,7 +172,7 @@ def _highest_by_reason(batch: pa.RecordBatch, score: str) -> list[dict[str, Any]
     scores = batch.column(score).to_numpy(zero_copy_only=False) if score else np.zeros(len(reasons))
     order = np.lexsort((-np.where(np.isnan(scores), -np.inf, scores), reasons))
     first = np.unique(reasons[order], return_index=True)[1]
-    rows: list[dict[str, Any]] = batch.take(pa.array(order[first])).to_pylist()
+    rows: list[dict[str, object]] = batch.take(pa.array(order[first])).to_pylist()
     return rows
 
 

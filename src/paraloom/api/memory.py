@@ -62,7 +62,7 @@ class InProcess(Source):
             yield self.compute(batch, spawn_seed(context.seed, number) % 2**31)
 
 
-def pairs_from_data(data: Any, *, src_lang: str, tgt_lang: str) -> InMemoryPairs:
+def pairs_from_data(data: object, *, src_lang: str, tgt_lang: str) -> InMemoryPairs:
     """The stage that yields pairs from Python data."""
     table = _table(data)
     rows = table.num_rows
@@ -86,7 +86,7 @@ def pairs_from_data(data: Any, *, src_lang: str, tgt_lang: str) -> InMemoryPairs
     return InMemoryPairs(name="input", table=whole, content=_content(whole))
 
 
-def _table(data: Any) -> pa.Table:
+def _table(data: object) -> pa.Table:
     """The data as an Arrow table."""
     if isinstance(data, pa.Table):
         return data
@@ -119,7 +119,7 @@ def _rows(rows: Sequence[Any]) -> pa.Table:
     return _columns({"src": [row[0] for row in rows], "tgt": [row[1] for row in rows]})
 
 
-def _columns(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+def _columns(columns: Mapping[str, Sequence[object]]) -> pa.Table:
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(

@@ -161,7 +161,7 @@ def rewrite_records(
     document = is_document(source)
     answers = answers_of(result.stage(reading.name).folder, result.stages[-1].folder, "text")
     unchanged: Counter[str] = Counter()
-    unreadable: list[dict[str, Any]] = []
+    unreadable: list[dict[str, object]] = []
     rows = texts = replaced = 0
 
     def on_bad(row: int, reason: str, raw: str) -> None:
@@ -212,7 +212,7 @@ def answers_of(source: Path, answered: Path, column: str) -> Iterator[tuple[int,
     for batch in corpus.batches():
         for row in batch.to_pylist():
             key = f"{row['doc_id']}:{row['sent_id']}" if sentences else row["pair_id"]
-            variants: list[dict[str, Any]] = []
+            variants: list[dict[str, object]] = []
             if key == name:
                 variants = list(rows)
                 name, rows = next(groups, (None, iter(())))

@@ -113,9 +113,9 @@ def score_records(
                         row=row,
                         remedy="Rename or remove it.",
                     )
-                columns: dict[str, list[Any]] = {name: [] for name in scores}
+                columns: dict[str, list[object]] = {name: [] for name in scores}
                 for name in places:
-                    row_scores: dict[str, Any] = {}
+                    row_scores: dict[str, object] = {}
                     if following is not None and following["pair_id"] == name:
                         row_scores, following = following, next(rows, None)
                         counts["scored"] += 1
@@ -137,7 +137,7 @@ def score_records(
 
 def _aggregated(columns: dict[str, list[Any]], types: dict[str, pa.DataType]) -> dict[str, Any]:
     """The scores of a record, each followed by its minimum and mean."""
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for name, column in columns.items():
         values[name] = column
         if f"{name}_min" in types:

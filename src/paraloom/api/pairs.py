@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import pyarrow as pa
 
-from paraloom.api.model_references import absolute_path, model_folder, model_path, named_encoder
+from paraloom.api.model_references import absolute_path, model_folder, named_encoder
 from paraloom.api.outputs import check_output
 from paraloom.api.pairs_table import (
     PairFunction,
@@ -24,9 +24,7 @@ from paraloom.api.pairs_table import (
 )
 from paraloom.api.travelling_warnings import repeat_warnings, warnings_of, warnings_of_result, write_with_warnings
 from paraloom.api.yields import warn_of_yield
-from paraloom.bundled import PARAPHRASE_MODEL
-from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError, suggestion
-from paraloom.core.lazy import late
+from paraloom.core.errors import ConfigError, MissingExtraError, ParaloomError
 from paraloom.core.protocols import EncoderLike, TranslatorLike
 from paraloom.core.stage import Map, Ref, Source, Stage
 from paraloom.io import Corpus
@@ -45,12 +43,7 @@ if TYPE_CHECKING:
     from paraloom.pairs.scoring.scorer import Scorer
     from paraloom.stages.translators import LoadTranslator
 
-split_reference = late("paraloom.core.references:split_reference")
-
 _SHOWN_COLUMNS = 12
-
-PRESET_SCORES = ("chrf", "ratio", "overlap", "bleu1", "mismatch", "meaning")
-"""Scores that a preset computes, so that a reader sees why a pair was rejected."""
 
 
 class Pairs(PairsTable):
@@ -255,6 +248,7 @@ class Pairs(PairsTable):
             >>> len(as_pairs([("a", "b"), ("c", "d e")]).filter(lambda row: len(row["tgt"]) > 1))
             1
         """
+        from paraloom.api.presets import filter_settings
         from paraloom.stages.pairs import Filter
 
         if not isinstance(where, str):
@@ -464,7 +458,7 @@ class Pairs(PairsTable):
         Returns:
             A dictionary for each row.
         """
-        rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        rows: list[dict[str, object]] = self.to_arrow().to_pylist()
         return rows
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -559,59 +553,6 @@ class Pairs(PairsTable):
                 warn_of_yield(definition, result, self.warnings)
                 self._result, self._scratch = Corpus.open(result.stages[-1].folder), scratch
         return self._result
-
-
-def filter_settings(
-    pairs: Pairs,
-    criteria: Mapping[str, Any],
-    preset: str | None,
-    *,
-    encoder: EncoderLike | str | Path | None = None,
-    reverse_translator: AnyTranslator | None = None,
-) -> tuple[Pairs, dict[str, Any]]:
-    """The pairs with the scores of a preset, and the settings of a `Filter`, its condition among them."""
-    from paraloom.api.run import as_list
-    from paraloom.pairs.scoring.models import P_PARAPHRASE
-    from paraloom.pairs.scoring.paraphrase_model import LOG_ODDS, ParaphraseModel
-
-    settings = dict(criteria)
-    if "labels" in settings:
-        settings["labels"] = tuple(map(Path, as_list(settings["labels"])))
-    if settings.get("by"):
-        settings["by"], more = _named_settings(settings["by"], "the column", "best")
-        settings.update(more)
-    if preset is None:
-        if encoder is not None or reverse_translator is not None:
-            raise ConfigError("'encoder' and 'reverse_translator' are for a preset", remedy="Call score first.")
-        return pairs, settings
-    preset, named = _named_settings(preset, "the preset", "model", "encoder")
-    folder = model_path(named.get("model", PARAPHRASE_MODEL))
-    model = ParaphraseModel.load(folder)
-    presets = model.presets
-    if preset not in presets:
-        raise ConfigError(
-            f"unknown preset '{preset}'{suggestion(preset, presets)}", remedy=f"Presets: {', '.join(presets)}."
-        )
-    judged = ["judge"] if any(LOG_ODDS.intersection(part.names) for part in model.models) else []
-    scored = pairs.score(
-        [*PRESET_SCORES, *judged],
-        encoder=encoder or named.get("encoder"),
-        reverse_translator=reverse_translator,
-        paraphrase_model=folder,
-    )
-    where = (presets[preset].where, settings.get("where", ""))
-    settings["where"] = " and ".join(f"({part})" for part in where if part)
-    if settings.get("per_source"):
-        settings["by"] = settings.get("by") or P_PARAPHRASE.name
-    return scored, settings
-
-
-def _named_settings(reference: str, owner: str, *known: str) -> tuple[str, dict[str, str]]:
-    """A name and its settings, as in 'strict?model=FOLDER'."""
-    name, settings = split_reference(reference)
-    if unknown := next((key for key in settings if key not in known), None):
-        raise ConfigError(f"{owner} '{name}' has no setting '{unknown}'", remedy=f"Its settings: {', '.join(known)}.")
-    return name, settings
 
 
 def _refuse_endpoint(translator: object) -> None:

@@ -187,7 +187,7 @@ class PairsTable(ABC):
             raise _not_installed("to_dataset", "datasets") from None
         return datasets.Dataset(self.to_arrow())
 
-    def explore(self, **options: Any) -> Any:
+    def explore(self, **options: object) -> Any:
         """Open a local page over the pairs: search, sort and filter them, drag thresholds, judge; see `explore`.
 
         Args:
@@ -249,7 +249,7 @@ def _not_installed(method: str, package: str) -> MissingExtraError:
     return MissingExtraError(f"{method} needs {package}, which is not installed", remedy=f"pip install {package}")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     return f"{value:.2f}" if isinstance(value, float) else "" if value is None else str(value)
 
 

@@ -117,7 +117,7 @@ def publish(
     return Published(str(output), corpus.rows, tuple(licenses), tuple(files))
 
 
-def _read_run(folder: Path) -> dict[str, Any]:
+def _read_run(folder: Path) -> dict[str, object]:
     path = folder / "run.json"
     if not path.is_file():
         return {}
@@ -158,17 +158,9 @@ def _contents(corpus: Corpus) -> tuple[Counter[str], list[str], list[str]]:
 
 
 def _licenses(origins: Mapping[str, int], given: str) -> list[str]:
-    """The licenses of all origins, each once."""
-    if given:
-        licenses = [text.strip().lower() for text in given.split(",") if text.strip()]
-    else:
-        unknown = [origin for origin in origins if origin not in LICENSES] or ([] if origins else ["the pairs"])
-        if unknown:
-            raise ConfigError(
-                f"the license of {', '.join(unknown[:3])} is not known",
-                remedy="Name the licenses of all origins with --license, such as cc-by-4.0,cc-by-sa-3.0.",
-            )
-        licenses = [LICENSES[origin] for origin in origins]
+    """The licenses of all origins, each once: those that are given, or else those that the origins are known for."""
+    named = [text.strip().lower() for text in given.split(",") if text.strip()]
+    licenses = named if given else _known_licenses(origins)
     if wrong := [text for text in licenses if text not in HUB_LICENSES]:
         raise ConfigError(
             f"the Hub has no license '{wrong[0]}'{suggestion(wrong[0], sorted(HUB_LICENSES))}",
@@ -182,6 +174,16 @@ def _licenses(origins: Mapping[str, int], given: str) -> list[str]:
             remedy="Publish the pairs of each license by itself: filter by origin first.",
         )
     return licenses
+
+
+def _known_licenses(origins: Mapping[str, int]) -> list[str]:
+    unknown = [origin for origin in origins if origin not in LICENSES] or ([] if origins else ["the pairs"])
+    if unknown:
+        raise ConfigError(
+            f"the license of {', '.join(unknown[:3])} is not known",
+            remedy="Name the licenses of all origins with --license, such as cc-by-4.0,cc-by-sa-3.0.",
+        )
+    return [LICENSES[origin] for origin in origins]
 
 
 def _conflicts(licenses: Sequence[str]) -> list[str]:

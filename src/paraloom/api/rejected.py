@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -154,7 +154,7 @@ def _rows(stage: StageResult, split: str) -> Iterator[dict[str, Any]]:
             yield from batch.to_pylist()
 
 
-def _described(row: dict[str, Any]) -> str:
+def _described(row: Mapping[str, object]) -> str:
     where = f"row {row['row']}" if "row" in row else str(row["pair_id"])
     return f"{where} of {row['file']}: {row['reason']}" if "file" in row else f"{where}: {row['reason']}"
 

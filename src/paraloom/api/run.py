@@ -37,7 +37,7 @@ WORK = ".paraloom"
 _LARGE_SHARD_ROWS = 50_000
 
 
-def as_list(value: Any) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     """The items of a sequence; one text, path or model is a list of one."""
     return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, Path)) else [value]
 

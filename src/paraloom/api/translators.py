@@ -286,7 +286,7 @@ def _write_translations(
                 stream.write("".join(f"{variants[0].text}\n" for variants in chunk).encode())
 
 
-def _decoding_model(translator: Any, decode: str | None, nbest: int | None) -> tuple[TranslatorLike, str, int]:
+def _decoding_model(translator: object, decode: str | None, nbest: int | None) -> tuple[TranslatorLike, str, int]:
     """A translator that decodes as it is asked to, the name of the decoding, and its translations per sentence."""
     from paraloom.mt.callable_translator import as_translator
     from paraloom.mt.decoding import Beam, describe_decoding, parse_decoding
@@ -311,7 +311,7 @@ def _decoding_model(translator: Any, decode: str | None, nbest: int | None) -> t
     return model, method, decoding.nbest
 
 
-def named_model(translator: Any, decoding: str | Decoding, *, check_costs: bool = True) -> TranslatorLike:
+def named_model(translator: object, decoding: str | Decoding, *, check_costs: bool = True) -> TranslatorLike:
     """A translator for this process, as the command line names it."""
     from paraloom.mt.callable_translator import as_translator
     from paraloom.mt.loading import open_translator

@@ -98,9 +98,9 @@ def _of_stages(folder: Path) -> list[str]:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    content: Mapping[str, object] = json.loads(path.read_text(encoding="utf-8"))
     return content
 
 
-def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+def _texts(values: Iterable[object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in values if isinstance(text, str) and text))

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -24,6 +24,9 @@ from paraloom.core.optional import installable, missing_extra
 from paraloom.core.remote_files import as_url, is_url
 from paraloom.core.secrets import redacted
 from paraloom.core.version import __version__
+
+if TYPE_CHECKING:
+    from paraloom.core.devices import Device
 
 PIPE = "-"
 """Standard input and output."""
@@ -126,14 +129,7 @@ def _protected(command: Command, name: str, declared: Mapping[str, Parameter], v
 
 def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, Any]) -> None:
     function, given = command.function(), dict(values)
-    used = None
-    if command.device:
-        used = api.use_device(given.pop("device"))
-        translators = [name for name, one in declared.items() if one.role == "translator"]
-        if used is not None and translators and not any(given.get(name) for name in translators):
-            raise ConfigError("--device is for a translator", remedy="Name one, or leave the option out.")
-        if "workers" in given:
-            given["workers"] = api.workers_on(used, given["workers"])
+    used = _use_device(declared, given) if command.device else None
     own = {name for name, _ in parameters_of(command.run)} if command.run is not None else set()
     # A value that was not given has the default of the function or the stage.
     given = {name: value for name, value in given.items() if name in own or _is_given(declared[name], value)}
@@ -152,7 +148,18 @@ def _run(command: Command, declared: Mapping[str, Parameter], values: dict[str, 
         print_usage(model)
 
 
-def _is_given(declared: Parameter, value: Any) -> bool:
+def _use_device(declared: Mapping[str, Parameter], values: dict[str, Any]) -> Device | None:
+    """Run models on the device that is named, which is taken out of the values; as many workers as it takes."""
+    used = api.use_device(values.pop("device"))
+    translators = [name for name, one in declared.items() if one.role == "translator"]
+    if used is not None and translators and not any(values.get(name) for name in translators):
+        raise ConfigError("--device is for a translator", remedy="Name one, or leave the option out.")
+    if "workers" in values:
+        values["workers"] = api.workers_on(used, values["workers"])
+    return used
+
+
+def _is_given(declared: Parameter, value: object) -> bool:
     return value is not None and (value is not False or declared.default is True)
 
 
@@ -206,7 +213,7 @@ def _files(text: str) -> Iterator[Path]:
                 yield path
 
 
-def _recipe(name: str, values: Mapping[str, Any], inputs: Sequence[Path]) -> str:
+def _recipe(name: str, values: Mapping[str, object], inputs: Sequence[Path]) -> str:
     """A digest of everything that the output depends on; never the same where standard input is read."""
     settings = {key: value for key, value in values.items() if key not in _WITHOUT_EFFECT}
     unknown = secrets.token_hex() if PIPE in settings.values() else ""

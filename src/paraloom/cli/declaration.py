@@ -183,7 +183,7 @@ def _place(one: Parameter) -> tuple[bool, bool, bool]:
     return bool(one.flags), bool(one.flags) and one.default != REQUIRED, bool(one.flags) and one.name in GENERAL
 
 
-def parameter(name: str, annotation: Any, default: Any, help_: str, positional: bool = False) -> Parameter:
+def parameter(name: str, annotation: object, default: object, help_: str, positional: bool = False) -> Parameter:
     """A parameter of a function, or a field of a stage, as an option or argument."""
     shared = SHARED.get(name, {})
     said = (shared.get("help", ""), help_) if name in GENERAL else (help_, shared.get("help", ""))
@@ -212,7 +212,7 @@ def _flags(name: str, shared: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(shared["flags"]) if "flags" in shared else (f"--{name.strip('_').replace('_', '-')}",)
 
 
-def _parts(annotation: Any) -> Iterator[Any]:
+def _parts(annotation: object) -> Iterator[Any]:
     """The members of a union."""
     if get_origin(annotation) in (Union, UnionType):
         for part in get_args(annotation):
@@ -224,13 +224,13 @@ def _parts(annotation: Any) -> Iterator[Any]:
 _SEQUENCES = (list, tuple, Sequence, Collection, Iterable)
 
 
-def _kind(parts: Sequence[Any]) -> dict[str, Any]:
+def _kind(parts: Sequence[object]) -> dict[str, Any]:
     """Kind, repetition and role of a value of one of these types."""
     sequences = [part for part in parts if get_origin(part) in _SEQUENCES]
     members = [part for part in parts if part not in sequences]
     for sequence in sequences:
         members += _parts((get_args(sequence) or (str,))[0])
-    collected: dict[str, Any] = {"repeated": bool(sequences)}
+    collected: dict[str, object] = {"repeated": bool(sequences)}
     names_files = any(getattr(part, "__name__", "") in ("Path", "Stage") for part in members)
     if sequences and not names_files and not isinstance(parts[0], type):
         collected["separated"] = get_origin(parts[0]) is not list
@@ -243,13 +243,13 @@ def _kind(parts: Sequence[Any]) -> dict[str, Any]:
     return collected | {"kind": "text" if collected.get("separated") else _scalar(members), "role": ""}
 
 
-def _scalar(members: Sequence[Any]) -> str:
+def _scalar(members: Sequence[object]) -> str:
     """The kind that takes values of all of these types."""
     kinds = {str: "text", float: "number", int: "integer"}
     return next((kind for one, kind in kinds.items() if one in members), "text")
 
 
-def _choices(annotation: Any) -> tuple[str, ...]:
+def _choices(annotation: object) -> tuple[str, ...]:
     """The values of a literal or an enumeration."""
     if get_origin(annotation) is Literal:
         return tuple(str(value) for value in get_args(annotation) if value)
@@ -258,7 +258,7 @@ def _choices(annotation: Any) -> tuple[str, ...]:
     return ()
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A default as JSON has it."""
     if isinstance(value, Enum):
         return value.value
@@ -269,7 +269,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def parameters_of(function: Callable[..., Any]) -> Iterator[tuple[str, inspect.Parameter]]:
+def parameters_of(function: Callable[..., object]) -> Iterator[tuple[str, inspect.Parameter]]:
     """The parameters of a function, with annotations that are objects."""
     unwrapped = inspect.unwrap(function)
     known = getattr(unwrapped, "__globals__", None) or vars(import_module(unwrapped.__module__))
@@ -300,11 +300,11 @@ def stage_parameters(use: str) -> Iterator[Parameter]:
             yield replace(one, default=False if one.kind == "flag" else None, help=f"{one.help}{shown}")
 
 
-def _default(item: Field[Any]) -> Any:
+def _default(item: Field[Any]) -> object:
     return item.default if item.default_factory is MISSING else item.default_factory()
 
 
-def described(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+def described(function: Callable[..., object]) -> tuple[str, dict[str, str]]:
     """The description of a function, and the first sentence about each of its parameters."""
     text = inspect.getdoc(function) or ""
     collected = parse_docstring(text)
@@ -324,7 +324,7 @@ def first_sentence(text: str) -> str:
 
 
 def converted(
-    parameters: Mapping[str, Parameter], functions: Sequence[Callable[..., Any]], values: dict[str, Any]
+    parameters: Mapping[str, Parameter], functions: Sequence[Callable[..., object]], values: dict[str, Any]
 ) -> None:
     """Give values the types that functions are annotated with, the first one before others, in place."""
     annotations = {name: one.annotation for function in reversed(functions) for name, one in parameters_of(function)}
@@ -348,7 +348,7 @@ def converted(
             ) from None
 
 
-def _typed(value: Any, members: Sequence[Any]) -> Any:
+def _typed(value: Any, members: Sequence[object]) -> Any:
     if isinstance(value, (list, tuple)):
         item_types = [item for one in members if get_origin(one) in _SEQUENCES for item in _parts(get_args(one)[0])]
         return [_typed(item, item_types) for item in value]

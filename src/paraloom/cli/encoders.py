@@ -36,7 +36,7 @@ def _show_encoding(count: int, values: Mapping[str, Any]) -> None:
     conclude(output, f"search {shlex.join([encoder, source])} --vectors {{output}}" if searchable else "", counted=True)
 
 
-def _show_cosines(cosines: Iterable[float], values: Mapping[str, Any]) -> None:
+def _show_cosines(cosines: Iterable[float], values: Mapping[str, object]) -> None:
     for cosine in cosines:
         typer.echo(json.dumps(cosine) if values["as_json"] else f"{cosine:.4f}")
 

@@ -11,7 +11,7 @@ from paraloom.cli.front_page import INDEX, MODULES
 
 def build() -> dict[str, dict[str, Any]]:
     """Name of each command → its module, help and parameters, out of the code, all of which is loaded."""
-    collected: dict[str, dict[str, Any]] = {}
+    collected: dict[str, dict[str, object]] = {}
     for module in MODULES:
         for command in registry.commands_in(module):
             parameters = registry.parameters(command)

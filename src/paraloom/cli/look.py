@@ -34,13 +34,13 @@ def _models(name: str | None = None, *, as_json: bool = False) -> None:
     typer.echo("\n\n".join(model.format() for model in listed))
 
 
-def _show_fetched(model: ModelSummary, values: Mapping[str, Any]) -> None:
+def _show_fetched(model: ModelSummary, values: Mapping[str, object]) -> None:
     typer.echo(json.dumps(model.to_dict(), ensure_ascii=False) if values["as_json"] else model.format())
     named = model.name + ("" if " → " in model.languages or "?" in model.name else "?from=de&to=en")
     typer.echo(f"\nUse it: --translator {shlex.quote(named)}", err=True)
 
 
-def _show_removed(model: ModelSummary, values: Mapping[str, Any]) -> None:
+def _show_removed(model: ModelSummary, values: Mapping[str, object]) -> None:
     if values["as_json"]:
         typer.echo(json.dumps(model.to_dict(), ensure_ascii=False))
         return

@@ -38,7 +38,7 @@ class LazyCommands(dict[str, Any]):
             self[name] = built(f"{self._group} {name}".strip())
         return super().__getitem__(name)
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: object = None) -> Any:
         """The command, or the default if there is none."""
         return self[name] if name in self else default  # noqa: SIM401  (the value is built by __getitem__)
 
@@ -54,7 +54,7 @@ class LazyCommands(dict[str, Any]):
 @cache
 def entries() -> dict[str, dict[str, Any]]:
     """Name of each command → its module, help and parameters."""
-    collected: dict[str, dict[str, Any]] = json.loads(front_page.INDEX.read_text(encoding="utf-8"))
+    collected: dict[str, dict[str, object]] = json.loads(front_page.INDEX.read_text(encoding="utf-8"))
     return collected
 
 
@@ -100,7 +100,7 @@ def _command(name: str) -> Any:
     entry, first = entries()[name], name.split()[0]
     path = name.split()
 
-    def run(**values: Any) -> None:
+    def run(**values: object) -> None:
         # Typer returns members of the classes that stand for choices.
         values.pop("help_all", None)
         plain = {key: value.value if isinstance(value, Enum) else value for key, value in values.items()}

@@ -55,7 +55,7 @@ def time_taken() -> str:
     return format_duration(time.monotonic() - _started)
 
 
-def as_written(output: str | Path, **figures: Any) -> str:
+def as_written(output: str | Path, **figures: object) -> str:
     """What a command prints with --json after it wrote something: the path, the seconds, and the figures."""
     seconds = round(time.monotonic() - _started, 1)
     return json.dumps({"output": str(output), "seconds": seconds, **figures}, ensure_ascii=False, default=str)
@@ -123,7 +123,7 @@ def outlook(stages: list[StagePlan]) -> str:
     return "\n".join(lines)
 
 
-def _as_dict(result: RunResult, output: str | Path) -> dict[str, Any]:
+def _as_dict(result: RunResult, output: str | Path) -> dict[str, object]:
     stages = [stage.as_dict() | {"reasons": stage.reasons} for stage in result.stages]
     seconds = round(time.monotonic() - _started, 1)
     return {"output": str(output), "seconds": seconds, "digest": result.digest, "stages": stages}

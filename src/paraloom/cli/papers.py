@@ -7,7 +7,6 @@ import shlex
 import shutil
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -53,7 +52,7 @@ def _run(
     pairs: list[str] | None = None,
     output: Path = Path("runs/reproduce"),
     as_json: bool = False,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Make the papers' tables from your own pairs, next to the published figures; if stopped, run it again to resume.
 

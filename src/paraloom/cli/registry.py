@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
 
 from paraloom.cli.declaration import Command, Parameter
 from paraloom.cli.front_page import FRONT, HIDDEN
@@ -46,7 +45,7 @@ def parameters(command: Command) -> list[Parameter]:
     return [*collected, *added]
 
 
-def _added(name: str, kind: str, default: Any) -> Parameter:
+def _added(name: str, kind: str, default: object) -> Parameter:
     said = SHARED[name]
     flags = tuple(said.get("flags", (f"--{name.replace('_', '-')}",)))
     texts = {key: said[key] for key in ("help", "metavar", "panel") if key in said}

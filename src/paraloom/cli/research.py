@@ -27,7 +27,7 @@ def _augment(
     small: bool = False,
     dry_run: bool = False,
     as_json: bool = False,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Compare methods of back-translation: a translator is trained on each method's bitext, and all are evaluated.
 
@@ -97,7 +97,7 @@ def _evaluate_control(*, beside: list[str] | None = None, as_json: bool = False,
     print_result(papers.measure_control(others=named_models(beside), **options), as_json)
 
 
-def _evaluate_exemplars(*, beside: list[str] | None = None, as_json: bool = False, **options: Any) -> None:
+def _evaluate_exemplars(*, beside: list[str] | None = None, as_json: bool = False, **options: object) -> None:
     """Paraphrase with the syntax of exemplars: tree edit distances to reference and exemplar, BLEU, chrF, ROUGE.
 
     Rows: source, exemplar and reference as they are, the model without an exemplar, with it, and the nearest of five.

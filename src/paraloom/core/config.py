@@ -54,7 +54,7 @@ def base_config(kind: type[_Config], config: _Config) -> _Config:
     return kind(**{field.name: getattr(config, field.name) for field in dataclasses.fields(kind)})
 
 
-def check_keys(kind: type[Config], keys: Mapping[str, Any], also: tuple[str, ...] = ()) -> None:
+def check_keys(kind: type[Config], keys: Mapping[str, object], also: tuple[str, ...] = ()) -> None:
     """Check that `keys` are fields of a configuration and that every required field is there."""
     fields = dataclasses.fields(kind)
     known = [*also, *(field.name for field in fields)]
@@ -108,7 +108,7 @@ def type_hints(kind: type) -> dict[str, Any]:
 _type_hints: dict[type, dict[str, Any]] = {}
 
 
-def coerce(value: object, annotation: Any, base: Path) -> Any:
+def coerce(value: object, annotation: object, base: Path) -> Any:
     """Convert `value` to what an annotation asks for."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation is Any or annotation is object or (annotation is NoneType and value is None):
@@ -125,7 +125,7 @@ def coerce(value: object, annotation: Any, base: Path) -> Any:
     return _coerce_single(value, annotation, base)
 
 
-def _coerce_items(value: Sequence[object], annotation: Any, base: Path) -> Any:
+def _coerce_items(value: Sequence[object], annotation: object, base: Path) -> object:
     parts = get_args(annotation)
     if get_origin(annotation) is list:
         return [coerce(item, parts[0], base) for item in value]
@@ -136,7 +136,7 @@ def _coerce_items(value: Sequence[object], annotation: Any, base: Path) -> Any:
     return tuple(coerce(item, part, base) for item, part in zip(value, parts, strict=True))
 
 
-def _coerce_single(value: object, annotation: Any, base: Path) -> Any:
+def _coerce_single(value: object, annotation: object, base: Path) -> object:
     if get_origin(annotation) is Literal:
         if any(value == part and type(value) is type(part) for part in get_args(annotation)):
             return value
@@ -155,11 +155,11 @@ def _coerce_single(value: object, annotation: Any, base: Path) -> Any:
     raise _mismatch(value, annotation)
 
 
-def _mismatch(value: object, annotation: Any) -> FieldTypeError:
+def _mismatch(value: object, annotation: object) -> FieldTypeError:
     return FieldTypeError(f"must be {describe_type(annotation)}, not {value!r}")
 
 
-def describe_type(annotation: Any) -> str:
+def describe_type(annotation: object) -> str:
     """Type that an annotation asks for, in words."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation in _PLAIN:
@@ -180,7 +180,7 @@ def describe_type(annotation: Any) -> str:
     return str(getattr(annotation, "type_description", None) or getattr(annotation, "__name__", annotation))
 
 
-def _first_match(value: object, parts: tuple[Any, ...], annotation: Any, base: Path) -> Any:
+def _first_match(value: object, parts: tuple[object, ...], annotation: object, base: Path) -> object:
     if value is None and NoneType in parts:
         return None
     for part in parts:

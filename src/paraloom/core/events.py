@@ -14,7 +14,7 @@ _callbacks: list[EventCallback] = []
 _lock = threading.Lock()
 
 
-def emit(event: str, **fields: Any) -> None:
+def emit(event: str, **fields: object) -> None:
     """Report an event to the callbacks of all blocks of `report_events_to` around the call."""
     for callback in list(_callbacks):
         callback(event, fields)

@@ -55,7 +55,9 @@ def selection_of(url: str) -> HubSelection | None:
     return HubSelection(match[1], match["name"], query.get("config"), query.get("split"))
 
 
-def select_files(selection: HubSelection, file_system: Any, root: str, paths: Iterable[str]) -> tuple[str, list[str]]:
+def select_files(
+    selection: HubSelection, file_system: object, root: str, paths: Iterable[str]
+) -> tuple[str, list[str]]:
     """The name of the table, and the paths of its files below the root; no path for a folder that is read as it is."""
     paths = sorted(paths)
     if not (selection.config or selection.split) and set(paths) & set(_FOLDERS):
@@ -97,7 +99,7 @@ def join_files(parts: list[Path], target: Path) -> None:
                         stream.write(b"\n")
 
 
-def _chosen(kind: str, wanted: str | None, known: Mapping[str, Any], default: str, address: str) -> str:
+def _chosen(kind: str, wanted: str | None, known: Mapping[str, object], default: str, address: str) -> str:
     name = wanted or (default if default in known else next(iter(known)) if len(known) == 1 else None)
     if name in known:
         return str(name)
@@ -129,7 +131,7 @@ def _configs(card: str) -> list[dict[str, Any]]:
     return [config for config in listed if isinstance(config, dict)] if isinstance(listed, list) else []
 
 
-def _files_of(config: Mapping[str, Any], paths: Iterable[str]) -> dict[str, list[str]]:
+def _files_of(config: Mapping[str, object], paths: Iterable[str]) -> dict[str, list[str]]:
     """The files of each split of a configuration: those that its patterns match, or those in its folder."""
     from fsspec.utils import glob_translate
 
@@ -145,7 +147,7 @@ def _files_of(config: Mapping[str, Any], paths: Iterable[str]) -> dict[str, list
     return files
 
 
-def _patterns(data_files: Any) -> list[tuple[str, list[Any]]]:
+def _patterns(data_files: object) -> list[tuple[str, list[Any]]]:
     """Each split with its patterns, of any form that a card may have."""
     if isinstance(data_files, dict):
         data_files = [{"split": split, "path": path} for split, path in data_files.items()]
@@ -154,7 +156,7 @@ def _patterns(data_files: Any) -> list[tuple[str, list[Any]]]:
     return [(_TRAIN, _as_list(data_files))]
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []
 
 

@@ -25,7 +25,7 @@ def kernel(function: Kernel, /) -> Kernel: ...
 
 
 @overload
-def kernel(**options: Any) -> Callable[[Kernel], Kernel]: ...
+def kernel(**options: object) -> Callable[[Kernel], Kernel]: ...
 
 
 def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
@@ -46,7 +46,7 @@ class _Kernel:
         self._options = options
         self._dispatcher: Any = None
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         return (self._dispatcher or self.dispatcher())(*arguments)
 
     def __getattr__(self, name: str) -> Any:

@@ -33,7 +33,7 @@ def reference_fields(
     hints, own = type_hints(kind), {item.name for base in (Fit, Source) for item in fields(base)}
     names = [item.name for item in fields(kind) if item.name not in {*without, *own}]
     keys = {next((key for key, field in _FIELDS.items() if field == name), name): name for name in names}
-    given: dict[str, Any] = {}
+    given: dict[str, object] = {}
     for key, text in settings.items():
         name = keys.get(key.replace("-", "_"), key)
         if name not in names:

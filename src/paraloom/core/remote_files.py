@@ -99,7 +99,7 @@ def filesystem(url: str) -> tuple[Any, str]:
         import fsspec
     except ImportError as error:
         raise _missing(scheme) from error
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     if scheme in ("s3", "s3a"):
         options = {"use_listings_cache": False, "config_kwargs": {"connect_timeout": 10, "read_timeout": 2 * _TIMEOUT}}
     elif scheme in ("sftp", "ssh"):

@@ -13,11 +13,11 @@ class ResultRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, as json.dumps takes them; an undefined figure is None."""
-        fields: dict[str, Any] = json_values(vars(self))
+        fields: dict[str, object] = json_values(vars(self))
         return fields
 
 
-def json_values(value: Any) -> Any:
+def json_values(value: object) -> Any:
     """Lists, dictionaries, numbers and texts in place of records, arrays and tuples; None in place of NaN."""
     if isinstance(value, Mapping):
         return {str(key): json_values(item) for key, item in value.items()}

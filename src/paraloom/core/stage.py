@@ -50,7 +50,7 @@ class StageContext:
         return tuple(self.inputs[f"{name}.{index}"] for index in range(count))
 
 
-def _refers(kind: Any) -> bool:
+def _refers(kind: object) -> bool:
     """Whether an annotation, evaluated or not, is that of a field that refers to stages."""
     return (
         bool(re.search(r"\bRef\b", kind))

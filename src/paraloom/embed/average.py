@@ -135,7 +135,7 @@ class SentenceEncoder:
     """
 
     def __init__(
-        self, spec: Spec, parts: Mapping[str, Part], threads: int = 1, training: Mapping[str, Any] | None = None
+        self, spec: Spec, parts: Mapping[str, Part], threads: int = 1, training: Mapping[str, object] | None = None
     ) -> None:
         self.spec = spec
         self.parts = dict(parts)

@@ -59,7 +59,7 @@ class TrainingState:
         return best_line(self.measured) is line
 
 
-def best_line(measured: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def best_line(measured: Iterable[Mapping[str, object]]) -> Mapping[str, Any] | None:
     """The line of a curve with the highest first figure, the earliest of equal ones; NaN counts as the lowest."""
 
     def figure(line: Mapping[str, Any]) -> float:
@@ -119,7 +119,7 @@ def run_with_checkpoints(
             saved = time.monotonic()
 
 
-def write_records(folder: Path, curve: Iterable[Mapping[str, Any]], timings: Mapping[str, float]) -> None:
+def write_records(folder: Path, curve: Iterable[Mapping[str, object]], timings: Mapping[str, float]) -> None:
     with atomic_write(folder / "curve.jsonl") as temporary:
         temporary.write_text("".join(f"{json.dumps(line)}\n" for line in curve), encoding="utf-8")
     with atomic_write(folder / "timings.json") as temporary:

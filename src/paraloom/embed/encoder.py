@@ -93,7 +93,7 @@ class Encoder:
         bitext: str | Path | Sequence[str | Path] = (),
         seed: int = 1,
         threads: int | None = None,
-        **config: Any,
+        **config: object,
     ) -> Encoder:
         """Train an encoder on paraphrases, or of two or more languages on bitext.
 
@@ -369,7 +369,7 @@ def _check_name(name: str) -> None:
         raise ModelError("encoder not found", file=name, remedy=f"Did you mean the bundled model '{close[0]}'?")
 
 
-def list_of_strings(sentences: Any) -> list[str]:
+def list_of_strings(sentences: object) -> list[str]:
     """The strings of a list, tuple, array or column."""
     if isinstance(sentences, (pa.Array, pa.ChunkedArray)):
         sentences = sentences.to_pylist()

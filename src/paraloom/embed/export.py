@@ -148,5 +148,5 @@ def _write_static(part: Average, folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(save({"embedding.weight": np.ascontiguousarray(part.vectors)}))
 
 
-def _write_json(path: Path, content: Any) -> None:
+def _write_json(path: Path, content: object) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from paraloom.core.lazy import load_object
 from paraloom.embed.average import Average, Part, Vectors
@@ -31,7 +31,7 @@ class PartTraining(NamedTuple):
 class NetworkParts(Protocol):
     """A kind of part that is registered in `PARTS` by 'module:object'."""
 
-    def open(self, name: str, part: Average, dimension: int, tensors: Mapping[str, Any], file: Path) -> Part:
+    def open(self, name: str, part: Average, dimension: int, tensors: Mapping[str, object], file: Path) -> Part:
         """The part with the network whose weights are stored with its table."""
 
     def trainable(

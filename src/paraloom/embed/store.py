@@ -29,7 +29,7 @@ _FORMAT = 1
 _CARD_HEAD = "---\nlibrary_name: {library}\ntags:\n- sentence-similarity\n- {library}\n---\n"
 
 
-def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, Any] | None = None) -> Path:
+def save_encoder(encoder: SentenceEncoder, folder: str | Path, training: Mapping[str, object] | None = None) -> Path:
     """Write an encoder into a folder.
 
     Each part is `<part>.safetensors` (the table, and scales where it is of integers) and `<part>.vocabulary.txt` (line
@@ -84,7 +84,7 @@ def _resolve(folder: str | Path) -> Path:
     return bundled_path(str(folder)) or Path(folder)
 
 
-def model_card(encoder: SentenceEncoder, training: Mapping[str, Any]) -> str:
+def model_card(encoder: SentenceEncoder, training: Mapping[str, object]) -> str:
     """The card of an encoder's folder, in Markdown: what it is, how it was trained, how to use it."""
     parts = "".join(f"| {name} | {len(part.vocabulary):,} |\n" for name, part in encoder.parts.items())
     settings = "".join(f"| {name} | {value} |\n" for name, value in training.items())

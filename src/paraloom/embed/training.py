@@ -169,11 +169,7 @@ def train_encoder(
     folder, device_names = Path(folder), training_devices(devices)
     start_encoder = None if init_from is None else load_encoder(init_from)
     spec = start_encoder.spec if start_encoder else config.parsed_spec
-    given = {part.vocabulary.unit: part.vocabulary for part in start_encoder.parts.values()} if start_encoder else {}
-    if vector_words:
-        if vectors is None:
-            raise ConfigError("'vector_words' is set without 'vectors'", remedy="Give 'vectors', or leave it out.")
-        given = {**given, "word": Vocabulary("word", read_vector_words(vectors))}
+    given = _given_vocabularies(start_encoder, vectors, vector_words)
     began = time.perf_counter()
     sizes = {unit: config.vocab_size(unit) for unit in spec.units}
     order_matters = any(PARTS[name].recurrent for name in spec.parts)
@@ -186,11 +182,7 @@ def train_encoder(
             stacklevel=2,
         )
     streamed = time.perf_counter()
-    settings = asdict(config) | {"seed": seed, "init_from": start_encoder.signature if start_encoder else "random"}
-    if vectors is not None:
-        settings["vectors"] = file_digest(vectors_file(vectors))[:12]
-    if vector_words:
-        settings["vector_words"] = True
+    settings = asdict(config) | {"seed": seed} | _start_settings(start_encoder, vectors, vector_words)
     team = ThreadTeam(threads)
     settings_of_parts = PartTraining(config, team, seed, device_names, config.precision, config.relative_learning_rate)
     parts = initial_parts(settings_of_parts, spec, data.units, start_encoder, vectors)
@@ -233,6 +225,30 @@ def train_encoder(
         "entries": {unit: len(lists.counted.vocabulary) for unit, lists in data.units.items()},
         "signature": encoder.signature,
     }
+
+
+def _given_vocabularies(
+    start: SentenceEncoder | None, vectors: str | Path | None, vector_words: bool
+) -> dict[str, Vocabulary]:
+    """Token type → the vocabulary that the training starts from; others are counted in the pairs."""
+    given = {part.vocabulary.unit: part.vocabulary for part in start.parts.values()} if start else {}
+    if vector_words:
+        if vectors is None:
+            raise ConfigError("'vector_words' is set without 'vectors'", remedy="Give 'vectors', or leave it out.")
+        given["word"] = Vocabulary("word", read_vector_words(vectors))
+    return given
+
+
+def _start_settings(
+    start: SentenceEncoder | None, vectors: str | Path | None, vector_words: bool
+) -> dict[str, str | bool]:
+    """What the training starts from, for the model's folder and its digest."""
+    settings: dict[str, str | bool] = {"init_from": start.signature if start else "random"}
+    if vectors is not None:
+        settings["vectors"] = file_digest(vectors_file(vectors))[:12]
+    if vector_words:
+        settings["vector_words"] = True
+    return settings
 
 
 class _Training:
@@ -374,7 +390,7 @@ def train_on_files(
     sources: Sequence[str | Path],
     is_bitext: bool,
     folder: str | Path,
-    config: Mapping[str, Any],
+    config: Mapping[str, object],
     *,
     seed: int,
     threads: int | None,

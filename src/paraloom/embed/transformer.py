@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -331,7 +331,7 @@ def _staged_for_conversion(transformer: Path, staged: Path) -> Path:
     return staged
 
 
-def _pooling(config: dict[str, Any]) -> str:
+def _pooling(config: Mapping[str, object]) -> str:
     """`mean` or `cls`, from the configuration of a Pooling module as older and newer releases write it."""
     mode = config.get("pooling_mode")
     if isinstance(mode, str) and mode in ("mean", "cls"):

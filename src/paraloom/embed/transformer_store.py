@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +35,7 @@ class NetworkEncoder:
     """A small transformer run by torch in float32; implements `paraloom.core.protocols.EncoderLike`."""
 
     def __init__(
-        self, network: TransformerNetwork, tokenizer: Mapping[str, Any], threads: int = 1, folder: Path | None = None
+        self, network: TransformerNetwork, tokenizer: Mapping[str, object], threads: int = 1, folder: Path | None = None
     ) -> None:
         from tokenizers import Tokenizer
 
@@ -90,7 +89,7 @@ def padded(ids: Sequence[Sequence[int] | npt.NDArray[np.int32]]) -> tuple[torch.
 
 
 def save_transformer(
-    network: TransformerNetwork, vocabulary: TeacherVocabulary, folder: Path, training: Mapping[str, Any]
+    network: TransformerNetwork, vocabulary: TeacherVocabulary, folder: Path, training: Mapping[str, object]
 ) -> None:
     """Write a folder that `Encoder.load` and the sentence-transformers library open, with the same vectors.
 
@@ -105,9 +104,9 @@ def save_transformer(
             temporary.write_bytes(save(tensors, {"format": "pt"}))
     roles = {role: vocabulary.special_tokens[role] for role in SPECIAL_TOKENS if role in vocabulary.special_tokens}
     kinds = (("0", "", "Transformer"), ("1", _POOLING, "Pooling"), ("2", _DENSE, "Dense"))
-    pooling: dict[str, Any] = {"word_embedding_dimension": shape.width, "pooling_mode_mean_tokens": True}
+    pooling: dict[str, object] = {"word_embedding_dimension": shape.width, "pooling_mode_mean_tokens": True}
     pooling |= {f"pooling_mode_{name}": False for name in ("cls_token", "max_tokens", "mean_sqrt_len_tokens")}
-    files: dict[str, Any] = {
+    files: dict[str, object] = {
         "tokenizer.json": vocabulary.tokenizer,
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
@@ -175,7 +174,7 @@ def weights_digest(folder: Path) -> str:
     return "".join(digests)
 
 
-def _card(network: TransformerNetwork, signature: str, training: Mapping[str, Any]) -> str:
+def _card(network: TransformerNetwork, signature: str, training: Mapping[str, object]) -> str:
     shape = network.shape
     size = sum(value.numel() for value in network.parameters())
     settings = "".join(f"| {name} | {value} |\n" for name, value in training.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -65,7 +65,7 @@ def fit_logistic(
     initial = np.zeros(rows * (d + 1))
     if start is not None:
         initial = np.hstack([start.weights, start.intercepts[:, None]]).ravel()
-    options: dict[str, Any] = {"maxiter": max_iterations, "maxfun": 2 * max_iterations, "gtol": tolerance, "ftol": 0}
+    options: dict[str, object] = {"maxiter": max_iterations, "maxfun": 2 * max_iterations, "gtol": tolerance, "ftol": 0}
     solution = optimize.minimize(objective, initial, jac=True, method="L-BFGS-B", options=options)
     parameters = solution.x.reshape(rows, d + 1)
     return Logistic(np.ascontiguousarray(parameters[:, :d]), np.ascontiguousarray(parameters[:, d]))

@@ -34,7 +34,7 @@ class TranslationResult(EvaluationResult):
 
     def to_dict(self) -> dict[str, Any]:
         """`n`, `bleu`, `bleu_interval`, `bleu_signature`, and the same of `chrf`, as json.dumps takes them."""
-        figures: dict[str, Any] = {"n": self.n}
+        figures: dict[str, object] = {"n": self.n}
         for name, metric in (("bleu", self.bleu), ("chrf", self.chrf)):
             figures[name] = metric.score
             figures[f"{name}_interval"] = metric.interval

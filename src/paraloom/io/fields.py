@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from paraloom.core.errors import DataError, suggestion
@@ -22,10 +22,10 @@ class Slot(NamedTuple):
         return self.holder[self.key]
 
 
-def slots(value: Any, keys: tuple[str, ...], above: str = "") -> Iterator[Slot]:
+def slots(value: object, keys: tuple[str, ...], above: str = "") -> Iterator[Slot]:
     """The values at a path, in order; none where the structure is another one."""
     name, rest = keys[0], keys[1:]
-    matches: list[Any] = []
+    matches: list[object] = []
     if name == "*":
         matches = list(range(len(value))) if isinstance(value, list) else list(value) if isinstance(value, dict) else []
     elif isinstance(value, dict):
@@ -40,7 +40,7 @@ def slots(value: Any, keys: tuple[str, ...], above: str = "") -> Iterator[Slot]:
             yield slot
 
 
-def text_paths(value: Any, above: str = "") -> Iterator[str]:
+def text_paths(value: object, above: str = "") -> Iterator[str]:
     """The paths of all texts in a record, with `*` for the items of lists."""
     if isinstance(value, str):
         yield above
@@ -50,9 +50,9 @@ def text_paths(value: Any, above: str = "") -> Iterator[str]:
             yield from text_paths(item, f"{above}.{key}" if above else str(key))
 
 
-def json_text(value: dict[str, Any], key: str) -> str:
+def json_text(value: Mapping[str, object], key: str) -> str:
     """Get the text at a key of a JSON object, or at keys with dots between them."""
-    text: Any = value
+    text: object = value
     for name in (key,) if key in value else path_keys(key):
         if not isinstance(text, dict) or name not in text:
             raise DataError(

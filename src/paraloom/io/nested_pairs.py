@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -65,7 +65,7 @@ class _Side:
         self.column, self.keys = column, path_keys(column)
         self.seen, self.known = False, dict[str, None]()
 
-    def texts(self, values: dict[str, Any]) -> list[Any]:
+    def texts(self, values: Mapping[str, object]) -> list[Any]:
         """What a record has at the path."""
         texts = [slot.value for slot in slots(values, self.keys)]
         self.seen = self.seen or any(isinstance(text, str) for text in texts)

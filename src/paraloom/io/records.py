@@ -109,7 +109,7 @@ def with_columns(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Sche
 
 
 def write_records(
-    records: Iterable[dict[str, Any]],
+    records: Iterable[Mapping[str, object]],
     path: str | Path,
     columns: Sequence[str],
     schema: pa.Schema | None = None,
@@ -137,7 +137,7 @@ def write_records(
     return count
 
 
-def schema_of_records(records: Iterable[dict[str, Any]]) -> pa.Schema:
+def schema_of_records(records: Iterable[Mapping[str, object]]) -> pa.Schema:
     """The columns and types that hold all values of some records."""
     schemas: list[pa.Schema] = []
     for batch in batched(records, _BATCH_ROWS):
@@ -194,9 +194,9 @@ def _parquet_records(path: str | Path, refuse: _Refuse) -> Iterator[Record]:
                 yield Record(row, values)
 
 
-def _values_of(row: pa.RecordBatch) -> dict[str, Any] | None:
+def _values_of(row: pa.RecordBatch) -> dict[str, object] | None:
     try:
-        values: dict[str, Any] = row.to_pylist()[0]
+        values: dict[str, object] = row.to_pylist()[0]
         return values
     except UnicodeDecodeError:
         return None
@@ -235,7 +235,7 @@ def _table_records(
             refuse(row, DataError(f"expected {len(names)} fields, got {len(fields)}", remedy=remedy), ",".join(fields))
 
 
-def _batches(records: Iterable[dict[str, Any]], schema: pa.Schema, path: str | Path) -> Iterator[pa.RecordBatch]:
+def _batches(records: Iterable[Mapping[str, object]], schema: pa.Schema, path: str | Path) -> Iterator[pa.RecordBatch]:
     for batch in batched(records, _BATCH_ROWS):
         try:
             yield pa.RecordBatch.from_pylist(batch, schema=schema)
@@ -243,7 +243,7 @@ def _batches(records: Iterable[dict[str, Any]], schema: pa.Schema, path: str | P
             raise DataError(f"a value does not fit its column ({str(error)[:200]})", file=path) from None
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """A value as text: null is empty, lists and objects are JSON."""
     if value is None:
         return ""

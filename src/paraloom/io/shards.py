@@ -216,7 +216,7 @@ def is_text(kind: pa.DataType) -> bool:
 def text_values(column: pa.Array) -> list[Any]:
     """The texts of a column; a value that is not valid UTF-8 is returned as bytes."""
     try:
-        values: list[Any] = column.to_pylist()
+        values: list[object] = column.to_pylist()
         return values
     except UnicodeDecodeError:
         return [_text_or_bytes(value) for value in column.cast(pa.large_string()).cast(pa.large_binary()).to_pylist()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ def _kinds(rows: Iterator[dict[str, Any]]) -> dict[str, pa.DataType]:
     return {name: kinds[0][1] if 0 < len(kinds) < len(_KINDS) else pa.string() for name, kinds in left.items()}
 
 
-def _column(rows: list[dict[str, Any]], field: pa.Field, *, is_json: bool) -> pa.Array:
+def _column(rows: Sequence[Mapping[str, object]], field: pa.Field, *, is_json: bool) -> pa.Array:
     values = [row.get(field.name) for row in rows]
     if is_json or pa.types.is_string(field.type):
         try:

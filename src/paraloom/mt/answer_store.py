@@ -49,10 +49,10 @@ class AnswerStore:
         """The answer to a request, None if there is none."""
         with self._errors():
             row = self._connection.execute("select answer from answers where digest = ?", (digest,)).fetchone()
-        answer: dict[str, Any] | None = None if row is None else json.loads(row[0])
+        answer: dict[str, object] | None = None if row is None else json.loads(row[0])
         return answer
 
-    def put(self, digest: str, answer: Mapping[str, Any], *, input_tokens: int = 0, output_tokens: int = 0) -> None:
+    def put(self, digest: str, answer: Mapping[str, object], *, input_tokens: int = 0, output_tokens: int = 0) -> None:
         """Keep an answer, and count it and its tokens."""
         text = json.dumps(answer, ensure_ascii=False)
         self._add(answers=1, input_tokens=input_tokens, output_tokens=output_tokens)
@@ -104,7 +104,7 @@ class AnswerStore:
             row = self._connection.execute("select value from facts where name = ?", (name,)).fetchone()
         return None if row is None else json.loads(row[0])
 
-    def keep_fact(self, name: str, value: Any) -> None:
+    def keep_fact(self, name: str, value: object) -> None:
         with self._errors():
             self._connection.execute("insert or replace into facts values (?, ?)", (name, json.dumps(value)))
 

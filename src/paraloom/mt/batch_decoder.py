@@ -128,7 +128,7 @@ class BatchDecoder:
             # Samples need the seed at their start, so a failed attempt must not have used it.
             engine = seeded_engine(self.folder, self.device, seed) if decoding.random else self.engine()
             try:
-                results: list[Any] = guarded(engine.translate_batch, rows, forced, **options)
+                results: list[object] = guarded(engine.translate_batch, rows, forced, **options)
                 return results
             except RunError as error:
                 half = options["max_batch_size"] // 2

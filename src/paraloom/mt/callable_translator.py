@@ -55,7 +55,7 @@ class CallableTranslator:
             variants[row] = [Variant(text, math.nan, 1) for text in self._texts(result, sentences[row])]
         return variants
 
-    def _listed(self, results: Any) -> list[Any]:
+    def _listed(self, results: object) -> list[object]:
         if isinstance(results, (str, bytes)) or not hasattr(results, "__iter__"):
             raise DataError(
                 f"the function {self.name} returned {type(results).__name__}, expected a list of texts",

@@ -113,7 +113,7 @@ class CostDistribution:
         }
 
     @classmethod
-    def from_dict(cls, saved: Mapping[str, Any]) -> CostDistribution:
+    def from_dict(cls, saved: Mapping[str, object]) -> CostDistribution:
         """Read what `to_dict` returned; KeyError, TypeError or ValueError if it is something else."""
         counts = np.zeros(_BINS, np.int64)
         values = np.array(saved["counts"], np.int64)

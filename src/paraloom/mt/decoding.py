@@ -401,7 +401,7 @@ def describe_decoding(decoding: Decoding) -> str:
     return ",".join([head, *rest])
 
 
-def _sampling_options(nbest: int, temperature: float, shortlist: int, **limits: float) -> dict[str, Any]:
+def _sampling_options(nbest: int, temperature: float, shortlist: int, **limits: float) -> dict[str, object]:
     # With length_penalty 0 the scores of samples are plain log-probabilities.
     return {
         "beam_size": 1,
@@ -413,7 +413,7 @@ def _sampling_options(nbest: int, temperature: float, shortlist: int, **limits: 
     }
 
 
-def _shortlist_options(shortlist: int) -> dict[str, Any]:
+def _shortlist_options(shortlist: int) -> dict[str, object]:
     if shortlist not in (0, 1):
         raise ConfigError(f"shortlist must be 0 or 1, got {shortlist}")
     return {"use_vmap": True} if shortlist else {}

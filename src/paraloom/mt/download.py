@@ -75,7 +75,7 @@ def license_of(checkpoint: Path) -> str:
 
     card = checkpoint / "README.md"
     try:
-        stated: dict[str, Any] = (huggingface_hub.metadata_load(card) if card.is_file() else None) or {}
+        stated: dict[str, object] = (huggingface_hub.metadata_load(card) if card.is_file() else None) or {}
     except Exception:  # YAML's own classes, and the hub's
         return ""
     value = stated.get("license")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -164,7 +164,7 @@ class EndpointBatch:
         note_failure(self.store, self._name(row), self.config, str(bad[0].reason), problem, remedy)
 
     async def _choices(
-        self, payload: dict[str, Any], count: int, row: int, attempt: int, *, accept: Any = None
+        self, payload: Mapping[str, object], count: int, row: int, attempt: int, *, accept: Any = None
     ) -> list[Choice]:
         """Choices that answer one prompt, by one request if the server can, else by one for each."""
         whole = self.known.n or count == 1
@@ -177,7 +177,9 @@ class EndpointBatch:
             choices += await self.client.answer(body, salt=salt, accept=accepts)
         return choices
 
-    def _decoded(self, payload: dict[str, Any], row: int, attempt: int, number: int) -> tuple[dict[str, Any], str]:
+    def _decoded(
+        self, payload: Mapping[str, object], row: int, attempt: int, number: int
+    ) -> tuple[dict[str, Any], str]:
         """The body of a request with its decoding, and a salt that stands for the seed if the server takes none."""
         body = dict(payload)
         greedy = isinstance(self.decoding, Beam)
@@ -195,7 +197,7 @@ class EndpointBatch:
                 body["top_p"] = self.decoding.p
         return (body | {"seed": seed}, "") if self.known.seed else (body, str(seed))
 
-    def _payload(self, prompt: str, texts: list[str], *, numbered: bool = False) -> dict[str, Any]:
+    def _payload(self, prompt: str, texts: list[str], *, numbered: bool = False) -> dict[str, object]:
         # A token has a byte or more, and a translation has rarely twice the characters of its source.
         tokens = sum(self.config.answer_tokens or 64 + 2 * len(text) for text in texts)
         body = request_body(self.config, prompt, tokens, length_key=self.known.length_key)
@@ -244,7 +246,7 @@ def note_failure(store: AnswerStore, row: str, config: EndpointConfig, reason: s
 
 def request_body(config: EndpointConfig, prompt: str, answer_tokens: int, *, length_key: str) -> dict[str, Any]:
     """The body of a request, without what its decoding adds."""
-    body: dict[str, Any] = {"model": config.model, length_key: answer_tokens}
+    body: dict[str, object] = {"model": config.model, length_key: answer_tokens}
     if config.api == "chat":
         system = [{"role": "system", "content": config.system}] if config.system else []
         body["messages"] = [*system, {"role": "user", "content": prompt}]

@@ -158,7 +158,7 @@ def further_keys(text: str) -> dict[str, Any]:
     return value
 
 
-def _without_secrets(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_secrets(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     """An object of `extra_body`, which is written into manifests and reports."""
     if (name := next((name for name, _ in pairs if _SECRET_NAMES.search(name)), None)) is not None:
         raise ConfigError(

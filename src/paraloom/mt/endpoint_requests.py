@@ -91,7 +91,7 @@ class EndpointClient:
         self.is_ending = True
 
     async def answer(
-        self, payload: Mapping[str, Any], *, salt: str = "", accept: Callable[[list[Choice]], bool] | None = None
+        self, payload: Mapping[str, object], *, salt: str = "", accept: Callable[[list[Choice]], bool] | None = None
     ) -> list[Choice]:
         """The choices that answer a request; equal requests are sent once."""
         key = digest([self._url, payload, salt])
@@ -132,7 +132,7 @@ class EndpointClient:
                 return choices
         raise AssertionError("the last attempt returns")
 
-    async def probe(self, payload: Mapping[str, Any]) -> list[Choice]:
+    async def probe(self, payload: Mapping[str, object]) -> list[Choice]:
         """The choices that answer a request, however many; it is sent, whether it was answered before or not."""
         choices, usage = await self.send(payload, None)
         kept = {"choices": [_to_kept(choice) for choice in choices]}
@@ -140,7 +140,7 @@ class EndpointClient:
         return choices
 
     async def send(
-        self, payload: Mapping[str, Any], count: int | None, *, repeated: bool = False
+        self, payload: Mapping[str, object], count: int | None, *, repeated: bool = False
     ) -> tuple[list[Choice], tuple[int, int]]:
         """Send a request until it is answered."""
         async with self._slots.one():
@@ -175,7 +175,7 @@ class EndpointClient:
             self._transport = None
         self._slots.close()
 
-    async def _post(self, payload: Mapping[str, Any]) -> Response:
+    async def _post(self, payload: Mapping[str, object]) -> Response:
         """The response to a request; RowError if its answer has more bytes than the tokens that were asked for."""
         if self._transport is None:
             self._transport = _open_transport(self.config)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from math import nan
-from typing import Any
 
 from paraloom.core.errors import DataError
 from paraloom.core.protocols import Variant
@@ -13,7 +12,7 @@ from paraloom.mt.families.base import Codec
 from paraloom.mt.splitting import Long, join_variants, split_text
 
 
-def as_texts(sentences: Any) -> list[str]:
+def as_texts(sentences: object) -> list[str]:
     """A sequence or column of texts as a list."""
     expected = "'sentences' must be a text or a sequence of texts"
     for method in ("to_pylist", "tolist", "to_list"):  # Arrow, NumPy and pandas, polars

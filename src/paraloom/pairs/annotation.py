@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,9 @@ RANGES = ((-0.1, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
 LABELS = {"strength": (3, 2, 1), "fluency": (3, 2, 1)}
 """The labels of a rater (PNMT §3.1). Strength: 3 same meaning, 2 roughly the same, with something important missing or
 different, 1 not the same. Fluency of the translation: 3 no grammatical errors, 2 one or two, 1 more, or no sentence."""
+
+Labels: TypeAlias = dict[str, dict[str, int]]
+"""Number of a pair → kind of label → what one annotator says."""
 
 SHEET_COLUMNS = ("number", "reference", "translation", *LABELS)
 """Columns of a sheet."""
@@ -107,32 +110,34 @@ def summarize_ratings(sheets: Sequence[Path], key: Path) -> dict[str, Any]:
     for span in sorted(spans, key=lambda span: _lower_bound(span, key)):
         numbers = [number for number, row in facts.items() if row["range"] == span]
         overlaps = [_key_number(text, float, key) for number in numbers if (text := facts[number]["trigram_overlap"])]
-        rows.append(
-            {
-                "range": span,
-                "in_corpus": _key_number(facts[numbers[0]]["in_range"], int, key),
-                "judged": len(numbers),
-                "trigram_overlap": round(float(np.mean(overlaps)), 4) if overlaps else None,
-                **{
-                    kind: {
-                        str(value): sum(rater[n][kind] == value for rater in labels for n in numbers)
-                        for value in values
-                    }
-                    for kind, values in LABELS.items()
-                },
-            }
-        )
-    agreement = {}
-    if len(labels) == 2:
-        for kind in LABELS:
-            first, second = ([rater[number][kind] for number in facts] for rater in labels)
-            kappa = cohen_kappa(first, second)
-            agreement[kind] = None if kappa is None else round(kappa, 4)
+        row = {
+            "range": span,
+            "in_corpus": _key_number(facts[numbers[0]]["in_range"], int, key),
+            "judged": len(numbers),
+            "trigram_overlap": round(float(np.mean(overlaps)), 4) if overlaps else None,
+        }
+        rows.append(row | _label_counts(labels, numbers))
+    agreement = {kind: _agreement(labels, kind, facts) for kind in LABELS} if len(labels) == 2 else {}
     return {"raters": len(labels), "rows": rows, "agreement": agreement}
 
 
-def _read_labels(sheet: Path, numbers: set[str]) -> dict[str, dict[str, int]]:
-    labels: dict[str, dict[str, int]] = {}
+def _label_counts(labels: Sequence[Labels], numbers: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Kind of label → value → how often the annotators gave it to these pairs."""
+    return {
+        kind: {str(value): sum(rater[n][kind] == value for rater in labels for n in numbers) for value in values}
+        for kind, values in LABELS.items()
+    }
+
+
+def _agreement(labels: Sequence[Labels], kind: str, numbers: Collection[str]) -> float | None:
+    """Cohen's kappa of two annotators."""
+    first, second = ([rater[number][kind] for number in numbers] for rater in labels)
+    kappa = cohen_kappa(first, second)
+    return None if kappa is None else round(kappa, 4)
+
+
+def _read_labels(sheet: Path, numbers: set[str]) -> Labels:
+    labels: Labels = {}
     for line, row in enumerate(_read(sheet, SHEET_COLUMNS), start=2):
         labels[row["number"]] = {}
         for kind, values in LABELS.items():

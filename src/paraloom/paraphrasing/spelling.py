@@ -208,7 +208,7 @@ def _edited(word: str) -> Sequence[str]:
     return [*left_out, *swapped, *replaced, *inserted]
 
 
-CHANGED, UNCHANGED, KEPT = STATUSES = ("changed", "unchanged", "kept")
+CHANGED, UNCHANGED, KEPT = ("changed", "unchanged", "kept")
 """What happened to a text: it has another form; it is its own standard form; it was not looked at."""
 
 NO_WORDS = "without words to write"

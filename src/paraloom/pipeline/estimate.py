@@ -514,7 +514,7 @@ def _rows_before(step: Step, before: Sequence[StageEstimate], samples: Mapping[s
 
 def _usage(small: StageResult, large: StageResult, first: int, second: int, units: int) -> dict[str, Any]:
     """Requests that a stage will send to endpoints; the requests by which the server is probed are asked only once."""
-    usage: dict[str, Any] = {}
+    usage: dict[str, object] = {}
     for name in _USAGE:
         before, after = (float(stage.figures.get(name) or 0) for stage in (small, large))
         rate = max(0.0, after - before) / (second - first) if second > first else after / max(1, second)

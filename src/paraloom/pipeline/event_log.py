@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,7 +51,7 @@ class _EventLog:
         self._stage: dict[str, Any] = {}
         self._ended = False
 
-    def write(self, event: str, fields: dict[str, Any]) -> None:
+    def write(self, event: str, fields: Mapping[str, object]) -> None:
         if event == "stage_begin":
             self.progress.reset()
             self._stage = {"stage": fields["stage"]}
@@ -65,7 +65,7 @@ class _EventLog:
         if figures is not None or self._stage:
             self._append("progress", {**self._stage, **(figures or {}), "memory": memory_in_use()})
 
-    def _append(self, event: str, fields: dict[str, Any]) -> None:
+    def _append(self, event: str, fields: Mapping[str, object]) -> None:
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         line = redacted(json.dumps({"time": time, "event": event, **fields}, ensure_ascii=False, default=str)) + "\n"
         with self._lock:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 _MEANINGS = {
     "violations": ("pairs that still violate the margin", True),
@@ -16,7 +15,7 @@ _MEANINGS = {
 """Name of a figure → what it is, and whether it is a share of 1 that is printed in percent."""
 
 
-def describe_figures(figures: Mapping[str, Any]) -> list[str]:
+def describe_figures(figures: Mapping[str, object]) -> list[str]:
     """A line for each figure; those without a value are left out."""
     lines = []
     for name, value in figures.items():
@@ -34,7 +33,7 @@ def describe_figures(figures: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _figure(name: str, value: Any) -> str:
+def _figure(name: str, value: object) -> str:
     """One of several figures: a count before its name, another number after it."""
     label = name.replace("_", " ")
     if isinstance(value, Mapping):
@@ -42,7 +41,7 @@ def _figure(name: str, value: Any) -> str:
     return f"{value:,} {label}" if isinstance(value, int) else f"{label} {_value(value)}"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

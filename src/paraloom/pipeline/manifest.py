@@ -62,7 +62,7 @@ class Manifest:
         """The last record of a kind and name, None when there is none."""
         return self._records.get((kind, name))
 
-    def put(self, kind: str, record: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+    def put(self, kind: str, record: Mapping[str, object], name: str = "") -> dict[str, Any]:
         """Append a record; it is on the disk when this returns. Returns the record that holds, which is this one."""
         entry = {"kind": kind, "name": name, "sha256": _line_digest(kind, name, record), "record": dict(record)}
         line = ("\n" if self._torn else "") + json.dumps(entry, ensure_ascii=False, allow_nan=False) + "\n"
@@ -87,14 +87,14 @@ class Manifest:
         """The records of all shards, whether their files are there or not."""
         return [ShardRecord.from_dict(record) for (kind, _), record in self._records.items() if kind == "shard"]
 
-    def holds(self, files: Mapping[str, str], counts: Mapping[str, Any]) -> bool:
+    def holds(self, files: Mapping[str, str], counts: Mapping[str, object]) -> bool:
         """True if all of `files` are there with the bytes that were recorded, and as many rows as `counts` says."""
         return intact(self.path.parent, files) and _rows_fit(self.path.parent, files, counts)
 
     def fetch(self, files: Mapping[str, str]) -> None:
         """Make sure that `files` are in the stage's folder; where runs are kept elsewhere, they are fetched."""
 
-    def fetch_output(self, end: Mapping[str, Any]) -> None:
+    def fetch_output(self, end: Mapping[str, object]) -> None:
         """Make sure that the output of the finished stage is in its folder; see `fetch`."""
 
     def _take(self, line: bytes) -> None:
@@ -108,7 +108,7 @@ class Manifest:
             return
 
 
-def is_record(kind: str, record: Any) -> bool:
+def is_record(kind: str, record: object) -> bool:
     """True if a record has what is read of its kind, with the right types; raises KeyError or TypeError, too."""
     if not isinstance(record, dict):
         return False
@@ -126,7 +126,7 @@ def is_record(kind: str, record: Any) -> bool:
     return isinstance(record["key"], str) and (artifact or corpus) and shards and _are_measures(record)
 
 
-def _are_files(record: Mapping[str, Any]) -> bool:
+def _are_files(record: Mapping[str, object]) -> bool:
     files = record["files"]
     return isinstance(files, dict) and all(is_below(name) and isinstance(value, str) for name, value in files.items())
 
@@ -155,13 +155,13 @@ def _rows_fit(folder: Path, files: Mapping[str, str], counts: Mapping[str, Any])
     return adds_up and (known.out, known.failed) == (rows[""], rows["failed"])
 
 
-def record_digest(record: Mapping[str, Any]) -> str:
+def record_digest(record: Mapping[str, object]) -> str:
     """The digest of a record as it is read back, without `output`, with which the artifact itself is compared."""
     known = {key: value for key, value in record.items() if key != "output"}
     return digest(json.loads(json.dumps(known, allow_nan=False)))
 
 
-def _line_digest(kind: str, name: str, record: Mapping[str, Any]) -> str:
+def _line_digest(kind: str, name: str, record: Mapping[str, object]) -> str:
     return digest([kind, name, record_digest(record)])
 
 

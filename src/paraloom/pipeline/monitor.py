@@ -8,7 +8,7 @@ import platform
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -135,11 +135,11 @@ class Monitor:
         emit("stage_begin", stage=folder, number=number, of=len(self.stages))
         self._write("running")
 
-    def end_stage(self, folder: str, result: dict[str, Any]) -> None:
+    def end_stage(self, folder: str, result: Mapping[str, object]) -> None:
         keys = ("counts", "figures", "seconds", "memory", "shards", "written", "why")
         emit("stage_end", stage=folder, **{key: result[key] for key in keys})
 
-    def _write(self, state: str, error: dict[str, Any] | None = None) -> None:
+    def _write(self, state: str, error: Mapping[str, object] | None = None) -> None:
         """Write the status file, as far as the disk allows."""
         with self._lock:
             if self._ended:  # by a heartbeat that came too late

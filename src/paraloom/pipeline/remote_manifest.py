@@ -69,7 +69,7 @@ class RemoteManifest(Manifest):
         self._note("shard", record, name)
         return ShardRecord.from_dict(record)
 
-    def put(self, kind: str, record: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+    def put(self, kind: str, record: Mapping[str, object], name: str = "") -> dict[str, Any]:
         """Commit an entry, after the files that it names; returns the one that holds, of the first writer."""
         if kind == "begin":
             self.run.store.replace(f"{self.objects.stage}/begin.json", as_json(record))
@@ -82,7 +82,7 @@ class RemoteManifest(Manifest):
         self._remote[kind, key] = dict(record)
         return super().put(kind, record, name)
 
-    def holds(self, files: Mapping[str, str], counts: Mapping[str, Any]) -> bool:
+    def holds(self, files: Mapping[str, str], counts: Mapping[str, object]) -> bool:
         """True if the storage has all of `files`; RunError if one has other bytes."""
         objects = {name: self.objects.file(name, content) for name, content in files.items()}
         unseen = [
@@ -139,13 +139,13 @@ class RemoteManifest(Manifest):
             if record is not None:
                 self._remote[kind, ""] = record
 
-    def _entered(self, kind: str, content: bytes | None) -> dict[str, Any] | None:
+    def _entered(self, kind: str, content: bytes | None) -> dict[str, object] | None:
         """The record of an entry; the checksums that it has are noted."""
         record, checksums = read_entry(kind, content)
         self._checksums.update(checksums)
         return record
 
-    def _note(self, kind: str, record: Mapping[str, Any], name: str = "") -> None:
+    def _note(self, kind: str, record: Mapping[str, object], name: str = "") -> None:
         """Write a record into the local journal, unless it is there."""
         if super().get(kind, name) != record:
             super().put(kind, record, name)
@@ -242,7 +242,7 @@ def _with_paths(mapping: Map, paths: Mapping[Path, Path]) -> Map:
     if not paths:
         return mapping
 
-    def moved(value: Any) -> Any:
+    def moved(value: object) -> Any:
         if isinstance(value, tuple):
             return tuple(moved(item) for item in value)
         return paths.get(value, value) if isinstance(value, Path) else value

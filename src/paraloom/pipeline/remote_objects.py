@@ -99,5 +99,5 @@ def read_entry(kind: str, content: bytes | None) -> tuple[dict[str, Any] | None,
         return None, {}
 
 
-def _result(record: Mapping[str, Any]) -> dict[str, Any]:
+def _result(record: Mapping[str, object]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if key not in _MEASURES}

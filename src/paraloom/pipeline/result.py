@@ -156,7 +156,7 @@ def rejections(folder: Path) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def count_not_sampled(folder: Path, use: str, configuration: Mapping[str, Any], rejected: int) -> int:
+def count_not_sampled(folder: Path, use: str, configuration: Mapping[str, object], rejected: int) -> int:
     """Rejected rows of a stage that a filter's random sample left out."""
     if use != "filter" or not configuration.get("sample") or not rejected:
         return 0

@@ -116,7 +116,7 @@ def sweep(folder: Path, keep: set[str]) -> None:
                 below.rmdir()
 
 
-def write_report(folder: Path, report: dict[str, Any]) -> None:
+def write_report(folder: Path, report: Mapping[str, object]) -> None:
     """Write run.json, whole or not at all."""
     with atomic_write(folder / REPORT) as temporary:
         shown = json.loads(redacted(json.dumps(report, ensure_ascii=False)))

@@ -47,7 +47,7 @@ def parse_pipeline(text: str, *, file: str | Path = "pipeline.toml") -> Definiti
 
 
 def pipeline_from_tables(
-    tables: Sequence[Mapping[str, Any]], *, name: str, seed: int = 1, base: Path | None = None
+    tables: Sequence[Mapping[str, object]], *, name: str, seed: int = 1, base: Path | None = None
 ) -> Definition:
     """A pipeline from tables, as a TOML file has them: for experiments whose own files hold settings of stages."""
     base = (base or Path.cwd()).absolute()
@@ -69,7 +69,7 @@ def format_pipeline(definition: Definition) -> str:
     return "\n".join(lines) + "\n"
 
 
-def expand_variables(value: Any) -> Any:
+def expand_variables(value: object) -> Any:
     """`value` with `${NAME}` replaced in every string by the environment variable NAME."""
     if isinstance(value, str):
         return re.sub(r"\$\{(\w+)\}", _from_environment, value)
@@ -83,7 +83,7 @@ def expand_variables(value: Any) -> Any:
 def read_toml(text: str) -> dict[str, Any]:
     """The keys of a TOML document, with variables of the environment in place."""
     try:
-        keys: dict[str, Any] = expand_variables(tomllib.loads(text))
+        keys: dict[str, object] = expand_variables(tomllib.loads(text))
     # A number of thousands of digits is a ValueError that is not TOML's; brackets may be nested too deeply.
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"invalid TOML: {error}", remedy="See https://toml.io for the syntax.") from error
@@ -107,7 +107,7 @@ def _parse(text: str, file: Path) -> Definition:
     return Definition(name, seed, define_steps(stages, base), text)
 
 
-def stage_from_table(table: Mapping[str, Any], base: Path) -> Stage:
+def stage_from_table(table: Mapping[str, object], base: Path) -> Stage:
     use = table.get("use")
     if not isinstance(use, str):
         raise ConfigError("key 'use' is missing: the kind of stage", remedy='Write, for example, use = "score".')
@@ -128,7 +128,7 @@ def stage_from_table(table: Mapping[str, Any], base: Path) -> Stage:
     return kind(**values)
 
 
-def _stages(tables: Sequence[Mapping[str, Any]], base: Path) -> list[Stage]:
+def _stages(tables: Sequence[Mapping[str, object]], base: Path) -> list[Stage]:
     stages = []
     for number, table in enumerate(tables, start=1):
         try:
@@ -148,7 +148,7 @@ def _from_environment(match: re.Match[str]) -> str:
     return str(Path(value).absolute()) if match.start() == 0 and value and Path(value).exists() else value
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, Config):

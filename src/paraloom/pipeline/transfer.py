@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from paraloom.core.digests import digest, file_digest
 from paraloom.core.errors import RunError
@@ -133,7 +132,7 @@ def uploaded(store: Store, path: Path, content: str) -> Files:
     return listed_tree(store, prefix)
 
 
-def as_json(record: Mapping[str, Any]) -> bytes:
+def as_json(record: Mapping[str, object]) -> bytes:
     """A record as an object: the same bytes for the same record."""
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
     return text.encode("utf-8", "backslashreplace")

@@ -70,7 +70,6 @@ _AFTER_ADJECTIVE = frozenset({"xcomp", "ccomp", "obl", "fixed", "advmod"})
 _BARE = frozenset({
     "case", "mark", "aux", "cop", "cc", "det", "amod", "nummod", "compound", "punct", "flat", "fixed", "goeswith",
 })  # fmt: skip
-_BARE_CATEGORIES = frozenset({"PUNCT", "CCONJ", "PART"})
 _WH_TAGS = frozenset({"WP", "WP$", "WDT", "WRB"})
 _WH_LABELS = {"NP": "WHNP", "ADVP": "WHADVP", "ADJP": "WHADJP", "PP": "WHPP"}
 
@@ -261,7 +260,7 @@ class Projection:
         if self.words[head].category in _NOMINAL or any(self.relation(one) in {"det", "case"} for one in dependents):
             return self.nominal(head, dependents)
         parts = self.ordered(head, dependents)
-        return self.with_markers(self.merged(self.label_of_word(head), parts), head, dependents)
+        return self.with_markers(self.merged(self.label_of_word(head), parts), dependents)
 
     def ordered(self, head: int, dependents: Iterable[int]) -> list[Part]:
         """A word and the constituents of its dependents, in order; markers of the whole phrase are left out."""
@@ -289,7 +288,7 @@ class Projection:
         phrase = Phrase(label, _in_order(core))
         if before or after:
             phrase = Phrase(label, _in_order([*before, phrase, *after]))
-        return self.with_markers(phrase, head, [position for position in dependents if position not in possessive])
+        return self.with_markers(phrase, [position for position in dependents if position not in possessive])
 
     def is_wh(self, parts: Sequence[Part]) -> bool:
         first: Part = parts[0]
@@ -303,7 +302,7 @@ class Projection:
             return self.words[part].tag in _WH_TAGS
         return part.label in _WH_LABELS.values()
 
-    def with_markers(self, phrase: Phrase, head: int, dependents: Iterable[int]) -> Part:
+    def with_markers(self, phrase: Phrase, dependents: Iterable[int]) -> Part:
         """The phrase within its prepositions or conjunctions: a PP, or an SBAR."""
         cases = [position for position in dependents if self.relation(position) == "case"]
         marks = [position for position in dependents if self.relation(position) == "mark"]

@@ -247,7 +247,7 @@ def find_graph(folder: Path, file: str = "") -> Path:
 
 
 def find_readout(
-    config: Mapping[str, Any], outputs: int, folder: Path, label: str = "", activation: str = ""
+    config: Mapping[str, object], outputs: int, folder: Path, label: str = "", activation: str = ""
 ) -> Readout:
     """Decide which output of a cross-encoder is the value, by the labels in its configuration."""
     if outputs == 1:
@@ -392,7 +392,7 @@ def _max_length(settings: Mapping[str, Any], config: Mapping[str, Any], pad_id: 
     return min(limits, default=_DEFAULT_MAX_LENGTH)
 
 
-def _sentence_transformers_activation(folder: Path, config: Mapping[str, Any]) -> str:
+def _sentence_transformers_activation(folder: Path, config: Mapping[str, object]) -> str:
     """Name of the activation that the configuration of sentence-transformers has, such as 'Sigmoid', or ''."""
     own = config.get("sentence_transformers")
     beside = _read_json(folder / "config_sentence_transformers.json", optional=True)

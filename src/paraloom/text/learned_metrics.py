@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -330,7 +330,7 @@ def _activation(name: str, values: torch.Tensor) -> torch.Tensor:
     return values.tanh() if name.lower() == "tanh" else values.sigmoid()
 
 
-def _layer(hparams: dict[str, Any]) -> str:
+def _layer(hparams: Mapping[str, object]) -> str:
     return str(hparams.get("sent_layer" if hparams["class_identifier"] == "unified_metric" else "layer", "mix"))
 
 
@@ -390,7 +390,7 @@ def _tensors(file: Path) -> dict[str, torch.Tensor]:
         raise ModelError(f"the checkpoint cannot be read: {error}", file=file, remedy="Copy it again.") from None
 
 
-def _of_encoder(kind: Any, folder: Path, hparams: dict[str, Any]) -> Any:
+def _of_encoder(kind: object, folder: Path, hparams: Mapping[str, object]) -> Any:
     """Configuration or tokenizer of the encoder: beside the checkpoint, or in the local cache of Hugging Face."""
     name = str(hparams.get("pretrained_model"))
     beside = (folder / "config.json").is_file()

@@ -67,7 +67,7 @@ class Curve:
     points: Sequence[tuple[float, float]]
 
 
-def mark(tag: str, text: str = "", **attributes: Any) -> Mark:
+def mark(tag: str, text: str = "", **attributes: object) -> Mark:
     """An SVG element: `class_` becomes `class`, other underscores hyphens; coordinates get one decimal."""
     return Mark(
         tag,

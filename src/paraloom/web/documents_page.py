@@ -72,7 +72,7 @@ def write_aligned_documents(
     return aligned
 
 
-def _page(aligned: DocumentsReport, embedder: Embedder, folder: str) -> dict[str, Any]:
+def _page(aligned: DocumentsReport, embedder: Embedder, folder: str) -> dict[str, object]:
     total = len(aligned.shown)
     return {
         "lead": _summary(aligned),
@@ -95,7 +95,7 @@ def _write_pages(aligned: DocumentsReport, folder: Path, index: str, make_embedd
         _write(folder / _page_name(last), aligned, page)
 
 
-def _write(path: Path, aligned: DocumentsReport, page: Mapping[str, Any]) -> None:
+def _write(path: Path, aligned: DocumentsReport, page: Mapping[str, object]) -> None:
     """Write a page. It loads nothing and runs its own script only, whatever the documents contain."""
     write_page(
         path,

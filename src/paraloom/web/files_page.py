@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -35,7 +34,7 @@ def write_files_report(files: Sequence[str | Path], output: str | Path) -> Path:
     return write_page(Path(output), "files.html", title=title, eyebrow="Paraloom", heading=title, sections=sections)
 
 
-def _section(file: str, scratch: Path, *, titled: bool) -> Mapping[str, Any]:
+def _section(file: str, scratch: Path, *, titled: bool) -> Mapping[str, object]:
     shown = preview(file, _SHOWN)
     shards, columns = _table(file, shown, scratch)
     scores = [ScoreColumn(name, signature, shards, None) for name, signature in columns.items()]

@@ -6,7 +6,6 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from markupsafe import Markup
 
@@ -118,12 +117,12 @@ def row_table(
     return draw("row_table", noun, has_status, heads, lines, in_order)
 
 
-def sides(dataset: Dataset, row: Mapping[str, Any]) -> Markup:
+def sides(dataset: Dataset, row: Mapping[str, object]) -> Markup:
     """The texts of a row, with the words marked that only one side has."""
     return draw("sides", side_texts(dataset, row))
 
 
-def side_texts(dataset: Dataset, row: Mapping[str, Any], limit: int = TEXT_LIMIT) -> list[tuple[str, str]]:
+def side_texts(dataset: Dataset, row: Mapping[str, object], limit: int = TEXT_LIMIT) -> list[tuple[str, str]]:
     """Each text of a row as it is shown, and its language."""
     texts = [_cut(str(row.get(name) or ""), limit) for name in dataset.sides]
     marked = differences(*texts) if len(texts) == 2 else texts
@@ -149,7 +148,7 @@ def _head(name: str, state: ViewState) -> tuple[str, str, str, str]:
     return name, state.url("/pairs", sort=target), order, arrow
 
 
-def status(values: Mapping[str, Any], state: ViewState) -> Markup:
+def status(values: Mapping[str, object], state: ViewState) -> Markup:
     """Kept, or rejected, not sampled or failed with a reason that leads to all rows of the same reason."""
     reason = values.get(REASON)
     clause = f"{REASON} = {sql_text(str(reason))}"

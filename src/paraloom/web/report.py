@@ -121,7 +121,7 @@ def translation_costs(run: RunView) -> Markup | None:
     return draw("costs", charts) if charts else None
 
 
-def _has_costs(figures: Mapping[str, Any]) -> bool:
+def _has_costs(figures: Mapping[str, object]) -> bool:
     sides = (figures.get("costs"), figures.get("development_costs"))
     return all(isinstance(side, Mapping) and side.get("counts") for side in sides)
 

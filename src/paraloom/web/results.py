@@ -204,7 +204,7 @@ def _is_table(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
-def _with_interval(row: Mapping[str, Any], key: str) -> str:
+def _with_interval(row: Mapping[str, object], key: str) -> str:
     return f"{row[key]:.1f} [{row['low']:.1f}, {row['high']:.1f}]".replace("-", "−")
 
 

@@ -130,7 +130,7 @@ def _rank(dataset: Dataset, name: str, value: float | None) -> str:
     return share(lower, len(column) - column.null_count)
 
 
-def _variants(dataset: Dataset, row: int, values: Mapping[str, Any], state: ViewState) -> Markup | None:
+def _variants(dataset: Dataset, row: int, values: Mapping[str, object], state: ViewState) -> Markup | None:
     """Other rows of the same pair_id: the n-best translations and samples of one sentence."""
     if values.get("pair_id") is None:
         return None
@@ -154,7 +154,7 @@ def _parse(name: str, tree: str) -> tuple[str, Markup | None, str]:
         return name, None, tree
 
 
-def _provenance(dataset: Dataset, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _provenance(dataset: Dataset, values: Mapping[str, object]) -> list[tuple[str, str]]:
     shown = {*dataset.sides, *dataset.numeric, STATUS, REASON, *_PARSES}
     return [
         (label(name), (value if isinstance(value, str) else _json(value))[:_LONG])
@@ -168,8 +168,8 @@ def _json(value: object) -> str:
 
 
 def _neighbors(
-    dataset: Dataset, neighbors: NearestRows, row: int, values: Mapping[str, Any], state: ViewState
-) -> dict[str, Any]:
+    dataset: Dataset, neighbors: NearestRows, row: int, values: Mapping[str, object], state: ViewState
+) -> dict[str, object]:
     side = dataset.sides[-1]
     nearest = neighbors.near(str(values.get(side) or "")) if neighbors.is_ready else []
     rows = [

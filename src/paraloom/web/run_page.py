@@ -101,7 +101,7 @@ def _pending(name: str, folder: Path | None) -> tuple[_Line, bool]:
     return (folder.name, href, "", ["", *numbers, state], "now" if is_running else ""), is_running
 
 
-def _find(folder: Path, pair_id: str) -> Iterator[dict[str, Any]]:
+def _find(folder: Path, pair_id: str) -> Iterator[dict[str, object]]:
     """The rows of a stage with a pair_id."""
     count_found, row = 0, 0
     for path, status in stage_source(folder, folder.name).shards:

@@ -107,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self._send(_plain(f"{status.phrase}. Send GET, HEAD or POST and an address of the page.", status))
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Requests are not logged."""
 
     def _respond(self, form: Query | None = None) -> None:

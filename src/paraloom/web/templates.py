@@ -34,7 +34,7 @@ class _JoinedLines(Extension):
         return _AT_TAG.sub("", _IN_TEXT.sub(" ", source))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if value is None:
         return ""
     if isinstance(value, str) and not isinstance(value, Markup):
@@ -58,7 +58,7 @@ def _environment() -> Environment:
     return environment
 
 
-def draw(macro: str, *values: Any, **options: Any) -> Markup:
+def draw(macro: str, *values: object, **options: object) -> Markup:
     """A part of a page, by a macro of `parts.html` or `explore_parts.html`; what it returns is not escaped again."""
     modules = [_environment().globals[name] for name in ("parts", "explore_parts")]
     drawn = next(getattr(module, macro) for module in modules if hasattr(module, macro))(*values, **options)
@@ -66,7 +66,7 @@ def draw(macro: str, *values: Any, **options: Any) -> Markup:
     return drawn
 
 
-def table(heads: Sequence[Any], rows: Sequence[Any], caption: str = "", **options: Any) -> Markup:
+def table(heads: Sequence[object], rows: Sequence[object], caption: str = "", **options: object) -> Markup:
     """A table whose first `text` columns (1) are texts; a row of one cell is a heading within it."""
     return draw("table", heads, rows, caption, **options)
 
@@ -75,7 +75,7 @@ def static(name: str) -> str:
     return files("paraloom.web").joinpath(f"static/{name}").read_text(encoding="utf-8")
 
 
-def render(template: str, **values: Any) -> str:
+def render(template: str, **values: object) -> str:
     return _environment().get_template(template).render(**values) + "\n"
 
 
@@ -84,7 +84,7 @@ def in_sequence(*parts: Markup | str | None) -> Markup:
     return Markup("").join(part for part in parts if part)
 
 
-def write_page(path: Path, template: str, *, styles: Sequence[str] = (), script: str = "", **values: Any) -> Path:
+def write_page(path: Path, template: str, *, styles: Sequence[str] = (), script: str = "", **values: object) -> Path:
     """Write a page that needs no other file, with its style sheets and the one script that may run."""
     policy = POLICY
     text = static(script) if script else ""

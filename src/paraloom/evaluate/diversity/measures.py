@@ -241,13 +241,13 @@ class VariantStatistics:
         )
 
 
-def _expect_list(variants: Any) -> Sequence[Any]:
+def _expect_list(variants: object) -> Sequence[Any]:
     if isinstance(variants, (str, bytes)) or not isinstance(variants, Sequence):
         raise TypeError(f"'variants' must be a list of lists of texts, got {type(variants).__name__}")
     return variants
 
 
-def _group(index: int, group: Any) -> Sequence[str | Variant]:
+def _group(index: int, group: object) -> Sequence[str | Variant]:
     # A Variant is a tuple, too.
     if isinstance(group, (str, bytes, Variant)) or not isinstance(group, Sequence):
         raise TypeError(f"'variants' must be a list of lists of texts, got {type(group).__name__} at index {index}")

@@ -184,5 +184,5 @@ def json_values(column: pa.Array) -> list[Any]:
     if pa.types.is_floating(column.type):
         numbers = [None if v is None else float(v) for v in column.cast(pa.string()).to_pylist()]
         return [None if v is None or not math.isfinite(v) else v for v in numbers]
-    values: list[Any] = column.to_pylist()
+    values: list[object] = column.to_pylist()
     return values

@@ -181,7 +181,7 @@ def _types(columns: Sequence[list[Any]]) -> set[type]:
     return {kind for column in columns for kind in set(map(type, column))}
 
 
-def _row_error(names: list[str], values: Sequence[Any]) -> DataError | None:
+def _row_error(names: list[str], values: Sequence[object]) -> DataError | None:
     """Fault of the two sides and the columns of PROVENANCE, None if they are right."""
     for name, value in zip((*names, *PROVENANCE), values, strict=True):
         if isinstance(value, bytes):

@@ -166,7 +166,7 @@ def _fingerprint(digests: Iterable[str]) -> str:
     return digest(list(digests))[:16]
 
 
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
+def _write_json(path: Path, value: Mapping[str, object]) -> None:
     path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
 

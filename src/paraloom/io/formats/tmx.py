@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
@@ -116,7 +115,7 @@ class _Units:
         if self._text is not None and not self._markup:
             self._text.append(text)
 
-    def _entity(self, name: str, *_: Any) -> None:
+    def _entity(self, name: str, *_: object) -> None:
         # Entities can expand without bound or read other files; translation memories do not need them.
         raise DataError(
             f"the file uses a declared entity, &{name};", remedy="Export it without entity declarations, in UTF-8."

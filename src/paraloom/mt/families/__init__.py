@@ -121,7 +121,7 @@ def folder_settings(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return _recognized(folder)
     try:
-        settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        settings: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
         return settings | {"family": str(settings["family"])}
     except (ValueError, KeyError, TypeError):
         raise ModelError(f"{FOLDER_FILE} is damaged", file=folder, remedy="Convert the model again.") from None
@@ -131,8 +131,8 @@ _GERMAN = {"deu_Latn": "nllb", "__de__": "m2m100", "de_DE": "mbart50", "<2de>": 
 """The token of a language that every model of a family has → its name."""
 
 
-def _recognized(folder: Path) -> dict[str, Any]:
-    settings: dict[str, Any] = {"family": "marian"}
+def _recognized(folder: Path) -> dict[str, object]:
+    settings: dict[str, object] = {"family": "marian"}
     vocabulary = folder / "shared_vocabulary.json"
     tokenizers = ("tokenizer.json", "sentencepiece.bpe.model")
     if not vocabulary.is_file() or not any((folder / name).is_file() for name in tokenizers):

@@ -169,7 +169,7 @@ class EncoderDecoder:
             )
         return model_code(language, codes, side=side, model=self.title)
 
-    def _added_tokens(self, tokenizer: Any) -> dict[str, int]:
+    def _added_tokens(self, tokenizer: object) -> dict[str, int]:
         """Tokens that the tokenizer's vocabulary leaves out."""
         return {}
 
@@ -288,7 +288,7 @@ class SentencePieceCodec:
         return [self._pieces.decode(row).strip() if row else "" for row in kept]
 
 
-def write_settings(folder: Path, settings: Mapping[str, Any]) -> None:
+def write_settings(folder: Path, settings: Mapping[str, object]) -> None:
     text = json.dumps(settings, ensure_ascii=False, indent=1) + "\n"
     (folder / FOLDER_FILE).write_text(text, encoding="utf-8")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from paraloom.mt.families.base import EncoderDecoder
 
@@ -12,7 +11,7 @@ from paraloom.mt.families.base import EncoderDecoder
 class MultilingualM2m100(EncoderDecoder):
     """Its tokenizer keeps the language tokens apart from its vocabulary."""
 
-    def _added_tokens(self, tokenizer: Any) -> dict[str, int]:
+    def _added_tokens(self, tokenizer: object) -> dict[str, int]:
         return dict(getattr(tokenizer, "lang_token_to_id", {}))
 
 

@@ -54,7 +54,7 @@ class TaskModel(EncoderDecoder):
     Without languages the text is given as it is, for models that were trained for one task, such as paraphrasing.
     """
 
-    def settings(self, checkpoint: Path, tokenizer: Any, languages: Mapping[str, str]) -> dict[str, Any]:
+    def settings(self, checkpoint: Path, tokenizer: object, languages: Mapping[str, str]) -> dict[str, Any]:
         """With the prompts that config.json has: by source and target language."""
         config = json.loads((checkpoint / "config.json").read_text(encoding="utf-8"))
         prompts = {}

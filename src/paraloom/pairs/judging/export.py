@@ -7,7 +7,6 @@ import tempfile
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ _OPSET = 17
 
 def export_judge(
     network: JudgeNetwork,
-    tokenizer: Mapping[str, Any],
+    tokenizer: Mapping[str, object],
     special_tokens: Mapping[str, str],
     folder: Path,
     *,

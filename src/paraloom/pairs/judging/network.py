@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -102,7 +102,7 @@ _BERT = {
 }
 
 
-def from_bert(network: JudgeNetwork, weights: dict[str, Any]) -> None:
+def from_bert(network: JudgeNetwork, weights: Mapping[str, object]) -> None:
     """Start from the embeddings and the lowest layers of a BERT model; what it lacks stays random."""
     state = network.state_dict()
     names = {
