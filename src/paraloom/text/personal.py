@@ -56,7 +56,7 @@ def find_personal(text: str, language: str = "") -> list[PersonalItem]:
     if digits >= _MIN_PHONE_DIGITS:
         for region in REGIONS.get(language, _ANY_REGION):
             numbers = list(_phone_numbers(text, region))
-            items += [item for item in numbers if not any(item.start < x.stop and x.start < item.stop for x in found)]
+            items += [item for item in numbers if not any(item.start < x.stop and x.start < item.stop for x in items)]
     return sorted(items, key=lambda item: item.start)
 
 
