@@ -184,8 +184,8 @@ def planted_lines() -> list[tuple[str, str, str, str]]:
         for _ in range(PLANTED):
             item, language = planted(kind, draw)
             words = draw.choice(carriers).split()
-            place = draw.randrange(len(words) + 1)
-            rows.append((kind, language, " ".join([*words[:place], item, *words[place:]]), item))
+            position = draw.randrange(len(words) + 1)
+            rows.append((kind, language, " ".join([*words[:position], item, *words[position:]]), item))
     return rows
 
 
@@ -219,7 +219,7 @@ def real_items(find: Finder) -> tuple[list[Item], int, dict[str, int]]:
 
 
 def drawn(items: list[Item]) -> list[Item]:
-    """Up to 25 items of each kind, by chance."""
+    """Up to 25 items of each kind, at random."""
     by_kind = defaultdict(list)
     for item in items:
         by_kind[item.kind].append(item)
@@ -249,10 +249,10 @@ def measure(readings: Path) -> dict[str, Any]:
     hits = {
         name: recall(find, rows, "gb" if name == "scrubadub" else "en") for name, find in {**methods, **peers}.items()
     }
-    found, right = {}, {}
+    totals, right = {}, {}
     for name, find in methods.items():
         items, count, with_items = real_items(find)
-        found[name] = Counter(item.kind for item in items)
+        totals[name] = Counter(item.kind for item in items)
         sample = drawn(items)
         right[name] = {kind: [labels[item[:4]] for item in sample if item.kind == kind] for kind in KINDS}
         if name == "score":
@@ -274,7 +274,7 @@ def measure(readings: Path) -> dict[str, Any]:
 
     table = []
     for kind, what in KINDS.items():
-        real = [(f"{found[name][kind]:,}", share(name, kind)) for name in methods]
+        real = [(f"{totals[name][kind]:,}", share(name, kind)) for name in methods]
         seen = [str(hits[name][kind]) if name in hits and hits[name][kind] else "–" for name in (*methods, *PEERS)]
         table.append([what, *real[0], *real[1], *seen])
     seconds = {name: f"{statistics.median(values):,.1f}" for name, values in times.items()}
@@ -307,7 +307,7 @@ DESCRIPTION: dict[str, Any] = {
     "text": [
         "Items that the group `personal` counts in {lines} lines of real text (forum posts, questions, headlines, "
         "tweets, news, books; software documentation in French and Spanish), beside the patterns that one writes at "
-        "first; how many of up to 25 items of each kind, drawn by chance and read without knowing the method, are what "
+        "first; how many of up to 25 items of each kind, drawn at random and read without knowing the method, are what "
         "the kind says; and how many of 200 planted items of each kind are noticed, also by two peers with their "
         "defaults. The rules were chosen on other lines. Telephone numbers of the planted set are American, British, "
         "German and French, IP addresses public, a quarter of them of version 6."
